@@ -1,0 +1,62 @@
+package v1alpha1
+
+// EndpointReference names the MCPEndpoint that an object belongs to, in the object's own namespace.
+type EndpointReference struct {
+	// name is the MCPEndpoint's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Name string `json:"name,omitempty"`
+}
+
+// SecretKeyReference names one key of a Secret in the referencing object's own namespace.
+type SecretKeyReference struct {
+	// name is the Secret's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+	// key is the key within the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
+}
+
+// PermissionRule grants verbs on models. Rules only add; what no rule grants is refused.
+type PermissionRule struct {
+	// modules limits the rule to models of these modules; absent or "*" is any.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Modules []string `json:"modules,omitempty"`
+	// models names the models that the rule is about; "*" is every model.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=40
+	// +kubebuilder:validation:items:Pattern=`^(\*|[a-z][a-z0-9_]*)$`
+	Models []string `json:"models,omitempty"`
+	// verbs that are granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=5
+	Verbs []Verb `json:"verbs,omitempty"`
+}
+
+// Verb is an operation class that a permission rule grants.
+// +kubebuilder:validation:Enum=view;add;change;delete;*
+type Verb string
+
+// The verbs of a permission rule.
+const (
+	VerbView   Verb = "view"
+	VerbAdd    Verb = "add"
+	VerbChange Verb = "change"
+	VerbDelete Verb = "delete"
+	VerbAll    Verb = "*"
+)

@@ -1,0 +1,100 @@
+package v1alpha1
+
+import (
+	"strings"
+	"time"
+)
+
+// What absent fields mean. The schema writes no defaults, so that an object holds what its author wrote and nothing
+// else; whoever needs the value in force asks here.
+const (
+	DefaultMaxConnections        = 8
+	DefaultStatementTimeout      = 10 * time.Second
+	DefaultMaxBodyBytes          = 4 << 20
+	DefaultMaxConcurrentRequests = 200
+	DefaultPageSize              = 100
+	DefaultMaxPageSize           = 1000
+)
+
+// EffectiveModel is the model's name in force.
+func (e *MCPModelExposure) EffectiveModel() string {
+	if e.Spec.Model != "" {
+		return e.Spec.Model
+	}
+	return strings.NewReplacer("-", "_", ".", "_").Replace(e.Name)
+}
+
+// EffectiveExpose is whether the model is advertised.
+func (s *MCPModelExposureSpec) EffectiveExpose() bool { return s.Expose != nil && *s.Expose }
+
+// EffectiveMaxPageSize caps the `limit` of a call.
+func (l ModelLimits) EffectiveMaxPageSize() int32 {
+	return positiveOr(l.MaxPageSize, DefaultMaxPageSize)
+}
+
+// EffectiveDefaultPageSize is the `limit` of a call that names none.
+func (l ModelLimits) EffectiveDefaultPageSize() int32 {
+	return min(positiveOr(l.DefaultPageSize, DefaultPageSize), l.EffectiveMaxPageSize())
+}
+
+// EffectiveActive is whether the token may be used at all.
+func (s *MCPTokenSpec) EffectiveActive() bool { return s.Active == nil || *s.Active }
+
+// Generated is whether the token's text is made by the controllers, which write it to a Secret.
+func (s *MCPTokenSpec) Generated() bool {
+	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
+}
+
+// EffectiveSecretName is the Secret that a generated token is written to.
+func (t *MCPToken) EffectiveSecretName() string {
+	if t.Spec.Secret != nil && t.Spec.Secret.Name != "" {
+		return t.Spec.Secret.Name
+	}
+	return t.Name
+}
+
+// EffectiveReplicas is the number of server pods.
+func (s *MCPEndpointSpec) EffectiveReplicas() int32 {
+	if s.Server.Replicas != nil {
+		return *s.Server.Replicas
+	}
+	return 1
+}
+
+// EffectiveMaxConnections is the most database connections of one pod.
+func (p PoolSpec) EffectiveMaxConnections() int32 {
+	return positiveOr(p.MaxConnections, DefaultMaxConnections)
+}
+
+// EffectiveStatementTimeout is the longest that one statement may run.
+func (d *DatabaseSpec) EffectiveStatementTimeout() time.Duration {
+	if d.StatementTimeout != nil {
+		return d.StatementTimeout.Duration
+	}
+	return DefaultStatementTimeout
+}
+
+// EffectiveAccess is what the server may do in its database.
+func (d *DatabaseSpec) EffectiveAccess() DatabaseAccess {
+	if d.Access != "" {
+		return d.Access
+	}
+	return DatabaseReadWrite
+}
+
+// EffectiveMaxBodyBytes is the largest request body.
+func (l ServerLimits) EffectiveMaxBodyBytes() int64 {
+	return positiveOr(l.MaxBodyBytes, DefaultMaxBodyBytes)
+}
+
+// EffectiveMaxConcurrentRequests is how many requests one pod answers at once.
+func (l ServerLimits) EffectiveMaxConcurrentRequests() int32 {
+	return positiveOr(l.MaxConcurrentRequests, DefaultMaxConcurrentRequests)
+}
+
+func positiveOr[N int32 | int64](n, otherwise N) N {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}

@@ -1,0 +1,334 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// MCPEndpoint is one MCP server over one database.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=mcpe,categories=mcp
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
+// +kubebuilder:printcolumn:name="Database",type=string,JSONPath=`.status.database.display`
+// +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.models`
+// +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokens`
+// +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.replicas.display`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS-1035 label of at most 40 characters: its children are named after it"
+type MCPEndpoint struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	// spec is what is wanted.
+	// +required
+	Spec MCPEndpointSpec `json:"spec,omitzero"`
+	// status is what was found.
+	// +optional
+	Status MCPEndpointStatus `json:"status,omitempty,omitzero"`
+}
+
+// MCPEndpointSpec says which database is served, to which groups, and how the server runs.
+type MCPEndpointSpec struct {
+	// database is what the endpoint serves.
+	// +required
+	Database DatabaseSpec `json:"database,omitzero"`
+	// groups are named sets of permissions that tokens join.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Groups []Group `json:"groups,omitempty"`
+	// server says how the server's pods run.
+	// +optional
+	Server ServerSpec `json:"server,omitempty,omitzero"`
+	// network says how agents reach the endpoint.
+	// +optional
+	Network NetworkSpec `json:"network,omitempty,omitzero"`
+}
+
+// DatabaseSpec is exactly one database: one that a Secret describes, or a SQLite file.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
+// +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
+// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas))",message="engine, tls and schemas belong to connectionSecretRef, not to sqlite"
+type DatabaseSpec struct {
+	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password, under
+	// the key names that CloudNativePG, Crunchy, Percona, Zalando, Bitnami and the Service Binding specification use.
+	// +optional
+	ConnectionSecretRef *ConnectionSecretReference `json:"connectionSecretRef,omitempty"`
+	// sqlite is a SQLite file in a volume of the server's pod.
+	// +optional
+	SQLite *SQLiteSpec `json:"sqlite,omitempty"`
+	// engine says which engine a connectionSecretRef leads to where its Secret does not; absent, the Secret decides,
+	// then PostgreSQL.
+	// +optional
+	Engine DatabaseEngine `json:"engine,omitempty"`
+	// tls says how the connection is protected; absent, the Secret's own sslmode decides, then mode Prefer.
+	// +optional
+	TLS *DatabaseTLS `json:"tls,omitempty"`
+	// pool bounds the connections of each pod.
+	// +optional
+	Pool PoolSpec `json:"pool,omitempty,omitzero"`
+	// statementTimeout is the longest that one statement may run; 10s when absent.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="must be between 1ms and 1h"
+	StatementTimeout *metav1.Duration `json:"statementTimeout,omitempty"`
+	// access is what the server may do at all, whatever tokens are granted; ReadWrite when absent.
+	// +optional
+	Access DatabaseAccess `json:"access,omitempty"`
+	// schemas are the database schemas whose tables may be exposed, in the order in which a table without a schema is
+	// looked for; absent, the connection's own search path.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Schemas []string `json:"schemas,omitempty"`
+}
+
+// DatabaseEngine is a database engine reached by a connection.
+// +kubebuilder:validation:Enum=PostgreSQL
+type DatabaseEngine string
+
+// DatabaseAccess is what a server may do in its database.
+// +kubebuilder:validation:Enum=ReadWrite;ReadOnly
+type DatabaseAccess string
+
+// The kinds of access.
+const (
+	DatabaseReadWrite DatabaseAccess = "ReadWrite"
+	DatabaseReadOnly  DatabaseAccess = "ReadOnly"
+)
+
+// ConnectionSecretReference names a Secret with a database connection.
+type ConnectionSecretReference struct {
+	// name is the Secret's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+	// key is the one key that holds a connection URI; absent, the well-known keys are looked for.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
+}
+
+// SQLiteSpec is a SQLite file and the volume that it lies in.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.emptyDir) != has(self.claim)",message="exactly one of emptyDir and claim must be given"
+type SQLiteSpec struct {
+	// emptyDir keeps the file as long as the pod lives.
+	// +optional
+	EmptyDir *SQLiteEmptyDir `json:"emptyDir,omitempty"`
+	// claim keeps the file in a PersistentVolumeClaim.
+	// +optional
+	Claim *SQLiteClaim `json:"claim,omitempty"`
+	// initConfigMapRef names a ConfigMap whose keys hold SQL, each run once, in the order of their names, on a new file.
+	// +optional
+	InitConfigMapRef *ConfigMapReference `json:"initConfigMapRef,omitempty"`
+}
+
+// SQLiteEmptyDir is a volume that lives as long as the pod.
+type SQLiteEmptyDir struct{}
+
+// SQLiteClaim names a PersistentVolumeClaim in the endpoint's namespace.
+type SQLiteClaim struct {
+	// name is the claim's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// ConfigMapReference names a ConfigMap in the referencing object's own namespace.
+type ConfigMapReference struct {
+	// name is the ConfigMap's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// DatabaseTLS says how a database connection is protected.
+//
+// +kubebuilder:validation:XValidation:rule="!(self.mode in ['VerifyCA', 'VerifyFull']) || has(self.caSecretRef)",message="caSecretRef is required for VerifyCA and VerifyFull"
+type DatabaseTLS struct {
+	// mode is how much is checked, as libpq's sslmode.
+	// +required
+	Mode TLSMode `json:"mode,omitempty"`
+	// caSecretRef is the CA that the database's certificate is checked against.
+	// +optional
+	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
+}
+
+// TLSMode is libpq's sslmode in this API's words.
+// +kubebuilder:validation:Enum=Disable;Prefer;Require;VerifyCA;VerifyFull
+type TLSMode string
+
+// PoolSpec bounds a pod's database connections.
+type PoolSpec struct {
+	// maxConnections is the most connections that one pod holds; 8 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxConnections int32 `json:"maxConnections,omitempty"`
+}
+
+// Group is a named set of permissions.
+type Group struct {
+	// name is what tokens call the group.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+	// permissions are what members of the group may do; absent is nothing.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Permissions []PermissionRule `json:"permissions,omitempty"`
+}
+
+// ServerSpec says how the server's pods run.
+type ServerSpec struct {
+	// replicas is the number of pods; 1 when absent. A SQLite file is served by one.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	Replicas *int32 `json:"replicas,omitempty"`
+	// image overrides the server image that the manager was started with.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+	// resources of the server's container; absent, requests of 50m CPU and 64Mi and a limit of 256Mi memory.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// basePath stands before /mcp/ in the endpoint's path; none when absent.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~-]+)+$`
+	BasePath string `json:"basePath,omitempty"`
+	// limits bound what one request may cost.
+	// +optional
+	Limits ServerLimits `json:"limits,omitempty,omitzero"`
+}
+
+// ServerLimits bound what requests may cost.
+type ServerLimits struct {
+	// maxBodyBytes is the largest request body; 4194304 (4 MiB) when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=67108864
+	MaxBodyBytes int64 `json:"maxBodyBytes,omitempty"`
+	// maxConcurrentRequests is how many requests one pod answers at once; further ones get 503. 200 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	MaxConcurrentRequests int32 `json:"maxConcurrentRequests,omitempty"`
+}
+
+// NetworkSpec says how agents reach the endpoint.
+type NetworkSpec struct {
+	// externalURL is the address that agents call, without /mcp/, when something else routes to the endpoint; absent,
+	// the Service's address within the cluster.
+	// +optional
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && !self.contains('?') && !self.contains('#')",message="must be an http or https URL without query or fragment"
+	ExternalURL string `json:"externalURL,omitempty"`
+}
+
+// MCPEndpointStatus is what was found.
+type MCPEndpointStatus struct {
+	// conditions: Ready, DatabaseReady, WorkloadAvailable, Programmed; Reconciling and Stalled while they are true.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +patchStrategy=merge
+	// +patchMergeKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	// observedGeneration is the newest generation that was evaluated.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// url is what agents call.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1300
+	URL string `json:"url,omitempty"`
+	// database is what the server's pods found.
+	// +optional
+	Database DatabaseStatus `json:"database,omitempty,omitzero"`
+	// models is the number of models that are served.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Models *int32 `json:"models,omitempty"`
+	// tokens is the number of tokens in force.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Tokens *int32 `json:"tokens,omitempty"`
+	// revision is the Config's newest revision.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Revision int64 `json:"revision,omitempty"`
+	// replicas are the server's pods.
+	// +optional
+	Replicas ReplicasStatus `json:"replicas,omitempty,omitzero"`
+}
+
+// DatabaseStatus is the database as the server's pods found it.
+type DatabaseStatus struct {
+	// engine is the database engine.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Engine string `json:"engine,omitempty"`
+	// version is the engine's version.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Version string `json:"version,omitempty"`
+	// display is engine and version in one line.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Display string `json:"display,omitempty"`
+}
+
+// ReplicasStatus counts the server's pods.
+type ReplicasStatus struct {
+	// ready is the number of pods that are Ready.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Ready *int32 `json:"ready,omitempty"`
+	// desired is the number of pods that are wanted.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Desired *int32 `json:"desired,omitempty"`
+	// display is ready/desired.
+	// +optional
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=23
+	Display string `json:"display,omitempty"`
+}
+
+// MCPEndpointList is a list of MCPEndpoint.
+//
+// +kubebuilder:object:root=true
+type MCPEndpointList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the objects.
+	Items []MCPEndpoint `json:"items"`
+}

@@ -1,0 +1,221 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// MCPModelExposure registers one table of an endpoint's database as a model.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=mcpm,categories=mcp
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpointRef.name`
+// +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.model`
+// +kubebuilder:printcolumn:name="Table",type=string,JSONPath=`.status.table`
+// +kubebuilder:printcolumn:name="Exposed",type=boolean,JSONPath=`.spec.expose`
+// +kubebuilder:printcolumn:name="Tools",type=integer,JSONPath=`.status.toolCount`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="has(self.spec.model) || self.metadata.name.matches('^[a-z][a-z0-9.-]*$') && self.metadata.name.size() <= 40",message="spec.model is required where metadata.name is no model name: a lower-case letter, then letters, digits, '-' and '.', at most 40 characters"
+type MCPModelExposure struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	// spec is what is wanted.
+	// +required
+	Spec MCPModelExposureSpec `json:"spec,omitzero"`
+	// status is what was found.
+	// +optional
+	Status MCPModelExposureStatus `json:"status,omitempty,omitzero"`
+}
+
+// MCPModelExposureSpec says which table is registered as which model, and how it shows itself.
+type MCPModelExposureSpec struct {
+	// endpointRef names the endpoint, in this object's namespace.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpointRef cannot be changed; make a new MCPModelExposure"
+	EndpointRef EndpointReference `json:"endpointRef,omitzero"`
+	// model is the model's name; absent, the object's name with '-' and '.' as '_'.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
+	Model string `json:"model,omitempty"`
+	// module is the model's module, for permission rules; absent, the table's schema.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Module string `json:"module,omitempty"`
+	// table is the table or view.
+	// +required
+	Table TableReference `json:"table,omitzero"`
+	// expose advertises the model in tools/list and resources/list; a model that is not exposed can still be called
+	// by who may. Not advertised when absent.
+	// +optional
+	Expose *bool `json:"expose,omitempty"`
+	// verboseName is the model's name for people, singular; absent, made from the model's name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	VerboseName string `json:"verboseName,omitempty"`
+	// verboseNamePlural is the plural of verboseName; absent, made from it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	VerboseNamePlural string `json:"verboseNamePlural,omitempty"`
+	// description tells agents what a row is; absent, the table's comment.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1000
+	Description string `json:"description,omitempty"`
+	// fields says which columns are visible.
+	// +optional
+	Fields FieldsSpec `json:"fields,omitempty,omitzero"`
+	// searchFields are searched by `search`: a column, or relation__column; a leading ^ is "starts with", = is "equals".
+	// Absent, the visible text columns.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=200
+	SearchFields []string `json:"searchFields,omitempty"`
+	// ordering is the order of rows where a call names none; a leading - is descending. Absent, the primary key.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=200
+	Ordering []string `json:"ordering,omitempty"`
+	// listDisplay names the columns that tell most about a row; describe_ passes it on. Absent, all visible columns.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=200
+	ListDisplay []string `json:"listDisplay,omitempty"`
+	// limits bound the model's pages.
+	// +optional
+	Limits ModelLimits `json:"limits,omitempty,omitzero"`
+}
+
+// TableReference names a table or view.
+type TableReference struct {
+	// schema is the table's schema; absent, the endpoint's schemas are searched in order.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Schema string `json:"schema,omitempty"`
+	// name is the table's name, exactly as the database has it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Name string `json:"name,omitempty"`
+}
+
+// FieldsSpec says which columns are visible. Columns named like secrets are hidden unless include names them.
+type FieldsSpec struct {
+	// include limits the visible columns to these and the key; absent is every column not excluded.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	Include []string `json:"include,omitempty"`
+	// exclude hides these columns everywhere. The key cannot be hidden.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	Exclude []string `json:"exclude,omitempty"`
+}
+
+// ModelLimits bound a model's pages.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.defaultPageSize) ? self.defaultPageSize : 100) <= (has(self.maxPageSize) ? self.maxPageSize : 1000) || !has(self.defaultPageSize)",message="defaultPageSize must not be larger than maxPageSize"
+type ModelLimits struct {
+	// defaultPageSize is the page size where a call names none; 100 when absent, or maxPageSize where that is smaller.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	DefaultPageSize int32 `json:"defaultPageSize,omitempty"`
+	// maxPageSize caps the page size that a call names; 1000 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	MaxPageSize int32 `json:"maxPageSize,omitempty"`
+}
+
+// MCPModelExposureStatus is what was found.
+type MCPModelExposureStatus struct {
+	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling and Stalled while they are true.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +patchStrategy=merge
+	// +patchMergeKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	// observedGeneration is the newest generation that was evaluated.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// model is the model's name in force.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Model string `json:"model,omitempty"`
+	// table is the table with its schema.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Table string `json:"table,omitempty"`
+	// columns are the visible columns.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	Columns []string `json:"columns,omitempty"`
+	// hiddenColumns are the columns hidden for their secret-looking names.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	HiddenColumns []string `json:"hiddenColumns,omitempty"`
+	// key are the columns of the key, in its order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	Key []string `json:"key,omitempty"`
+	// tools are the model's tools.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	Tools []string `json:"tools,omitempty"`
+	// toolCount is the number of tools.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ToolCount *int32 `json:"toolCount,omitempty"`
+	// revision is the first revision of the Config that held this exposure as it is.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// MCPModelExposureList is a list of MCPModelExposure.
+//
+// +kubebuilder:object:root=true
+type MCPModelExposureList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the objects.
+	Items []MCPModelExposure `json:"items"`
+}

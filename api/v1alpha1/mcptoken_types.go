@@ -1,0 +1,146 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// MCPToken lets one agent call an endpoint: with which rights, until when, and where its token lies.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=mcpt,categories=mcp
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpointRef.name`
+// +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.spec.groups`
+// +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expires`
+// +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type MCPToken struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	// spec is what is wanted.
+	// +required
+	Spec MCPTokenSpec `json:"spec,omitzero"`
+	// status is what was found.
+	// +optional
+	Status MCPTokenStatus `json:"status,omitempty,omitzero"`
+}
+
+// MCPTokenSpec says what the token's holder may do, and until when.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.tokenSecretRef), has(self.tokenHashSecretRef), has(self.secret)].filter(x, x).size() <= 1",message="at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token"
+type MCPTokenSpec struct {
+	// endpointRef names the endpoint, in this object's namespace.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpointRef cannot be changed; make a new MCPToken"
+	EndpointRef EndpointReference `json:"endpointRef,omitzero"`
+	// active is whether the token may be used at all; true when absent.
+	// +optional
+	Active *bool `json:"active,omitempty"`
+	// expiry is the moment from which the token is refused; never when absent.
+	// +optional
+	Expiry *metav1.Time `json:"expiry,omitempty"`
+	// groups of the endpoint whose permissions the token has.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Groups []string `json:"groups,omitempty"`
+	// permissions of the token's own, beside its groups'.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Permissions []PermissionRule `json:"permissions,omitempty"`
+	// tokenSecretRef names a Secret that holds the token: a text of at least 32 characters. No Secret is written then.
+	// +optional
+	TokenSecretRef *SecretKeyReference `json:"tokenSecretRef,omitempty"`
+	// tokenHashSecretRef names a Secret that holds only the token's hash: the hex SHA-256 of its whole text. No Secret
+	// is written then.
+	// +optional
+	TokenHashSecretRef *SecretKeyReference `json:"tokenHashSecretRef,omitempty"`
+	// secret says where a generated token is written; absent, a Secret named like this object.
+	// +optional
+	Secret *TokenSecretSpec `json:"secret,omitempty"`
+}
+
+// TokenSecretSpec says where a generated token is written.
+type TokenSecretSpec struct {
+	// name is the Secret's name; absent, the MCPToken's.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the Secret's name cannot be changed; make a new MCPToken"
+	Name string `json:"name,omitempty"`
+	// labels are added to the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=50
+	Labels map[string]LabelValue `json:"labels,omitempty"`
+	// annotations are added to the Secret.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=50
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
+}
+
+// LabelValue is a Kubernetes label value.
+// +kubebuilder:validation:MaxLength=63
+type LabelValue string
+
+// AnnotationValue is a Kubernetes annotation value.
+// +kubebuilder:validation:MaxLength=4096
+type AnnotationValue string
+
+// MCPTokenStatus is what was found.
+type MCPTokenStatus struct {
+	// conditions: Ready, Accepted, Issued, Programmed; Reconciling and Stalled while they are true.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +patchStrategy=merge
+	// +patchMergeKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+	// observedGeneration is the newest generation that was evaluated.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// secret is the Secret that holds the token, where one was written.
+	// +optional
+	Secret SecretStatus `json:"secret,omitempty,omitzero"`
+	// publicID is the token's public part, as logs name it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	PublicID string `json:"publicID,omitempty"`
+	// expires is the expiry in force: a time, "never", or "expired".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Expires string `json:"expires,omitempty"`
+	// revision is the first revision of the Config that held this token as it is.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// SecretStatus names a Secret that was written.
+type SecretStatus struct {
+	// name is the Secret's name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// MCPTokenList is a list of MCPToken.
+//
+// +kubebuilder:object:root=true
+type MCPTokenList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the objects.
+	Items []MCPToken `json:"items"`
+}

@@ -1,0 +1,93 @@
+package contract
+
+// Status is what a server's pod reports of itself at /status on its admin port, to whoever shows the StatusKey.
+//
+// GET /status?seen=SERIAL&wait=20s answers at once where Serial differs from SERIAL, else when it changes, or after
+// wait. A serial is opaque, and never the same again after the process restarted.
+type Status struct {
+	Serial string `json:"serial"`
+	// Revision is the Config that the pod answers from; 0 before the first.
+	Revision int64 `json:"revision"`
+	// Refused is the newest Config that was refused, if none has been applied since.
+	Refused *Refusal `json:"refused,omitempty"`
+	// Ready is whether the pod has applied a Config and has seen the schema once.
+	Ready    bool           `json:"ready"`
+	Database DatabaseStatus `json:"database"`
+	// Models are those of the Config that the pod answers from, in its order.
+	Models []ModelStatus `json:"models,omitempty"`
+}
+
+// Refusal says why a Config was not applied.
+type Refusal struct {
+	// Revision is 0 where it could not be read.
+	Revision int64  `json:"revision,omitempty"`
+	Message  string `json:"message"`
+}
+
+// The reasons of a DatabaseStatus and of a ModelStatus. They are also the reasons of the objects' conditions.
+const (
+	// ReasonConnected: the newest attempt to reach the database succeeded.
+	ReasonConnected = "Connected"
+	// ReasonConnecting: no attempt has ended yet.
+	ReasonConnecting = "Connecting"
+	// ReasonSecretIncomplete: the connection Secret lacks a key; the message names it.
+	ReasonSecretIncomplete = "SecretIncomplete"
+	// ReasonAuthenticationFailed: the database refused the user or password.
+	ReasonAuthenticationFailed = "AuthenticationFailed"
+	// ReasonDatabaseNotFound: the server has no database of that name.
+	ReasonDatabaseNotFound = "DatabaseNotFound"
+	// ReasonUnreachable: the database does not answer; the message says where.
+	ReasonUnreachable = "Unreachable"
+	// ReasonTLSFailed: TLS was wanted and could not be had.
+	ReasonTLSFailed = "TLSFailed"
+	// ReasonInitFailed: the SQL for a new SQLite file failed; the message names the key and the error.
+	ReasonInitFailed = "InitFailed"
+	// ReasonDatabaseError: anything else that the database said.
+	ReasonDatabaseError = "DatabaseError"
+
+	// ReasonServed: the model is answered for.
+	ReasonServed = "Served"
+	// ReasonSchemaUnknown: the database's schema has not been seen yet.
+	ReasonSchemaUnknown = "SchemaUnknown"
+	// ReasonTableNotFound: there is no such table; the message has the nearest name.
+	ReasonTableNotFound = "TableNotFound"
+	// ReasonFieldNotFound: a list of the exposure names a column that does not exist, or that is hidden.
+	ReasonFieldNotFound = "FieldNotFound"
+	// ReasonFieldNotAllowed: a list of the exposure names a column that cannot stand there (a key to hide, say).
+	ReasonFieldNotAllowed = "FieldNotAllowed"
+	// ReasonTableConflicted: an older exposure has the same table; only known once the schema is.
+	ReasonTableConflicted = "Conflicted"
+)
+
+// DatabaseStatus is the database as the pod last saw it.
+type DatabaseStatus struct {
+	// Reason is ReasonConnected, or why it is not.
+	Reason string `json:"reason"`
+	// Message says what and where, with no secret in it.
+	Message string `json:"message,omitempty"`
+	// Engine is its name for people ("PostgreSQL"), Version its version ("15.18"), Name the database's name.
+	Engine  string `json:"engine,omitempty"`
+	Version string `json:"version,omitempty"`
+	Name    string `json:"name,omitempty"`
+}
+
+// ModelStatus is a model as the pod joined it with the schema.
+type ModelStatus struct {
+	Exposure string `json:"exposure"`
+	UID      string `json:"uid,omitempty"`
+	Name     string `json:"name"`
+	// Reason is ReasonServed, or why the model is withheld. Message says more.
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+	// Table is schema.table, or the table alone where the engine has no schemas.
+	Table string `json:"table,omitempty"`
+	// Columns are the visible ones; Hidden those withheld for their secret-looking names; Key those of the key.
+	Columns []string `json:"columns,omitempty"`
+	Hidden  []string `json:"hidden,omitempty"`
+	Key     []string `json:"key,omitempty"`
+	// Tools are the names of the tools that an all-powerful token has.
+	Tools []string `json:"tools,omitempty"`
+}
+
+// Served is whether the model is answered for.
+func (m ModelStatus) Served() bool { return m.Reason == ReasonServed }

@@ -1,0 +1,70 @@
+package contract
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+var modelName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// Validate says what in the Config no server could work with. The compile step never writes such a Config; a server
+// refuses it and keeps the last good one.
+func (c *Config) Validate() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.MinReader > Version {
+		return fmt.Errorf("minReader: the Config needs a reader of version %d, this one is of version %d", c.MinReader, Version)
+	}
+	if c.Version < 1 {
+		fail("version: must be at least 1, is %d", c.Version)
+	}
+	if c.Revision < 1 {
+		fail("revision: must be at least 1, is %d", c.Revision)
+	}
+	if c.Endpoint.StatusKey == "" {
+		fail("endpoint.statusKey: is missing")
+	}
+	if c.Endpoint.Database.MaxConnections < 1 {
+		fail("endpoint.database.maxConnections: must be at least 1, is %d", c.Endpoint.Database.MaxConnections)
+	}
+	if !slices.Contains([]string{"", EnginePostgreSQL, EngineSQLite}, c.Endpoint.Database.Engine) {
+		fail("endpoint.database.engine: %q is not supported", c.Endpoint.Database.Engine)
+	}
+	if c.Endpoint.Limits.MaxBodyBytes < 1 || c.Endpoint.Limits.MaxConcurrentRequests < 1 {
+		fail("endpoint.limits: must be positive")
+	}
+	names := map[string]bool{}
+	for i, m := range c.Models {
+		switch {
+		case !modelName.MatchString(m.Name):
+			fail("models[%d].name: %q is no model name", i, m.Name)
+		case names[m.Name]:
+			fail("models[%d].name: %q stands twice", i, m.Name)
+		case m.Table == "":
+			fail("models[%d].table: is missing", i)
+		case m.DefaultPageSize < 1 || m.MaxPageSize < m.DefaultPageSize:
+			fail("models[%d]: page sizes %d and %d make no sense", i, m.DefaultPageSize, m.MaxPageSize)
+		}
+		names[m.Name] = true
+	}
+	hashes := map[string]bool{}
+	for i, t := range c.Tokens {
+		for _, h := range t.Hashes {
+			if raw, err := hex.DecodeString(h); err != nil || len(raw) != 32 {
+				fail("tokens[%d].hashes: not the hex form of a SHA-256 sum", i)
+			} else if hashes[h] {
+				fail("tokens[%d].hashes: the hash stands twice", i)
+			}
+			hashes[h] = true
+		}
+		for j, r := range t.Rules {
+			if len(r.Models) == 0 {
+				fail("tokens[%d].rules[%d].models: is missing", i, j)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,69 @@
+// Command kube is the control plane of the local cluster in one executable: etcd, the three
+// Kubernetes components that it needs, and kubectl. It acts as the one it is called as, by the base
+// name of argv[0] (a symlink) or by its first argument.
+//
+// It is a module of its own: k8s.io/kubernetes can be required only with a replacement for each of
+// its staging modules, which the project's go.mod should not have to carry.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	_ "time/tzdata"
+
+	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	"k8s.io/component-base/logs"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+)
+
+func main() {
+	if run(filepath.Base(os.Args[0])) {
+		return
+	}
+	if len(os.Args) > 1 {
+		os.Args = os.Args[1:]
+		if run(filepath.Base(os.Args[0])) {
+			return
+		}
+	}
+	fmt.Fprintln(os.Stderr, "usage: kube {etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubectl} ...")
+	os.Exit(2)
+}
+
+// run acts as the named program and reports whether there is one. The Kubernetes components end the process themselves.
+func run(name string) bool {
+	var component *cobra.Command
+	switch name {
+	case "etcd":
+		etcdmain.Main(os.Args)
+		return true
+	case "kubectl":
+		if _, err := logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
+			kubectlutil.CheckErr(err)
+		}
+		return true
+	case "kube-apiserver":
+		component = apiserver.NewAPIServerCommand()
+	case "kube-controller-manager":
+		component = controllermanager.NewControllerManagerCommand()
+	case "kube-scheduler":
+		component = scheduler.NewSchedulerCommand()
+	default:
+		return false
+	}
+	os.Exit(cli.Run(component))
+	return true
+}

@@ -1,0 +1,87 @@
+// Package database is the server's way to its database: what introspection finds (Schema), what can be asked (Select),
+// and the DB that answers. Its subpackages speak to one engine each.
+//
+// SQL is built in one place per dialect, below this package. Identifiers in it come from a Schema only, never from a
+// request; values are only ever bound. A plan can be made only over a Source, and only package access mints those.
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// DB is one database. It is safe for concurrent use. It connects when it is first asked, and again after the database
+// went away; nothing but Close ends it.
+type DB interface {
+	// Introspect reads the schema as it is now.
+	Introspect(ctx context.Context) (*Schema, error)
+	// Select answers a plan made from a Schema of this DB. It appends the rows to out as JSON objects joined by commas
+	// (no brackets), values straight from the wire, and returns the extended slice. Any error is an *Error.
+	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
+	// Ping asks the database for a sign of life.
+	Ping(ctx context.Context) error
+	// Close ends all connections. Calls under way are cancelled.
+	Close()
+}
+
+// Page tells about the rows that a Select wrote.
+type Page struct {
+	// Count is the number of rows written.
+	Count int
+	// Total is the number of rows that match, whatever the page; -1 where the plan did not ask for it.
+	Total int64
+}
+
+// Code says what kind of Error it is.
+type Code string
+
+// The codes.
+const (
+	// Unreachable: no connection can be had; Reason says why in contract's words.
+	Unreachable Code = "unreachable"
+	// Busy: all connections of the pool were in use for too long.
+	Busy Code = "busy"
+	// Timeout: the statement ran longer than it may.
+	Timeout Code = "timeout"
+	// Cancelled: the caller went away.
+	Cancelled Code = "cancelled"
+	// Changed: a table or column of the plan is no longer there. The schema should be read again.
+	Changed Code = "changed"
+	// Invalid: a bound value is none of its column's type, though it looked like one; Message is fit for the caller.
+	Invalid Code = "invalid"
+	// Failed: anything else.
+	Failed Code = "failed"
+)
+
+// Error is a failure of the database. Message names no secret and no SQL; Cause, for the log, may hold the driver's
+// words but never a credential.
+type Error struct {
+	Code Code
+	// Reason is one of contract's Reason… for a DatabaseStatus.
+	Reason  string
+	Message string
+	Cause   error
+}
+
+func (e *Error) Error() string {
+	if e.Cause == nil {
+		return e.Message
+	}
+	return fmt.Sprintf("%s: %v", e.Message, e.Cause)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// AsError returns err as an *Error, wrapping it as Failed where it is none.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: Failed, Message: "the database could not answer", Cause: err}
+}
+
+// AcquireTimeout is how long a call waits for a free connection before it is refused as Busy.
+const AcquireTimeout = 5 * time.Second
