@@ -79,7 +79,10 @@ type Model struct {
 	// Exposure is the name of the MCPModelExposure, in the endpoint's namespace; UID its identity.
 	Exposure string `json:"exposure"`
 	UID      string `json:"uid,omitempty"`
-	Name     string `json:"name"`
+	// Created is when the exposure was made: of two that turn out to have one table, the older keeps it, then the one
+	// whose name comes first.
+	Created time.Time `json:"created,omitzero"`
+	Name    string    `json:"name"`
 	// Module is "" where it is the table's schema.
 	Module            string   `json:"module,omitempty"`
 	Schema            string   `json:"schema,omitempty"`
@@ -133,6 +136,15 @@ const (
 	VerbDelete = "delete"
 	Wildcard   = "*"
 )
+
+// OlderThan is whether m wins over other where both name the same model or table: the older exposure does, then the one
+// whose name sorts first.
+func (m *Model) OlderThan(other *Model) bool {
+	if order := m.Created.Compare(other.Created); order != 0 {
+		return order < 0
+	}
+	return m.Exposure < other.Exposure
+}
 
 // FindModel returns the entry of an exposure, or nil.
 func (c *Config) FindModel(exposure, uid string) *Model {

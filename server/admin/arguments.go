@@ -1,0 +1,84 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// arguments are a tool call's arguments, taken one by one. A null counts as absent.
+type arguments map[string]json.RawMessage
+
+// parseArguments reads a JSON object whose members must all be among the tool's.
+func parseArguments(raw []byte, known ...string) (arguments, error) {
+	args := arguments{}
+	if len(raw) == 0 {
+		return args, nil
+	}
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return nil, invalid("arguments must be a JSON object")
+	}
+	for name, value := range args {
+		if !slices.Contains(known, name) {
+			return nil, invalid("unknown argument %q; the arguments are %s", name, strings.Join(known, ", "))
+		}
+		if isNull(value) {
+			delete(args, name)
+		}
+	}
+	return args, nil
+}
+
+func isNull(raw json.RawMessage) bool { return bytes.Equal(raw, []byte("null")) }
+
+// count takes a number of rows: an integer that is not negative.
+func (a arguments) count(name string, absent int) (int, error) {
+	raw, ok := a[name]
+	if !ok {
+		return absent, nil
+	}
+	n, err := strconv.Atoi(string(raw))
+	if err != nil || n < 0 {
+		return 0, invalid("%s must be an integer of at least 0, not %s", name, excerpt(raw))
+	}
+	return n, nil
+}
+
+func (a arguments) text(name string) (string, error) {
+	raw, ok := a[name]
+	if !ok {
+		return "", nil
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", invalid("%s must be a string, not %s", name, excerpt(raw))
+	}
+	return s, nil
+}
+
+func (a arguments) texts(name string) ([]string, error) {
+	raw, ok := a[name]
+	if !ok {
+		return nil, nil
+	}
+	var list []*string
+	if err := json.Unmarshal(raw, &list); err != nil || slices.Contains(list, nil) {
+		return nil, invalid("%s must be an array of strings, not %s", name, excerpt(raw))
+	}
+	texts := make([]string, len(list))
+	for i, s := range list {
+		texts[i] = *s
+	}
+	return texts, nil
+}
+
+// excerpt is a piece of a caller's own value, short enough for a message.
+func excerpt(raw []byte) string {
+	const most = 60
+	if len(raw) <= most {
+		return string(raw)
+	}
+	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
+}

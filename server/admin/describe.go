@@ -1,0 +1,132 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// description is describe_'s payload.
+type description struct {
+	ModelName         string                `json:"model_name"`
+	VerboseName       string                `json:"verbose_name"`
+	VerboseNamePlural string                `json:"verbose_name_plural"`
+	AppLabel          string                `json:"app_label"`
+	Fields            []fieldInfo           `json:"fields"`
+	Relationships     []relationInfo        `json:"relationships"`
+	AdminConfig       administrationOptions `json:"admin_config"`
+}
+
+// fieldInfo describes a field; what does not apply is left out.
+type fieldInfo struct {
+	Name       string   `json:"name"`
+	Type       string   `json:"type"`
+	Required   bool     `json:"required"`
+	MaxLength  int      `json:"max_length,omitempty"`
+	Choices    []choice `json:"choices,omitempty"`
+	Default    string   `json:"default,omitempty"`
+	PrimaryKey bool     `json:"primary_key,omitempty"`
+	Unique     bool     `json:"unique,omitempty"`
+	Editable   *bool    `json:"editable,omitempty"`
+	HelpText   string   `json:"help_text,omitempty"`
+}
+
+type choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// relationInfo describes a relation. Kind is many_to_one for a foreign key and one_to_many for its reverse; Type is the
+// foreign key's own.
+type relationInfo struct {
+	fieldInfo
+	RelatedModel string `json:"related_model"`
+	Kind         string `json:"kind"`
+}
+
+// administrationOptions are how the exposure shows the model, less what the token may not see.
+type administrationOptions struct {
+	ListDisplay    []string `json:"list_display"`
+	SearchFields   []string `json:"search_fields"`
+	Ordering       []string `json:"ordering"`
+	ReadonlyFields []string `json:"readonly_fields"`
+	Inlines        []string `json:"inlines"`
+	Actions        []string `json:"actions"`
+}
+
+// describe answers what the model is made of.
+func (a *Admin) describe(_ context.Context, scope access.Scope, raw []byte) ([]byte, error) {
+	if _, err := parseArguments(raw); err != nil {
+		return nil, err
+	}
+	m := scope.Model()
+	d := description{
+		ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
+		Fields: []fieldInfo{}, Relationships: []relationInfo{},
+		AdminConfig: administrationOptions{
+			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
+		},
+	}
+	for _, f := range scope.Fields() {
+		d.Fields = append(d.Fields, describeField(f))
+		if f.Column.Generated {
+			d.AdminConfig.ReadonlyFields = append(d.AdminConfig.ReadonlyFields, f.Name)
+		}
+		if len(m.ListDisplay) == 0 {
+			d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, f.Name)
+		}
+	}
+	for _, name := range m.ListDisplay {
+		if f := scope.Field(name); f != nil {
+			name = f.Name
+		}
+		d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, name)
+	}
+	for _, r := range scope.Relations() {
+		d.Relationships = append(d.Relationships, describeRelation(m, r))
+	}
+	for _, f := range scope.SearchFields() {
+		d.AdminConfig.SearchFields = append(d.AdminConfig.SearchFields, f.Text)
+	}
+	for _, o := range m.Ordering {
+		name := o.Field.Name
+		if o.Descending {
+			name = "-" + name
+		}
+		d.AdminConfig.Ordering = append(d.AdminConfig.Ordering, name)
+	}
+	return json.Marshal(d)
+}
+
+func describeField(f *catalog.Field) fieldInfo {
+	c := f.Column
+	info := fieldInfo{
+		Name: f.Name, Type: c.Kind.String(), Required: !c.Nullable && !c.HasDefault && !c.Generated,
+		MaxLength: c.MaxLength, Default: c.Default, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: c.Comment,
+	}
+	for _, value := range c.Choices {
+		info.Choices = append(info.Choices, choice{value, value})
+	}
+	if c.Generated {
+		info.Editable = new(bool)
+	}
+	return info
+}
+
+func describeRelation(m *catalog.Model, r *catalog.Relation) relationInfo {
+	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: "one_to_many"}
+	if r.Many {
+		return info
+	}
+	info.Kind, info.Type = "many_to_one", database.Other.String()
+	if len(r.Ours) == 1 {
+		info.Type = r.Ours[0].Kind.String()
+	}
+	for _, c := range r.Ours {
+		info.Required = info.Required || !c.Nullable
+	}
+	return info
+}

@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+// modelList is find_models' payload.
+type modelList struct {
+	Count  int         `json:"count"`
+	Models []modelInfo `json:"models"`
+}
+
+type modelInfo struct {
+	ModelName         string   `json:"model_name"`
+	VerboseName       string   `json:"verbose_name"`
+	VerboseNamePlural string   `json:"verbose_name_plural"`
+	AppLabel          string   `json:"app_label"`
+	Description       string   `json:"description"`
+	ToolsExposed      bool     `json:"tools_exposed"`
+	Operations        []string `json:"operations"`
+	Resource          string   `json:"resource"`
+}
+
+// findModels answers the registered models that the token may view, exposed or not, whose names or description contain
+// the query.
+func (a *Admin) findModels(token *access.Token, raw []byte) ([]byte, error) {
+	args, err := parseArguments(raw, "query")
+	if err != nil {
+		return nil, err
+	}
+	query, err := args.text("query")
+	if err != nil {
+		return nil, err
+	}
+	found := modelList{Models: []modelInfo{}}
+	for _, m := range a.catalog.Models() {
+		if _, ok := token.Scope(m); !ok || !mentions(m, query) {
+			continue
+		}
+		info := modelInfo{
+			ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
+			Description: describeModel(m), ToolsExposed: m.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
+		}
+		for i := range operations {
+			if operations[i].offeredFor(m) && token.Verbs(m).Has(operations[i].verb) {
+				info.Operations = append(info.Operations, operations[i].name)
+			}
+		}
+		found.Models = append(found.Models, info)
+	}
+	found.Count = len(found.Models)
+	return json.Marshal(found)
+}
+
+func mentions(m *catalog.Model, query string) bool {
+	query = strings.ToLower(strings.TrimSpace(query))
+	for _, text := range []string{m.Name, m.VerboseName, m.VerboseNamePlural, describeModel(m)} {
+		if strings.Contains(strings.ToLower(text), query) {
+			return true
+		}
+	}
+	return false
+}
+
+// describeModel is the exposure's description, or else the table's comment.
+func describeModel(m *catalog.Model) string {
+	if m.Description == "" {
+		return m.Table.Comment
+	}
+	return m.Description
+}

@@ -1,0 +1,187 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+// definition is a tool as tools/list shows it.
+type definition struct {
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	InputSchema schema      `json:"inputSchema"`
+	Annotations annotations `json:"annotations"`
+}
+
+// annotations are all written out: a client's defaults for absent ones are the most alarming.
+type annotations struct {
+	ReadOnlyHint    bool `json:"readOnlyHint"`
+	DestructiveHint bool `json:"destructiveHint"`
+	IdempotentHint  bool `json:"idempotentHint"`
+	OpenWorldHint   bool `json:"openWorldHint"`
+}
+
+var reads = annotations{ReadOnlyHint: true, IdempotentHint: true}
+
+// schema is the piece of JSON Schema that tools need: closed objects without combinators.
+type schema struct {
+	Type                 any               `json:"type,omitempty"` // a string, or a list of them
+	Description          string            `json:"description,omitempty"`
+	Properties           map[string]schema `json:"properties,omitempty"`
+	Required             []string          `json:"required,omitempty"`
+	AdditionalProperties *bool             `json:"additionalProperties,omitempty"`
+	Items                *schema           `json:"items,omitempty"`
+	Minimum              *int              `json:"minimum,omitempty"`
+	Maximum              *int              `json:"maximum,omitempty"`
+}
+
+func closed(properties map[string]schema, required ...string) schema {
+	return schema{Type: "object", Properties: properties, Required: required, AdditionalProperties: new(bool)}
+}
+
+// toolPieces are the encoded tools: one piece for each model and operation, shared by all tokens.
+type toolPieces struct {
+	findModels []byte
+	// models are by Model.Index; an operation that is not offered has no piece.
+	models [][]toolPiece
+	// exposed is whether any model is: where none is, tools/list is empty (interface specification section 1).
+	exposed bool
+}
+
+type toolPiece struct {
+	verb access.Verbs
+	json []byte
+}
+
+func encodeTools(c *catalog.Catalog) toolPieces {
+	p := toolPieces{models: make([][]toolPiece, len(c.Models())), findModels: encodeTool(defineFindModels())}
+	for _, m := range c.Models() {
+		p.exposed = p.exposed || m.Expose
+		if !m.Expose || !m.Served() {
+			continue
+		}
+		for i := range operations {
+			if op := &operations[i]; op.offeredFor(m) {
+				p.models[m.Index] = append(p.models[m.Index], toolPiece{op.verb, encodeTool(op.define(m))})
+			}
+		}
+	}
+	return p
+}
+
+func encodeTool(d definition) []byte {
+	encoded, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // strings, numbers and maps of them: it cannot fail
+	}
+	return encoded
+}
+
+// AppendTools appends the JSON array of tools/list: what the token may use of the exposed models.
+func (a *Admin) AppendTools(dst []byte, token *access.Token) []byte {
+	dst = append(dst, '[')
+	if a.tools.exposed {
+		dst = append(dst, a.tools.findModels...)
+	}
+	for _, m := range a.catalog.Models() {
+		verbs := token.Verbs(m)
+		for _, piece := range a.tools.models[m.Index] {
+			if verbs.Has(piece.verb) {
+				dst = append(append(dst, ','), piece.json...)
+			}
+		}
+	}
+	return append(dst, ']')
+}
+
+func defineFindModels() definition {
+	return definition{
+		Name:        findModels,
+		Description: "Find the models (tables) that you may view, with the operations that you may use on each. Start here.",
+		InputSchema: closed(map[string]schema{"query": {Type: "string", Description: "text to look for in names and descriptions; all models without it"}}),
+		Annotations: reads,
+	}
+}
+
+func defineList(m *catalog.Model) definition {
+	zero := 0
+	properties := map[string]schema{
+		"limit":    {Type: "integer", Minimum: &zero, Maximum: &m.MaxPageSize, Description: fmt.Sprintf("rows per page; %d without it", m.DefaultPageSize)},
+		"offset":   {Type: "integer", Minimum: &zero, Description: "matching rows to pass over"},
+		"order_by": {Type: "array", Items: &schema{Type: "string"}, Description: "field names; a leading - is descending"},
+		"filters":  {Type: "object", Description: "field or relation__field, with __lookup (exact, ne, in, range, gt, gte, lt, lte, isnull, contains, icontains, startswith, endswith, date, year, …), to value; all must hold"},
+		"fields":   {Type: "array", Items: &schema{Type: "string"}, Description: "only these fields; all without it"},
+	}
+	if len(m.Search) > 0 {
+		properties["search"] = schema{Type: "string", Description: "words that must all be found, in " + searchNames(m)}
+	}
+	return definition{
+		Name:        "list_" + m.Name,
+		Description: fmt.Sprintf("List %s.%s Fields: %s.", m.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m)),
+		InputSchema: closed(properties),
+		Annotations: reads,
+	}
+}
+
+func defineGet(m *catalog.Model) definition {
+	id := schema{Type: idType(m), Description: "primary key"}
+	if len(m.Key) > 1 {
+		id.Description = "primary key: " + keyNames(m) + ", each percent-encoded, joined by commas"
+	}
+	return definition{
+		Name:        "get_" + m.Name,
+		Description: fmt.Sprintf("Get one %s by its id.", m.VerboseName),
+		InputSchema: closed(map[string]schema{idName: id}, idName),
+		Annotations: reads,
+	}
+}
+
+func defineDescribe(m *catalog.Model) definition {
+	return definition{
+		Name:        "describe_" + m.Name,
+		Description: fmt.Sprintf("Describe %s: fields, relationships and how lists are searched and ordered.", m.VerboseNamePlural),
+		InputSchema: closed(map[string]schema{}),
+		Annotations: reads,
+	}
+}
+
+// sentence makes a description ready to stand between two sentences.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return " " + text
+}
+
+func fieldTypes(m *catalog.Model) string {
+	var b strings.Builder
+	for i, f := range m.Fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.Name + " " + f.Column.Kind.String())
+	}
+	return b.String()
+}
+
+// searchNames names the search fields that any token that sees the model may use.
+func searchNames(m *catalog.Model) string {
+	var names []string
+	for _, s := range m.Search {
+		if s.Relation == nil {
+			names = append(names, s.Field.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "the model's search fields"
+	}
+	return strings.Join(names, ", ")
+}

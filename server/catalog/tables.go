@@ -1,0 +1,112 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// resolveTables finds each model's table. Where two models turn out to have the same one, the older keeps it.
+func (c *Catalog) resolveTables(schema *database.Schema) {
+	bySeniority := slices.Clone(c.models)
+	slices.SortFunc(bySeniority, func(a, b *Model) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Exposure, b.Exposure))
+	})
+	owner := map[*database.Table]*Model{}
+	for _, m := range bySeniority {
+		table := findTable(schema, m.Schema, m.Model.Table)
+		if table == nil {
+			m.withhold(problem{contract.ReasonTableNotFound, tableNotFound(schema, m.Schema, m.Model.Table)})
+			continue
+		}
+		if older := owner[table]; older != nil {
+			m.withhold(problem{contract.ReasonTableConflicted, fmt.Sprintf(
+				"table %s is model %s of MCPModelExposure %s, which is older", table, older.Name, older.Exposure)})
+			continue
+		}
+		owner[table] = m
+		m.Table = table
+		m.Status.Table = table.String()
+		if m.Module == "" {
+			m.Module = table.Schema
+		}
+	}
+}
+
+func findTable(schema *database.Schema, in, name string) *database.Table {
+	find := func(in string) *database.Table {
+		for _, t := range schema.Tables {
+			if t.Schema == in && t.Name == name {
+				return t
+			}
+		}
+		return nil
+	}
+	if in != "" || !schema.HasSchemas {
+		return find(in)
+	}
+	for _, in := range schema.SearchPath {
+		if t := find(in); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+func tableNotFound(schema *database.Schema, in, name string) string {
+	wanted := (&database.Table{Schema: in, Name: name}).String()
+	message := fmt.Sprintf("table %s does not exist in database %s", wanted, schema.Database)
+	if len(schema.Tables) == 0 {
+		return message + ", which has no tables that the connection's user can see"
+	}
+	candidates := make([]string, len(schema.Tables))
+	for i, t := range schema.Tables {
+		candidates[i] = t.String()
+		// A table that was named without a schema is compared without one.
+		if in == "" {
+			candidates[i] = t.Name
+		}
+	}
+	if i := nearest(wanted, candidates); i >= 0 {
+		return message + "; the nearest is " + schema.Tables[i].String()
+	}
+	return message
+}
+
+// nearest returns the index of the candidate that is most like the name, or -1 where none is near enough to be meant.
+func nearest(name string, candidates []string) int {
+	best, bestDistance := -1, max(2, len(name)/3)+1
+	for i, candidate := range candidates {
+		d := editDistance(strings.ToLower(name), strings.ToLower(candidate))
+		if d < bestDistance {
+			best, bestDistance = i, d
+		}
+	}
+	return best
+}
+
+// editDistance is the number of single-letter changes between two names.
+func editDistance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, r := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, s := range to {
+			change := diagonal
+			if r != s {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
+}
