@@ -1,7 +1,9 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -157,8 +159,10 @@ func (c *Config) FindModel(exposure, uid string) *Model {
 
 // FindToken returns the entry of an MCPToken, or nil.
 func (c *Config) FindToken(namespace, name, uid string) *Token {
-	i := slices.IndexFunc(c.Tokens, func(t Token) bool { return t.Namespace == namespace && t.Name == name && t.UID == uid })
-	if i < 0 {
+	i, found := slices.BinarySearchFunc(c.Tokens, Token{Namespace: namespace, Name: name}, func(a, b Token) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	if !found || c.Tokens[i].UID != uid {
 		return nil
 	}
 	return &c.Tokens[i]

@@ -1,5 +1,21 @@
 package contract
 
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DefaultPostgreSQLPort is the port where a Secret gives none.
+const DefaultPostgreSQLPort = 5432
+
+// ErrSecretIncomplete is what every error of ResolveConnection wraps; its report is ReasonSecretIncomplete.
+var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
+
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.
 type Connection struct {
 	// Engine is EnginePostgreSQL; "" where the source does not tell.
@@ -12,4 +28,180 @@ type Connection struct {
 	SSLMode string
 	// Options are further parameters of a URI that the driver understands.
 	Options map[string]string
+}
+
+// Address is host:port.
+func (c Connection) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+
+// String returns host:port/database.
+func (c Connection) String() string { return c.Address() + "/" + c.Database }
+
+// GoString implements fmt.GoStringer, so that %#v shows no more than String.
+func (c Connection) GoString() string { return "contract.Connection(" + c.String() + ")" }
+
+// LogValue implements slog.LogValuer.
+func (c Connection) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText implements encoding.TextMarshaler, so that encoding/json shows no more than String.
+func (c Connection) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// The key names under which the parts of a connection stand in Secrets, the first that is there counts. They are those
+// of CloudNativePG (uri, fqdn-uri, jdbc-uri, host, port, dbname, user, username, password), Crunchy and Percona (the
+// same, and pgbouncer-…), Zalando (username, password), Bitnami and the Service Binding specification (type, host,
+// port, database, username, password, uri), and the environment variables of libpq and of the usual images.
+var (
+	uriKeys = []string{"uri", "url", "DATABASE_URL", "database-url", "database_url", "DB_URL", "POSTGRES_URL", "dsn",
+		"connection-string", "connectionString", "fqdn-uri", "pgbouncer-uri", "jdbc-uri", "jdbc-url", "fqdn-jdbc-uri",
+		"pgbouncer-jdbc-uri"}
+	hostKeys = []string{"host", "hostname", "PGHOST", "POSTGRES_HOST", "DB_HOST", "DATABASE_HOST", "db-host",
+		"database-host", "pgbouncer-host"}
+	portKeys = []string{"port", "PGPORT", "POSTGRES_PORT", "DB_PORT", "DATABASE_PORT", "db-port", "database-port",
+		"pgbouncer-port"}
+	databaseKeys = []string{"dbname", "database", "db", "PGDATABASE", "POSTGRES_DB", "POSTGRES_DATABASE", "DB_NAME",
+		"DATABASE_NAME", "DB_DATABASE", "db-name", "database-name"}
+	userKeys = []string{"user", "username", "PGUSER", "POSTGRES_USER", "DB_USER", "DB_USERNAME", "DATABASE_USER",
+		"db-user", "db-username", "database-user"}
+	passwordKeys = []string{"password", "PGPASSWORD", "POSTGRES_PASSWORD", "DB_PASSWORD", "DATABASE_PASSWORD",
+		"db-password", "database-password", "postgres-password"}
+	sslModeKeys = []string{"sslmode", "PGSSLMODE"}
+)
+
+var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
+
+// ResolveConnection finds a connection in a Secret's data. key names the one key that holds a URI; where it is "",
+// well-known keys are looked for: one with a URI first, then those of host, database, user and password. A line break
+// at the end of a value is passed over.
+//
+// Every error wraps ErrSecretIncomplete. It names keys, never values, and says what would do.
+func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
+	c, err := resolveConnection(data, key)
+	if err != nil {
+		return Connection{}, fmt.Errorf("%w: %w", ErrSecretIncomplete, err)
+	}
+	return c, nil
+}
+
+func resolveConnection(data map[string][]byte, key string) (Connection, error) {
+	if key != "" {
+		if secretText(data, key) == "" {
+			return Connection{}, fmt.Errorf("key %q is missing or empty; it has %s", key, keysOf(data))
+		}
+	} else if key, _ = firstKey(data, uriKeys); key == "" {
+		return connectionFromKeys(data)
+	}
+	c, err := parseConnectionURI(secretText(data, key))
+	if err != nil {
+		return Connection{}, fmt.Errorf("key %q %w", key, err)
+	}
+	if c.SSLMode == "" {
+		_, c.SSLMode = firstKey(data, sslModeKeys)
+	}
+	return c, c.check(func(part string) string { return fmt.Sprintf("the %s in key %q", part, key) })
+}
+
+// connectionFromKeys puts a connection together from one key for each of its parts.
+func connectionFromKeys(data map[string][]byte) (Connection, error) {
+	c := Connection{Port: DefaultPostgreSQLPort}
+	found := map[string]string{}
+	var port, engine string
+	for _, part := range []struct {
+		name string
+		keys []string
+		to   *string
+	}{
+		{"host", hostKeys, &c.Host}, {"port", portKeys, &port}, {"database", databaseKeys, &c.Database},
+		{"user", userKeys, &c.User}, {"password", passwordKeys, &c.Password}, {"sslmode", sslModeKeys, &c.SSLMode},
+		{"type", []string{"type"}, &engine},
+	} {
+		found[part.name], *part.to = firstKey(data, part.keys)
+	}
+	if missing := missingParts(c); len(missing) > 0 {
+		return Connection{}, fmt.Errorf("it lacks %s; it has %s. A URI (key %s) would do instead",
+			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
+	}
+	if engine != "" {
+		if c.Engine = engineOfScheme(engine); c.Engine == "" {
+			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; %q is", "type", "postgresql")
+		}
+	}
+	if port != "" {
+		var err error
+		if c.Port, err = parsePort(port); err != nil {
+			return Connection{}, fmt.Errorf("key %q %w", found["port"], err)
+		}
+	}
+	return c, c.check(func(part string) string { return fmt.Sprintf("key %q", found[part]) })
+}
+
+func missingParts(c Connection) (missing []string) {
+	for _, part := range []struct {
+		value string
+		keys  []string
+	}{{c.Host, hostKeys[:2]}, {c.Database, databaseKeys[:2]}, {c.User, userKeys[:2]}, {c.Password, passwordKeys[:1]}} {
+		if part.value == "" {
+			missing = append(missing, alternatives(part.keys))
+		}
+	}
+	return missing
+}
+
+// check says what in a complete connection cannot be right; name says where a part of it stands.
+func (c Connection) check(name func(part string) string) error {
+	switch {
+	case c.Database == "*":
+		// CloudNativePG's superuser Secret.
+		return fmt.Errorf("%s stands for every database; name one", name("database"))
+	case strings.Contains(c.Host, ","):
+		return fmt.Errorf("%s names several hosts; name the one that takes writes", name("host"))
+	case strings.ContainsAny(c.Host, " \t\r\n@"):
+		return fmt.Errorf("%s is no host name", name("host"))
+	case c.SSLMode != "" && !slices.Contains(sslModes, c.SSLMode):
+		return fmt.Errorf("%s is none of %s", name("sslmode"), strings.Join(sslModes, ", "))
+	}
+	return nil
+}
+
+func parsePort(text string) (int, error) {
+	port, err := strconv.Atoi(text)
+	if err != nil || port < 1 || port > 65535 {
+		return 0, errors.New("is no port: a number from 1 to 65535 is")
+	}
+	return port, nil
+}
+
+func firstKey(data map[string][]byte, keys []string) (key, value string) {
+	for _, key := range keys {
+		if value := secretText(data, key); value != "" {
+			return key, value
+		}
+	}
+	return "", ""
+}
+
+func secretText(data map[string][]byte, key string) string {
+	return strings.TrimRight(string(data[key]), "\r\n")
+}
+
+func keysOf(data map[string][]byte) string {
+	if len(data) == 0 {
+		return "no keys"
+	}
+	keys := make([]string, 0, len(data))
+	for key := range data {
+		keys = append(keys, strconv.Quote(key))
+	}
+	slices.Sort(keys)
+	const most = 20
+	if len(keys) > most {
+		keys = append(keys[:most], "…")
+	}
+	return "the keys " + strings.Join(keys, ", ")
+}
+
+func alternatives(keys []string) string {
+	quoted := make([]string, len(keys))
+	for i, key := range keys {
+		quoted[i] = strconv.Quote(key)
+	}
+	return strings.Join(quoted, " or ")
 }

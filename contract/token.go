@@ -1,8 +1,11 @@
 package contract
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"regexp"
 )
 
@@ -23,4 +26,30 @@ func PublicTokenID(text string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// NewToken returns the text of a new token: mcp_ and 16 URL-safe characters, which may be shown, then a dot and 43 more,
+// which hold 256 random bits (decisions section 8).
+func NewToken() string {
+	var random [12 + 32]byte
+	rand.Read(random[:]) // never fails: the program ends where the system has no randomness
+	encode := base64.RawURLEncoding.EncodeToString
+	return "mcp_" + encode(random[:12]) + "." + encode(random[12:])
+}
+
+// ClientConfiguration returns the JSON with which an MCP client is told of an endpoint: the "mcpServers" form that most
+// of them read. It holds the token.
+func ClientConfiguration(endpoint, url, token string) []byte {
+	type server struct {
+		Type    string            `json:"type"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}
+	encoded, err := json.MarshalIndent(map[string]map[string]server{"mcpServers": {
+		endpoint: {Type: "http", URL: url, Headers: map[string]string{"Authorization": "Bearer " + token}},
+	}}, "", "  ")
+	if err != nil {
+		panic(err) // strings only: it cannot fail
+	}
+	return append(encoded, '\n')
 }

@@ -38,4 +38,16 @@ const (
 	ReasonUnavailable       = "Unavailable"
 	ReasonScaledToZero      = "ScaledToZero"
 	ReasonUnknown           = "Unknown"
+	// ReasonRollingOut: pods of the newest pod template are not all there yet.
+	ReasonRollingOut = "RollingOut"
+	// ReasonConfigMapNotFound: the ConfigMap with the SQL for a new SQLite file is missing.
+	ReasonConfigMapNotFound = "ConfigMapNotFound"
+	// ReasonEndpointInvalid: the endpoint has never been valid, so nothing can be served from it.
+	ReasonEndpointInvalid = "EndpointInvalid"
+	// ReasonConfigNotWritten: the change has not reached the Config; the message says why.
+	ReasonConfigNotWritten = "ConfigNotWritten"
+	// ReasonWaitingForReport: no server pod has said yet how it found the table.
+	ReasonWaitingForReport = "WaitingForReport"
+	// ReasonResolved: the table was found.
+	ReasonResolved = "Resolved"
 )

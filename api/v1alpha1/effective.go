@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +25,41 @@ func (e *MCPModelExposure) EffectiveModel() string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(e.Name)
 }
 
+// EffectiveVerboseName is the model's name for people, singular.
+func (e *MCPModelExposure) EffectiveVerboseName() string {
+	if e.Spec.VerboseName != "" {
+		return e.Spec.VerboseName
+	}
+	return strings.ReplaceAll(e.EffectiveModel(), "_", " ")
+}
+
+// EffectiveVerboseNamePlural is the model's name for people, plural.
+func (e *MCPModelExposure) EffectiveVerboseNamePlural() string {
+	if e.Spec.VerboseNamePlural != "" {
+		return e.Spec.VerboseNamePlural
+	}
+	name := e.EffectiveVerboseName()
+	switch stem, y := strings.CutSuffix(name, "y"); {
+	case y && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeiou"):
+		return stem + "ies"
+	case hasAnySuffix(name, "s", "x", "z", "ch", "sh"):
+		return name + "es"
+	}
+	return name + "s"
+}
+
+func hasAnySuffix(s string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
+}
+
+// String returns schema.name, or the name alone where there is no schema.
+func (t TableReference) String() string {
+	if t.Schema == "" {
+		return t.Name
+	}
+	return t.Schema + "." + t.Name
+}
+
 // EffectiveExpose is whether the model is advertised.
 func (s *MCPModelExposureSpec) EffectiveExpose() bool { return s.Expose != nil && *s.Expose }
 
@@ -40,6 +76,11 @@ func (l ModelLimits) EffectiveDefaultPageSize() int32 {
 // EffectiveActive is whether the token may be used at all.
 func (s *MCPTokenSpec) EffectiveActive() bool { return s.Active == nil || *s.Active }
 
+// Expired is whether the token is refused at that moment for its expiry.
+func (s *MCPTokenSpec) Expired(now time.Time) bool {
+	return s.Expiry != nil && !now.Before(s.Expiry.Time)
+}
+
 // Generated is whether the token's text is made by the controllers, which write it to a Secret.
 func (s *MCPTokenSpec) Generated() bool {
 	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
@@ -53,12 +94,32 @@ func (t *MCPToken) EffectiveSecretName() string {
 	return t.Name
 }
 
-// EffectiveReplicas is the number of server pods.
-func (s *MCPEndpointSpec) EffectiveReplicas() int32 {
-	if s.Server.Replicas != nil {
-		return *s.Server.Replicas
+// EffectiveReplicas is the number of server pods, or nil where the spec leaves it to whoever scales the Deployment. A
+// SQLite file is served by at most one.
+func (s *MCPEndpointSpec) EffectiveReplicas() *int32 {
+	if s.Database.SQLite == nil {
+		return s.Server.Replicas
 	}
-	return 1
+	one := int32(1)
+	if s.Server.Replicas != nil {
+		one = min(one, *s.Server.Replicas)
+	}
+	return &one
+}
+
+// ServiceName is the name of the endpoint's Service, Deployment, ServiceAccount, Role and RoleBinding.
+func (e *MCPEndpoint) ServiceName() string { return e.Name + "-mcp" }
+
+// ConfigSecretName is the name of the Secret with the endpoint's Config.
+func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + "-mcp-config" }
+
+// EffectiveURL is what agents call: the external URL, or the Service's address within the cluster, with the base path.
+func (e *MCPEndpoint) EffectiveURL() string {
+	base := strings.TrimRight(e.Spec.Network.ExternalURL, "/")
+	if base == "" {
+		base = "http://" + e.ServiceName() + "." + e.Namespace + ".svc"
+	}
+	return base + e.Spec.Server.BasePath + "/mcp/"
 }
 
 // EffectiveMaxConnections is the most database connections of one pod.

@@ -76,6 +76,8 @@ type DatabaseSpec struct {
 	Pool PoolSpec `json:"pool,omitempty,omitzero"`
 	// statementTimeout is the longest that one statement may run; 10s when absent.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="must be between 1ms and 1h"
 	StatementTimeout *metav1.Duration `json:"statementTimeout,omitempty"`
 	// access is what the server may do at all, whatever tokens are granted; ReadWrite when absent.
@@ -242,7 +244,7 @@ type NetworkSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && !self.contains('?') && !self.contains('#')",message="must be an http or https URL without query or fragment"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
 	ExternalURL string `json:"externalURL,omitempty"`
 }
 

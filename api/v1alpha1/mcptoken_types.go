@@ -76,10 +76,12 @@ type TokenSecretSpec struct {
 	// labels are added to the Secret.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue() && !format.labelValue().validate(self[k]).hasValue() && !k.startsWith('mcpadmin.dev/'))",message="must be labels, and none of mcpadmin.dev, whose labels are the controllers' own"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 	// annotations are added to the Secret.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue() && !k.startsWith('mcpadmin.dev/'))",message="must be annotations, and none of mcpadmin.dev, whose annotations are the controllers' own"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 }
 

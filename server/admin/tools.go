@@ -31,7 +31,7 @@ var reads = annotations{ReadOnlyHint: true, IdempotentHint: true}
 type schema struct {
 	Type                 any               `json:"type,omitempty"` // a string, or a list of them
 	Description          string            `json:"description,omitempty"`
-	Properties           map[string]schema `json:"properties,omitempty"`
+	Properties           map[string]schema `json:"properties,omitzero"`
 	Required             []string          `json:"required,omitempty"`
 	AdditionalProperties *bool             `json:"additionalProperties,omitempty"`
 	Items                *schema           `json:"items,omitempty"`

@@ -69,6 +69,9 @@ type Column struct {
 	Default    string
 	// Generated is whether the database always computes the column.
 	Generated bool
+	// LooseCollation is whether the column's own comparison takes texts as equal that differ (citext, a collation that
+	// ignores case or accents). SQLite does not tell, and does not need it.
+	LooseCollation bool
 	// MaxLength is the most characters that a text may have; 0 is no bound.
 	MaxLength int
 	// Scale is the number of digits after the point of a decimal; -1 where the column declares none.

@@ -1,0 +1,80 @@
+# "make" or "make help" lists what there is. Everything is built with Go alone, into bin/.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# The control plane for tests and for the local cluster: that of KUBEBUILDER_ASSETS where it is whole, else built here.
+KUBE_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl
+ifneq ($(words $(wildcard $(KUBE_PROGRAMS:%=$(KUBEBUILDER_ASSETS)/%))),$(words $(KUBE_PROGRAMS)))
+override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+endif
+export KUBEBUILDER_ASSETS
+KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' hack/kube/go.mod)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: generate
+generate: bin/controller-gen ## Generate code, CRDs, RBAC and the Helm chart's copies of them
+	@hack/generate.sh
+
+.PHONY: verify
+verify: bin/controller-gen ## Check that the generated files are those that the sources give
+	@hack/verify.sh
+
+.PHONY: lint
+lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
+	@bin/golangci-lint run
+	@bin/helm lint --strict --quiet charts/mcp-admin-operator
+
+.PHONY: test
+test: build kube helm verify ## Run all tests
+	@go test ./...
+
+.PHONY: demo
+demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent's questions (DEMO_EXIT=1 ends after them)
+	@go run ./hack/demo
+
+.PHONY: clean
+clean: ## Remove everything that was made here
+	@rm -rf bin .local dist
+
+.PHONY: build
+build: ## Build the manager and the server
+	@CGO_ENABLED=0 go build -buildvcs=false -o bin/mcp-admin-manager ./cmd/manager
+	@CGO_ENABLED=0 go build -buildvcs=false -o bin/mcp-admin-server ./cmd/server
+
+.PHONY: dist
+dist: generate bin/helm kube ## Write install.yaml and the packaged Helm chart to dist/
+	@mkdir -p dist
+	@$(KUBEBUILDER_ASSETS)/kubectl kustomize config/default > dist/install.yaml
+	@bin/helm package --destination dist charts/mcp-admin-operator
+
+.PHONY: tools
+tools: bin/controller-gen bin/golangci-lint bin/helm kube ## Build every tool
+
+.PHONY: helm
+helm: bin/helm ## Build helm
+
+.PHONY: kube
+kube: $(if $(filter $(CURDIR)/bin/k8s,$(KUBEBUILDER_ASSETS)),bin/k8s/kube) ## Build the local control plane (etcd, Kubernetes, kubectl)
+
+bin/controller-gen: TOOL := sigs.k8s.io/controller-tools/cmd/controller-gen
+bin/golangci-lint: TOOL := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+bin/helm: TOOL := helm.sh/helm/v4/cmd/helm
+bin/controller-gen bin/golangci-lint bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
+	@echo "building $* …"
+	@hack/go-build.sh hack/tools/$* $@ $(TOOL)
+
+kubernetes_version := k8s.io/component-base/version
+kubernetes_ldflags := -X $(kubernetes_version).gitVersion=$(KUBERNETES_VERSION) \
+	-X $(kubernetes_version).gitMajor=$(subst v,,$(word 1,$(subst ., ,$(KUBERNETES_VERSION)))) \
+	-X $(kubernetes_version).gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION))) \
+	-X $(kubernetes_version).gitTreeState=clean -X $(kubernetes_version).gitCommit=unknown
+
+bin/k8s/kube: hack/kube/go.mod hack/kube/go.sum hack/kube/main.go hack/go-build.sh
+	@echo "building the local control plane (about 5 minutes the first time) …"
+	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)"
+	@for program in $(KUBE_PROGRAMS); do ln -sf kube bin/k8s/$$program; done

@@ -1,0 +1,216 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Validate checks an object of this package by the rules of its schema, for whoever bypassed the API server: an object
+// from a file, or one stored before a rule was there. Rules about a change (immutable fields) are not checked. An
+// object of another package is forbidden.
+func Validate(obj runtime.Object) field.ErrorList {
+	switch o := obj.(type) {
+	case *MCPEndpoint:
+		return ValidateMCPEndpoint(o)
+	case *MCPModelExposure:
+		return ValidateMCPModelExposure(o)
+	case *MCPToken:
+		return ValidateMCPToken(o)
+	}
+	return field.ErrorList{field.Forbidden(nil, fmt.Sprintf("%T is no kind of %s", obj, GroupVersion))}
+}
+
+var (
+	endpointName   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	exposureName   = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
+	groupName      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	modelName      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	permittedModel = regexp.MustCompile(`^(\*|[a-z][a-z0-9_]*)$`)
+	basePath       = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+)
+
+// ValidateMCPEndpoint is Validate for an MCPEndpoint.
+func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
+	var v validator
+	if len(e.Name) > 40 || !endpointName.MatchString(e.Name) {
+		v.invalid(field.NewPath("metadata", "name"), e.Name, "must be a DNS-1035 label of at most 40 characters: its children are named after it")
+	}
+	spec := field.NewPath("spec")
+	v.database(spec.Child("database"), &e.Spec.Database)
+	v.groups(spec.Child("groups"), e.Spec.Groups)
+	v.server(spec.Child("server"), &e.Spec.Server)
+	if external := e.Spec.Network.ExternalURL; external != "" {
+		path := spec.Child("network", "externalURL")
+		v.text(path, external, 8, 1024, nil)
+		if !isExternalURL(external) {
+			v.invalid(path, external, "must be an http or https URL with a host, without user, query or fragment")
+		}
+	}
+	return v.errs
+}
+
+func isExternalURL(s string) bool {
+	u, err := url.ParseRequestURI(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(s, "?#@")
+}
+
+func (v *validator) database(path *field.Path, d *DatabaseSpec) {
+	if (d.ConnectionSecretRef != nil) == (d.SQLite != nil) {
+		v.invalid(path, "", "exactly one of connectionSecretRef and sqlite must be given")
+	}
+	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0) {
+		v.invalid(path, "", "engine, tls and schemas belong to connectionSecretRef, not to sqlite")
+	}
+	if ref := d.ConnectionSecretRef; ref != nil {
+		at := path.Child("connectionSecretRef")
+		v.required(at.Child("name"), ref.Name, 253, nil)
+		v.optional(at.Child("key"), ref.Key, 253, nil)
+	}
+	if sqlite := d.SQLite; sqlite != nil {
+		at := path.Child("sqlite")
+		if (sqlite.EmptyDir != nil) == (sqlite.Claim != nil) {
+			v.invalid(at, "", "exactly one of emptyDir and claim must be given")
+		}
+		if sqlite.Claim != nil {
+			v.required(at.Child("claim", "name"), sqlite.Claim.Name, 253, nil)
+		}
+		if sqlite.InitConfigMapRef != nil {
+			v.required(at.Child("initConfigMapRef", "name"), sqlite.InitConfigMapRef.Name, 253, nil)
+		}
+	}
+	oneOf(v, path.Child("engine"), d.Engine, "", "PostgreSQL")
+	if tls := d.TLS; tls != nil {
+		at := path.Child("tls")
+		oneOf(v, at.Child("mode"), tls.Mode, "Disable", "Prefer", "Require", "VerifyCA", "VerifyFull")
+		if tls.CASecretRef == nil && strings.HasPrefix(string(tls.Mode), "Verify") {
+			v.invalid(at, "", "caSecretRef is required for VerifyCA and VerifyFull")
+		}
+		v.secretKey(at.Child("caSecretRef"), tls.CASecretRef)
+	}
+	within(v, path.Child("pool", "maxConnections"), d.Pool.MaxConnections, 1, 1000)
+	if t := d.StatementTimeout; t != nil && (t.Duration < time.Millisecond || t.Duration > time.Hour) {
+		v.invalid(path.Child("statementTimeout"), t.Duration.String(), "must be between 1ms and 1h")
+	}
+	oneOf(v, path.Child("access"), d.Access, "", DatabaseReadWrite, DatabaseReadOnly)
+	v.texts(path.Child("schemas"), d.Schemas, 50, 63, nil)
+}
+
+func (v *validator) groups(path *field.Path, groups []Group) {
+	v.atMost(path, len(groups), 100)
+	seen := map[string]bool{}
+	for i, g := range groups {
+		at := path.Index(i)
+		v.required(at.Child("name"), g.Name, 63, groupName)
+		if seen[g.Name] {
+			v.add(field.Duplicate(at, g.Name))
+		}
+		seen[g.Name] = true
+		v.permissions(at.Child("permissions"), g.Permissions)
+	}
+}
+
+func (v *validator) permissions(path *field.Path, rules []PermissionRule) {
+	v.atMost(path, len(rules), 100)
+	for i, r := range rules {
+		at := path.Index(i)
+		v.set(at.Child("modules"), r.Modules, 100, 63, nil)
+		if len(r.Models) == 0 {
+			v.add(field.Required(at.Child("models"), "a rule grants nothing on models that it does not name"))
+		}
+		v.set(at.Child("models"), r.Models, 200, 40, permittedModel)
+		v.atMost(at.Child("verbs"), len(r.Verbs), 5)
+		seen := map[Verb]bool{}
+		for j, verb := range r.Verbs {
+			oneOf(v, at.Child("verbs").Index(j), verb, VerbView, VerbAdd, VerbChange, VerbDelete, VerbAll)
+			if seen[verb] {
+				v.add(field.Duplicate(at.Child("verbs").Index(j), verb))
+			}
+			seen[verb] = true
+		}
+	}
+}
+
+func (v *validator) server(path *field.Path, s *ServerSpec) {
+	if s.Replicas != nil && (*s.Replicas < 0 || *s.Replicas > 100) {
+		v.invalid(path.Child("replicas"), *s.Replicas, "must be between 0 and 100")
+	}
+	v.optional(path.Child("image"), s.Image, 512, nil)
+	if s.BasePath != "" {
+		v.text(path.Child("basePath"), s.BasePath, 2, 200, basePath)
+	}
+	within(v, path.Child("limits", "maxBodyBytes"), s.Limits.MaxBodyBytes, 1024, 64<<20)
+	within(v, path.Child("limits", "maxConcurrentRequests"), s.Limits.MaxConcurrentRequests, 1, 100000)
+}
+
+// ValidateMCPModelExposure is Validate for an MCPModelExposure.
+func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
+	var v validator
+	spec := field.NewPath("spec")
+	if e.Spec.Model == "" && (len(e.Name) > 40 || !exposureName.MatchString(e.Name)) {
+		v.invalid(field.NewPath("metadata", "name"), e.Name, "spec.model is required where metadata.name is no model name: a lower-case letter, then letters, digits, '-' and '.', at most 40 characters")
+	}
+	v.required(spec.Child("endpointRef", "name"), e.Spec.EndpointRef.Name, 40, nil)
+	v.optional(spec.Child("model"), e.Spec.Model, 40, modelName)
+	v.optional(spec.Child("module"), e.Spec.Module, 63, nil)
+	v.optional(spec.Child("table", "schema"), e.Spec.Table.Schema, 63, nil)
+	v.required(spec.Child("table", "name"), e.Spec.Table.Name, 128, nil)
+	v.optional(spec.Child("verboseName"), e.Spec.VerboseName, 100, nil)
+	v.optional(spec.Child("verboseNamePlural"), e.Spec.VerboseNamePlural, 100, nil)
+	v.optional(spec.Child("description"), e.Spec.Description, 1000, nil)
+	v.set(spec.Child("fields", "include"), e.Spec.Fields.Include, 500, 128, nil)
+	v.set(spec.Child("fields", "exclude"), e.Spec.Fields.Exclude, 500, 128, nil)
+	v.texts(spec.Child("searchFields"), e.Spec.SearchFields, 50, 200, nil)
+	v.texts(spec.Child("ordering"), e.Spec.Ordering, 10, 200, nil)
+	v.texts(spec.Child("listDisplay"), e.Spec.ListDisplay, 100, 200, nil)
+	limits := spec.Child("limits")
+	within(&v, limits.Child("defaultPageSize"), e.Spec.Limits.DefaultPageSize, 1, 10000)
+	within(&v, limits.Child("maxPageSize"), e.Spec.Limits.MaxPageSize, 1, 10000)
+	if e.Spec.Limits.DefaultPageSize > e.Spec.Limits.EffectiveMaxPageSize() {
+		v.invalid(limits, "", "defaultPageSize must not be larger than maxPageSize")
+	}
+	return v.errs
+}
+
+// ValidateMCPToken is Validate for an MCPToken.
+func ValidateMCPToken(t *MCPToken) field.ErrorList {
+	var v validator
+	spec := field.NewPath("spec")
+	v.required(spec.Child("endpointRef", "name"), t.Spec.EndpointRef.Name, 40, nil)
+	v.set(spec.Child("groups"), t.Spec.Groups, 100, 63, nil)
+	v.permissions(spec.Child("permissions"), t.Spec.Permissions)
+	given := 0
+	for _, is := range []bool{t.Spec.TokenSecretRef != nil, t.Spec.TokenHashSecretRef != nil, t.Spec.Secret != nil} {
+		if is {
+			given++
+		}
+	}
+	if given > 1 {
+		v.invalid(spec, "", "at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token")
+	}
+	v.secretKey(spec.Child("tokenSecretRef"), t.Spec.TokenSecretRef)
+	v.secretKey(spec.Child("tokenHashSecretRef"), t.Spec.TokenHashSecretRef)
+	if s := t.Spec.Secret; s != nil {
+		at := spec.Child("secret")
+		v.optional(at.Child("name"), s.Name, 253, nil)
+		v.atMost(at.Child("labels"), len(s.Labels), 50)
+		for key, value := range s.Labels {
+			v.metadataKey(at.Child("labels"), key)
+			for _, msg := range validation.IsValidLabelValue(string(value)) {
+				v.invalid(at.Child("labels").Key(key), string(value), msg)
+			}
+		}
+		v.atMost(at.Child("annotations"), len(s.Annotations), 50)
+		for key, value := range s.Annotations {
+			v.metadataKey(at.Child("annotations"), key)
+			v.text(at.Child("annotations").Key(key), string(value), 0, 4096, nil)
+		}
+	}
+	return v.errs
+}

@@ -1,0 +1,98 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server"
+)
+
+// options are the command's flags.
+type options struct {
+	paths               []string
+	endpoint            string
+	listen, adminListen string
+	state               string
+	version             string
+	verbose             bool
+	out                 io.Writer
+	errOut              io.Writer
+}
+
+// Command returns the dev command of a program of that version.
+func Command(version string) *cobra.Command {
+	o := options{version: version}
+	cmd := &cobra.Command{
+		Use:   "dev -f PATH…",
+		Short: "Serve the same YAML without a cluster",
+		Long: `dev reads MCPEndpoint, MCPModelExposure, MCPToken, Secret and ConfigMap manifests from files and folders, compiles
+them as the controllers do, serves the endpoint, and reads them again whenever a file changes.
+
+It prints the URL, the models, and each token's client configuration. A token whose tokenSecretRef names a Secret among
+the manifests has that value; for others one is made and kept as plain text in STATE/tokens/NAMESPACE/NAME, the same on
+the next start. A SQLite file lies in STATE/sqlite/NAMESPACE/NAME; delete it to have it filled anew.`,
+		Example: `  mcp-admin-server dev -f config/samples
+  mcp-admin-server dev -f endpoint.yaml -f models/ --listen 127.0.0.1:9000
+  mcp-admin-server dev -f . --endpoint shop/shop`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out, o.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return o.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.paths, "filename", "f", nil, "`PATH` of a manifest, or of a folder of them; may be repeated")
+	flags.StringVar(&o.endpoint, "endpoint", "", "the MCPEndpoint to serve, `[NAMESPACE/]NAME`, where the manifests hold several")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` that agents call")
+	flags.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "`ADDRESS` of /healthz, /readyz, /metrics and /status")
+	flags.StringVar(&o.state, "state", ".mcp-admin-dev", "`DIR` that keeps generated tokens and SQLite files")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "log what the server does")
+	_ = cmd.MarkFlagRequired("filename") // fails only for a flag that does not exist
+	return cmd
+}
+
+func (o *options) run(ctx context.Context) (err error) {
+	endpoint, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	admin, err := net.Listen("tcp", o.adminListen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("--admin-listen: %w", err), endpoint.Close())
+	}
+	report := &reporter{out: o.out}
+	source := &manifestSource{
+		paths: o.paths, endpoint: o.endpoint, state: State(o.state),
+		baseURL: "http://" + endpoint.Addr().String(), statusKey: contract.NewToken(),
+		compiled: report.compiled, failed: report.failed,
+	}
+	// The manifests must be good once: a first start with bad ones ends with what is wrong.
+	first, err := source.load(time.Now())
+	if err != nil {
+		return errors.Join(err, endpoint.Close(), admin.Close())
+	}
+	level := slog.LevelWarn
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	s := &server.Server{
+		Source: source, Endpoint: endpoint, Admin: admin,
+		SQLiteFile:    source.state.SQLiteFile(first.endpoint),
+		SQLiteInitDir: source.state.SQLiteInitDir(first.endpoint),
+		Version:       o.version,
+		Log:           slog.New(slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: level})),
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go report.follow(ctx, "http://"+admin.Addr().String()+"/status", source.statusKey)
+	return s.Run(ctx)
+}

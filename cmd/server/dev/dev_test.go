@@ -1,0 +1,200 @@
+package dev
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// screen is what the command printed so far.
+type screen struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// waitFor returns what was printed once it has the text.
+func (s *screen) waitFor(t *testing.T, text string) string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if printed := s.String(); strings.Contains(printed, text) {
+			return printed
+		}
+	}
+	t.Fatalf("%q was not printed, but:\n%s", text, s)
+	return ""
+}
+
+// freeAddress is a loopback address that was free a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start runs the command until the returned function is called.
+func start(t *testing.T, args ...string) (*screen, func()) {
+	t.Helper()
+	var out screen
+	cmd := Command("test")
+	cmd.SetArgs(append(args, "--listen", freeAddress(t), "--admin-listen", freeAddress(t)))
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	end := sync.OnceFunc(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("dev ended with %v", err)
+		}
+	})
+	t.Cleanup(end)
+	return &out, end
+}
+
+var (
+	servedAt    = regexp.MustCompile(`is served at (\S+)`)
+	bearerToken = regexp.MustCompile(`Bearer ([^"]+)"`)
+)
+
+// ask lists notes with the first token that was printed.
+func ask(t *testing.T, printed, token string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodPost, servedAt.FindStringSubmatch(printed)[1], strings.NewReader(`{"method":"tools/call","name":"list_note","arguments":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+const notes = endpointYAML + `---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: sql}
+data:
+  1.sql: CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
+  2.sql: INSERT INTO note (text) VALUES ('hello');
+---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPModelExposure
+metadata: {name: note}
+spec: {endpointRef: {name: notes}, table: {name: note}, expose: true}
+---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPToken
+metadata: {name: agent}
+spec: {endpointRef: {name: notes}, permissions: [{models: ["*"], verbs: [view]}]}
+`
+
+func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
+	folder := write(t, map[string]string{"notes.yaml": notes})
+	state := t.TempDir()
+	out, end := start(t, "-f", folder, "--state", state)
+	printed := out.waitFor(t, "TOKENS")
+	printed = out.waitFor(t, "mcpServers")
+	token := bearerToken.FindStringSubmatch(printed)[1]
+	if status, body := ask(t, printed, token); status != http.StatusOK || !strings.Contains(body, `hello`) {
+		t.Fatalf("%d %s", status, body)
+	}
+	file := filepath.Join(state, "tokens", "default", "agent")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token's file: %v, %v", info, err)
+	}
+
+	// A file that cannot be used changes nothing; one that can is in force soon.
+	replace := func(content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, "notes.yaml"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(strings.Replace(notes, "expose:", "expsoe:", 1))
+	out.waitFor(t, `unknown field "spec.expsoe"`)
+	if status, _ := ask(t, printed, token); status != http.StatusOK {
+		t.Errorf("bad manifests took the good ones down: %d", status)
+	}
+	replace(strings.Replace(notes, "kind: MCPToken\n", "kind: MCPToken\n", 1) + "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPModelExposure\nmetadata: {name: other}\nspec: {endpointRef: {name: notes}, table: {name: nope}}\n")
+	out.waitFor(t, "table nope does not exist")
+	replace(strings.Replace(notes, "spec: {endpointRef: {name: notes}, permissions", "spec: {endpointRef: {name: notes}, active: false, permissions", 1))
+	out.waitFor(t, "default/agent is refused: Inactive")
+	if status, _ := ask(t, printed, token); status != http.StatusUnauthorized {
+		t.Errorf("an inactive token gets %d", status)
+	}
+	end()
+
+	// The next start has the same token, and the rows that were there.
+	replace(notes)
+	out, _ = start(t, "-f", folder, "--state", state)
+	printed = out.waitFor(t, "mcpServers")
+	if again := bearerToken.FindStringSubmatch(printed)[1]; again != token {
+		t.Errorf("the next start has another token")
+	}
+}
+
+func TestDevTakesATokenFromASecretAmongTheManifests(t *testing.T) {
+	const text = "a token of my own, of thirty-two characters or more"
+	out, _ := start(t, "--state", t.TempDir(), "-f", write(t, map[string]string{
+		"notes.yaml": strings.Replace(notes, "permissions: [", "tokenSecretRef: {name: own, key: token}, permissions: [", 1),
+		"own.yaml":   fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: own}\nstringData: {token: %q}\n", text),
+	}))
+	printed := out.waitFor(t, "mcpServers")
+	if status, body := ask(t, printed, text); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestDevEndsAtOnceWhereTheManifestsCannotBeUsed(t *testing.T) {
+	for name, tc := range map[string]struct{ files, want string }{
+		"no endpoint":   {"apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n", "the manifests hold no MCPEndpoint"},
+		"two endpoints": {endpointYAML + "---\n" + strings.Replace(endpointYAML, "notes", "books", 1), "say which with --endpoint"},
+		"no ConfigMap":  {endpointYAML, "the manifests hold no ConfigMap default/sql"},
+		"not valid":     {strings.Replace(endpointYAML, "emptyDir: {}, ", "", 1), "MCPEndpoint default/notes: spec.database.sqlite"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			cmd := Command("test")
+			cmd.SetArgs([]string{"-f", write(t, map[string]string{"x.yaml": tc.files}), "--state", t.TempDir(), "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"})
+			cmd.SetOut(&out)
+			cmd.SetErr(&out)
+			if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("ended with %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

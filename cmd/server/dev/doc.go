@@ -1,0 +1,3 @@
+// Package dev runs a server without a cluster: the same manifests, read from files, compiled in this process by the
+// same function that the controllers use, and handed to the server as a source.
+package dev

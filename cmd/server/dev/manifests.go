@@ -1,0 +1,226 @@
+package dev
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// Manifests are the objects that dev works with, as files give them.
+type Manifests struct {
+	Endpoints  []v1alpha1.MCPEndpoint
+	Exposures  []v1alpha1.MCPModelExposure
+	Tokens     []v1alpha1.MCPToken
+	Secrets    map[types.NamespacedName]map[string][]byte
+	ConfigMaps map[types.NamespacedName]map[string][]byte
+	// Ignored are the other objects, as "Kind name": dev needs nothing of them.
+	Ignored []string
+}
+
+// ReadManifests reads YAML and JSON files, and those of folders and their subfolders. It is as strict as the API
+// server: an unknown field, a field given twice, or an object given twice is an error that names the file and the object.
+func ReadManifests(paths []string) (*Manifests, error) {
+	m := &Manifests{
+		Secrets:    map[types.NamespacedName]map[string][]byte{},
+		ConfigMaps: map[types.NamespacedName]map[string][]byte{},
+	}
+	seen := map[string]string{}
+	var errs []error
+	for _, path := range paths {
+		files, err := manifestFiles(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if err := m.readFile(file, seen); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return m, errors.Join(errs...)
+}
+
+// manifestFiles are the file itself, or those below a folder that are named like manifests. Folders whose names begin
+// with a dot are passed over.
+func manifestFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && file != path && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case !entry.IsDir() && isManifest(file):
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s holds no .yaml, .yml or .json file", path)
+	}
+	return files, err
+}
+
+func isManifest(file string) bool {
+	switch filepath.Ext(file) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+func (m *Manifests) readFile(file string, seen map[string]string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	var errs []error
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return errors.Join(errs...)
+		}
+		if err == nil {
+			err = m.readDocument(document, file, seen)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", file, err))
+		}
+	}
+}
+
+func (m *Manifests) readDocument(document []byte, file string, seen map[string]string) error {
+	encoded, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(encoded, []byte("null")) {
+		return nil // nothing but comments
+	}
+	var head metav1.PartialObjectMetadata
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(encoded, &head); err != nil {
+		return err
+	}
+	if head.Kind == "" || head.APIVersion == "" {
+		return errors.New("an object without apiVersion and kind")
+	}
+	if head.Kind == "Kustomization" {
+		return nil
+	}
+	key := types.NamespacedName{Namespace: namespaceOr(head.Namespace), Name: head.Name}
+	name := fmt.Sprintf("%s %s", head.Kind, key)
+	if head.Name == "" {
+		return fmt.Errorf("%s: metadata.name is missing", head.Kind)
+	}
+	if other, twice := seen[head.APIVersion+" "+name]; twice {
+		return fmt.Errorf("%s is in %s too", name, other)
+	}
+	seen[head.APIVersion+" "+name] = file
+	if err := m.add(head.APIVersion+" "+head.Kind, key, encoded); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// add decodes an object and keeps it under its kind.
+func (m *Manifests) add(kind string, key types.NamespacedName, encoded []byte) error {
+	switch kind {
+	case "mcpadmin.dev/v1alpha1 MCPEndpoint":
+		return appendStrict(&m.Endpoints, encoded, func(e *v1alpha1.MCPEndpoint) { e.Namespace = key.Namespace })
+	case "mcpadmin.dev/v1alpha1 MCPModelExposure":
+		return appendStrict(&m.Exposures, encoded, func(e *v1alpha1.MCPModelExposure) { e.Namespace = key.Namespace })
+	case "mcpadmin.dev/v1alpha1 MCPToken":
+		return appendStrict(&m.Tokens, encoded, func(t *v1alpha1.MCPToken) { t.Namespace = key.Namespace })
+	case "v1 Secret":
+		var secrets []corev1.Secret
+		if err := appendStrict(&secrets, encoded, func(*corev1.Secret) {}); err != nil {
+			return err
+		}
+		m.Secrets[key] = withStrings(secrets[0].Data, secrets[0].StringData)
+	case "v1 ConfigMap":
+		var maps []corev1.ConfigMap
+		if err := appendStrict(&maps, encoded, func(*corev1.ConfigMap) {}); err != nil {
+			return err
+		}
+		m.ConfigMaps[key] = withStrings(maps[0].BinaryData, maps[0].Data)
+	default:
+		if strings.HasPrefix(kind, v1alpha1.GroupVersion.Group+"/") {
+			return fmt.Errorf("%s is no kind of %s", kind, v1alpha1.GroupVersion)
+		}
+		m.Ignored = append(m.Ignored, kind[strings.Index(kind, " ")+1:]+" "+key.Name)
+	}
+	return nil
+}
+
+// appendStrict decodes one object, refusing fields that its kind does not have.
+func appendStrict[T any](list *[]T, encoded []byte, complete func(*T)) error {
+	var object T
+	strict, err := kjson.UnmarshalStrict(encoded, &object)
+	if err = errors.Join(append(strict, err)...); err != nil {
+		return err
+	}
+	complete(&object)
+	*list = append(*list, object)
+	return nil
+}
+
+func withStrings(data map[string][]byte, texts map[string]string) map[string][]byte {
+	all := map[string][]byte{}
+	for key, value := range data {
+		all[key] = value
+	}
+	for key, value := range texts {
+		all[key] = []byte(value)
+	}
+	return all
+}
+
+func namespaceOr(namespace string) string {
+	if namespace == "" {
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
+
+// Endpoint returns the endpoint of that name ("name" or "namespace/name"), or the only one where the name is empty.
+func (m *Manifests) Endpoint(name string) (*v1alpha1.MCPEndpoint, error) {
+	var names []string
+	var found []*v1alpha1.MCPEndpoint
+	for i := range m.Endpoints {
+		e := &m.Endpoints[i]
+		full := e.Namespace + "/" + e.Name
+		names = append(names, full)
+		if name == "" || name == e.Name || name == full {
+			found = append(found, e)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("the manifests hold no MCPEndpoint")
+	case len(found) == 0:
+		return nil, fmt.Errorf("the manifests hold no MCPEndpoint %s, but %s", name, strings.Join(names, ", "))
+	case len(found) > 1:
+		return nil, fmt.Errorf("the manifests hold several MCPEndpoints: say which with --endpoint %s", strings.Join(names, " or --endpoint "))
+	}
+	return found[0], nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// serveOptions are the flags of serve. Every path is one, because not every pod has its files where a container does.
+type serveOptions struct {
+	listen, adminListen string
+	namespace           string
+	configSecrets       []string
+	configDir           string
+	connectionSecret    string
+	connectionDir       string
+	caSecret, caDir     string
+	serviceAccountDir   string
+	sqliteFile          string
+	sqliteInitDir       string
+	drainDelay          time.Duration
+	logLevel            slog.Level
+}
+
+func newServeCommand() *cobra.Command {
+	o := &serveOptions{}
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve an endpoint from the Config that the controllers wrote",
+		Long: `Serve an endpoint from the Config that the controllers wrote.
+
+The Config and the Secrets of the database are followed through the Kubernetes API, with the service account in
+--service-account-dir. Their mounted copies (--config-dir and the other folders) are used while the API cannot be
+reached. Without --service-account-dir only the mounted copies are used.
+
+Changes are applied without a restart. SIGTERM drains: readiness says no, requests under way are answered, then the
+process ends.`,
+		Example: `  # As the operator starts it in a pod
+  mcp-admin-server serve --listen=10.1.2.3:8080 --admin-listen=10.1.2.3:8081 --namespace=shop \
+    --config-secret=shop-mcp-config --config-dir=/etc/mcp-admin/config \
+    --connection-secret=shop-db-app --connection-dir=/etc/mcp-admin/connection \
+    --service-account-dir=/var/run/secrets/kubernetes.io/serviceaccount
+
+  # From files alone: config/0 holds the data of the Config Secret, one file for each key
+  mcp-admin-server serve --config-secret=notes-mcp-config --config-dir=config --sqlite-file=notes.sqlite
+
+  # Ask it
+  curl http://127.0.0.1:8080/mcp/ -H "Authorization: Bearer $TOKEN" --json '{"method": "tools/list"}'`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context()) },
+	}
+	f := command.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address and port of the endpoint and its health page")
+	f.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "address and port of /healthz, /readyz, /metrics and /status")
+	f.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets")
+	f.StringArrayVar(&o.configSecrets, "config-secret", nil, "Secret with a part of the Config; one flag for each part, in order")
+	f.StringVar(&o.configDir, "config-dir", "", "folder in whose subfolders 0, 1, … the Config's parts are mounted")
+	f.StringVar(&o.connectionSecret, "connection-secret", "", "Secret with the connection of the database")
+	f.StringVar(&o.connectionDir, "connection-dir", "", "folder where the connection's Secret is mounted")
+	f.StringVar(&o.caSecret, "ca-secret", "", "Secret with the certificates that the database's own is checked against")
+	f.StringVar(&o.caDir, "ca-dir", "", "folder where that Secret is mounted")
+	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
+	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
+	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
+	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, until nobody sends them here any more")
+	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body")
+	for _, name := range []string{"config-secret", "config-dir"} {
+		if err := command.MarkFlagRequired(name); err != nil {
+			panic(err) // The flag is defined above.
+		}
+	}
+	return command
+}
+
+func (o *serveOptions) run(ctx context.Context) error {
+	log := telemetry.NewLogger(os.Stdout, o.logLevel)
+	cluster, err := o.source(log)
+	if err != nil {
+		return err
+	}
+	endpoint, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	admin, err := net.Listen("tcp", o.adminListen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("--admin-listen: %w", err), endpoint.Close())
+	}
+	s := &server.Server{
+		Source:        cluster,
+		Endpoint:      endpoint,
+		Admin:         admin,
+		SQLiteFile:    o.sqliteFile,
+		SQLiteInitDir: o.sqliteInitDir,
+		Version:       version(),
+		Log:           log,
+		DrainDelay:    o.drainDelay,
+	}
+	return s.Run(ctx)
+}
+
+// source returns the source that the flags describe.
+func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
+	cluster := &source.Cluster{
+		Namespace:        o.namespace,
+		ConfigSecrets:    o.configSecrets,
+		ConfigDir:        o.configDir,
+		ConnectionSecret: o.connectionSecret,
+		ConnectionDir:    o.connectionDir,
+		CASecret:         o.caSecret,
+		CADir:            o.caDir,
+		Log:              log,
+	}
+	if o.serviceAccountDir == "" {
+		return cluster, nil
+	}
+	if o.namespace == "" {
+		return nil, errors.New("--service-account-dir needs --namespace")
+	}
+	var err error
+	cluster.API, err = source.InCluster(o.serviceAccountDir)
+	return cluster, err
+}

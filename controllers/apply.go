@@ -1,0 +1,221 @@
+package controllers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+const (
+	// fieldOwner is the one field manager of everything that the controllers write.
+	fieldOwner = client.FieldOwner("mcp-admin-manager")
+	// appliedAnnotation on a child is a hash of what was applied last.
+	appliedAnnotation = "mcpadmin.dev/applied-hash"
+	// componentLabel is on every child and every pod. The cache of our own objects selects by it.
+	componentLabel = "mcpadmin.dev/component"
+	// endpointLabel names the endpoint of a child or pod.
+	endpointLabel = "mcpadmin.dev/endpoint"
+)
+
+// ownershipConflict is the error of a child's name that something else has, which is never adopted.
+type ownershipConflict struct{ kind, name string }
+
+func (e ownershipConflict) Error() string {
+	return fmt.Sprintf("%s %q exists and is not this object's own; delete it or name it otherwise", e.kind, e.name)
+}
+
+// children reads and applies the objects that the controllers own. It is safe for concurrent use.
+type children struct {
+	client client.Client
+	// cached holds the objects with the component label, live asks the API server.
+	cached, live client.Reader
+
+	mu sync.Mutex
+	// newest are the resourceVersions that our own writes gave: a cached object that is older is a late one.
+	newest map[string]string
+}
+
+func newChildren(c client.Client, cached, live client.Reader) *children {
+	return &children{client: c, cached: cached, live: live, newest: map[string]string{}}
+}
+
+// find reads a child into obj, whose namespace and name are set, and returns whether it exists. A cached object that is
+// older than our last write, or none, is read again from the API server. An object that is not owner's is an
+// ownershipConflict.
+func (c *children) find(ctx context.Context, owner, obj client.Object) (bool, error) {
+	err := c.cached.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+	if apierrors.IsNotFound(err) || err == nil && c.late(obj) {
+		return c.findLive(ctx, owner, obj)
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, c.checkOwner(owner, obj)
+}
+
+// findLive is find past the cache.
+func (c *children) findLive(ctx context.Context, owner, obj client.Object) (bool, error) {
+	err := c.live.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+	if apierrors.IsNotFound(err) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.newest, c.placeOf(obj))
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, c.checkOwner(owner, obj)
+}
+
+func (c *children) checkOwner(owner, obj client.Object) error {
+	if metav1.IsControlledBy(obj, owner) {
+		return nil
+	}
+	return ownershipConflict{c.kindOf(obj), obj.GetName()}
+}
+
+func (c *children) kindOf(obj client.Object) string {
+	gvk, err := apiutil.GVKForObject(obj, c.client.Scheme())
+	if err != nil {
+		return fmt.Sprintf("%T", obj)
+	}
+	return gvk.Kind
+}
+
+// placeOf is an object's key in newest.
+func (c *children) placeOf(obj client.Object) string {
+	return c.kindOf(obj) + "/" + obj.GetNamespace() + "/" + obj.GetName()
+}
+
+// apply makes a child be as wanted, by server-side apply, and sends nothing where it is. have is an empty object of the
+// child's type, with namespace and name, and holds the child as it was found when apply returns. Where the child was
+// found, the request carries its uid, so that another one of the same name is never changed.
+func (c *children) apply(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
+	found, err := c.find(ctx, owner, have)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return c.send(ctx, nil, want)
+	}
+	return c.send(ctx, have, want)
+}
+
+// applyAsRead is apply for a child that the caller has read, or nil: only that very version of it is changed.
+func (c *children) applyAsRead(ctx context.Context, read client.Object, want runtime.ApplyConfiguration) error {
+	return c.send(ctx, read, want, func(u *unstructured.Unstructured) { u.SetResourceVersion(read.GetResourceVersion()) })
+}
+
+func (c *children) send(ctx context.Context, have client.Object, want runtime.ApplyConfiguration, preconditions ...func(*unstructured.Unstructured)) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
+	if err != nil {
+		return err
+	}
+	wanted := &unstructured.Unstructured{Object: content}
+	if err := annotate(wanted); err != nil {
+		return err
+	}
+	options := []client.ApplyOption{fieldOwner}
+	if have != nil {
+		same, err := contains(have, wanted)
+		if err != nil || same {
+			return err
+		}
+		wanted.SetUID(have.GetUID())
+		for _, set := range preconditions {
+			set(wanted)
+		}
+		options = append(options, client.ForceOwnership)
+	}
+	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), options...); err != nil {
+		return fmt.Errorf("applying %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.newest[c.placeOf(wanted)] = wanted.GetResourceVersion()
+	return nil
+}
+
+// late is whether an object from the cache is older than our last write of it.
+func (c *children) late(obj client.Object) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return olderThan(obj.GetResourceVersion(), c.newest[c.placeOf(obj)])
+}
+
+// olderThan compares resourceVersions; one that is no number is older than none.
+func olderThan(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order < 0
+}
+
+// annotate writes the hash of what is wanted onto it, so that what is wanted no more is noticed.
+func annotate(wanted *unstructured.Unstructured) error {
+	encoded, err := json.Marshal(wanted.Object)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(encoded)
+	annotations := wanted.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[appliedAnnotation] = hex.EncodeToString(sum[:16])
+	wanted.SetAnnotations(annotations)
+	return nil
+}
+
+// contains is whether an object has everything that is wanted. It may have more: what others wrote, and defaults.
+func contains(have client.Object, wanted *unstructured.Unstructured) (bool, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(have)
+	if err != nil {
+		return false, err
+	}
+	for key, value := range wanted.Object {
+		if key != "apiVersion" && key != "kind" && !subset(value, content[key]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func subset(want, have any) bool {
+	switch w := want.(type) {
+	case map[string]any:
+		h, ok := have.(map[string]any)
+		if !ok && len(w) > 0 {
+			return false
+		}
+		for key, value := range w {
+			if !subset(value, h[key]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		h, _ := have.([]any)
+		if len(h) != len(w) {
+			return false
+		}
+		for i := range w {
+			if !subset(w[i], h[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(want, have)
+}

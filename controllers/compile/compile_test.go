@@ -1,0 +1,436 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+var (
+	now    = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	before = metav1.NewTime(now.Add(-time.Hour))
+)
+
+func endpoint() *v1alpha1.MCPEndpoint {
+	return &v1alpha1.MCPEndpoint{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"},
+		Spec: v1alpha1.MCPEndpointSpec{
+			Database: v1alpha1.DatabaseSpec{SQLite: &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}},
+			Groups: []v1alpha1.Group{
+				{Name: "support", Permissions: []v1alpha1.PermissionRule{{Models: []string{"customer"}, Verbs: []v1alpha1.Verb{"view"}}}},
+				{Name: "analysts", Permissions: []v1alpha1.PermissionRule{{Modules: []string{"*"}, Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}}},
+			},
+		},
+	}
+}
+
+func meta(name string, age time.Duration) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(now.Add(-age))}
+}
+
+func exposure(name string, age time.Duration, change ...func(*v1alpha1.MCPModelExposureSpec)) v1alpha1.MCPModelExposure {
+	e := v1alpha1.MCPModelExposure{ObjectMeta: meta(name, age)}
+	e.Spec.EndpointRef.Name = "shop"
+	e.Spec.Table.Name = name
+	for _, f := range change {
+		f(&e.Spec)
+	}
+	return e
+}
+
+func token(name string, age time.Duration, change ...func(*v1alpha1.MCPTokenSpec)) v1alpha1.MCPToken {
+	t := v1alpha1.MCPToken{ObjectMeta: meta(name, age)}
+	t.Spec.EndpointRef.Name = "shop"
+	t.Spec.Groups = []string{"support"}
+	for _, f := range change {
+		f(&t.Spec)
+	}
+	return t
+}
+
+func key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "shop", Name: name}
+}
+
+// credentials gives each token a text of its own.
+func credentials(names ...string) map[types.NamespacedName]compile.Credential {
+	all := map[types.NamespacedName]compile.Credential{}
+	for _, name := range names {
+		all[key(name)] = compile.TextCredential("a text that belongs to the token " + name)
+	}
+	return all
+}
+
+func inputs() compile.Inputs {
+	return compile.Inputs{
+		Endpoint:    endpoint(),
+		Exposures:   []v1alpha1.MCPModelExposure{exposure("customer", time.Hour), exposure("order", time.Minute)},
+		Tokens:      []v1alpha1.MCPToken{token("agent", time.Hour), token("robot", time.Minute)},
+		Credentials: credentials("agent", "robot"),
+		StatusKey:   "key",
+		Now:         now,
+	}
+}
+
+func TestAFreshConfigHoldsEverythingAtRevisionOne(t *testing.T) {
+	in := inputs()
+	expiry := metav1.NewTime(now.Add(time.Hour))
+	in.Tokens[0].Spec.Expiry = &expiry
+	in.Tokens[0].Spec.Groups = []string{"support", "analysts"}
+	config, verdicts := compile.Compile(in)
+	if err := config.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if config.Revision != 1 || config.Endpoint.Revision != 1 || config.Models[1].Revision != 1 || config.Tokens[1].Revision != 1 {
+		t.Errorf("revisions: %+v", config)
+	}
+	if got, want := config.Endpoint.URL, "http://shop-mcp.shop.svc/mcp/"; got != want {
+		t.Errorf("URL: %s, want %s", got, want)
+	}
+	if got := config.Models[0]; got.Name != "customer" || got.VerboseNamePlural != "customers" || got.MaxPageSize != 1000 || got.Expose {
+		t.Errorf("model: %+v", got)
+	}
+	agent := config.Tokens[0]
+	if agent.Name != "agent" || len(agent.Hashes) != 1 || !agent.Expiry.Equal(expiry.Time) {
+		t.Errorf("token: %+v", agent)
+	}
+	rules, _ := json.Marshal(agent.Rules)
+	if want := `[{"models":["*"],"verbs":["view"]},{"models":["customer"],"verbs":["view"]}]`; string(rules) != want {
+		t.Errorf("rules: %s, want %s", rules, want)
+	}
+	if v := verdicts.Tokens[key("agent")]; !v.Accepted || !v.InForce || v.Revision != 1 {
+		t.Errorf("verdict: %+v", v)
+	}
+	if !verdicts.LookAgain.Equal(expiry.Time) {
+		t.Errorf("look again: %v, want %v", verdicts.LookAgain, expiry)
+	}
+}
+
+func TestVerdictsOnExposures(t *testing.T) {
+	older, younger := time.Hour, time.Minute
+	model := func(name string) func(*v1alpha1.MCPModelExposureSpec) {
+		return func(s *v1alpha1.MCPModelExposureSpec) { s.Model = name }
+	}
+	table := func(schema, name string) func(*v1alpha1.MCPModelExposureSpec) {
+		return func(s *v1alpha1.MCPModelExposureSpec) {
+			s.Table = v1alpha1.TableReference{Schema: schema, Name: name}
+		}
+	}
+	for name, row := range map[string]struct {
+		exposures []v1alpha1.MCPModelExposure
+		// of is the exposure that is asked about, reason and message what its verdict is.
+		of, reason, message string
+		stalled             bool
+		models              string
+	}{
+		"one of two with a model name": {
+			[]v1alpha1.MCPModelExposure{exposure("b", younger, model("x")), exposure("a", older, model("x"))},
+			"b", "Conflicted", `model "x" is that of MCPModelExposure "a", which is older`, false, "x",
+		},
+		"the older of them": {
+			[]v1alpha1.MCPModelExposure{exposure("a", younger, model("x")), exposure("b", older, model("x"))},
+			"b", "Accepted", "", false, "x",
+		},
+		"equally old, the name decides": {
+			[]v1alpha1.MCPModelExposure{exposure("b", older, model("x")), exposure("a", older, model("x"))},
+			"b", "Conflicted", `model "x" is that of MCPModelExposure "a", which is older`, false, "x",
+		},
+		"one of two with a table": {
+			[]v1alpha1.MCPModelExposure{exposure("b", younger, table("s", "t")), exposure("a", older, table("s", "t"))},
+			"b", "Conflicted", `table "s.t" is that of MCPModelExposure "a", which is older`, false, "a",
+		},
+		"a table of another schema": {
+			[]v1alpha1.MCPModelExposure{exposure("b", younger, table("s", "t")), exposure("a", older, table("r", "t"))},
+			"b", "Accepted", "", false, "a b",
+		},
+		"a loser claims nothing": {
+			[]v1alpha1.MCPModelExposure{exposure("a", 3*older, model("x")), exposure("b", 2*older, model("x"), table("", "t")), exposure("c", older, table("", "t"))},
+			"c", "Accepted", "", false, "c x",
+		},
+		"one that bypassed validation": {
+			[]v1alpha1.MCPModelExposure{exposure("a", older, table("", ""))},
+			"a", "Invalid", "spec.table.name: Required value", true, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputs()
+			in.Exposures = row.exposures
+			config, verdicts := compile.Compile(in)
+			got := verdicts.Exposures[key(row.of)]
+			if got.Reason != row.reason || got.Message != row.message || got.Stalled != row.stalled || got.Accepted != (row.reason == "Accepted") {
+				t.Errorf("verdict: %+v", got)
+			}
+			var models []string
+			for _, m := range config.Models {
+				models = append(models, m.Name)
+			}
+			if got := strings.Join(models, " "); got != row.models {
+				t.Errorf("models: %q, want %q", got, row.models)
+			}
+		})
+	}
+}
+
+func TestVerdictsOnTokens(t *testing.T) {
+	inactive := func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) }
+	expires := func(at time.Time) func(*v1alpha1.MCPTokenSpec) {
+		return func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &metav1.Time{Time: at} }
+	}
+	sameText := credentials("agent")
+	sameText[key("elder")] = sameText[key("agent")]
+	for name, row := range map[string]struct {
+		tokens      []v1alpha1.MCPToken
+		credentials map[types.NamespacedName]compile.Credential
+		want        compile.TokenVerdict
+	}{
+		"inactive": {
+			tokens: []v1alpha1.MCPToken{token("agent", 0, inactive)},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Inactive", Message: "spec.active is false"}},
+		},
+		"expired this very moment": {
+			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now))},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Expired", Message: "the token expired at 2026-01-02T03:04:05Z", Stalled: true}},
+		},
+		"not yet expired": {
+			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now.Add(time.Nanosecond)))},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Accepted"}, InForce: true},
+		},
+		"of an unknown group": {
+			tokens: []v1alpha1.MCPToken{token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Groups = append(s.Groups, "nobody") })},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "GroupNotFound", Message: `MCPEndpoint shop has no group "nobody"`}},
+		},
+		"without a text": {
+			tokens:      []v1alpha1.MCPToken{token("agent", 0)},
+			credentials: map[types.NamespacedName]compile.Credential{key("agent"): {Reason: "SecretNotFound"}},
+			want:        compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Accepted"}},
+		},
+		"not looked up yet": {
+			tokens:      []v1alpha1.MCPToken{token("agent", 0)},
+			credentials: credentials(),
+			want:        compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Accepted"}},
+		},
+		"with the text of an older one": {
+			tokens:      []v1alpha1.MCPToken{token("agent", 0), token("elder", time.Hour)},
+			credentials: sameText,
+			want:        compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Conflicted", Message: `the token has the same text as MCPToken "elder", which is older`}},
+		},
+		"with the text of an older one that was revoked": {
+			tokens:      []v1alpha1.MCPToken{token("agent", 0), token("elder", time.Hour, inactive)},
+			credentials: sameText,
+			want:        compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Conflicted", Message: `the token has the same text as MCPToken "elder", which is older`}},
+		},
+		"one that bypassed validation": {
+			tokens: []v1alpha1.MCPToken{token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Permissions = []v1alpha1.PermissionRule{{}} })},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Invalid", Stalled: true, Message: "spec.permissions[0].models: Required value: a rule grants nothing on models that it does not name"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputs()
+			in.Tokens = row.tokens
+			if row.credentials != nil {
+				in.Credentials = row.credentials
+			}
+			config, verdicts := compile.Compile(in)
+			row.want.Revision = 1
+			if got := verdicts.Tokens[key("agent")]; got != row.want {
+				t.Errorf("verdict: %+v, want %+v", got, row.want)
+			}
+			entry := config.FindToken("shop", "agent", "uid-agent")
+			if in := len(entry.Hashes) > 0 && len(entry.Rules) > 0; in != row.want.InForce {
+				t.Errorf("entry: %+v", entry)
+			}
+			if !row.want.InForce && (entry.Hashes != nil || entry.Rules != nil || entry.Expiry != nil) {
+				t.Errorf("an entry that is not in force says more than who it is: %+v", entry)
+			}
+		})
+	}
+}
+
+func TestRevisionsMoveOnlyForWhatChanged(t *testing.T) {
+	in := inputs()
+	in.Previous, _ = compile.Compile(in)
+	for name, row := range map[string]struct {
+		change func(*compile.Inputs)
+		// want is the Config's revision, then the endpoint's, each model's and each token's.
+		want     string
+		onlyAdds bool
+	}{
+		"nothing":                  {func(*compile.Inputs) {}, "1 1 [1 1] [1 1]", true},
+		"a group that nobody has":  {func(in *compile.Inputs) { in.Endpoint.Spec.Groups[1].Permissions = nil }, "1 1 [1 1] [1 1]", true},
+		"a group":                  {func(in *compile.Inputs) { in.Endpoint.Spec.Groups[0].Permissions = nil }, "2 1 [1 1] [2 2]", false},
+		"a model":                  {func(in *compile.Inputs) { in.Exposures[0].Spec.Description = "d" }, "2 1 [2 1] [1 1]", false},
+		"a limit of the endpoint":  {func(in *compile.Inputs) { in.Endpoint.Spec.Server.Limits.MaxBodyBytes = 2048 }, "2 2 [1 1] [1 1]", false},
+		"a token goes":             {func(in *compile.Inputs) { in.Tokens = in.Tokens[1:] }, "2 1 [1 1] [1]", false},
+		"a token is being deleted": {func(in *compile.Inputs) { in.Tokens[0].DeletionTimestamp = &before }, "2 1 [1 1] [1]", false},
+		"a token becomes inactive": {func(in *compile.Inputs) { in.Tokens[0].Spec.Active = new(bool) }, "2 1 [1 1] [2 1]", false},
+		"a token is made anew":     {func(in *compile.Inputs) { in.Tokens[0].UID = "other" }, "2 1 [1 1] [2 1]", false},
+		"a token comes": {func(in *compile.Inputs) {
+			in.Tokens = append(in.Tokens, token("zoe", 0))
+		}, "2 1 [1 1] [1 1 2]", true},
+		"a model comes": {func(in *compile.Inputs) {
+			in.Exposures = append(in.Exposures, exposure("zebra", 0))
+		}, "2 1 [1 1 2] [1 1]", true},
+		"a model goes":                    {func(in *compile.Inputs) { in.Exposures = in.Exposures[1:] }, "2 1 [1] [1 1]", false},
+		"pods have more than the Config":  {func(in *compile.Inputs) { in.Floor = 7 }, "8 8 [8 8] [8 8]", false},
+		"the Config is gone":              {func(in *compile.Inputs) { in.Previous, in.Floor = nil, 7 }, "8 8 [8 8] [8 8]", true},
+		"a manager that just started":     {func(in *compile.Inputs) { in.Credentials = nil }, "1 1 [1 1] [1 1]", true},
+		"an endpoint no longer valid":     {func(in *compile.Inputs) { in.Endpoint.Spec.Database.SQLite = nil }, "1 1 [1 1] [1 1]", true},
+		"a revocation with such endpoint": {func(in *compile.Inputs) { in.Endpoint.Spec.Database.SQLite = nil; in.Tokens = nil }, "2 1 [1 1] []", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputs()
+			in.Previous = roundTrip(t, mustCompile(t, in))
+			previous := in.Previous
+			row.change(&in)
+			config, _ := compile.Compile(in)
+			if got := revisions(config); got != row.want {
+				t.Errorf("revisions: %s, want %s", got, row.want)
+			}
+			if in.Previous != nil {
+				if got := compile.OnlyAdds(previous, config); got != row.onlyAdds {
+					t.Errorf("OnlyAdds: %v, want %v", got, row.onlyAdds)
+				}
+			}
+		})
+	}
+}
+
+func TestATokenInForceAgainIsAnAddition(t *testing.T) {
+	in := inputs()
+	in.Tokens[0].Spec.Active = new(bool)
+	in.Previous = mustCompile(t, in)
+	in.Tokens[0].Spec.Active = nil
+	next, _ := compile.Compile(in)
+	if !compile.OnlyAdds(in.Previous, next) || next.Revision != 2 {
+		t.Errorf("revision %d, only adds: %v", next.Revision, compile.OnlyAdds(in.Previous, next))
+	}
+}
+
+func TestNothingIsServedFromAnEndpointThatWasNeverValid(t *testing.T) {
+	in := inputs()
+	in.Endpoint.Spec.Database.SQLite = nil
+	config, verdicts := compile.Compile(in)
+	if config != nil {
+		t.Errorf("config: %+v", config)
+	}
+	if v := verdicts.Endpoint; v.Accepted || !v.Stalled || v.Reason != "Invalid" || !strings.HasPrefix(v.Message, "spec.database:") {
+		t.Errorf("endpoint: %+v", v)
+	}
+	if v := verdicts.Tokens[key("agent")]; v.Accepted || v.Stalled || v.Reason != "EndpointInvalid" {
+		t.Errorf("token: %+v", v)
+	}
+	if v := verdicts.Exposures[key("order")]; v.Accepted || v.Stalled || v.Reason != "EndpointInvalid" {
+		t.Errorf("exposure: %+v", v)
+	}
+}
+
+// TestTheOrderOfObjectsChangesNothing compiles random sets of objects, with conflicts of every kind among them, in two
+// orders.
+func TestTheOrderOfObjectsChangesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 200 {
+		in := inputs()
+		in.Exposures, in.Tokens, in.Credentials = nil, nil, map[types.NamespacedName]compile.Credential{}
+		for i := range 12 {
+			name := fmt.Sprintf("o%02d", i)
+			in.Exposures = append(in.Exposures, exposure(name, time.Duration(random.IntN(3))*time.Hour, func(s *v1alpha1.MCPModelExposureSpec) {
+				s.Model = fmt.Sprintf("m%d", random.IntN(8))
+				s.Table.Name = fmt.Sprintf("t%d", random.IntN(8))
+			}))
+			in.Tokens = append(in.Tokens, token(name, time.Duration(random.IntN(3))*time.Hour, func(s *v1alpha1.MCPTokenSpec) {
+				if random.IntN(4) == 0 {
+					s.Active = new(bool)
+				}
+			}))
+			in.Credentials[key(name)] = compile.TextCredential(fmt.Sprintf("a text that may stand more than once %d", random.IntN(8)))
+		}
+		first, firstVerdicts := compile.Compile(in)
+		random.Shuffle(len(in.Exposures), func(i, j int) { in.Exposures[i], in.Exposures[j] = in.Exposures[j], in.Exposures[i] })
+		random.Shuffle(len(in.Tokens), func(i, j int) { in.Tokens[i], in.Tokens[j] = in.Tokens[j], in.Tokens[i] })
+		second, secondVerdicts := compile.Compile(in)
+		if a, b := written(t, first), written(t, second); a != b {
+			t.Fatalf("round %d:\n%s\n%s", round, a, b)
+		}
+		if a, b := fmt.Sprint(firstVerdicts), fmt.Sprint(secondVerdicts); a != b {
+			t.Fatalf("round %d:\n%s\n%s", round, a, b)
+		}
+		if err := first.Validate(); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	generated := "mcp_0123456789abcdef.0123456789abcdef0123456789abcdef0123456789a"
+	for name, row := range map[string]struct {
+		credential       compile.Credential
+		hash, id, reason string
+	}{
+		"a generated text":      {compile.TextCredential(generated), contract.HashToken(generated), "mcp_0123456789abcdef", ""},
+		"with an end of line":   {compile.TextCredential(generated + "\n"), contract.HashToken(generated), "mcp_0123456789abcdef", ""},
+		"a text of one's own":   {compile.TextCredential(strings.Repeat("x", 32)), contract.HashToken(strings.Repeat("x", 32)), "", ""},
+		"one too short":         {compile.TextCredential(strings.Repeat("x", 31)), "", "", "TokenTooShort"},
+		"a hash":                {compile.HashCredential(" " + strings.ToUpper(contract.HashToken("x")) + "\n"), contract.HashToken("x"), "", ""},
+		"something that is not": {compile.HashCredential("x"), "", "", "Invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := row.credential
+			if strings.Join(got.Hashes, " ") != row.hash || got.PublicID != row.id || got.Reason != row.reason {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func mustCompile(t *testing.T, in compile.Inputs) *contract.Config {
+	t.Helper()
+	config, _ := compile.Compile(in)
+	if config == nil {
+		t.Fatal("no Config")
+	}
+	return config
+}
+
+// roundTrip is what a manager reads that did not write the Config itself.
+func roundTrip(t *testing.T, c *contract.Config) *contract.Config {
+	t.Helper()
+	parts, err := contract.Encode(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := contract.Decode(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+func written(t *testing.T, c *contract.Config) string {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func revisions(c *contract.Config) string {
+	models, tokens := []int64{}, []int64{}
+	for _, m := range c.Models {
+		models = append(models, m.Revision)
+	}
+	for _, t := range c.Tokens {
+		tokens = append(tokens, t.Revision)
+	}
+	return fmt.Sprint(c.Revision, c.Endpoint.Revision, models, tokens)
+}

@@ -1,0 +1,185 @@
+package compile
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// Credential is what is known of a token's text: its hashes, or why there are none.
+type Credential struct {
+	// Hashes are hex SHA-256 sums of texts, any of which is the token.
+	Hashes []string
+	// PublicID is the part of the text that may be shown; "" where there is none.
+	PublicID string
+	// Reason is one of v1alpha1.Reason… where there are no hashes, Message what is missing; neither names a secret.
+	Reason, Message string
+}
+
+// TextCredential is the credential of a plain text (decisions section 8). Line ends at its end are no part of it.
+func TextCredential(text string) Credential {
+	text = strings.TrimRight(text, "\r\n")
+	if len(text) < contract.MinTokenLength {
+		return Credential{
+			Reason:  v1alpha1.ReasonTokenTooShort,
+			Message: fmt.Sprintf("the token must have at least %d characters", contract.MinTokenLength),
+		}
+	}
+	return Credential{Hashes: []string{contract.HashToken(text)}, PublicID: contract.PublicTokenID(text)}
+}
+
+// HashCredential is the credential of a token of which only the hex SHA-256 is known.
+func HashCredential(hash string) Credential {
+	hash = strings.ToLower(strings.TrimSpace(hash))
+	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != 32 {
+		return Credential{Reason: v1alpha1.ReasonInvalid, Message: "the hash must be the 64 hexadecimal digits of a SHA-256 sum"}
+	}
+	return Credential{Hashes: []string{hash}}
+}
+
+// compileTokens writes an entry for every token, in force or not: an entry without hashes has a revision too, which
+// tells when the pods began to refuse the token.
+func compileTokens(in Inputs, verdicts *Verdicts) []contract.Token {
+	var tokens []*v1alpha1.MCPToken
+	for i := range in.Tokens {
+		t := &in.Tokens[i]
+		if t.DeletionTimestamp.IsZero() && t.Namespace == in.Endpoint.Namespace && t.Spec.EndpointRef.Name == in.Endpoint.Name {
+			tokens = append(tokens, t)
+		}
+	}
+	slices.SortFunc(tokens, func(a, b *v1alpha1.MCPToken) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+
+	known := in.knownCredentials()
+	entries := []contract.Token{}
+	owners := map[string]*v1alpha1.MCPToken{}
+	for _, t := range tokens {
+		credential := known(t)
+		verdict := judgeToken(in, t, credential, owners)
+		// An older token owns its hashes even while it is not in force: a younger one must not revive a revoked text.
+		for _, hash := range credential.Hashes {
+			if owners[hash] == nil {
+				owners[hash] = t
+			}
+		}
+		verdicts.Tokens[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}] = verdict
+		entries = append(entries, tokenEntry(in, t, credential, verdict))
+		if verdict.InForce && t.Spec.Expiry != nil {
+			verdicts.LookAgain = earliest(verdicts.LookAgain, t.Spec.Expiry.Time)
+		}
+	}
+	slices.SortFunc(entries, func(a, b contract.Token) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return entries
+}
+
+// knownCredentials returns what gives each token's credential: what the caller found, else what the previous Config has.
+func (in Inputs) knownCredentials() func(*v1alpha1.MCPToken) Credential {
+	var old entries
+	if in.Previous != nil {
+		old = indexed(in.Previous)
+	}
+	return func(t *v1alpha1.MCPToken) Credential {
+		if c, known := in.Credentials[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}]; known {
+			return c
+		}
+		if entry := old.tokens[[3]string{t.Namespace, t.Name, string(t.UID)}]; len(entry.Hashes) > 0 {
+			return Credential{Hashes: entry.Hashes, PublicID: entry.PublicID}
+		}
+		return Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
+	}
+}
+
+// judgeToken tells what becomes of a token. owners are the older tokens that have each hash.
+func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners map[string]*v1alpha1.MCPToken) TokenVerdict {
+	if errs := v1alpha1.ValidateMCPToken(t); len(errs) > 0 {
+		return TokenVerdict{Verdict: invalid(errs)}
+	}
+	if !t.Spec.EffectiveActive() {
+		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "spec.active is false"}}
+	}
+	if t.Spec.Expired(in.Now) {
+		return TokenVerdict{Verdict: Verdict{
+			Reason:  v1alpha1.ReasonExpired,
+			Message: "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
+			Stalled: true,
+		}}
+	}
+	for _, group := range t.Spec.Groups {
+		if findGroup(in.Endpoint, group) == nil {
+			return TokenVerdict{Verdict: Verdict{
+				Reason:  v1alpha1.ReasonGroupNotFound,
+				Message: fmt.Sprintf("MCPEndpoint %s has no group %q", in.Endpoint.Name, group),
+			}}
+		}
+	}
+	for _, hash := range credential.Hashes {
+		if owner := owners[hash]; owner != nil {
+			return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", owner.Name))}
+		}
+	}
+	return TokenVerdict{Verdict: accepted(), InForce: len(credential.Hashes) > 0}
+}
+
+func tokenEntry(in Inputs, t *v1alpha1.MCPToken, credential Credential, verdict TokenVerdict) contract.Token {
+	entry := contract.Token{Namespace: t.Namespace, Name: t.Name, UID: string(t.UID)}
+	if !verdict.InForce {
+		return entry
+	}
+	entry.PublicID = credential.PublicID
+	entry.Hashes = slices.Sorted(slices.Values(credential.Hashes))
+	entry.Rules = appendRules(nil, t.Spec.Permissions)
+	for _, group := range slices.Sorted(slices.Values(t.Spec.Groups)) {
+		entry.Rules = appendRules(entry.Rules, findGroup(in.Endpoint, group).Permissions)
+	}
+	if t.Spec.Expiry != nil {
+		expiry := t.Spec.Expiry.UTC()
+		entry.Expiry = &expiry
+	}
+	return entry
+}
+
+func findGroup(e *v1alpha1.MCPEndpoint, name string) *v1alpha1.Group {
+	i := slices.IndexFunc(e.Spec.Groups, func(g v1alpha1.Group) bool { return g.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &e.Spec.Groups[i]
+}
+
+// appendRules adds the rules of a token or group. One that names no models, which only an endpoint that bypassed the
+// API's validation can have, grants nothing.
+func appendRules(rules []contract.Rule, permissions []v1alpha1.PermissionRule) []contract.Rule {
+	for _, p := range permissions {
+		if len(p.Models) == 0 {
+			continue
+		}
+		rule := contract.Rule{Models: slices.Clone(p.Models)}
+		if !slices.Contains(p.Modules, contract.Wildcard) {
+			rule.Modules = slices.Clone(p.Modules)
+		}
+		for _, verb := range p.Verbs {
+			rule.Verbs = append(rule.Verbs, string(verb))
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,63 @@
+package compile
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// Verdicts are what became of each object that belongs to the endpoint.
+type Verdicts struct {
+	Endpoint  Verdict
+	Exposures map[types.NamespacedName]Verdict
+	Tokens    map[types.NamespacedName]TokenVerdict
+	// LookAgain is the earliest moment at which Compile would answer differently for its clock alone; zero is never.
+	LookAgain time.Time
+}
+
+// Verdict is what became of one object.
+type Verdict struct {
+	// Accepted is whether the object is as it may be. For a token it does not say that it can be used: see InForce.
+	Accepted bool
+	// Reason is one of v1alpha1.Reason…; Message says more, and names no secret.
+	Reason, Message string
+	// Stalled is whether nothing but an edit of this very object helps; an object that is not accepted and not stalled
+	// waits for something else.
+	Stalled bool
+	// Revision is the first revision of the Config that held the object's present entry; 0 where it has none.
+	Revision int64
+}
+
+// TokenVerdict is what became of a token.
+type TokenVerdict struct {
+	Verdict
+	// InForce is whether the Config lets the token's holder in.
+	InForce bool
+}
+
+func accepted() Verdict { return Verdict{Accepted: true, Reason: v1alpha1.ReasonAccepted} }
+
+func invalid(errs field.ErrorList) Verdict {
+	return Verdict{Reason: v1alpha1.ReasonInvalid, Message: errs.ToAggregate().Error(), Stalled: true}
+}
+
+func conflicted(message string) Verdict {
+	return Verdict{Reason: v1alpha1.ReasonConflicted, Message: message}
+}
+
+// withoutEndpoint lets every object wait for an endpoint that can be served.
+func (v *Verdicts) withoutEndpoint(in Inputs) {
+	waiting := Verdict{
+		Reason:  v1alpha1.ReasonEndpointInvalid,
+		Message: "MCPEndpoint " + in.Endpoint.Name + " is not valid: " + v.Endpoint.Message,
+	}
+	for i := range in.Exposures {
+		v.Exposures[types.NamespacedName{Namespace: in.Exposures[i].Namespace, Name: in.Exposures[i].Name}] = waiting
+	}
+	for i := range in.Tokens {
+		v.Tokens[types.NamespacedName{Namespace: in.Tokens[i].Namespace, Name: in.Tokens[i].Name}] = TokenVerdict{Verdict: waiting}
+	}
+}

@@ -1,0 +1,121 @@
+package controllers
+
+import (
+	"regexp"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// conditionTable names the conditions of a kind, beside Ready, Reconciling and Stalled which every kind has. Ready is
+// true where all of them are; otherwise the first that is not says why.
+type conditionTable []string
+
+// The conditions of each kind (design, "Conditions").
+var (
+	endpointConditions = conditionTable{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed}
+	exposureConditions = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionResolved, v1alpha1.ConditionProgrammed}
+	tokenConditions    = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}
+)
+
+// finding is what was found about one condition. Messages depend on what was found alone, never on chance or time: an
+// object that stays as it is keeps its status to the byte.
+type finding struct {
+	status          metav1.ConditionStatus
+	reason, message string
+	// stalled is whether nothing but an edit of this very object helps.
+	stalled bool
+	// aside is whether the condition does not count for Ready.
+	aside bool
+}
+
+func holds(reason, message string) finding {
+	return finding{status: metav1.ConditionTrue, reason: reason, message: message}
+}
+
+func fails(reason, message string) finding {
+	return finding{status: metav1.ConditionFalse, reason: reason, message: message}
+}
+
+func unknown(reason, message string) finding {
+	return finding{status: metav1.ConditionUnknown, reason: reason, message: message}
+}
+
+// findings are by condition type, one for each of a kind's table.
+type findings map[string]finding
+
+// summarise returns an object's conditions by the rules of kstatus: Ready, and while it is not true either Stalled or
+// Reconciling. ready is what Ready says where nothing stands against it. Transition times are kept from old.
+func (t conditionTable) summarise(old []metav1.Condition, generation int64, found findings, ready finding) []metav1.Condition {
+	conditions := make([]metav1.Condition, 0, len(t)+2)
+	set := func(conditionType string, f finding) {
+		if before := meta.FindStatusCondition(old, conditionType); before != nil {
+			conditions = append(conditions, *before)
+		}
+		meta.SetStatusCondition(&conditions, metav1.Condition{
+			Type: conditionType, Status: f.status, ObservedGeneration: generation, Reason: f.reason, Message: clip(f.message, maxMessage),
+		})
+	}
+	if obstacle := t.obstacle(found); obstacle != nil {
+		ready = *obstacle
+	}
+	set(v1alpha1.ConditionReady, ready)
+	for _, conditionType := range t {
+		set(conditionType, found[conditionType])
+	}
+	if ready.status != metav1.ConditionTrue {
+		abnormal := v1alpha1.ConditionReconciling
+		if ready.stalled {
+			abnormal = v1alpha1.ConditionStalled
+		}
+		set(abnormal, holds(ready.reason, ready.message))
+	}
+	return conditions
+}
+
+// obstacle is what keeps an object from being Ready: what only an edit helps first, then what fails, then what is not
+// known. Nil is nothing.
+func (t conditionTable) obstacle(found findings) *finding {
+	for _, stands := range []func(finding) bool{
+		func(f finding) bool { return f.stalled },
+		func(f finding) bool { return f.status == metav1.ConditionFalse },
+		func(f finding) bool { return f.status != metav1.ConditionTrue },
+	} {
+		for _, conditionType := range t {
+			if f := found[conditionType]; stands(f) && !f.aside {
+				return &f
+			}
+		}
+	}
+	return nil
+}
+
+// maxMessage bounds a condition's message, in bytes.
+const maxMessage = 2048
+
+// clip shortens a text to at most limit bytes, between characters.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const dots = "…"
+	s = s[:limit-len(dots)]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s + dots
+}
+
+var conditionReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,99}$`)
+
+// reported is a reason that a pod gave. One that could not stand in a condition must not keep the status from being
+// written.
+func reported(reason string) string {
+	if conditionReason.MatchString(reason) {
+		return reason
+	}
+	return v1alpha1.ReasonUnknown
+}

@@ -1,0 +1,131 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// configParts is how many Secrets a Config may take.
+const configParts = 1
+
+// storedConfig is the Config as it lies in the API server.
+type storedConfig struct {
+	// secret is nil where there is none.
+	secret *corev1.Secret
+	// config is nil where there is no Secret, or none that can be read.
+	config *contract.Config
+	// floor is a revision that the Secret names beyond what config says.
+	floor int64
+}
+
+// configSecrets reads and writes Config Secrets. It remembers the last one of each endpoint, so that it is unpacked
+// once. It is safe for concurrent use.
+type configSecrets struct {
+	children *children
+
+	mu   sync.Mutex
+	last map[types.NamespacedName]storedConfig
+	// written are the highest revisions that were written.
+	written map[types.NamespacedName]int64
+}
+
+func newConfigSecrets(c *children) *configSecrets {
+	return &configSecrets{children: c, last: map[types.NamespacedName]storedConfig{}, written: map[types.NamespacedName]int64{}}
+}
+
+// read returns the Config that is written at present. floor is the highest revision that is known to have been written:
+// a cached Secret below it is read again from the API server. A Secret that is not the endpoint's is an
+// ownershipConflict.
+func (c *configSecrets) read(ctx context.Context, e *v1alpha1.MCPEndpoint, floor int64) (storedConfig, error) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ConfigSecretName()}}
+	found, err := c.children.find(ctx, e, secret)
+	if err != nil || !found {
+		return storedConfig{}, err
+	}
+	stored := c.decode(e, secret)
+	if stored.config == nil || stored.config.Revision < floor {
+		if found, err = c.children.findLive(ctx, e, secret); err != nil || !found {
+			return storedConfig{}, err
+		}
+		stored = c.decode(e, secret)
+	}
+	return stored, nil
+}
+
+func (c *configSecrets) decode(e *v1alpha1.MCPEndpoint, secret *corev1.Secret) storedConfig {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last := c.last[keyOf(e)]; last.secret != nil && last.secret.UID == secret.UID && last.secret.ResourceVersion == secret.ResourceVersion {
+		return last
+	}
+	stored := storedConfig{secret: secret.DeepCopy()}
+	if config, err := contract.Decode([]contract.Part{secret.Data}); err == nil {
+		stored.config = config
+	} else if revision, err := strconv.ParseInt(string(secret.Data[contract.PartKeyRevision]), 10, 64); err == nil {
+		stored.floor = revision
+	}
+	c.last[keyOf(e)] = stored
+	return stored
+}
+
+// write writes a Config where that version of the Secret lies that was read, or none: a manager that is no longer the
+// leader is refused. It returns contract.ErrTooLarge for one that needs more Secrets than it may have.
+func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read storedConfig, config *contract.Config) error {
+	parts, err := contract.Encode(config, configParts)
+	if err != nil {
+		return err
+	}
+	if len(parts) != configParts {
+		return errors.New("the Config has no part")
+	}
+	want := applycore.Secret(e.ConfigSecretName(), e.Namespace).
+		WithLabels(childLabels(e, componentConfig)).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithData(parts[0])
+	if read.secret == nil {
+		err = c.children.send(ctx, nil, want)
+	} else {
+		err = c.children.applyAsRead(ctx, read.secret, want)
+	}
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.written[keyOf(e)] = config.Revision
+	}
+	return err
+}
+
+// isLabelled is whether a Config Secret has the labels by which it is found.
+func isLabelled(secret *corev1.Secret, e *v1alpha1.MCPEndpoint) bool {
+	for key, value := range childLabels(e, componentConfig) {
+		if secret.Labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// highest is the highest revision that this process wrote.
+func (c *configSecrets) highest(endpoint types.NamespacedName) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written[endpoint]
+}
+
+// forget drops what is remembered about an endpoint that is gone.
+func (c *configSecrets) forget(endpoint types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.last, endpoint)
+	delete(c.written, endpoint)
+}

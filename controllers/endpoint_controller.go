@@ -1,0 +1,362 @@
+package controllers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+)
+
+const (
+	// gatherTime is how long an addition may wait for others before the Config is written (design, "Controllers").
+	gatherTime = 100 * time.Millisecond
+	// conflictRetry is when a Config is written again that somebody else wrote meanwhile.
+	conflictRetry = 50 * time.Millisecond
+	// foreignRetry is when a name that something else has is tried again: nothing tells when it is free.
+	foreignRetry = 30 * time.Second
+)
+
+// endpointReconciler compiles the objects of an endpoint into its Config, and runs the server that answers from it.
+type endpointReconciler struct {
+	client   client.Client
+	children *children
+	configs  *configSecrets
+	poller   *observe.Poller
+	store    *store
+	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
+	image    string
+	now      func() time.Time
+
+	mu sync.Mutex
+	// gathering is since when an addition to an endpoint's Config waits for others.
+	gathering map[types.NamespacedName]time.Time
+}
+
+// endpointScope is what one reconcile knows.
+type endpointScope struct {
+	endpoint  *v1alpha1.MCPEndpoint
+	exposures []v1alpha1.MCPModelExposure
+	tokens    []v1alpha1.MCPToken
+
+	// floor is the highest revision that was ever written, as far as anything still tells.
+	floor int64
+	// stored is the Config that is written; config the one that is wanted, nil where the endpoint was never valid.
+	stored   storedConfig
+	config   *contract.Config
+	verdicts compile.Verdicts
+	// unwritten says why config is not what is stored; nil where it is.
+	unwritten *finding
+
+	// missing says which of the user's own objects the database needs and is not there; nil where all are.
+	missing *finding
+	// unapplied says why the workload is not as it should be; nil where it is.
+	unapplied  *finding
+	deployment *appsv1.Deployment
+	reports    podReports
+
+	// lookAgain is when to reconcile again where nothing happens before; 0 is never.
+	lookAgain time.Duration
+}
+
+// All that the controllers may do. The manager may read Secrets because it must be able to grant that to the servers,
+// each for its own by name.
+//
+// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
+// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
+// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile resolves what the endpoint needs, compiles, writes the Config first and the workload second, and tells what
+// the server's pods made of it. What fails on the way is in the status, and is tried again.
+func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	endpoint := &v1alpha1.MCPEndpoint{}
+	if err := r.client.Get(ctx, request.NamespacedName, endpoint); client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
+	} else if err != nil || !endpoint.DeletionTimestamp.IsZero() {
+		r.forget(request.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	r.status.refresh(endpoint)
+	s := &endpointScope{endpoint: endpoint}
+	if err := r.resolve(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	r.compile(s)
+	if wait := r.gather(s); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	notWritten := r.writeConfig(ctx, s)
+	if apierrors.IsConflict(notWritten) {
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil // somebody else wrote it; what was read is of no use
+	}
+	notApplied := r.applyWorkload(ctx, s)
+	if err := r.observe(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	r.publish(s)
+	notReported := r.status.write(ctx, endpoint, r.summarise(s))
+	return ctrl.Result{RequeueAfter: s.lookAgain}, ignoreTerminating(errors.Join(notWritten, notApplied, notReported))
+}
+
+func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
+	r.poller.Observe(endpoint, "", nil)
+	r.store.publish(endpoint, nil, nil)
+	r.configs.forget(endpoint)
+	r.status.forget(endpoint)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.gathering, endpoint)
+}
+
+// resolve reads all that the endpoint depends on.
+func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) error {
+	referring := []client.ListOption{client.InNamespace(s.endpoint.Namespace), client.MatchingFields{endpointIndex: s.endpoint.Name}}
+	var exposures v1alpha1.MCPModelExposureList
+	if err := r.client.List(ctx, &exposures, referring...); err != nil {
+		return err
+	}
+	var tokens v1alpha1.MCPTokenList
+	if err := r.client.List(ctx, &tokens, referring...); err != nil {
+		return err
+	}
+	s.exposures, s.tokens = exposures.Items, tokens.Items
+
+	s.floor = r.floor(s)
+	stored, err := r.configs.read(ctx, s.endpoint, s.floor)
+	var foreign ownershipConflict
+	if errors.As(err, &foreign) {
+		s.unwritten = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
+		s.wakeIn(foreignRetry)
+	} else if err != nil {
+		return err
+	}
+	s.stored = stored
+	return r.resolveDatabase(ctx, s)
+}
+
+// resolveDatabase looks whether the user's own objects are there that the server needs to reach its database. What is
+// in them only the server reads.
+func (r *endpointReconciler) resolveDatabase(ctx context.Context, s *endpointScope) error {
+	exists := func(kind, name, reason string) error {
+		object := metadataOf(kind)
+		err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
+		if apierrors.IsNotFound(err) && s.missing == nil {
+			s.missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
+		}
+		return client.IgnoreNotFound(err)
+	}
+	for _, name := range databaseSecrets(s.endpoint) {
+		if err := exists("Secret", name, v1alpha1.ReasonSecretNotFound); err != nil {
+			return err
+		}
+	}
+	if sqlite := s.endpoint.Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
+		return exists("ConfigMap", sqlite.InitConfigMapRef.Name, v1alpha1.ReasonConfigMapNotFound)
+	}
+	return nil
+}
+
+// compile decides what the Config should be, and what becomes of each object.
+func (r *endpointReconciler) compile(s *endpointScope) {
+	now := r.now()
+	in := compile.Inputs{
+		Endpoint:    s.endpoint,
+		Exposures:   s.exposures,
+		Tokens:      s.tokens,
+		Credentials: r.store.credentialsOf(s.tokens),
+		Now:         now,
+		Previous:    s.stored.config,
+		Floor:       max(s.floor, s.stored.floor),
+	}
+	if in.StatusKey = rand.Text(); in.Previous != nil {
+		in.StatusKey = in.Previous.Endpoint.StatusKey
+	}
+	s.config, s.verdicts = compile.Compile(in)
+	if !s.verdicts.LookAgain.IsZero() {
+		s.wakeIn(max(s.verdicts.LookAgain.Sub(now), time.Millisecond))
+	}
+}
+
+// floor is the highest revision that was ever written, as far as this process and the objects' statuses still tell. A
+// Config that is made anew continues above it, or the pods' old revision would pass for the new one.
+func (r *endpointReconciler) floor(s *endpointScope) int64 {
+	floor := max(s.endpoint.Status.Revision, r.configs.highest(keyOf(s.endpoint)))
+	for i := range s.exposures {
+		floor = max(floor, s.exposures[i].Status.Revision)
+	}
+	for i := range s.tokens {
+		floor = max(floor, s.tokens[i].Status.Revision)
+	}
+	return floor
+}
+
+// gather returns how long to wait before a change is written that takes nothing away; 0 is not at all.
+func (r *endpointReconciler) gather(s *endpointScope) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := keyOf(s.endpoint)
+	if s.config == nil || s.isWritten() || s.unwritten != nil || !compile.OnlyAdds(s.stored.config, s.config) {
+		delete(r.gathering, key)
+		return 0
+	}
+	since, waiting := r.gathering[key]
+	if !waiting {
+		since = r.now()
+		r.gathering[key] = since
+	}
+	if wait := gatherTime - r.now().Sub(since); wait > 0 {
+		return wait
+	}
+	delete(r.gathering, key)
+	return 0
+}
+
+// isWritten is whether the wanted Config is the stored one.
+func (s *endpointScope) isWritten() bool {
+	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
+}
+
+// writeConfig writes the Config where it changed, or where its Secret lost its labels.
+func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
+	if s.config == nil || s.unwritten != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
+		return nil
+	}
+	err := r.configs.write(ctx, s.endpoint, s.stored, s.config)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, contract.ErrTooLarge):
+		s.unwritten = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
+		return nil
+	}
+	s.unwritten = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
+	return err
+}
+
+// applyWorkload makes the server's objects be as the endpoint wants them. Those of an endpoint that is not valid stay
+// as they are.
+func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
+	if !s.verdicts.Endpoint.Accepted {
+		return nil
+	}
+	e := s.endpoint
+	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
+	for _, child := range []struct {
+		have client.Object
+		want runtime.ApplyConfiguration
+	}{
+		{&corev1.ServiceAccount{ObjectMeta: meta}, serviceAccount(e)},
+		{&rbacv1.Role{ObjectMeta: meta}, role(e)},
+		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
+		{&corev1.Service{ObjectMeta: meta}, service(e)},
+		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.image)},
+	} {
+		err := r.children.apply(ctx, e, child.have, child.want)
+		var foreign ownershipConflict
+		switch {
+		case errors.As(err, &foreign):
+			s.unapplied = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
+			s.wakeIn(foreignRetry)
+			return nil
+		case apierrors.IsInvalid(err):
+			s.unapplied = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
+			return nil
+		case err != nil:
+			s.unapplied = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"))
+			return err
+		}
+	}
+	return nil
+}
+
+// observe sees how the Deployment and its pods do, and which pods are to be asked.
+func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) error {
+	found := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.endpoint.Namespace, Name: s.endpoint.ServiceName()}}
+	if err := r.children.cached.Get(ctx, keyOf(found), found); client.IgnoreNotFound(err) != nil {
+		return err
+	} else if err == nil && metav1.IsControlledBy(found, s.endpoint) {
+		s.deployment = found
+	}
+	pods, err := livingPods(ctx, r.children.cached, s.endpoint)
+	if err != nil {
+		return err
+	}
+	if s.config != nil {
+		r.poller.Observe(keyOf(s.endpoint), s.config.Endpoint.StatusKey, pods)
+	}
+	s.reports = reportsOf(r.poller, s.endpoint, pods)
+	return nil
+}
+
+// publish tells the other reconcilers what was found about their objects.
+func (r *endpointReconciler) publish(s *endpointScope) {
+	exposures := make(map[types.NamespacedName]exposureFacts, len(s.exposures))
+	for i := range s.exposures {
+		e := &s.exposures[i]
+		verdict, compiled := s.verdicts.Exposures[keyOf(e)]
+		if !compiled {
+			continue
+		}
+		exposures[keyOf(e)] = exposureFacts{
+			UID: e.UID, Generation: e.Generation, Verdict: verdict,
+			Programmed: s.programmed(verdict),
+			Model:      s.reports.model(e.Name, string(e.UID), verdict.Revision),
+		}
+	}
+	tokens := make(map[types.NamespacedName]tokenFacts, len(s.tokens))
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		verdict, compiled := s.verdicts.Tokens[keyOf(t)]
+		if !compiled {
+			continue
+		}
+		tokens[keyOf(t)] = tokenFacts{UID: t.UID, Generation: t.Generation, Verdict: verdict, Programmed: s.programmed(verdict.Verdict)}
+	}
+	r.store.publish(keyOf(s.endpoint), exposures, tokens)
+}
+
+// programmed is whether an object's entry has reached every pod.
+func (s *endpointScope) programmed(verdict compile.Verdict) finding {
+	switch {
+	case verdict.Revision == 0:
+		return fails(verdict.Reason, verdict.Message)
+	case s.unwritten != nil && (s.stored.config == nil || verdict.Revision > s.stored.config.Revision):
+		return *s.unwritten
+	}
+	return s.reports.programmed(verdict.Revision)
+}
+
+// wakeIn reconciles again after d at the latest.
+func (s *endpointScope) wakeIn(d time.Duration) {
+	if s.lookAgain == 0 || d < s.lookAgain {
+		s.lookAgain = d
+	}
+}
+
+// ignoreTerminating lets the end of a namespace pass quietly: what is in it goes with it.
+func ignoreTerminating(err error) error {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	return err
+}

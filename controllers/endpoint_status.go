@@ -1,0 +1,128 @@
+package controllers
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// summarise returns the endpoint's status.
+func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
+	e := s.endpoint
+	status := *e.Status.DeepCopy()
+	status.ObservedGeneration = e.Generation
+	status.URL = clip(e.EffectiveURL(), 1300)
+	if s.config != nil && s.unwritten == nil {
+		status.Revision = s.config.Revision
+		status.Tokens = new(tokensInForce(s.config))
+	}
+	if models := s.reports.servedModels(); models >= 0 {
+		status.Models = &models
+	}
+	if d := s.reports.database(); d != nil && d.Engine != "" {
+		status.Database = v1alpha1.DatabaseStatus{
+			Engine: clip(d.Engine, 63), Version: clip(d.Version, 128), Display: clip(d.Engine+" "+d.Version, 200),
+		}
+	}
+	status.Replicas = replicas(s)
+	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
+		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
+		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
+		v1alpha1.ConditionProgrammed:        endpointProgrammed(s),
+	}, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
+	return status
+}
+
+func tokensInForce(c *contract.Config) int32 {
+	n := int32(0)
+	for i := range c.Tokens {
+		if len(c.Tokens[i].Hashes) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func replicas(s *endpointScope) v1alpha1.ReplicasStatus {
+	ready, desired := int32(s.reports.counted()), desiredReplicas(s)
+	return v1alpha1.ReplicasStatus{Ready: &ready, Desired: &desired, Display: fmt.Sprintf("%d/%d", ready, desired)}
+}
+
+// desiredReplicas is what the Deployment wants, whoever scaled it.
+func desiredReplicas(s *endpointScope) int32 {
+	if s.deployment != nil && s.deployment.Spec.Replicas != nil {
+		return *s.deployment.Spec.Replicas
+	}
+	if n := s.endpoint.Spec.EffectiveReplicas(); n != nil {
+		return *n
+	}
+	return 1
+}
+
+// databaseReady is whether the server's pods reach the database.
+func databaseReady(s *endpointScope) finding {
+	if s.missing != nil {
+		return *s.missing
+	}
+	d := s.reports.database()
+	switch {
+	case d == nil:
+		return unknown(v1alpha1.ReasonUnknown, "no server pod has reported on the database yet")
+	case d.Reason == contract.ReasonConnected:
+		return holds(d.Reason, clip(d.Engine+" "+d.Version, 200))
+	case d.Reason == contract.ReasonConnecting || d.Reason == "":
+		return unknown(contract.ReasonConnecting, "no attempt to reach the database has ended yet")
+	}
+	return fails(reported(d.Reason), d.Message)
+}
+
+// workloadAvailable is whether the server runs as its Deployment says now.
+func workloadAvailable(s *endpointScope) finding {
+	if s.unapplied != nil {
+		return *s.unapplied
+	}
+	d := s.deployment
+	if d == nil {
+		return fails(v1alpha1.ReasonUnavailable, "the server's Deployment does not exist yet")
+	}
+	desired := desiredReplicas(s)
+	switch {
+	case desired == 0:
+		f := fails(v1alpha1.ReasonScaledToZero, "the server is scaled to zero pods")
+		f.stalled = s.endpoint.Spec.Server.Replicas != nil && *s.endpoint.Spec.Server.Replicas == 0
+		return f
+	case d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas == 0 || d.Status.UpdatedReplicas < d.Status.Replicas:
+		return fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet")
+	}
+	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
+		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available")
+	}
+	return holds(v1alpha1.ReasonAvailable, "the server's pods are available")
+}
+
+func deploymentCondition(d *appsv1.Deployment, of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range d.Status.Conditions {
+		if d.Status.Conditions[i].Type == of {
+			return &d.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// endpointProgrammed is whether every pod has the endpoint's own settings: a new token never makes it untrue.
+func endpointProgrammed(s *endpointScope) finding {
+	v := s.verdicts.Endpoint
+	if !v.Accepted {
+		f := fails(v.Reason, v.Message)
+		f.stalled = v.Stalled
+		return f
+	}
+	if s.unwritten != nil {
+		return *s.unwritten
+	}
+	return s.programmed(v)
+}

@@ -1,0 +1,60 @@
+package controllers
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	applyrbac "k8s.io/client-go/applyconfigurations/rbac/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// service is where agents reach the endpoint within the cluster. The admin port is not on it.
+func service(e *v1alpha1.MCPEndpoint) *applycore.ServiceApplyConfiguration {
+	return applycore.Service(e.ServiceName(), e.Namespace).
+		WithLabels(childLabels(e, componentServer)).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithSpec(applycore.ServiceSpec().
+			WithSelector(selectorLabels(e)).
+			WithPorts(applycore.ServicePort().
+				WithName("http").WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromString("http"))))
+}
+
+// serviceAccount is who the server's pods are. Only the pods themselves mount its token.
+func serviceAccount(e *v1alpha1.MCPEndpoint) *applycore.ServiceAccountApplyConfiguration {
+	return applycore.ServiceAccount(e.ServiceName(), e.Namespace).
+		WithLabels(childLabels(e, componentServer)).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithAutomountServiceAccountToken(false)
+}
+
+// role lets the server read its own Secrets, by name, and nothing else.
+func role(e *v1alpha1.MCPEndpoint) *applyrbac.RoleApplyConfiguration {
+	return applyrbac.Role(e.ServiceName(), e.Namespace).
+		WithLabels(childLabels(e, componentServer)).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithRules(applyrbac.PolicyRule().
+			WithAPIGroups(corev1.GroupName).WithResources("secrets").WithVerbs("get", "list", "watch").
+			WithResourceNames(append([]string{e.ConfigSecretName()}, databaseSecrets(e)...)...))
+}
+
+func roleBinding(e *v1alpha1.MCPEndpoint) *applyrbac.RoleBindingApplyConfiguration {
+	return applyrbac.RoleBinding(e.ServiceName(), e.Namespace).
+		WithLabels(childLabels(e, componentServer)).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithSubjects(applyrbac.Subject().WithKind(rbacv1.ServiceAccountKind).WithName(e.ServiceName()).WithNamespace(e.Namespace)).
+		WithRoleRef(applyrbac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("Role").WithName(e.ServiceName()))
+}
+
+// databaseSecrets names the user's Secrets that the server reads to reach its database.
+func databaseSecrets(e *v1alpha1.MCPEndpoint) []string {
+	var names []string
+	if ref := e.Spec.Database.ConnectionSecretRef; ref != nil {
+		names = append(names, ref.Name)
+	}
+	if tls := e.Spec.Database.TLS; tls != nil && tls.CASecretRef != nil {
+		names = append(names, tls.CASecretRef.Name)
+	}
+	return names
+}

@@ -1,0 +1,220 @@
+// Package observe asks the server's pods for their Status and keeps the newest report of each. Every pod has a worker
+// of its own: one that hangs holds nothing up but the news about itself (design, "Controllers").
+//
+// The controllers import it; it knows the contract and pods, and nothing else of the project.
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// AdminPort is where a server's pod has /status.
+const AdminPort = "8081"
+
+const (
+	// longPoll is how long a pod may wait for news before it answers.
+	longPoll = 20 * time.Second
+	// grace is how much longer than that an answer may take.
+	grace = 10 * time.Second
+	// The first pause after a failed attempt, and the longest.
+	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
+	// maxReportBytes bounds what a pod may answer.
+	maxReportBytes = 32 << 20
+)
+
+// Options say how pods are reached.
+type Options struct {
+	// Address returns the host and port of a pod's admin listener; nil is the pod's IP and AdminPort.
+	Address func(*corev1.Pod) string
+	// OnReport is called after a report came that differs from the one before. It must not block.
+	OnReport func(endpoint types.NamespacedName)
+	Log      logr.Logger
+}
+
+// Poller keeps the newest report of each pod that it was told of. It is safe for concurrent use.
+type Poller struct {
+	options Options
+	client  *http.Client
+	ctx     context.Context
+
+	mu        sync.Mutex
+	endpoints map[types.NamespacedName]map[types.UID]*worker
+}
+
+// New returns a Poller whose workers end with the context.
+func New(ctx context.Context, options Options) *Poller {
+	if options.Address == nil {
+		options.Address = func(pod *corev1.Pod) string { return net.JoinHostPort(pod.Status.PodIP, AdminPort) }
+	}
+	return &Poller{
+		options: options,
+		ctx:     ctx,
+		client: &http.Client{
+			Timeout: longPoll + grace,
+			// Pods are asked directly, never through a proxy, and never sent elsewhere with the key.
+			Transport: &http.Transport{
+				DialContext:     (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+				IdleConnTimeout: time.Minute,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		endpoints: map[types.NamespacedName]map[types.UID]*worker{},
+	}
+}
+
+// Observe makes these the endpoint's pods: new ones are asked from now on, those that are not among them no longer.
+// Pods without an address are not asked. key is the bearer token of /status.
+func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev1.Pod) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := p.endpoints[endpoint]
+	workers := map[types.UID]*worker{}
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Status.PodIP == "" {
+			continue
+		}
+		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key}
+		w := old[pod.UID]
+		if w != nil && w.target == target {
+			workers[pod.UID] = w
+			delete(old, pod.UID)
+			continue
+		}
+		next := &worker{poller: p, endpoint: endpoint, target: target, log: p.options.Log.WithValues("pod", klog.KObj(pod))}
+		if w != nil {
+			next.report = w.latest()
+		}
+		var ctx context.Context
+		ctx, next.stop = context.WithCancel(p.ctx)
+		workers[pod.UID] = next
+		go next.run(ctx)
+	}
+	for _, gone := range old {
+		gone.stop()
+	}
+	if p.endpoints[endpoint] = workers; len(workers) == 0 {
+		delete(p.endpoints, endpoint)
+	}
+}
+
+// Report returns the newest report of a pod, or nil where there is none. The report must not be changed.
+func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) *contract.Status {
+	p.mu.Lock()
+	w := p.endpoints[endpoint][pod]
+	p.mu.Unlock()
+	if w == nil {
+		return nil
+	}
+	return w.latest()
+}
+
+// target is where a pod's /status is, and what opens it.
+type target struct{ url, key string }
+
+// worker asks one pod.
+type worker struct {
+	poller   *Poller
+	endpoint types.NamespacedName
+	target   target
+	log      logr.Logger
+	stop     context.CancelFunc
+
+	mu     sync.Mutex
+	report *contract.Status
+}
+
+func (w *worker) latest() *contract.Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.report
+}
+
+// run asks until the context ends. A pod that cannot be asked keeps its last report: it has that revision at least.
+// There is a pause after a failure, and after an answer that came early and had nothing new in it.
+func (w *worker) run(ctx context.Context) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		asked := time.Now()
+		report, err := w.ask(ctx)
+		switch {
+		case err != nil:
+			w.log.V(1).Info("A pod could not be asked for its status", "reason", err.Error())
+			sleep(ctx, pause)
+			pause = min(2*pause, longestPause)
+		case w.keep(report):
+			w.poller.options.OnReport(w.endpoint)
+			pause = firstPause
+		case time.Since(asked) < firstPause:
+			sleep(ctx, firstPause)
+		}
+	}
+}
+
+// keep makes a report the newest, and returns whether it differs from the one before.
+func (w *worker) keep(report *contract.Status) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := w.report == nil || w.report.Serial != report.Serial
+	w.report = report
+	return news
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// ask waits for a report that is not the one at hand.
+func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
+	query := url.Values{"wait": {longPoll.String()}}
+	if last := w.latest(); last != nil {
+		query.Set("seen", last.Serial)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.target.url+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+w.target.key)
+	response, err := w.poller.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the pod answered %s", response.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxReportBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxReportBytes {
+		return nil, fmt.Errorf("the pod answered more than %d bytes", maxReportBytes)
+	}
+	var report contract.Status
+	if err := json.Unmarshal(body, &report); err != nil {
+		return nil, fmt.Errorf("the pod's answer is no status: %w", err)
+	}
+	if report.Serial == "" {
+		return nil, errors.New("the pod's answer has no serial")
+	}
+	return &report, nil
+}

@@ -1,0 +1,148 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+)
+
+// podReport is what a server's pod says of itself.
+type podReport struct {
+	pod string
+	// counted is whether the pod answers agents: it is Ready and not terminating.
+	counted bool
+	// status is nil where the pod has not reported yet.
+	status *contract.Status
+}
+
+// podReports are sorted by the pods' names, so that what is said about them does not depend on the order of events.
+type podReports []podReport
+
+// livingPods are an endpoint's pods that are not terminating.
+func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := cached.List(ctx, &pods, client.InNamespace(e.Namespace), client.MatchingLabels(selectorLabels(e))); err != nil {
+		return nil, err
+	}
+	living := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !p.DeletionTimestamp.IsZero() })
+	slices.SortFunc(living, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return living, nil
+}
+
+// reportsOf returns the newest report of each pod.
+func reportsOf(poller *observe.Poller, e *v1alpha1.MCPEndpoint, pods []corev1.Pod) podReports {
+	reports := make(podReports, len(pods))
+	for i := range pods {
+		reports[i] = podReport{pods[i].Name, isReady(&pods[i]), poller.Report(keyOf(e), pods[i].UID)}
+	}
+	return reports
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func (reports podReports) counted() int {
+	n := 0
+	for _, r := range reports {
+		if r.counted {
+			n++
+		}
+	}
+	return n
+}
+
+// programmed is whether every counted pod has applied at least a revision, and there is one (design, "Revision and
+// Programmed"). The message counts no pods, so that a status does not change with every pod that comes and goes.
+func (reports podReports) programmed(revision int64) finding {
+	if reports.counted() == 0 {
+		return fails(v1alpha1.ReasonWaitingForPods, "no server pod is ready")
+	}
+	waiting := false
+	for _, r := range reports {
+		if !r.counted || r.status != nil && r.status.Revision >= revision {
+			continue
+		}
+		if waiting = true; r.status != nil && r.status.Refused != nil {
+			return fails(v1alpha1.ReasonConfigRefused, fmt.Sprintf("a server pod refuses the Config: %s", r.status.Refused.Message))
+		}
+	}
+	if waiting {
+		return fails(v1alpha1.ReasonWaitingForPods, fmt.Sprintf("not every server pod has applied revision %d yet", revision))
+	}
+	return holds(v1alpha1.ReasonProgrammed, fmt.Sprintf("every server pod has applied revision %d", revision))
+}
+
+// database is the database as the pods see it: as the first one that has a difficulty, else as the first that reported.
+func (reports podReports) database() *contract.DatabaseStatus {
+	var found *contract.DatabaseStatus
+	for _, r := range reports {
+		if r.status == nil {
+			continue
+		}
+		d := &r.status.Database
+		switch {
+		case d.Reason != contract.ReasonConnected && d.Reason != contract.ReasonConnecting && d.Reason != "":
+			return d
+		case found == nil || found.Reason != contract.ReasonConnected && d.Reason == contract.ReasonConnected:
+			found = d
+		}
+	}
+	return found
+}
+
+// model is a model as the pods see it that have applied at least a revision: as the first one that withholds it, else
+// as the first one that serves it, else as one that has not seen the schema. Nil is not known.
+func (reports podReports) model(exposure, uid string, revision int64) *contract.ModelStatus {
+	var best *contract.ModelStatus
+	if revision == 0 {
+		return nil // the Config does not have it
+	}
+	for _, r := range reports {
+		if r.status == nil || r.status.Revision < revision {
+			continue
+		}
+		i := slices.IndexFunc(r.status.Models, func(m contract.ModelStatus) bool { return m.Exposure == exposure && m.UID == uid })
+		if i < 0 {
+			continue
+		}
+		m := &r.status.Models[i]
+		switch {
+		case !m.Served() && m.Reason != contract.ReasonSchemaUnknown:
+			return m
+		case best == nil || !best.Served() && m.Served():
+			best = m
+		}
+	}
+	return best
+}
+
+// servedModels is the number of models that the pod with the newest Config serves; -1 is not known.
+func (reports podReports) servedModels() int32 {
+	var newest *contract.Status
+	for _, r := range reports {
+		if r.status != nil && r.status.Revision > 0 && (newest == nil || r.status.Revision > newest.Revision) {
+			newest = r.status
+		}
+	}
+	if newest == nil {
+		return -1
+	}
+	served := int32(0)
+	for _, m := range newest.Models {
+		if m.Served() {
+			served++
+		}
+	}
+	return served
+}

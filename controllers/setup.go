@@ -1,0 +1,148 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+)
+
+// Name is what the controllers call themselves in events.
+const Name = "mcp-admin-manager"
+
+// Options are what the controllers need to be told.
+type Options struct {
+	// ServerImage is the image of the server's pods, where an MCPEndpoint names no other.
+	ServerImage string
+	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
+	PodAddress func(*corev1.Pod) string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// NewScheme returns a scheme of the kinds that the controllers know.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	return scheme, v1alpha1.AddToScheme(scheme)
+}
+
+// CacheOptions are those of the manager's cache: the three kinds, limited to namespaces where some are given, and the
+// metadata of users' Secrets and ConfigMaps, of which little is kept.
+func CacheOptions(namespaces []string) cache.Options {
+	options := cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			metadataOf("Secret"):    {Transform: keepIdentity},
+			metadataOf("ConfigMap"): {Transform: keepIdentity},
+		},
+		// What is not watched is not read from a cache either: a stray read must not begin to keep every Secret there is.
+		ReaderFailOnMissingInformer: true,
+	}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return options
+}
+
+// keepIdentity leaves of an object's metadata what tells that it is there, and whether it changed.
+func keepIdentity(obj any) (any, error) {
+	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		m.ObjectMeta = metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
+	}
+	return obj, nil
+}
+
+// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The namespaces are those
+// that were given there.
+func Setup(mgr manager.Manager, namespaces []string, options Options) error {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	own, err := newOwnCache(mgr, namespaces)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if err := mgr.Add(manager.RunnableFunc(func(running context.Context) error {
+		<-running.Done()
+		stop()
+		return nil
+	})); err != nil {
+		return err
+	}
+	if err := addIndexes(mgr); err != nil {
+		return err
+	}
+
+	store := newStore()
+	recorder := mgr.GetEventRecorder(Name)
+	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader())
+	endpoints := &endpointReconciler{
+		client:   mgr.GetClient(),
+		children: children,
+		configs:  newConfigSecrets(children),
+		poller: observe.New(ctx, observe.Options{
+			Address:  options.PodAddress,
+			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
+			Log:      mgr.GetLogger().WithName("observe"),
+		}),
+		store:     store,
+		status:    newEndpointStatus(mgr.GetClient(), recorder),
+		image:     options.ServerImage,
+		now:       options.Now,
+		gathering: map[types.NamespacedName]time.Time{},
+	}
+	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
+	tokens := &tokenReconciler{
+		client: mgr.GetClient(),
+		texts: &tokenTexts{
+			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
+			read: map[types.NamespacedName]readText{},
+		},
+		store:  store,
+		status: newTokenStatus(mgr.GetClient(), recorder),
+		now:    options.Now,
+	}
+	if err := endpoints.watch(mgr, own); err != nil {
+		return err
+	}
+	if err := exposures.watch(mgr); err != nil {
+		return err
+	}
+	return tokens.watch(mgr, own)
+}
+
+// newOwnCache holds what the controllers made, and the server's pods: all that has the component label.
+func newOwnCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
+	ours, err := labels.NewRequirement(componentLabel, selection.Exists, nil)
+	if err != nil {
+		return nil, err
+	}
+	options := CacheOptions(namespaces)
+	options.ByObject = nil
+	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
+	options.DefaultLabelSelector = labels.NewSelector().Add(*ours)
+	own, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, err
+	}
+	return own, mgr.Add(own)
+}

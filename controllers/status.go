@@ -1,0 +1,137 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	apply "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1/applyconfiguration/api/v1alpha1"
+)
+
+// statusWriter writes the status of one kind by server-side apply, and sends nothing where it is as found. It is safe
+// for concurrent use.
+type statusWriter[O client.Object, S any] struct {
+	client client.Client
+	events events.EventRecorder
+	// statusOf points to an object's status, conditionsOf to the conditions in one.
+	statusOf     func(O) *S
+	conditionsOf func(*S) []metav1.Condition
+	// configuration is what is applied for a status in JSON, and after it was the resourceVersion that this gave.
+	configuration func(obj O, status []byte) (want runtime.ApplyConfiguration, resourceVersion func() string, err error)
+
+	mu sync.Mutex
+	// written is what was written last to each object.
+	written map[types.NamespacedName]writtenStatus[S]
+}
+
+type writtenStatus[S any] struct {
+	resourceVersion string
+	status          S
+}
+
+func newEndpointStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus] {
+	return &statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]{
+		client: c, events: recorder, written: map[types.NamespacedName]writtenStatus[v1alpha1.MCPEndpointStatus]{},
+		statusOf:     func(e *v1alpha1.MCPEndpoint) *v1alpha1.MCPEndpointStatus { return &e.Status },
+		conditionsOf: func(s *v1alpha1.MCPEndpointStatus) []metav1.Condition { return s.Conditions },
+		configuration: func(e *v1alpha1.MCPEndpoint, status []byte) (runtime.ApplyConfiguration, func() string, error) {
+			want := apply.MCPEndpoint(e.Name, e.Namespace).WithUID(e.UID).WithStatus(apply.MCPEndpointStatus())
+			return want, func() string { return *want.ResourceVersion }, json.Unmarshal(status, want.Status)
+		},
+	}
+}
+
+func newExposureStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus] {
+	return &statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus]{
+		client: c, events: recorder, written: map[types.NamespacedName]writtenStatus[v1alpha1.MCPModelExposureStatus]{},
+		statusOf:     func(e *v1alpha1.MCPModelExposure) *v1alpha1.MCPModelExposureStatus { return &e.Status },
+		conditionsOf: func(s *v1alpha1.MCPModelExposureStatus) []metav1.Condition { return s.Conditions },
+		configuration: func(e *v1alpha1.MCPModelExposure, status []byte) (runtime.ApplyConfiguration, func() string, error) {
+			want := apply.MCPModelExposure(e.Name, e.Namespace).WithUID(e.UID).WithStatus(apply.MCPModelExposureStatus())
+			return want, func() string { return *want.ResourceVersion }, json.Unmarshal(status, want.Status)
+		},
+	}
+}
+
+func newTokenStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus] {
+	return &statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]{
+		client: c, events: recorder, written: map[types.NamespacedName]writtenStatus[v1alpha1.MCPTokenStatus]{},
+		statusOf:     func(t *v1alpha1.MCPToken) *v1alpha1.MCPTokenStatus { return &t.Status },
+		conditionsOf: func(s *v1alpha1.MCPTokenStatus) []metav1.Condition { return s.Conditions },
+		configuration: func(t *v1alpha1.MCPToken, status []byte) (runtime.ApplyConfiguration, func() string, error) {
+			want := apply.MCPToken(t.Name, t.Namespace).WithUID(t.UID).WithStatus(apply.MCPTokenStatus())
+			return want, func() string { return *want.ResourceVersion }, json.Unmarshal(status, want.Status)
+		},
+	}
+}
+
+// refresh gives an object from the cache the status that was written last, where the cache has not seen that yet.
+func (w *statusWriter[O, S]) refresh(obj O) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last, ok := w.written[keyOf(obj)]; ok && olderThan(obj.GetResourceVersion(), last.resourceVersion) {
+		*w.statusOf(obj) = last.status
+	}
+}
+
+// write makes an object's status be as wanted.
+func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
+	old := w.statusOf(obj)
+	if equality.Semantic.DeepEqual(*old, status) {
+		return nil
+	}
+	encoded, err := json.Marshal(status)
+	if err != nil {
+		return err
+	}
+	want, resourceVersion, err := w.configuration(obj, encoded)
+	if err != nil {
+		return err
+	}
+	if err := w.client.Status().Apply(ctx, want, fieldOwner, client.ForceOwnership); err != nil {
+		if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			return nil // the object is gone, or about to go
+		}
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	w.mu.Lock()
+	w.written[keyOf(obj)] = writtenStatus[S]{resourceVersion(), status}
+	w.mu.Unlock()
+	w.tell(obj, w.conditionsOf(old), w.conditionsOf(&status))
+	return nil
+}
+
+// forget drops what is remembered about an object that is gone.
+func (w *statusWriter[O, S]) forget(key types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.written, key)
+}
+
+// tell emits an event when an object becomes Ready, and when it gets stuck for another reason than before. Waiting is
+// no news.
+func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
+	ready := meta.FindStatusCondition(next, v1alpha1.ConditionReady)
+	if ready.Status == metav1.ConditionTrue && !meta.IsStatusConditionTrue(old, v1alpha1.ConditionReady) {
+		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
+	}
+	stalled, before := meta.FindStatusCondition(next, v1alpha1.ConditionStalled), meta.FindStatusCondition(old, v1alpha1.ConditionStalled)
+	if stalled != nil && (before == nil || before.Reason != stalled.Reason) {
+		w.events.Eventf(obj, nil, corev1.EventTypeWarning, stalled.Reason, "Reconcile", "%s", clip(stalled.Message, maxEventNote))
+	}
+}
+
+// maxEventNote bounds an event's text, in bytes.
+const maxEventNote = 1024

@@ -1,0 +1,71 @@
+package token
+
+import (
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// Situation is what decides about a generated token.
+type Situation struct {
+	Now time.Time
+	// Active is whether the MCPToken is valid and active.
+	Active bool
+	// Expiry is the moment from which the token is refused; nil is never.
+	Expiry *time.Time
+	// Exists is whether the Secret is there. It must have been read from the API server itself, not from a cache, where
+	// it is not there or not as it was issued: a late cache must never issue a living token anew.
+	Exists bool
+	// Text and Hash are what the Secret and its HashAnnotation say.
+	Text, Hash string
+}
+
+// Action is what is to be done about a generated token.
+type Action int
+
+// The actions.
+const (
+	// Nothing is done: the token is not in force, and what there is of a Secret stays as it is.
+	Nothing Action = iota
+	// Keep the text; the Secret's other content follows the MCPToken and its endpoint.
+	Keep
+	// Issue a new text. Where there was another one, that one is refused from the next Config on.
+	Issue
+)
+
+// Decision is what to do, why, and when to ask again.
+type Decision struct {
+	Action Action
+	// Reissued is whether a token was issued before; Why is for people.
+	Reissued bool
+	Why      string
+	// LookAgain is when the answer changes for the clock alone; zero is never.
+	LookAgain time.Time
+}
+
+// Decide is the whole token policy (design, "Token lifecycle"). A Secret that is gone, or whose text is not the one
+// that was issued, gets a new text: the old one cannot be known any more, and what somebody else put there must not
+// become a token.
+func Decide(s Situation) Decision {
+	if !s.Active {
+		return Decision{Action: Nothing, Why: "the token is not active"}
+	}
+	if s.Expiry != nil && !s.Now.Before(*s.Expiry) {
+		return Decision{Action: Nothing, Why: "the token is expired"}
+	}
+	d := Decision{Action: Issue}
+	if s.Expiry != nil {
+		d.LookAgain = *s.Expiry
+	}
+	switch {
+	case !s.Exists:
+		d.Why = "there is no Secret"
+	case s.Text == "":
+		d.Reissued, d.Why = true, "the Secret holds no token"
+	case contract.PublicTokenID(s.Text) == "" || contract.HashToken(s.Text) != s.Hash:
+		d.Reissued, d.Why = true, "the Secret's token was changed by somebody else"
+	default:
+		d.Action, d.Why = Keep, "the token is as it was issued"
+	}
+	return d
+}

@@ -1,0 +1,122 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// tokenReconciler looks up or issues a token's text, hands its hash to the endpoint's reconciler, and tells in the
+// token's status what became of it.
+type tokenReconciler struct {
+	client client.Client
+	texts  *tokenTexts
+	store  *store
+	status *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]
+	now    func() time.Time
+}
+
+// Reconcile finds the token's text first, so that the endpoint's reconciler can go on, and then writes the status where
+// that one has evaluated this generation, or there is no endpoint. Otherwise it waits: the store wakes it.
+func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	token := &v1alpha1.MCPToken{}
+	if err := r.client.Get(ctx, request.NamespacedName, token); client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
+	} else if err != nil || !token.DeletionTimestamp.IsZero() {
+		r.store.forgetToken(request.NamespacedName)
+		r.texts.forget(request.NamespacedName)
+		r.status.forget(request.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	r.status.refresh(token)
+
+	endpoint, err := findEndpoint(ctx, r.client, endpointOf(token.Namespace, token.Spec.EndpointRef))
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if endpoint == nil {
+		return ctrl.Result{}, r.status.write(ctx, token, r.summarise(token, tokenWithoutEndpoint(token), tokenFacts{}, compile.Credential{}))
+	}
+	credential, lookAgain, err := r.texts.resolve(ctx, token, endpoint)
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil // somebody else wrote the Secret; what was read is of no use
+	}
+	r.store.setCredential(token, credential)
+
+	facts, evaluated := r.store.token(token)
+	if evaluated {
+		status := r.summarise(token, tokenFindings(token, facts, credential), facts, credential)
+		err = errors.Join(err, r.status.write(ctx, token, status))
+	}
+	return ctrl.Result{RequeueAfter: lookAgain}, ignoreTerminating(err)
+}
+
+func tokenWithoutEndpoint(t *v1alpha1.MCPToken) findings {
+	missing := fails(v1alpha1.ReasonEndpointNotFound, "MCPEndpoint "+quote(t.Spec.EndpointRef.Name)+" does not exist in this namespace")
+	return findings{
+		v1alpha1.ConditionAccepted:   missing,
+		v1alpha1.ConditionIssued:     unknown(missing.reason, missing.message),
+		v1alpha1.ConditionProgrammed: missing,
+	}
+}
+
+// tokenFindings joins what compiling said with what is known of the token's text.
+func tokenFindings(t *v1alpha1.MCPToken, facts tokenFacts, credential compile.Credential) findings {
+	accepted := fails(facts.Verdict.Reason, facts.Verdict.Message)
+	accepted.stalled = facts.Verdict.Stalled
+	if facts.Verdict.Accepted {
+		accepted = holds(facts.Verdict.Reason, facts.Verdict.Message)
+	}
+	issued := fails(credential.Reason, credential.Message)
+	if len(credential.Hashes) > 0 {
+		issued = holds(v1alpha1.ReasonIssued, issuedMessage(t))
+	}
+	// A token that is not active is Ready when the pods refuse it, whether it was ever issued or not.
+	issued.aside = !t.Spec.EffectiveActive()
+	return findings{
+		v1alpha1.ConditionAccepted:   accepted,
+		v1alpha1.ConditionIssued:     issued,
+		v1alpha1.ConditionProgrammed: facts.Programmed,
+	}
+}
+
+func issuedMessage(t *v1alpha1.MCPToken) string {
+	switch {
+	case t.Spec.TokenSecretRef != nil:
+		return "the token is that of Secret " + quote(t.Spec.TokenSecretRef.Name)
+	case t.Spec.TokenHashSecretRef != nil:
+		return "the token's hash is that of Secret " + quote(t.Spec.TokenHashSecretRef.Name)
+	}
+	return "the token is in Secret " + quote(t.EffectiveSecretName())
+}
+
+// summarise returns the token's status.
+func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts tokenFacts, credential compile.Credential) v1alpha1.MCPTokenStatus {
+	status := v1alpha1.MCPTokenStatus{
+		ObservedGeneration: t.Generation,
+		PublicID:           credential.PublicID,
+		Expires:            "never",
+		Revision:           facts.Verdict.Revision,
+	}
+	if t.Spec.Generated() && len(credential.Hashes) > 0 {
+		status.Secret.Name = t.EffectiveSecretName()
+	}
+	if t.Spec.Expiry != nil {
+		if status.Expires = t.Spec.Expiry.UTC().Format(time.RFC3339); t.Spec.Expired(r.now()) {
+			status.Expires = "expired"
+		}
+	}
+	ready := holds(v1alpha1.ReasonReady, "the token works")
+	if !t.Spec.EffectiveActive() {
+		ready = holds(v1alpha1.ReasonInactive, "the token is not active, and every server pod refuses it")
+	}
+	status.Conditions = tokenConditions.summarise(t.Status.Conditions, t.Generation, found, ready)
+	return status
+}

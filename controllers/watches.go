@@ -1,0 +1,157 @@
+package controllers
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// concurrently is how many objects of a kind are reconciled at the same time.
+var concurrently = controller.Options{MaxConcurrentReconciles: 4}
+
+// changed lets those events pass in which somebody changed what is wanted, and not those of statuses.
+var changed = builder.WithPredicates(predicate.GenerationChangedPredicate{})
+
+// watch makes an endpoint be reconciled when it, what refers to it, what it refers to, or what belongs to it changes,
+// and when the store or a pod has news.
+func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.MCPEndpoint{}, changed).
+		Watches(&v1alpha1.MCPModelExposure{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
+			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef)}
+		}), changed).
+		Watches(&v1alpha1.MCPToken{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
+			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPToken).Spec.EndpointRef)}
+		}), changed).
+		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
+		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
+		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
+			return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}}
+		}))).
+		WatchesRawSource(r.store.endpoints.source()).
+		WithOptions(concurrently)
+	for _, child := range []client.Object{
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.Secret{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
+	} {
+		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
+	}
+	return b.Complete(r)
+}
+
+// watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
+func (r *exposureReconciler) watch(mgr manager.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.MCPModelExposure{}, changed).
+		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPModelExposureList{}, endpointIndex)), changed).
+		WatchesRawSource(r.store.exposures.source()).
+		WithOptions(concurrently).
+		Complete(r)
+}
+
+// watch makes a token be reconciled when it, its Secret or its endpoint changes, and when the store has news.
+func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.MCPToken{}, changed).
+		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, endpointIndex)), changed).
+		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))).
+		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ownedBy(mgr, &v1alpha1.MCPToken{}))).
+		WatchesRawSource(r.store.tokens.source()).
+		WithOptions(concurrently).
+		Complete(r)
+}
+
+// enqueue reconciles those that an event concerns.
+func enqueue(concerned func(context.Context, client.Object) []types.NamespacedName) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		for _, key := range concerned(ctx, o) {
+			requests = append(requests, reconcile.Request{NamespacedName: key})
+		}
+		return requests
+	})
+}
+
+// referring are the objects of a list's kind whose index names the event's object, in its namespace.
+func referring(cached client.Reader, list client.ObjectList, index string) func(context.Context, client.Object) []types.NamespacedName {
+	return func(ctx context.Context, o client.Object) []types.NamespacedName {
+		found := list.DeepCopyObject().(client.ObjectList)
+		if err := cached.List(ctx, found, client.InNamespace(o.GetNamespace()), client.MatchingFields{index: o.GetName()}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Objects that refer to another could not be listed", "index", index)
+			return nil
+		}
+		var keys []types.NamespacedName
+		_ = meta.EachListItem(found, func(item runtime.Object) error { // the function fails for none
+			keys = append(keys, keyOf(item.(client.Object)))
+			return nil
+		})
+		return keys
+	}
+}
+
+// ownedBy enqueues the owner of a child.
+func ownedBy(mgr manager.Manager, owner client.Object) handler.EventHandler {
+	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), owner, handler.OnlyControllerOwner())
+}
+
+// addIndexes lets the cache answer which objects refer to another.
+func addIndexes(mgr manager.Manager) error {
+	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
+	for _, index := range []struct {
+		obj   client.Object
+		field string
+		of    client.IndexerFunc
+	}{
+		{&v1alpha1.MCPModelExposure{}, endpointIndex, func(o client.Object) []string {
+			return []string{o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef.Name}
+		}},
+		{&v1alpha1.MCPToken{}, endpointIndex, func(o client.Object) []string {
+			return []string{o.(*v1alpha1.MCPToken).Spec.EndpointRef.Name}
+		}},
+		{&v1alpha1.MCPToken{}, secretIndex, func(o client.Object) []string {
+			return []string{tokenSecretName(o.(*v1alpha1.MCPToken))}
+		}},
+		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
+			e := o.(*v1alpha1.MCPEndpoint)
+			return append(databaseSecrets(e), e.ConfigSecretName())
+		}},
+		{&v1alpha1.MCPEndpoint{}, configMapIndex, func(o client.Object) []string {
+			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
+				return []string{sqlite.InitConfigMapRef.Name}
+			}
+			return nil
+		}},
+	} {
+		if err := indexer.IndexField(ctx, index.obj, index.field, index.of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tokenSecretName is the one Secret that a token's text or hash is in.
+func tokenSecretName(t *v1alpha1.MCPToken) string {
+	switch {
+	case t.Spec.TokenSecretRef != nil:
+		return t.Spec.TokenSecretRef.Name
+	case t.Spec.TokenHashSecretRef != nil:
+		return t.Spec.TokenHashSecretRef.Name
+	}
+	return t.EffectiveSecretName()
+}

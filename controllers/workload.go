@@ -1,0 +1,185 @@
+package controllers
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	applyapps "k8s.io/client-go/applyconfigurations/apps/v1"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// Where things lie in the server's pod. The server is told every path on its command line.
+const (
+	configDir         = "/etc/mcp-admin/config"
+	connectionDir     = "/etc/mcp-admin/connection"
+	caDir             = "/etc/mcp-admin/ca"
+	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
+	sqliteDir         = "/var/lib/mcp-admin"
+	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+	httpPort, adminPort = 8080, 8081
+	// serverGroup is the group of the image's user; a claim's files are made writable to it.
+	serverGroup = 65532
+)
+
+// Components of an endpoint, as componentLabel names them.
+const (
+	componentServer = "server"
+	componentConfig = "config"
+	componentToken  = "token"
+)
+
+// selectorLabels select an endpoint's pods. They never change: a Deployment's selector cannot.
+func selectorLabels(e *v1alpha1.MCPEndpoint) map[string]string {
+	return map[string]string{endpointLabel: e.Name, componentLabel: componentServer}
+}
+
+// childLabels are on everything that belongs to an endpoint.
+func childLabels(e *v1alpha1.MCPEndpoint, component string) map[string]string {
+	return map[string]string{
+		endpointLabel:                  e.Name,
+		componentLabel:                 component,
+		"app.kubernetes.io/name":       "mcp-admin-server",
+		"app.kubernetes.io/instance":   e.Name,
+		"app.kubernetes.io/managed-by": "mcp-admin-manager",
+	}
+}
+
+// deployment is the endpoint's Deployment. Replicas are left out where the spec leaves them to whoever scales it.
+func deployment(e *v1alpha1.MCPEndpoint, image string) *applyapps.DeploymentApplyConfiguration {
+	spec := applyapps.DeploymentSpec().
+		WithSelector(applymeta.LabelSelector().WithMatchLabels(selectorLabels(e))).
+		WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType)).
+		WithTemplate(applycore.PodTemplateSpec().WithLabels(childLabels(e, componentServer)).WithSpec(podSpec(e, image)))
+	if e.Spec.Database.SQLite != nil {
+		// Two pods must never have the file open.
+		spec.WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType))
+	}
+	if replicas := e.Spec.EffectiveReplicas(); replicas != nil {
+		spec.WithReplicas(*replicas)
+	}
+	return applyapps.Deployment(e.ServiceName(), e.Namespace).
+		WithLabels(childLabels(e, componentServer)).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithSpec(spec)
+}
+
+func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfiguration {
+	if e.Spec.Server.Image != "" {
+		image = e.Spec.Server.Image
+	}
+	security := applycore.PodSecurityContext().
+		WithRunAsNonRoot(true).
+		WithSeccompProfile(applycore.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
+	if sqlite := e.Spec.Database.SQLite; sqlite != nil && sqlite.Claim != nil {
+		security.WithFSGroup(serverGroup)
+	}
+	container := applycore.Container().
+		WithName("server").
+		WithImage(image).
+		WithCommand("/mcp-admin-server").
+		WithArgs("serve",
+			"--listen=[$(POD_IP)]:8080", // in brackets it may be IPv4 or IPv6
+			"--admin-listen=[$(POD_IP)]:8081",
+			"--namespace=$(POD_NAMESPACE)",
+			"--config-secret="+e.ConfigSecretName(),
+			"--config-dir="+configDir,
+			"--service-account-dir="+serviceAccountDir).
+		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name")).
+		WithPorts(
+			applycore.ContainerPort().WithName("http").WithContainerPort(httpPort).WithProtocol(corev1.ProtocolTCP),
+			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
+		WithStartupProbe(probe("/healthz", 1, 60)).
+		WithReadinessProbe(probe("/readyz", 2, 2)).
+		WithLivenessProbe(probe("/healthz", 10, 3)).
+		WithResources(resources(e.Spec.Server.Resources)).
+		WithSecurityContext(applycore.SecurityContext().
+			WithAllowPrivilegeEscalation(false).
+			WithReadOnlyRootFilesystem(true).
+			WithCapabilities(applycore.Capabilities().WithDrop("ALL")))
+	pod := applycore.PodSpec().
+		WithServiceAccountName(e.ServiceName()).
+		WithAutomountServiceAccountToken(true).
+		WithSecurityContext(security)
+
+	mountSecret(pod, container, "config", e.ConfigSecretName(), configDir+"/0")
+	mountDatabase(pod, container, &e.Spec.Database)
+	return pod.WithContainers(container)
+}
+
+// mountDatabase gives the server what it needs to reach its database, and tells it where.
+func mountDatabase(pod *applycore.PodSpecApplyConfiguration, container *applycore.ContainerApplyConfiguration, d *v1alpha1.DatabaseSpec) {
+	if ref := d.ConnectionSecretRef; ref != nil {
+		mountSecret(pod, container, "connection", ref.Name, connectionDir)
+		container.WithArgs("--connection-secret="+ref.Name, "--connection-dir="+connectionDir)
+	}
+	if d.TLS != nil && d.TLS.CASecretRef != nil {
+		mountSecret(pod, container, "ca", d.TLS.CASecretRef.Name, caDir)
+		container.WithArgs("--ca-secret="+d.TLS.CASecretRef.Name, "--ca-dir="+caDir)
+	}
+	if d.SQLite == nil {
+		return
+	}
+	volume := applycore.Volume().WithName("database")
+	if d.SQLite.Claim != nil {
+		volume.WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(d.SQLite.Claim.Name))
+	} else {
+		volume.WithEmptyDir(applycore.EmptyDirVolumeSource())
+	}
+	pod.WithVolumes(volume)
+	container.WithVolumeMounts(applycore.VolumeMount().WithName("database").WithMountPath(sqliteDir)).
+		WithArgs("--sqlite-file=" + sqliteDir + "/database.sqlite")
+	if ref := d.SQLite.InitConfigMapRef; ref != nil {
+		// Not optional: a new file must not stay empty because its SQL came late.
+		pod.WithVolumes(applycore.Volume().WithName("sqlite-init").
+			WithConfigMap(applycore.ConfigMapVolumeSource().WithName(ref.Name)))
+		container.WithVolumeMounts(applycore.VolumeMount().WithName("sqlite-init").WithMountPath(sqliteInitDir).WithReadOnly(true)).
+			WithArgs("--sqlite-init-dir=" + sqliteInitDir)
+	}
+}
+
+// mountSecret mounts a Secret that may be missing: the server starts all the same, and says so.
+func mountSecret(pod *applycore.PodSpecApplyConfiguration, container *applycore.ContainerApplyConfiguration, name, secret, dir string) {
+	pod.WithVolumes(applycore.Volume().WithName(name).WithSecret(applycore.SecretVolumeSource().WithSecretName(secret).WithOptional(true)))
+	container.WithVolumeMounts(applycore.VolumeMount().WithName(name).WithMountPath(dir).WithReadOnly(true))
+}
+
+func fromField(name, path string) *applycore.EnvVarApplyConfiguration {
+	return applycore.EnvVar().WithName(name).
+		WithValueFrom(applycore.EnvVarSource().WithFieldRef(applycore.ObjectFieldSelector().WithFieldPath(path)))
+}
+
+// probe asks the admin port every so many seconds, and gives up after so many failures.
+func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConfiguration {
+	return applycore.Probe().
+		WithHTTPGet(applycore.HTTPGetAction().WithPath(path).WithPort(intstr.FromString("admin"))).
+		WithPeriodSeconds(periodSeconds).WithTimeoutSeconds(2).WithFailureThreshold(failures)
+}
+
+func resources(given *corev1.ResourceRequirements) *applycore.ResourceRequirementsApplyConfiguration {
+	if given == nil {
+		given = &corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+		}
+	}
+	r := applycore.ResourceRequirements()
+	if len(given.Requests) > 0 {
+		r.WithRequests(given.Requests)
+	}
+	if len(given.Limits) > 0 {
+		r.WithLimits(given.Limits)
+	}
+	for _, claim := range given.Claims {
+		c := applycore.ResourceClaim().WithName(claim.Name)
+		if claim.Request != "" {
+			c.WithRequest(claim.Request)
+		}
+		r.WithClaims(c)
+	}
+	return r
+}

@@ -1,0 +1,316 @@
+package localcluster_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/mcp-admin/mcp-admin-operator/hack/localcluster"
+)
+
+var _ = Describe("A Deployment", Ordered, func() {
+	const name = "greeter"
+	var url string
+
+	BeforeAll(func(ctx SpecContext) {
+		create(ctx, secret(name, "hello"), service(name), deployment(name, 2))
+		address, err := cluster.Forward(namespace+"/"+name+":http", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		url = "http://" + address
+		Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(2))
+	})
+
+	It("gives each pod an address of its own", func(ctx SpecContext) {
+		pods := readyPods(ctx, name)
+		Expect(pods[0].Status.PodIP).To(HavePrefix("127.77."))
+		Expect(pods[0].Status.PodIP).NotTo(Equal(pods[1].Status.PodIP))
+		Expect(pods[0].Status.HostIP).To(Equal("127.0.0.1"))
+	})
+
+	It("answers through its Service, each pod in turn", func() {
+		names := map[string]bool{}
+		for range 4 {
+			name, greeting, _ := strings.Cut(get(url), " ")
+			Expect(greeting).To(Equal("hello"))
+			names[name] = true
+		}
+		Expect(names).To(HaveLen(2))
+	})
+
+	It("sees a changed Secret within a second or so", func(ctx SpecContext) {
+		_, err := client.CoreV1().Secrets(namespace).Update(ctx, secret(name, "good day"), metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(get).WithArguments(url).WithTimeout(2 * time.Second).Should(HaveSuffix(" good day"))
+	})
+
+	It("has its service account's rights, by KUBECONFIG", func(ctx SpecContext) {
+		pod := readyPods(ctx, name)[0]
+		config, err := clientcmd.BuildConfigFromFlags("", environ(pid(pod.Name))["KUBECONFIG"])
+		Expect(err).NotTo(HaveOccurred())
+		own, err := kubernetes.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		self, err := own.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(self.Status.UserInfo.Username).To(Equal("system:serviceaccount:default:default"))
+		_, err = own.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
+		Expect(err).To(MatchError(ContainSubstring("forbidden")))
+	})
+
+	It("has no more of an environment than its pod says", func(ctx SpecContext) {
+		vars := environ(pid(readyPods(ctx, name)[0].Name))
+		Expect(vars).To(HaveLen(9), "%v", vars)
+		Expect(vars).To(HaveKey("KUBERNETES_SERVICE_HOST"))
+		Expect(vars["DIR"]).To(HavePrefix(dir))
+	})
+
+	It("goes on with the other pod when one is killed, which is restarted", func(ctx SpecContext) {
+		pod := readyPods(ctx, name)[0]
+		before := pid(pod.Name)
+		Expect(syscall.Kill(before, syscall.SIGKILL)).To(Succeed())
+		// The kernel may still take a connection for a process that it is ending.
+		Eventually(get).WithArguments(url).WithTimeout(500 * time.Millisecond).Should(HaveSuffix(" good day"))
+		Eventually(status).WithArguments(ctx, pod.Name).Should(And(
+			HaveField("RestartCount", BeEquivalentTo(1)), HaveField("Ready", BeTrue()),
+			HaveField("LastTerminationState.Terminated.ExitCode", BeEquivalentTo(137)),
+		))
+		Expect(pid(pod.Name)).NotTo(Equal(before))
+		Expect(filepath.Join(filepath.Dir(cluster.PodLog(&pod, "greeter")), "greeter.previous.log")).To(BeAnExistingFile())
+	})
+
+	It("serves, and is restarted, while the API server is away", func(ctx SpecContext) {
+		pod := readyPods(ctx, name)[0]
+		before := pid(pod.Name)
+		Expect(cluster.StopAPIServer()).To(Succeed())
+		Expect(get(url)).To(HaveSuffix(" good day"))
+		Expect(syscall.Kill(before, syscall.SIGKILL)).To(Succeed())
+		// The kernel may still take a connection for a process that it is ending.
+		Eventually(get).WithArguments(url).WithTimeout(500 * time.Millisecond).Should(HaveSuffix(" good day"))
+		Eventually(func() bool { now, ok := cluster.PodProcess(namespace, pod.Name); return ok && now != before }).Should(BeTrue())
+
+		Expect(cluster.StartAPIServer(ctx)).To(Succeed())
+		Eventually(status).WithArguments(ctx, pod.Name).Should(And(
+			HaveField("RestartCount", BeNumerically(">=", 1)), HaveField("Ready", BeTrue()), HaveField("State.Running", Not(BeNil()))))
+		Expect(pids(ctx, name)).To(HaveLen(2))
+	})
+
+	It("scales after the outage", func(ctx SpecContext) {
+		scale, err := client.AppsV1().Deployments(namespace).GetScale(ctx, name, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		scale.Spec.Replicas = 3
+		_, err = client.AppsV1().Deployments(namespace).UpdateScale(ctx, name, scale, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(3))
+	})
+
+	It("leaves no process, pod or connection when it is deleted", func(ctx SpecContext) {
+		running := pids(ctx, name)
+		pod := readyPods(ctx, name)[0]
+		Expect(client.AppsV1().Deployments(namespace).Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+		Eventually(pods).WithArguments(ctx, name).Should(BeEmpty())
+		for _, pid := range running {
+			Expect(syscall.Kill(pid, 0)).To(MatchError(syscall.ESRCH))
+		}
+		_, err := http.Get(url) //nolint:noctx // it fails
+		Expect(err).To(HaveOccurred())
+		Eventually(filepath.Join(filepath.Dir(cluster.PodLog(&pod, "greeter")), "volumes")).ShouldNot(BeADirectory())
+		Expect(cluster.PodLog(&pod, "greeter")).To(BeAnExistingFile())
+	})
+})
+
+var _ = Describe("A Pod", func() {
+	It("waits for a Secret, and says so", func(ctx SpecContext) {
+		const name = "early"
+		create(ctx, &corev1.Pod{ObjectMeta: named(name), Spec: greeter(name)})
+		Eventually(status).WithArguments(ctx, name).Should(HaveField("State.Waiting", And(
+			HaveField("Reason", "ContainerCreating"), HaveField("Message", ContainSubstring(`secret "early" not found`)))))
+		create(ctx, secret(name, "late"))
+		Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(1))
+	})
+
+	It("says what to pass for an image that is not known", func(ctx SpecContext) {
+		const name = "stranger"
+		spec := greeter(name)
+		spec.Containers[0].Image = "example.org/stranger:v1"
+		create(ctx, secret(name, "hello"), &corev1.Pod{ObjectMeta: named(name), Spec: spec})
+		Eventually(status).WithArguments(ctx, name).Should(HaveField("State.Waiting", And(
+			HaveField("Reason", "ErrImagePull"), HaveField("Message", ContainSubstring("--image example.org/stranger:v1=PATH")))))
+	})
+
+	It("says what is not supported", func(ctx SpecContext) {
+		const name = "demanding"
+		spec := greeter(name)
+		spec.Containers[0].LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
+		create(ctx, secret(name, "hello"), &corev1.Pod{ObjectMeta: named(name), Spec: spec})
+		Eventually(status).WithArguments(ctx, name).Should(HaveField("State.Waiting", And(
+			HaveField("Reason", "CreateContainerConfigError"), HaveField("Message", ContainSubstring("liveness probe")))))
+		Expect(client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+		Eventually(pods).WithArguments(ctx, name).Should(BeEmpty())
+	})
+
+	It("keeps the data of its claim for the next one", func(ctx SpecContext) {
+		const name = "keeper"
+		spec := greeter(name)
+		spec.Containers[0].Args = append(spec.Containers[0].Args, "--count", "/data")
+		spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: "/data"})
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}})
+		create(ctx, secret(name, "hello"), claim(name))
+		for range 2 {
+			create(ctx, &corev1.Pod{ObjectMeta: named(name), Spec: spec})
+			Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(1))
+			Expect(client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+			Eventually(pods).WithArguments(ctx, name).Should(BeEmpty())
+		}
+		starts := filepath.Join(dir, "claims", "default_keeper_*", "start-*")
+		Expect(filepath.Glob(starts)).To(HaveLen(2))
+		Expect(client.CoreV1().PersistentVolumeClaims(namespace).Delete(ctx, name, metav1.DeleteOptions{})).To(Succeed())
+		Eventually(func() ([]string, error) { return filepath.Glob(starts) }).Should(BeEmpty())
+	})
+
+	It("is ended at once when it is deleted by force", func(ctx SpecContext) {
+		const name = "forced"
+		create(ctx, secret(name, "hello"), &corev1.Pod{ObjectMeta: named(name), Spec: greeter(name)})
+		Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(1))
+		process := pid(name)
+		now := int64(0)
+		Expect(client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})).To(Succeed())
+		Eventually(func() error { return syscall.Kill(process, 0) }).Should(MatchError(syscall.ESRCH))
+	})
+
+	It("runs its init containers first, and completes", func(ctx SpecContext) {
+		const name = "job"
+		Expect(cluster.SetImage("sh", "/bin/sh")).To(Succeed())
+		mount := []corev1.VolumeMount{{Name: "shared", MountPath: "/shared"}}
+		create(ctx, &corev1.Pod{ObjectMeta: named(name), Spec: corev1.PodSpec{
+			RestartPolicy:  corev1.RestartPolicyNever,
+			InitContainers: []corev1.Container{{Name: "init", Image: "sh", Args: []string{"-c", "echo from init > $0", "/shared/x"}, VolumeMounts: mount}},
+			Containers:     []corev1.Container{{Name: "main", Image: "sh", Args: []string{"-c", "cat $0", "/shared/x"}, VolumeMounts: mount}},
+			Volumes:        []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		}})
+		Eventually(phase).WithArguments(ctx, name).Should(Equal(corev1.PodSucceeded))
+		log, err := os.ReadFile(cluster.PodLog(&pods(ctx, name)[0], "main"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(log)).To(Equal("from init\n"))
+	})
+
+	It("is restarted when its liveness probe fails", func(ctx SpecContext) {
+		const name = "hung"
+		spec := greeter(name)
+		// It answers /ready while the file is there, and the file goes away with the Secret's key.
+		spec.Containers[0].LivenessProbe, spec.Containers[0].ReadinessProbe = spec.Containers[0].ReadinessProbe, nil
+		spec.Containers[0].LivenessProbe.PeriodSeconds, spec.Containers[0].LivenessProbe.FailureThreshold = 1, 1
+		create(ctx, secret(name, "hello"), &corev1.Pod{ObjectMeta: named(name), Spec: spec})
+		Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(1))
+		_, err := client.CoreV1().Secrets(namespace).Patch(ctx, name, types.JSONPatchType, []byte(`[{"op":"remove","path":"/data/greeting"}]`), metav1.PatchOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(status).WithArguments(ctx, name).Should(HaveField("RestartCount", BeNumerically(">=", 1)))
+	})
+})
+
+var _ = Describe("A second cluster", func() {
+	It("runs beside the first and ends with all that it started", func(ctx SpecContext) {
+		second, err := localcluster.Start(ctx, localcluster.Options{Dir: filepath.Join(GinkgoT().TempDir(), "second"), Assets: assets(), Out: GinkgoWriter})
+		Expect(err).NotTo(HaveOccurred())
+		host := strings.TrimPrefix(second.RESTConfig().Host, "https://")
+		Expect(second.Stop()).To(Succeed())
+		Expect(second.Stop()).To(Succeed(), "again")
+		_, err = net.Dial("tcp", host) //nolint:noctx // it fails
+		Expect(err).To(MatchError(syscall.ECONNREFUSED))
+		Expect(filepath.Glob(filepath.Join(second.Dir(), "run", "*"))).To(BeEmpty())
+	})
+
+	It("refuses a folder with other things in it", func(ctx SpecContext) {
+		other := GinkgoT().TempDir()
+		Expect(os.WriteFile(filepath.Join(other, "thesis.txt"), nil, 0o600)).To(Succeed())
+		_, err := localcluster.Start(ctx, localcluster.Options{Dir: other, Assets: assets()})
+		Expect(err).To(MatchError(ContainSubstring("not a local cluster's directory")))
+	})
+})
+
+func pods(ctx context.Context, app string) []corev1.Pod {
+	list, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	Expect(err).NotTo(HaveOccurred())
+	return list.Items
+}
+
+func readyPods(ctx context.Context, app string) []corev1.Pod {
+	var ready []corev1.Pod
+	for _, pod := range pods(ctx, app) {
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil {
+				ready = append(ready, pod)
+			}
+		}
+	}
+	return ready
+}
+
+// status returns the status of a pod's first container, or an empty one.
+func status(ctx context.Context, pod string) corev1.ContainerStatus {
+	found, err := client.CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
+	if err != nil || len(found.Status.ContainerStatuses) == 0 {
+		return corev1.ContainerStatus{}
+	}
+	return found.Status.ContainerStatuses[0]
+}
+
+func phase(ctx context.Context, app string) corev1.PodPhase {
+	if found := pods(ctx, app); len(found) > 0 {
+		return found[0].Status.Phase
+	}
+	return ""
+}
+
+func pid(pod string) int {
+	id, ok := cluster.PodProcess(namespace, pod)
+	Expect(ok).To(BeTrue(), "pod %s has no process", pod)
+	return id
+}
+
+func pids(ctx context.Context, app string) []int {
+	var ids []int
+	for _, pod := range pods(ctx, app) {
+		ids = append(ids, pid(pod.Name))
+	}
+	return ids
+}
+
+// environ reads the environment that a process was started with.
+func environ(pid int) map[string]string {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	Expect(err).NotTo(HaveOccurred())
+	vars := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(text), "\x00"), "\x00") {
+		name, value, _ := strings.Cut(line, "=")
+		vars[name] = value
+	}
+	return vars
+}
+
+// get makes a connection of its own for each request: connections are what is shared out among the pods.
+func get(url string) string {
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}).Get(url) //nolint:noctx // has a timeout
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return string(text)
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// maxWait is the longest that /status waits for a change.
+const maxWait = time.Minute
+
+// newAdminHandler serves the admin port (decisions section 1), which the Service never shows:
+//
+//	GET /healthz  200 while the process lives
+//	GET /readyz   200 once a Config was applied and the schema was seen, until the process ends; else 503
+//	GET /metrics  Prometheus
+//	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another
+func newAdminHandler(c *core, metrics *telemetry.Metrics) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("GET /readyz", c.serveReady)
+	mux.Handle("GET /metrics", metrics.Handler())
+	mux.HandleFunc("GET /status", c.serveStatus)
+	return mux
+}
+
+func (c *core) serveReady(w http.ResponseWriter, _ *http.Request) {
+	status, _ := c.status.get()
+	reason := ""
+	switch {
+	case c.draining.Load():
+		reason = "the server is ending"
+	case status.Ready:
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+		return
+	case status.Refused != nil && status.Revision == 0:
+		reason = "the only Config there is was refused"
+	case status.Revision == 0:
+		reason = "there is no Config yet"
+	default:
+		reason = "the database's schema was not seen yet: " + status.Database.Reason
+	}
+	writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": reason})
+}
+
+func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
+	if !c.mayReadStatus(r) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Invalid or missing status key"})
+		return
+	}
+	var wait time.Duration
+	if text := r.URL.Query().Get("wait"); text != "" {
+		var err error
+		if wait, err = time.ParseDuration(text); err != nil || wait < 0 {
+			writeJSON(w, http.StatusBadRequest, map[string]string{"error": "wait must be a duration such as 20s"})
+			return
+		}
+	}
+	status, changed := c.status.get()
+	if seen := r.URL.Query().Get("seen"); seen == status.Serial && wait > 0 {
+		timeout := time.NewTimer(min(wait, maxWait))
+		defer timeout.Stop()
+		select {
+		case <-changed:
+			status, _ = c.status.get()
+		case <-timeout.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, status)
+}
+
+// mayReadStatus compares the key in constant time. Before the first Config there is none, and nobody may.
+func (c *core) mayReadStatus(r *http.Request) bool {
+	key := c.statusKey.Load()
+	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if key == nil || !strings.EqualFold(scheme, "Bearer") {
+		return false
+	}
+	a, b := sha256.Sum256([]byte(*key)), sha256.Sum256([]byte(shown))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // An error means that the client is gone.
+}

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"cmp"
+	"log/slog"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// A core is what a server knows. What comes from the source and what comes from the database meet here, one at a time,
+// and each time a whole new snapshot is built and swapped in.
+type core struct {
+	log     *slog.Logger
+	metrics *telemetry.Metrics
+	open    func(engine string, settings database.Settings) database.DB
+	// sqliteFile and sqliteInitDir are as in Server.
+	sqliteFile, sqliteInitDir string
+
+	snapshot atomic.Pointer[snapshot.Snapshot]
+	status   *board
+	// statusKey is that of the newest Config there was: the status can be asked for while the endpoint is closed.
+	statusKey atomic.Pointer[string]
+	draining  atomic.Bool
+	// known is the newest update. New connections to the database read their credentials from it.
+	known atomic.Pointer[source.Update]
+
+	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
+	look, trouble chan struct{}
+
+	mu sync.Mutex
+	// db is nil where there is no Config to open one by.
+	db      *openDatabase
+	retired retirement
+	// schema is the last one seen of the database that target names; nil: none yet.
+	schema   *database.Schema
+	target   target
+	database contract.DatabaseStatus
+	// ready never becomes false again.
+	ready bool
+}
+
+func newCore(s *Server, metrics *telemetry.Metrics) *core {
+	c := &core{
+		log:           s.Log,
+		metrics:       metrics,
+		open:          s.OpenDatabase,
+		sqliteFile:    s.SQLiteFile,
+		sqliteInitDir: s.SQLiteInitDir,
+		status:        newBoard(),
+		look:          make(chan struct{}, 1),
+		trouble:       make(chan struct{}, 1),
+		database:      contract.DatabaseStatus{Reason: contract.ReasonConnecting},
+	}
+	if c.open == nil {
+		c.open = openEngine
+	}
+	c.known.Store(&source.Update{})
+	c.publish()
+	return c
+}
+
+// apply takes what the source says. Access changes are in force when it returns, whatever the database does.
+func (c *core) apply(update source.Update) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.known.Swap(&update)
+	secretsChanged := !reflect.DeepEqual(before.Connection, update.Connection) || !reflect.DeepEqual(before.CA, update.CA)
+	if c.reopen(&update) || secretsChanged {
+		wake(c.look)
+	}
+	c.rebuild()
+	if update.Config != nil {
+		c.statusKey.Store(&update.Config.Endpoint.StatusKey)
+	}
+	c.logUpdate(before, &update)
+	c.publish()
+}
+
+// introspected takes what came of reading the schema of db.
+func (c *core) introspected(db *openDatabase, schema *database.Schema, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if db != c.db {
+		return // Another was opened meanwhile.
+	}
+	status := contract.DatabaseStatus{Reason: contract.ReasonConnected}
+	if err == nil {
+		status.Engine, status.Version, status.Name = schema.Engine, schema.Version, schema.Database
+		if !reflect.DeepEqual(schema, c.schema) {
+			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
+			c.schema = schema
+			c.rebuild()
+		}
+	} else {
+		e := database.AsError(err)
+		if e.Code == database.Busy && c.schema != nil {
+			return // It has so much to do that it must be there.
+		}
+		status = c.database
+		status.Reason, status.Message = cmp.Or(e.Reason, contract.ReasonDatabaseError), e.Message
+	}
+	if status != c.database {
+		c.logDatabase(status, err)
+		c.database = status
+	}
+	c.publish()
+}
+
+// rebuild swaps in the snapshot of what is known now; without a Config there is none, and the endpoint is closed.
+func (c *core) rebuild() {
+	config := c.known.Load().Config
+	if config == nil {
+		c.snapshot.Store(nil)
+		return
+	}
+	c.snapshot.Store(snapshot.Build(config, c.schema, c.db.DB))
+	c.ready = c.ready || c.schema != nil
+}
+
+// publish tells what is known to whoever asks for the status.
+func (c *core) publish() {
+	known := c.known.Load()
+	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.database}
+	if s := c.snapshot.Load(); s != nil {
+		status.Revision, status.Models = s.Config().Revision, s.Models()
+	}
+	c.metrics.Config(status.Revision, status.Refused != nil)
+	c.metrics.Database(status.Database.Reason == contract.ReasonConnected)
+	c.status.set(status)
+}
+
+func (c *core) logUpdate(before, now *source.Update) {
+	switch {
+	case now.Config != nil && now.Config != before.Config:
+		c.log.Info("A Config was applied", "revision", now.Config.Revision, "models", len(now.Config.Models), "tokens", len(now.Config.Tokens))
+	case now.Config == nil && before.Config != nil:
+		c.log.Warn("There is no Config any more; the endpoint is closed")
+	}
+	if now.Refused != nil && !reflect.DeepEqual(now.Refused, before.Refused) {
+		c.log.Error("A Config was refused; the one before stays", "revision", now.Refused.Revision, "message", now.Refused.Message)
+	}
+}
+
+func (c *core) logDatabase(now contract.DatabaseStatus, err error) {
+	if err == nil {
+		c.log.Info("The database answers", "engine", now.Engine, "version", now.Version, "database", now.Name)
+		return
+	}
+	c.log.Warn("The database does not answer; calls that need it are unavailable", "reason", now.Reason, "error", err)
+}
+
+// lookAgain is told by calls that found the database away or changed. It does not block.
+func (c *core) lookAgain() { wake(c.trouble) }
+
+// wake leaves a token in a channel that holds one.
+func wake(channel chan struct{}) {
+	select {
+	case channel <- struct{}{}:
+	default:
+	}
+}
+
+// close ends all databases.
+func (c *core) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.db != nil {
+		c.db.cancel()
+		c.db.Close()
+	}
+	c.retired.closeAll()
+}

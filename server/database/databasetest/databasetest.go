@@ -1,0 +1,121 @@
+// Package databasetest gives tests a database: a fresh one on the PostgreSQL server that MCP_TEST_POSTGRES names, and the
+// SQL of the Chinook sample database where it lies beside the project. Only tests import it.
+package databasetest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+var databases atomic.Int64
+
+// PostgreSQL makes a new database, dropped again when the test ends, and returns how to reach it. It skips the test
+// where the environment variable MCP_TEST_POSTGRES, the URI of a superuser, is not set.
+func PostgreSQL(t testing.TB) contract.Connection {
+	t.Helper()
+	server := os.Getenv("MCP_TEST_POSTGRES")
+	if server == "" {
+		t.Skip("MCP_TEST_POSTGRES is not set: the URI of a superuser on a PostgreSQL server for tests")
+	}
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))
+	Execute(t, server, "CREATE DATABASE "+name)
+	t.Cleanup(func() { Execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("MCP_TEST_POSTGRES is no URI")
+	}
+	u.Path = "/" + name
+	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(u.String())}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// URI returns a connection's URI, for a plain client beside the code under test.
+func URI(c contract.Connection) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Password), Host: c.Address(), Path: c.Database}
+	if c.SSLMode != "" {
+		u.RawQuery = url.Values{"sslmode": {c.SSLMode}}.Encode()
+	}
+	return u.String()
+}
+
+// Connect opens a plain connection that is closed when the test ends.
+func Connect(t testing.TB, uri string) *pgx.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// Execute runs a script of SQL on a connection of its own.
+func Execute(t testing.TB, uri, script string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.PgConn().Exec(ctx, script).ReadAll(); err != nil {
+		t.Fatalf("%.200s: %v", script, err)
+	}
+}
+
+// Chinook returns the text of one of the sample database's files, without the lines that make and choose a database. It
+// lies in the folder that CHINOOK_DIR names, else in shared/data/chinook beside the project; the test is skipped where
+// it is not there.
+func Chinook(t testing.TB, file string) string {
+	t.Helper()
+	folder := os.Getenv("CHINOOK_DIR")
+	if folder == "" {
+		folder = besideProject(t, "shared/data/chinook")
+	}
+	text, err := os.ReadFile(filepath.Join(folder, file))
+	if err != nil {
+		t.Skipf("the Chinook database is not there: %v", err)
+	}
+	var kept []string
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "DROP DATABASE") && !strings.HasPrefix(line, "CREATE DATABASE") && !strings.HasPrefix(line, `\c `) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+// besideProject returns a folder beside the one that holds go.mod.
+func besideProject(t testing.TB, name string) string {
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return filepath.Join(filepath.Dir(folder), filepath.FromSlash(name))
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			t.Fatal("no go.mod above the test")
+		}
+		folder = parent
+	}
+}

@@ -1,0 +1,74 @@
+package jsontext
+
+// AppendTimestamp appends the content of a timestamp's JSON string, without its quotes, from the text
+// "2006-01-02 15:04:05[.fraction][±hh[:mm[:ss]]]" that engines write: a T between date and time, a Z for the offset
+// zero, and seconds where there are none. Any other text (infinity, years before Christ or beyond 9999) is appended as
+// JSON escapes it.
+func AppendTimestamp[T Text](dst []byte, s T) []byte {
+	clock := clockEnd(s)
+	if clock == 0 {
+		return AppendEscaped(dst, s)
+	}
+	from := len(dst)
+	dst = append(dst, s[:clock]...)
+	dst[from+10] = 'T'
+	if clock == len("2006-01-02 15:04") {
+		dst = append(dst, ":00"...)
+	}
+	rest := s[clock:]
+	if len(rest) > 0 && rest[0] == '.' {
+		i := 1
+		for i < len(rest) && isDigit(rest[i]) {
+			i++
+		}
+		if i == 1 {
+			return AppendEscaped(dst[:from], s)
+		}
+		dst = append(dst, rest[:i]...)
+		rest = rest[i:]
+	}
+	switch {
+	case len(rest) == 0:
+		return dst
+	case string(rest) == "Z", string(rest) == "+00", string(rest) == "+00:00":
+		return append(dst, 'Z')
+	case rest[0] != '+' && rest[0] != '-':
+	case fits(rest[1:], "00"):
+		dst = append(dst, rest...)
+		return append(dst, ":00"...)
+	case fits(rest[1:], "00:00"):
+		return append(dst, rest...)
+	}
+	return AppendEscaped(dst[:from], s)
+}
+
+// clockEnd returns where the date and the time of day end, before a fraction; 0 where s does not start with them.
+func clockEnd[T Text](s T) int {
+	const minutes, seconds = len("0000-00-00 00:00"), len("0000-00-00 00:00:00")
+	switch {
+	case len(s) >= seconds && (fits(s[:seconds], "0000-00-00 00:00:00") || fits(s[:seconds], "0000-00-00T00:00:00")):
+		return seconds
+	case len(s) == minutes && (fits(s, "0000-00-00 00:00") || fits(s, "0000-00-00T00:00")):
+		return minutes
+	}
+	return 0
+}
+
+// fits is whether s has a digit wherever the pattern has a 0, and the pattern's own character elsewhere.
+func fits[T Text](s T, pattern string) bool {
+	if len(s) != len(pattern) {
+		return false
+	}
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == '0' {
+			if !isDigit(s[i]) {
+				return false
+			}
+		} else if s[i] != pattern[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -1,0 +1,190 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+const reasonError = contract.ReasonDatabaseError
+
+func cancelled(cause error) *database.Error {
+	return &database.Error{Code: database.Cancelled, Reason: reasonError, Message: "the call was cancelled", Cause: cause}
+}
+
+func incomplete(cause error) *database.Error {
+	// What is wrong with the Secret is the message itself: it names keys, and never a value.
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonSecretIncomplete, Message: cause.Error()}
+}
+
+func unreachable(address, why string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: at(address) + " cannot be reached: " + why, Cause: cause}
+}
+
+func tlsFailed(address, why string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonTLSFailed, Message: "no TLS connection to " + at(address) + ": " + why, Cause: cause}
+}
+
+func at(address string) string {
+	if address == "" {
+		return "the database"
+	}
+	return "the database at " + address
+}
+
+// connectError says why no connection came about, and shuts the gate for a moment.
+func (d *db) connectError(err error) error {
+	var known *database.Error
+	if errors.As(err, &known) {
+		// From the gate, or from what the settings say: asking again costs nothing.
+		return known
+	}
+	e := connectFailure(err)
+	d.gate.failed(e)
+	return e
+}
+
+func connectFailure(err error) *database.Error {
+	address := ""
+	if failed := (*pgconn.ConnectError)(nil); errors.As(err, &failed) {
+		address = net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port)))
+		err = failed.Unwrap() // ConnectError itself prints the user's name
+	}
+	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
+		return refusal(address, answer)
+	}
+	if why := tlsReason(err); why != "" {
+		return tlsFailed(address, why, err)
+	}
+	return unreachable(address, dialReason(err), err)
+}
+
+// refusal is what a server that answered, but took us not in, said.
+func refusal(address string, answer *pgconn.PgError) *database.Error {
+	e := &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: answer}
+	said := strings.ToLower(answer.Message)
+	// PgBouncer reports everything as a protocol violation; what it means is in its words only.
+	bouncer := func(words string) bool { return answer.Code == "08P01" && strings.Contains(said, words) }
+	switch {
+	case answer.Code == "3D000", bouncer("no such database"):
+		e.Reason, e.Message = contract.ReasonDatabaseNotFound, at(address)+" is not there: the server has none of that name"
+	case answer.Code == "42501":
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" may not be connected to by this user"
+	case answer.Code == "28P01", bouncer("authentication failed"), bouncer("no such user"):
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" refused the user or the password"
+	case strings.HasPrefix(answer.Code, "28"):
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS"
+	case answer.Code == "53300":
+		e.Message = at(address) + " has no connection left (max_connections)"
+	case answer.Code == "57P03":
+		e.Message = at(address) + " is starting up or shutting down"
+	default:
+		e.Reason, e.Message = reasonError, at(address)+" refused the connection (SQLSTATE "+answer.Code+")"
+	}
+	return e
+}
+
+// tlsReason returns what was wrong with TLS, or "" where it was something else.
+func tlsReason(err error) string {
+	var (
+		unknown  x509.UnknownAuthorityError
+		name     x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		verify   *tls.CertificateVerificationError
+		alert    tls.AlertError
+		noRecord tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return unknown.Error()
+	case errors.As(err, &name):
+		return name.Error()
+	case errors.As(err, &invalid):
+		return invalid.Error()
+	case errors.As(err, &verify):
+		return verify.Err.Error()
+	case errors.As(err, &alert):
+		return alert.Error()
+	case errors.As(err, &noRecord):
+		return "the server does not speak TLS"
+	case strings.Contains(err.Error(), "server refused TLS connection"): // pgconn has no type for it
+		return "the server does not offer it"
+	}
+	return ""
+}
+
+func dialReason(err error) string {
+	var unknown *net.DNSError
+	var number syscall.Errno
+	var timeout net.Error
+	switch {
+	case errors.As(err, &unknown):
+		return "the host's name is not known"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer within " + connectTimeout.String()
+	}
+	return "the connection broke off"
+}
+
+// statementError says why a statement failed; ctx is the caller's own.
+func (d *db) statementError(ctx context.Context, err error) *database.Error {
+	if ctx.Err() != nil || d.closed.Load() {
+		return cancelled(err)
+	}
+	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: err}
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) {
+		if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) {
+			e.Code, e.Message = database.Timeout, "the database did not answer in time"
+		} else {
+			e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the connection to the database broke off"
+		}
+		return e
+	}
+	switch class := answer.Code[:min(2, len(answer.Code))]; {
+	case answer.Code == "57014":
+		e.Code, e.Message = database.Timeout, "the statement took longer than "+d.statementTimeout().String()
+	case tableChanged(answer):
+		e.Code, e.Message = database.Changed, "the database's tables have changed"
+	case answer.Code == "42883", answer.Code == "42804", answer.Code == "0A000":
+		e.Code, e.Message = database.Invalid, "a value cannot be compared with its column in that way"
+	case class == "22":
+		// The server's words quote the value, which the caller sent, and nothing of a row.
+		e.Code, e.Message = database.Invalid, answer.Message
+	case answer.Code == "42501":
+		e.Message = "the database user may not read this table"
+	case class == "08", class == "57":
+		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
+	}
+	return e
+}
+
+// tableChanged is whether a statement no longer fits the tables.
+func tableChanged(answer *pgconn.PgError) bool {
+	switch answer.Code {
+	case "42P01", "42703", "3F000", "42704": // undefined table, column, schema, type
+		return true
+	case "0A000": // cached plan must not change result type
+		return answer.Routine == "RevalidateCachedQuery"
+	}
+	return false
+}
+
+// preparedLost is whether a statement that was prepared on this connection is not known there any more, or one that was
+// not is: a pooler is in between.
+func preparedLost(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (answer.Code == "26000" || answer.Code == "42P05")
+}

@@ -1,0 +1,149 @@
+// Package postgres answers plans from a PostgreSQL database, through a pool of pgx connections.
+//
+// It speaks the extended protocol in text format, below pgx's own value handling: what the server writes is copied into
+// the answer, a page and its count come back in one round trip, and nothing is decoded on the way. Statements that come
+// again are prepared, but not behind a pooler that hands each transaction to another server connection (PgBouncer):
+// there, nothing that a session holds can be relied on, so statements go unnamed and settings go with each transaction.
+//
+// Package server's wiring imports it, and nothing else.
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// The times that bound a call beside the statement timeout.
+const (
+	// connectTimeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call learns
+	// that the database does not answer, rather than that it waited in vain.
+	connectTimeout = 4 * time.Second
+	// guardTime is how much longer than its statements a call may take before it is given up: it matters only where
+	// the server does not even say that a statement took too long.
+	guardTime = 2 * time.Second
+	// cancelTime is how long the server has to stop a statement whose caller went away; then the connection is closed.
+	cancelTime = time.Second
+)
+
+type db struct {
+	settings database.Settings
+	pool     *pgxpool.Pool
+	poolErr  error
+	gate     gate
+	// unnamed is set once a prepared statement was not there any more: a pooler is in between that nothing else told of.
+	unnamed atomic.Bool
+	// sessions are the connections that are open, so that Close can end what they are doing.
+	sessions sync.Map
+	closed   atomic.Bool
+}
+
+// Open returns the database that the settings lead to. It connects when it is first asked.
+func Open(settings database.Settings) database.DB {
+	d := &db{settings: settings}
+	// pgx wants a configuration that it parsed itself; BeforeConnect replaces all of it at every new connection.
+	config, err := pgxpool.ParseConfig("host=localhost user=postgres sslmode=disable")
+	if err != nil {
+		d.poolErr = &database.Error{Code: database.Failed, Message: "the PG… environment variables of the server are not understood", Cause: err}
+		return d
+	}
+	config.MaxConns = int32(max(settings.MaxConnections, 1))
+	config.MaxConnLifetime = time.Hour
+	config.MaxConnLifetimeJitter = 10 * time.Minute
+	config.MaxConnIdleTime = 10 * time.Minute
+	config.PingTimeout = connectTimeout
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	// Introspection goes through pgx; without a statement cache it works behind a pooler as well.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
+	}
+	config.BeforeConnect = d.beforeConnect
+	config.AfterConnect = d.afterConnect
+	config.BeforeClose = func(c *pgx.Conn) { d.sessions.Delete(c.PgConn()) }
+	d.pool, d.poolErr = pgxpool.NewWithConfig(context.Background(), config)
+	return d
+}
+
+func (d *db) statementTimeout() time.Duration { return time.Duration(d.settings.StatementTimeout) }
+
+// timeoutSetting is the statement timeout as the server takes it: in whole milliseconds, 0 for none.
+func (d *db) timeoutSetting() string {
+	timeout := d.statementTimeout()
+	if timeout <= 0 {
+		return "0"
+	}
+	return strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)
+}
+
+// guard bounds a call of so many statements, in case the server falls silent.
+func (d *db) guard(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
+	if d.statementTimeout() <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Duration(statements)*d.statementTimeout()+guardTime)
+}
+
+// acquire takes a connection from the pool, waiting for one no longer than database.AcquireTimeout.
+func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	if d.poolErr != nil {
+		return nil, d.poolErr
+	}
+	limited, cancel := context.WithTimeout(ctx, database.AcquireTimeout)
+	defer cancel()
+	conn, err := d.pool.Acquire(limited)
+	if err == nil {
+		return conn, nil
+	}
+	switch {
+	case ctx.Err() != nil, d.closed.Load():
+		return nil, cancelled(err)
+	case limited.Err() == nil:
+		return nil, d.connectError(err)
+	}
+	if stat := d.pool.Stat(); stat.AcquiredConns() >= stat.MaxConns() {
+		return nil, &database.Error{
+			Code: database.Busy, Reason: reasonError, Cause: err,
+			Message: "all " + strconv.Itoa(int(stat.MaxConns())) + " database connections of this server are in use; try again",
+		}
+	}
+	return nil, unreachable("", "no connection came about within "+database.AcquireTimeout.String(), err)
+}
+
+// Ping implements database.DB.
+func (d *db) Ping(ctx context.Context) error {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	guarded, cancel := d.guard(ctx, 1)
+	defer cancel()
+	if err := conn.Ping(guarded); err != nil {
+		return d.statementError(ctx, err)
+	}
+	return nil
+}
+
+// Close implements database.DB.
+func (d *db) Close() {
+	d.closed.Store(true)
+	if d.pool == nil {
+		return
+	}
+	// A deadline in the past ends a call that is under way; the pool then waits for nothing but its clean-up.
+	d.sessions.Range(func(c, _ any) bool {
+		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // fails only where the connection is closed already
+		return true
+	})
+	d.pool.Close()
+}

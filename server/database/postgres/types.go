@@ -1,0 +1,67 @@
+package postgres
+
+import "github.com/mcp-admin/mcp-admin-operator/server/database"
+
+// columnType is a column's type, domains resolved, as pg_type has it.
+type columnType struct {
+	name, class, category     string
+	modifier                  int32
+	elementName, elementClass string
+}
+
+// modifierHeader is what PostgreSQL adds to a length or a precision in a type's modifier.
+const modifierHeader = 4
+
+// describe fills in what the type says of the column.
+func (t columnType) describe(c *database.Column) {
+	c.Kind = kindOf(t.name, t.class)
+	// int2vector, oidvector and box[] write their elements in another way.
+	if t.category == "A" && t.elementName != "" && t.name[0] == '_' && t.elementName != "box" {
+		c.Kind, c.Element = database.Array, kindOf(t.elementName, t.elementClass)
+	}
+	if t.modifier < modifierHeader {
+		return
+	}
+	switch t.name {
+	case "varchar", "bpchar":
+		c.MaxLength = int(t.modifier - modifierHeader)
+	case "numeric":
+		// The low eleven bits are the scale, signed.
+		c.Scale = max(int(((t.modifier-modifierHeader)&0x7ff)^0x400)-0x400, 0)
+	}
+}
+
+func kindOf(name, class string) database.Kind {
+	if class == "e" {
+		return database.Enum
+	}
+	switch name {
+	case "bool":
+		return database.Boolean
+	case "int2", "int4", "int8", "oid":
+		return database.Integer
+	case "numeric":
+		return database.Decimal
+	case "float4", "float8":
+		return database.Float
+	case "text", "varchar", "bpchar", "name", "citext":
+		return database.Text
+	case "date":
+		return database.Date
+	case "time":
+		return database.Time
+	case "timestamp":
+		return database.Timestamp
+	case "timestamptz":
+		return database.TimestampTZ
+	case "interval":
+		return database.Interval
+	case "uuid":
+		return database.UUID
+	case "bytea":
+		return database.Bytes
+	case "json", "jsonb":
+		return database.JSON
+	}
+	return database.Other
+}

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+const reasonError = contract.ReasonDatabaseError
+
+// resultCode returns SQLite's primary result code, or 0 where the error is none of SQLite's.
+func resultCode(err error) int {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code() & 0xff
+}
+
+func (d *db) unreachable(why string, cause error) *database.Error {
+	return &database.Error{
+		Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: cause,
+		Message: "the SQLite file " + d.settings.SQLitePath + " cannot be opened: " + why,
+	}
+}
+
+func cancelled(cause error) *database.Error {
+	return &database.Error{Code: database.Cancelled, Reason: reasonError, Message: "the call was cancelled", Cause: cause}
+}
+
+// openError says why no connection came about.
+func (d *db) openError(ctx context.Context, err error) *database.Error {
+	switch {
+	case ctx.Err() != nil, d.closing.Err() != nil:
+		return cancelled(err)
+	case errors.Is(err, errBusy):
+		return &database.Error{Code: database.Busy, Reason: reasonError, Message: "all database connections of this server are in use; try again", Cause: err}
+	}
+	if e := d.codeError(err); e.Code != database.Failed {
+		return e
+	}
+	return d.unreachable("SQLite refused it", err)
+}
+
+// statementError says why a statement failed; limited is the context that it ran in, ctx the caller's.
+func (d *db) statementError(ctx, limited context.Context, err error) *database.Error {
+	switch {
+	case ctx.Err() != nil, d.closing.Err() != nil:
+		return cancelled(err)
+	case limited.Err() != nil:
+		return &database.Error{
+			Code: database.Timeout, Reason: reasonError, Cause: err,
+			Message: "the statement took longer than " + time.Duration(d.settings.StatementTimeout).String(),
+		}
+	}
+	return d.codeError(err)
+}
+
+func (d *db) codeError(err error) *database.Error {
+	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: err}
+	switch resultCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		e.Code, e.Message = database.Busy, "the database is locked by another process; try again"
+	case sqlite3.SQLITE_CANTOPEN:
+		return d.unreachable("it is not there, or may not be read", err)
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		e.Code, e.Message = database.Unreachable, "the file "+d.settings.SQLitePath+" is no sound SQLite database"
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
+		e.Message = "the SQLite file " + d.settings.SQLitePath + " cannot be read: its volume reports an error"
+	case sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE:
+		e.Code, e.Message = database.Invalid, "a value is too large"
+	case sqlite3.SQLITE_ERROR:
+		// SQLite has one code for all that is wrong with a statement, and words only to tell them apart.
+		switch said := err.Error(); {
+		case strings.Contains(said, "no such table"), strings.Contains(said, "no such column"):
+			e.Code, e.Message = database.Changed, "the database's tables have changed"
+		case strings.Contains(said, "too many SQL variables"), strings.Contains(said, "too large"), strings.Contains(said, "too complex"), strings.Contains(said, "too deep"):
+			e.Code, e.Message = database.Invalid, "the filters hold too many values"
+		}
+	}
+	return e
+}

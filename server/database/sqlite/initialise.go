@@ -1,0 +1,204 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// filling is the making of a new file. It goes on when the call that began it is cancelled.
+type filling struct {
+	done chan struct{}
+	err  error
+}
+
+// ensureFile makes the file where there is none, once for all callers.
+func (d *db) ensureFile(ctx context.Context) error {
+	d.mu.Lock()
+	if d.filled {
+		d.mu.Unlock()
+		return nil
+	}
+	if d.closing.Err() != nil {
+		d.mu.Unlock()
+		return cancelled(d.closing.Err())
+	}
+	under := d.filling
+	if under == nil {
+		under = &filling{done: make(chan struct{})}
+		d.filling = under
+		go d.fill(under)
+	}
+	d.mu.Unlock()
+	select {
+	case <-under.done:
+		return under.err
+	case <-ctx.Done():
+		return cancelled(ctx.Err())
+	}
+}
+
+func (d *db) fill(under *filling) {
+	err := d.initialise()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.filled, d.filling = err == nil, nil
+	if err != nil {
+		under.err = err // a nil *database.Error would be no nil error
+	}
+	close(under.done)
+}
+
+// initialise makes a new file beside the place where it is to lie, and gives it its name when it is complete: a
+// half-filled file is never taken for a full one.
+func (d *db) initialise() *database.Error {
+	path := d.settings.SQLitePath
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return d.unreachable("it is a folder", nil)
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return d.unreachable(reasonOf(err), err)
+	}
+	scripts, failed := readScripts(d.settings.SQLiteInitDir)
+	if failed != nil {
+		return failed
+	}
+	removeStale(path)
+	made, err := os.CreateTemp(filepath.Dir(path), temporaryName(path, "*"))
+	if err != nil {
+		return d.unreachable("no new file can be made there: "+reasonOf(err), err)
+	}
+	temporary := made.Name()
+	_ = made.Close()
+	defer func() {
+		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+			_ = os.Remove(temporary + suffix) // most are not there
+		}
+	}()
+	failed = d.runScripts(temporary, scripts, true)
+	if failed != nil && strings.Contains(failed.Cause.Error(), "within a transaction") {
+		// A script that has a transaction of its own, as dumps do, or a statement that stands in none.
+		if err := os.Truncate(temporary, 0); err != nil {
+			return d.unreachable(reasonOf(err), err)
+		}
+		failed = d.runScripts(temporary, scripts, false)
+	}
+	if failed != nil {
+		return failed
+	}
+	if err := os.Chmod(temporary, 0o660); err != nil {
+		return d.unreachable(reasonOf(err), err)
+	}
+	// A link, unlike a rename, never replaces what somebody else put there meanwhile.
+	err = os.Link(temporary, path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = os.Rename(temporary, path) // there are volumes without links
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return d.unreachable(reasonOf(err), err)
+	}
+	return nil
+}
+
+type script struct{ key, sql string }
+
+// readScripts reads the files of a folder in the order of their names. What the kubelet keeps beside a ConfigMap's keys
+// (..data and the like) is passed over, the links that lead there are followed.
+func readScripts(folder string) ([]script, *database.Error) {
+	if folder == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(folder) // sorted by name
+	if err != nil {
+		return nil, initFailed("the SQL for a new file cannot be read: "+reasonOf(err), err)
+	}
+	var scripts []script
+	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name())
+		if strings.HasPrefix(entry.Name(), "..") {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, initFailed(fmt.Sprintf("key %q of the SQL for a new file cannot be read: %s", entry.Name(), reasonOf(err)), err)
+		}
+		scripts = append(scripts, script{entry.Name(), strings.TrimPrefix(string(text), "\uFEFF")})
+	}
+	return scripts, nil
+}
+
+// runScripts fills an empty file, and closes it so that all of it lies in that one file.
+func (d *db) runScripts(path string, scripts []script, transaction bool) *database.Error {
+	// The file is thrown away where anything goes wrong, so it needs neither a journal nor to wait for the disk.
+	c, err := openConn(fileURI(path, url.Values{"mode": {"rw"}, "_journal_mode": {"OFF"}, "_synchronous": {"OFF"}}))
+	if err != nil {
+		return d.unreachable("no new file can be made there", err)
+	}
+	defer c.close()
+	run := func(sql string) error {
+		// The context ends with Close alone: how long filling takes is not ours to say.
+		return c.exec(d.closing, sql)
+	}
+	if transaction {
+		if err := run("BEGIN"); err != nil {
+			return initFailed("a new file cannot be filled: "+err.Error(), err)
+		}
+	}
+	for _, s := range scripts {
+		if err := run(s.sql); err != nil {
+			return initFailed(fmt.Sprintf("key %q of the SQL for a new file failed: %s", s.key, err), err)
+		}
+	}
+	if transaction {
+		if err := run("COMMIT"); err != nil {
+			return initFailed("a new file cannot be filled: "+err.Error(), err)
+		}
+	}
+	// Write-ahead logging is kept by the file itself; readers then never wait for a writer.
+	if err := run("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return initFailed("a new file cannot be filled: "+err.Error(), err)
+	}
+	return nil
+}
+
+func initFailed(message string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonInitFailed, Message: message, Cause: cause}
+}
+
+// staleAfter is the age at which a file that was never completed belongs to nobody any more.
+const staleAfter = time.Hour
+
+func temporaryName(path, random string) string { return "." + filepath.Base(path) + ".init-" + random }
+
+// removeStale removes what processes left that were killed while they filled a file.
+func removeStale(path string) {
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), temporaryName(path, "*"))) // fails for bad patterns only
+	for _, file := range left {
+		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(file)
+		}
+	}
+}
+
+// reasonOf returns the system's own words, without the path that the message has already.
+func reasonOf(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

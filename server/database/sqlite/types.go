@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// wellKnown are declared types whose meaning SQLite itself does not know.
+var wellKnown = map[string]database.Kind{
+	"BOOLEAN": database.Boolean, "BOOL": database.Boolean,
+	"DATE": database.Date, "TIME": database.Time,
+	"DATETIME": database.Timestamp, "TIMESTAMP": database.Timestamp, "TIMESTAMP WITHOUT TIME ZONE": database.Timestamp,
+	"TIMESTAMPTZ": database.TimestampTZ, "TIMESTAMP WITH TIME ZONE": database.TimestampTZ,
+	"NUMERIC": database.Decimal, "DECIMAL": database.Decimal,
+	"UUID": database.UUID, "GUID": database.UUID, "UNIQUEIDENTIFIER": database.UUID,
+	"JSON": database.JSON, "JSONB": database.JSON,
+	"STRING": database.Text,
+}
+
+// describeType fills in what the declared type says of a column: by name where the name is well known, else by SQLite's
+// rules of affinity (https://www.sqlite.org/datatype3.html#determination_of_column_affinity).
+func describeType(c *database.Column) {
+	name, arguments := splitType(c.NativeType)
+	c.Kind, c.Scale = kindOf(name), -1
+	switch c.Kind {
+	case database.Text:
+		if len(arguments) == 1 {
+			c.MaxLength = arguments[0]
+		}
+	case database.Decimal:
+		if len(arguments) == 2 {
+			c.Scale = arguments[1]
+		}
+	}
+}
+
+func kindOf(name string) database.Kind {
+	if kind, ok := wellKnown[name]; ok {
+		return kind
+	}
+	contains := func(part string) bool { return strings.Contains(name, part) }
+	switch {
+	case contains("INT"):
+		return database.Integer
+	case contains("CHAR"), contains("CLOB"), contains("TEXT"):
+		return database.Text
+	case contains("BLOB"):
+		return database.Bytes
+	case contains("REAL"), contains("FLOA"), contains("DOUB"):
+		return database.Float
+	}
+	return database.Other
+}
+
+// splitType splits "NUMERIC(10, 2)" into "NUMERIC" and its numbers. Arguments that are no small numbers are left out.
+func splitType(declared string) (name string, arguments []int) {
+	name, rest, _ := strings.Cut(declared, "(")
+	inside, after, _ := strings.Cut(rest, ")")
+	name = strings.ToUpper(strings.Join(strings.Fields(name+" "+after), " "))
+	for argument := range strings.SplitSeq(inside, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(argument))
+		if err != nil || n < 0 || n > 1_000_000 {
+			return name, nil
+		}
+		arguments = append(arguments, n)
+	}
+	return name, arguments
+}

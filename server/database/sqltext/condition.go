@@ -1,0 +1,126 @@
+package sqltext
+
+import (
+	"fmt"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// precedence says what stands around a condition, and so whether it needs parentheses.
+type precedence int
+
+const (
+	precedenceTop precedence = iota
+	precedenceAnd
+	precedenceOperand
+)
+
+// condition writes a predicate. It may be unknown where a column is NULL, which WHERE takes as false; Not is written so
+// that unknown becomes true.
+func (w *writer) condition(c database.Condition, around precedence) {
+	switch c := c.(type) {
+	case database.And:
+		w.join(c, " AND ", "TRUE", precedenceAnd, around == precedenceOperand)
+	case database.Or:
+		w.join(c, " OR ", "FALSE", precedenceOperand, around != precedenceTop)
+	case database.Not:
+		w.not(c)
+	case database.IsNull:
+		w.column(c.Column)
+		w.text(" IS NULL")
+	case database.Compare:
+		if c.Value == nil {
+			w.text("FALSE")
+			return
+		}
+		w.dialect.compare(w, c)
+	case database.In:
+		if len(c.Values) == 0 {
+			w.text("FALSE")
+			return
+		}
+		w.dialect.in(w, c)
+	case database.Match:
+		w.match(c)
+	case database.PartEquals:
+		w.dialect.part(w, c)
+	case database.Exists:
+		w.exists(c)
+	default:
+		panic(fmt.Sprintf("sqltext: no such condition: %T", c))
+	}
+}
+
+func (w *writer) join(all []database.Condition, operator, none string, inside precedence, parentheses bool) {
+	if len(all) == 0 {
+		w.text(none)
+		return
+	}
+	if len(all) == 1 {
+		inside = precedenceOperand
+		parentheses = false
+	}
+	if parentheses {
+		w.text("(")
+	}
+	for i, c := range all {
+		if i > 0 {
+			w.text(operator)
+		}
+		w.condition(c, inside)
+	}
+	if parentheses {
+		w.text(")")
+	}
+}
+
+func (w *writer) not(c database.Not) {
+	switch inner := c.Condition.(type) {
+	case database.IsNull:
+		w.column(inner.Column)
+		w.text(" IS NOT NULL")
+	case database.Exists:
+		w.text("NOT ")
+		w.exists(inner)
+	default:
+		w.text("(")
+		w.condition(inner, precedenceTop)
+		w.text(") IS NOT TRUE")
+	}
+}
+
+func (w *writer) match(m database.Match) {
+	if m.Text == "" && m.Op != database.TextEquals {
+		w.column(m.Column)
+		w.text(" IS NOT NULL")
+		return
+	}
+	w.dialect.match(w, m)
+}
+
+func (w *writer) exists(e database.Exists) {
+	outer := w.alias
+	w.aliases++
+	w.alias = w.aliases
+	w.text("EXISTS (SELECT 1")
+	w.from(e.From.Table())
+	w.text(" WHERE ")
+	for i, theirs := range e.Theirs {
+		if i > 0 {
+			w.text(" AND ")
+		}
+		w.column(theirs)
+		w.text(" = ")
+		w.columnOf(outer, e.Ours[i])
+	}
+	if condition := and(e.From.Policy(), e.Where); condition != nil {
+		if len(e.Theirs) > 0 {
+			w.text(" AND ")
+		}
+		w.condition(condition, precedenceAnd)
+	} else if len(e.Theirs) == 0 {
+		w.text("TRUE")
+	}
+	w.text(")")
+	w.alias = outer
+}

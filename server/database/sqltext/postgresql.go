@@ -1,0 +1,153 @@
+package sqltext
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// PostgreSQL is the dialect of PostgreSQL.
+//
+// Values are bound without a cast, so that the server takes them as the type of the column they are compared with
+// (enum, citext, inet, …) and its indexes apply. Integers are bound as bigint, which every integer index can be
+// searched for: a value beyond the column's own range then matches nothing, instead of being an error.
+var PostgreSQL Dialect = postgresql{}
+
+type postgresql struct{}
+
+func (postgresql) quote(dst []byte, name string) []byte { return quoteStandard(dst, name) }
+
+func (postgresql) placeholder(dst []byte, n int) []byte {
+	return strconv.AppendInt(append(dst, '$'), int64(n), 10)
+}
+
+func (postgresql) selectPrefix(*database.Select) string { return "" }
+func (postgresql) selectSuffix(*database.Select) string { return "" }
+
+func (postgresql) output(w *writer, c *database.Column) { w.column(c) }
+
+func (postgresql) compare(w *writer, c database.Compare) {
+	w.column(c.Column)
+	w.text(" " + string(c.Op) + " ")
+	w.bind(Arg{Kind: c.Column.Kind, Value: c.Value})
+	if isPlainInteger(c.Column) {
+		w.text("::bigint")
+	}
+}
+
+// in compares with an array, so that the statement's text does not depend on the number of values.
+func (postgresql) in(w *writer, c database.In) {
+	w.column(c.Column)
+	w.text(" = ANY(")
+	w.bind(Arg{Kind: c.Column.Kind, List: c.Values})
+	if isPlainInteger(c.Column) {
+		w.text("::bigint[]")
+	}
+	w.text(")")
+}
+
+func isPlainInteger(c *database.Column) bool {
+	switch c.NativeType {
+	case "smallint", "integer", "bigint":
+		return true
+	}
+	return false
+}
+
+// match uses LIKE and ILIKE, which indexes of the operator classes text_pattern_ops and gin_trgm_ops serve. Letters are
+// folded as the database's locale says.
+func (d postgresql) match(w *writer, m database.Match) {
+	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }
+	switch {
+	case m.Op == database.TextEquals && m.FoldCase:
+		w.text("lower(")
+		d.subject(w, m)
+		w.text(") = lower(")
+		bind(m.Text)
+		w.text("::text)")
+	case m.Op == database.TextEquals:
+		d.subject(w, m)
+		w.text(" = ")
+		bind(m.Text)
+	case m.FoldCase:
+		d.subject(w, m)
+		w.text(" ILIKE ")
+		bind(likePattern(m.Op, m.Text))
+	default:
+		d.subject(w, m)
+		w.text(" LIKE ")
+		bind(likePattern(m.Op, m.Text))
+	}
+}
+
+// subject writes the column so that it compares byte by byte, or is folded by the database's own locale. A collation
+// is only written where the column's own would be in the way, since an index has the column's own.
+func (postgresql) subject(w *writer, m database.Match) {
+	w.column(m.Column)
+	switch {
+	case m.Column.LooseCollation && m.FoldCase:
+		w.text(`::text COLLATE "default"`)
+	case m.Column.LooseCollation:
+		w.text(`::text COLLATE "C"`)
+	case m.Column.Kind == database.Enum, strings.HasPrefix(m.Column.NativeType, "character("):
+		// Character columns are padded with blanks, which are no part of the value; the cast takes them off.
+		w.text("::text")
+	}
+}
+
+// part writes days and years as ranges, which an index can serve.
+func (postgresql) part(w *writer, p database.PartEquals) {
+	switch p.Part {
+	case database.WholeDate:
+		if day, ok := partDay(w, p); ok {
+			dateRange(w, p.Column, day, day.AddDate(0, 0, 1))
+		}
+	case database.Year:
+		n, ok := partNumber(w, p)
+		if !ok {
+			return
+		}
+		if n < 1 || n > 9999 {
+			w.text("FALSE")
+			return
+		}
+		year := time.Date(int(n), 1, 1, 0, 0, 0, 0, time.UTC)
+		dateRange(w, p.Column, year, year.AddDate(1, 0, 0))
+	case database.Month, database.Day:
+		n, ok := partNumber(w, p)
+		if !ok {
+			return
+		}
+		if p.Part == database.Month {
+			w.text("extract(month FROM ")
+		} else {
+			w.text("extract(day FROM ")
+		}
+		w.column(p.Column)
+		if p.Column.Kind == database.TimestampTZ {
+			w.text(" AT TIME ZONE 'UTC'")
+		}
+		w.text(") = ")
+		w.bind(Arg{Kind: database.Integer, Value: n})
+		w.text("::bigint")
+	}
+}
+
+// dateRange writes that a column lies in [from, to).
+func dateRange(w *writer, c *database.Column, from, to time.Time) {
+	layout := time.DateOnly
+	if c.Kind == database.TimestampTZ {
+		layout = time.RFC3339
+	}
+	w.text("(")
+	w.column(c)
+	w.text(" >= ")
+	w.bind(Arg{Kind: c.Kind, Value: from.Format(layout)})
+	w.text(" AND ")
+	w.column(c)
+	w.text(" < ")
+	w.bind(Arg{Kind: c.Kind, Value: to.Format(layout)})
+	w.text(")")
+}

@@ -1,0 +1,210 @@
+package sqltext
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// SQLite is the dialect of SQLite. Its connections need the function SQLiteFold.
+//
+// Timestamps are compared by what they mean, to the millisecond: SQLite has no such type, and files hold them as texts
+// of several forms and as numbers. A column's index does not serve such a comparison.
+var SQLite Dialect = sqlite{}
+
+// SQLiteFold is the name of the SQL function of one text that Fold must implement: SQLite's own LIKE, lower and NOCASE
+// fold no letters but ASCII's. It is only used where the text that is looked for has others.
+const SQLiteFold = "mcp_fold"
+
+// Fold returns a text with its letters folded, so that texts which differ in case only become equal.
+func Fold(text string) string {
+	return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, text)
+}
+
+// maxPattern is the longest text, in bytes, that is looked for by LIKE or GLOB; SQLite refuses patterns over 50,000
+// bytes, and escaping can triple a text.
+const maxPattern = 10_000
+
+type sqlite struct{}
+
+func (sqlite) quote(dst []byte, name string) []byte { return quoteStandard(dst, name) }
+
+// placeholder is numbered, so that one value can stand in two places.
+func (sqlite) placeholder(dst []byte, n int) []byte {
+	return strconv.AppendInt(append(dst, '?'), int64(n), 10)
+}
+
+// selectPrefix puts a page of several rows together before its first row is handed out: the driver interrupts a
+// statement that is cancelled only while it waits for the first row.
+func (sqlite) selectPrefix(plan *database.Select) string {
+	if plan.Limit > 1 {
+		return "WITH page AS MATERIALIZED ("
+	}
+	return ""
+}
+
+func (sqlite) selectSuffix(plan *database.Select) string {
+	if plan.Limit > 1 {
+		return ") SELECT * FROM page"
+	}
+	return ""
+}
+
+// output hides the column's declared type, by which the driver would turn texts into times.
+func (sqlite) output(w *writer, c *database.Column) {
+	w.text("+")
+	w.column(c)
+}
+
+func (d sqlite) compare(w *writer, c database.Compare) {
+	d.subject(w, c.Column)
+	w.text(" " + string(c.Op) + " ")
+	d.value(w, c.Column, c.Value)
+}
+
+func (d sqlite) in(w *writer, c database.In) {
+	d.subject(w, c.Column)
+	w.text(" IN (")
+	for i, value := range c.Values {
+		if i > 0 {
+			w.text(", ")
+		}
+		d.value(w, c.Column, value)
+	}
+	w.text(")")
+}
+
+const comparableTimestamp = "strftime('%Y-%m-%d %H:%M:%f', "
+
+func (sqlite) subject(w *writer, c *database.Column) {
+	switch c.Kind {
+	case database.Timestamp, database.TimestampTZ:
+		w.text(comparableTimestamp)
+		w.column(c)
+		w.text(", 'auto')")
+	case database.Other:
+		// A column without a declared type compares numbers and texts as different; its values are shown as texts.
+		w.text("CAST(")
+		w.column(c)
+		w.text(" AS TEXT)")
+	default:
+		w.column(c)
+	}
+}
+
+func (sqlite) value(w *writer, c *database.Column, value database.Value) {
+	switch c.Kind {
+	case database.Timestamp, database.TimestampTZ:
+		w.text(comparableTimestamp)
+		w.bind(Arg{Kind: c.Kind, Value: value})
+		w.text(")")
+	default:
+		w.bind(Arg{Kind: c.Kind, Value: value})
+	}
+}
+
+func (sqlite) match(w *writer, m database.Match) {
+	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }
+	switch {
+	case m.FoldCase && isASCII(m.Text) && m.Op == database.TextEquals:
+		w.column(m.Column)
+		w.text(" = ")
+		bind(m.Text)
+		w.text(" COLLATE NOCASE")
+	case m.FoldCase && isASCII(m.Text) && len(m.Text) <= maxPattern:
+		w.column(m.Column)
+		w.text(" LIKE ")
+		bind(likePattern(m.Op, m.Text))
+		w.text(` ESCAPE '\'`)
+	case m.FoldCase:
+		sqlitePlace(w, m.Op, Fold(m.Text), func() {
+			w.text(SQLiteFold + "(")
+			w.column(m.Column)
+			w.text(")")
+		})
+	case m.Op == database.TextEquals:
+		// An index of a column that minds case serves this as well: it is BINARY.
+		w.column(m.Column)
+		w.text(" = ")
+		bind(m.Text)
+		w.text(" COLLATE BINARY")
+	case m.Op == database.TextStartsWith && len(m.Text) <= maxPattern:
+		// GLOB minds case, and an index serves a pattern that starts with letters.
+		w.column(m.Column)
+		w.text(" GLOB ")
+		bind(globEscaper.Replace(m.Text) + "*")
+	default:
+		sqlitePlace(w, m.Op, m.Text, func() { w.column(m.Column) })
+	}
+}
+
+var globEscaper = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+// sqlitePlace writes a text operator by functions that compare byte by byte, whatever the column's collation.
+func sqlitePlace(w *writer, op database.TextOp, text string, subject func()) {
+	arg := Arg{Kind: database.Text, Value: text}
+	switch op {
+	case database.TextContains:
+		w.text("instr(")
+		subject()
+		w.text(", ")
+		w.bind(arg)
+		w.text(") > 0")
+	case database.TextStartsWith:
+		w.text("substr(")
+		subject()
+		w.text(", 1, ")
+		w.buf = strconv.AppendInt(w.buf, int64(utf8.RuneCountInString(text)), 10)
+		w.text(") = ")
+		w.bind(arg)
+	case database.TextEndsWith:
+		w.text("substr(")
+		subject()
+		w.text(", -")
+		w.buf = strconv.AppendInt(w.buf, int64(utf8.RuneCountInString(text)), 10)
+		w.text(") = ")
+		w.bind(arg)
+	default:
+		subject()
+		w.text(" = ")
+		w.bind(arg)
+	}
+}
+
+func isASCII(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func (sqlite) part(w *writer, p database.PartEquals) {
+	var format string
+	switch p.Part {
+	case database.WholeDate:
+		if day, ok := partDay(w, p); ok {
+			w.text("date(")
+			w.column(p.Column)
+			w.text(", 'auto') = ")
+			w.bind(Arg{Kind: database.Text, Value: day.Format("2006-01-02")})
+		}
+		return
+	case database.Year:
+		format = "%Y"
+	case database.Month:
+		format = "%m"
+	case database.Day:
+		format = "%d"
+	}
+	if n, ok := partNumber(w, p); ok {
+		w.text("CAST(strftime('" + format + "', ")
+		w.column(p.Column)
+		w.text(", 'auto') AS INTEGER) = ")
+		w.bind(Arg{Kind: database.Integer, Value: n})
+	}
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+)
+
+// An openDatabase is the database that calls are answered from, and the context in which its schema is read.
+type openDatabase struct {
+	database.DB
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it,
+// they are read at every new connection.
+type target struct {
+	settings contract.Database
+	// engine is never "" but in the zero target.
+	engine string
+	// address is the connection without its credentials.
+	address contract.Connection
+}
+
+// targetOf returns what a Config and a connection Secret lead to. Where the Secret cannot be read, the last address
+// stays: connections that are open go on, and new ones tell what is missing.
+func targetOf(d contract.Database, connection source.Secret, last target) target {
+	t := target{settings: d, engine: d.Engine}
+	if t.engine != contract.EngineSQLite {
+		found, err := contract.ResolveConnection(connection, d.ConnectionKey)
+		if err != nil {
+			found = last.address
+			found.Engine = last.engine
+		}
+		if t.engine == "" {
+			t.engine = found.Engine
+		}
+		if t.engine == "" {
+			t.engine = contract.EnginePostgreSQL
+		}
+		found.User, found.Password, found.Engine = "", "", ""
+		t.address = found
+	}
+	return t
+}
+
+// sameTables is whether the schema of one target is that of another.
+func (t target) sameTables(other target) bool {
+	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) &&
+		slices.Equal(t.settings.Schemas, other.settings.Schemas)
+}
+
+// reopen opens the database that an update leads to, if that is another than the one that is open, and reports whether
+// it did.
+func (c *core) reopen(update *source.Update) bool {
+	if update.Config == nil {
+		c.retire()
+		return false
+	}
+	wanted := targetOf(update.Config.Endpoint.Database, update.Connection, c.target)
+	if c.db != nil && reflect.DeepEqual(wanted, c.target) {
+		return false
+	}
+	c.retire()
+	if !wanted.sameTables(c.target) {
+		c.schema = nil
+		c.database = contract.DatabaseStatus{Reason: contract.ReasonConnecting}
+	}
+	c.target = wanted
+	ctx, cancel := context.WithCancel(context.Background())
+	c.db = &openDatabase{c.open(wanted.engine, c.settingsFor(wanted)), ctx, cancel}
+	return true
+}
+
+// retire closes the open database once the calls that use it have had time to end.
+func (c *core) retire() {
+	if c.db == nil {
+		return
+	}
+	c.db.cancel()
+	c.retired.add(c.db, time.Duration(c.target.settings.StatementTimeout)+database.AcquireTimeout)
+	c.db = nil
+}
+
+// retirement holds databases that are to be closed.
+type retirement struct {
+	mu      sync.Mutex
+	waiting map[database.DB]*time.Timer
+}
+
+func (r *retirement) add(db database.DB, after time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting == nil {
+		r.waiting = map[database.DB]*time.Timer{}
+	}
+	r.waiting[db] = time.AfterFunc(after, func() { r.close(db) })
+}
+
+func (r *retirement) close(db database.DB) {
+	r.mu.Lock()
+	_, waiting := r.waiting[db]
+	delete(r.waiting, db)
+	r.mu.Unlock()
+	if waiting {
+		db.Close()
+	}
+}
+
+func (r *retirement) closeAll() {
+	r.mu.Lock()
+	all := make([]database.DB, 0, len(r.waiting))
+	for db, timer := range r.waiting {
+		timer.Stop()
+		all = append(all, db)
+	}
+	r.mu.Unlock()
+	for _, db := range all {
+		r.close(db)
+	}
+}
+
+// settingsFor returns the settings by which a database is opened. Their functions read the newest update.
+func (c *core) settingsFor(t target) database.Settings {
+	d := t.settings
+	d.Engine = t.engine
+	settings := database.Settings{
+		Database:      d,
+		SQLitePath:    c.sqliteFile,
+		SQLiteInitDir: c.sqliteInitDir,
+		Connection: func() (contract.Connection, error) {
+			secret := c.known.Load().Connection
+			if secret == nil {
+				return contract.Connection{}, errNoConnectionSecret
+			}
+			return contract.ResolveConnection(secret, d.ConnectionKey)
+		},
+	}
+	if d.CAKey != "" {
+		settings.CA = func() ([]byte, error) {
+			if pem := c.known.Load().CA[d.CAKey]; len(pem) > 0 {
+				return pem, nil
+			}
+			return nil, &database.Error{
+				Code: database.Unreachable, Reason: contract.ReasonTLSFailed,
+				Message: fmt.Sprintf("the Secret of the database's CA does not exist, or has no key %q", d.CAKey),
+			}
+		}
+	}
+	return settings
+}
+
+// errNoConnectionSecret is a connection Secret that lacks everything.
+var errNoConnectionSecret error = noConnectionSecret{}
+
+type noConnectionSecret struct{}
+
+func (noConnectionSecret) Error() string { return "the connection Secret does not exist" }
+func (noConnectionSecret) Unwrap() error { return contract.ErrSecretIncomplete }
+
+// openEngine opens a database of the engine.
+func openEngine(engine string, settings database.Settings) database.DB {
+	switch {
+	case engine == contract.EngineSQLite && settings.SQLitePath == "":
+		return noFile{} // SQLite itself would take "" for a database in memory.
+	case engine == contract.EngineSQLite:
+		return sqlite.Open(settings)
+	}
+	return postgres.Open(settings)
+}
+
+// noFile is a SQLite database of a server that was told of no file.
+type noFile struct{}
+
+var errNoFile = &database.Error{
+	Code: database.Unreachable, Reason: contract.ReasonDatabaseError,
+	Message: "the Config says that the database is a SQLite file, but the server was started without one",
+}
+
+func (noFile) Introspect(context.Context) (*database.Schema, error) { return nil, errNoFile }
+func (noFile) Ping(context.Context) error                           { return errNoFile }
+func (noFile) Close()                                               {}
+func (noFile) Select(_ context.Context, _ *database.Select, out []byte) ([]byte, database.Page, error) {
+	return out, database.Page{}, errNoFile
+}

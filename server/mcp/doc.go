@@ -1,0 +1,7 @@
+// Package mcp answers agents over HTTP: the simple form and the JSON-RPC form of the interface specification, for
+// every published MCP version of the initialize era. It knows HTTP and JSON, and nothing of models, rows or SQL: it
+// reads a request, asks the snapshot of the moment, and writes the answer.
+//
+// Nothing is kept between requests, so any replica answers any of them. Package server mounts it; nothing else
+// imports it.
+package mcp

@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// An exchange is one authenticated request on its way to its answer. Exchanges and their buffers are used again, so
+// nothing of one may be kept after the answer was sent.
+type exchange struct {
+	handler  *Handler
+	ctx      context.Context
+	snapshot *snapshot.Snapshot
+	token    *access.Token
+	protocol protocol
+	// inBatch is whether the message at hand is one of several.
+	inBatch bool
+
+	in      []byte
+	scanner scanner
+	body    body
+	// out is the answer's body.
+	out []byte
+
+	// form and method are labels for metrics and the log, of bounded sets.
+	form   telemetry.Form
+	method string
+}
+
+// keptBuffer is the largest buffer, in bytes, that is kept for the next request.
+const keptBuffer = 256 << 10
+
+var exchanges = sync.Pool{New: func() any { return &exchange{} }}
+
+// release gives the exchange back. What it pointed to is let go.
+func (x *exchange) release() {
+	x.handler, x.ctx, x.snapshot, x.token, x.scanner.data = nil, nil, nil, nil, nil
+	clear(x.body.messages)
+	if cap(x.in) > keptBuffer || cap(x.out) > keptBuffer || cap(x.scanner.members) > keptBuffer/32 {
+		return
+	}
+	exchanges.Put(x)
+}
+
+// callTool runs one tool, and tells those who count and log what became of it.
+func (x *exchange) callTool(name string, arguments []byte) admin.Result {
+	result := x.snapshot.Call(x.ctx, x.token, name, arguments)
+	outcome := telemetry.OutcomeOK
+	if result.IsError {
+		outcome = string(result.Code)
+	}
+	options := &x.handler.options
+	options.Metrics.ToolCall(name, outcome)
+	failed := result.Cause != nil && x.ctx.Err() == nil // and not for the client's going away
+	if failed {
+		options.Log.Warn("A tool call failed", "tool", quoted(name), "token", x.token.Name(), "code", outcome, "error", result.Cause)
+	}
+	if failed && (result.SchemaChanged || result.Code == admin.CodeUnavailable) {
+		options.DatabaseTrouble()
+	}
+	return result
+}
+
+// quoted returns a name that a request sent, short enough for an error message.
+func quoted(name string) string {
+	const most = 100
+	if len(name) <= most {
+		return name
+	}
+	name = name[:most]
+	for !utf8.ValidString(name) {
+		name = name[:len(name)-1]
+	}
+	return strings.TrimSpace(name) + "…"
+}

@@ -1,0 +1,177 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
+	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
+	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+const bookshop = `
+create table author (author_id integer primary key, name text not null);
+create table book (book_id integer primary key, title text not null, price decimal(6,2), author_id integer references author (author_id));
+insert into author values (1, 'Ursula K. Le Guin'), (2, 'Stanisław Lem');
+insert into book values (1, 'The Dispossessed', 9.5, 1), (2, 'Solaris', 8, 2), (3, 'The "Cyberiad" \ 😀', 7, 2);
+`
+
+// The texts of the tokens that the fixture knows.
+const (
+	readerToken  = "reader-token-of-at-least-thirty-two-characters"
+	limitedToken = "limited-token-of-at-least-thirty-two-characters"
+	expiredToken = "expired-token-of-at-least-thirty-two-characters"
+)
+
+// now is the fixture's clock.
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func config() *contract.Config {
+	past := now.Add(-time.Second)
+	everything := []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}
+	return &contract.Config{
+		Version: 1, MinReader: 1, Revision: 1,
+		Endpoint: contract.Endpoint{
+			Namespace: "shop", Name: "books", StatusKey: "status-key", URL: "https://books.example.com/mcp/",
+			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(5 * time.Second)},
+			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10},
+		},
+		Models: []contract.Model{
+			{Exposure: "author", Name: "author", Table: "author", Expose: true, VerboseName: "author", VerboseNamePlural: "authors", DefaultPageSize: 100, MaxPageSize: 1000},
+			{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books", DefaultPageSize: 100, MaxPageSize: 1000},
+		},
+		Tokens: []contract.Token{
+			{Namespace: "shop", Name: "expired", Hashes: []string{contract.HashToken(expiredToken)}, Expiry: &past, Rules: everything},
+			{Namespace: "shop", Name: "limited", Hashes: []string{contract.HashToken(limitedToken)}, Rules: []contract.Rule{{Models: []string{"author"}, Verbs: []string{"view"}}}},
+			{Namespace: "shop", Name: "reader", Hashes: []string{contract.HashToken(readerToken)}, Rules: everything},
+		},
+	}
+}
+
+// endpoint is a handler over a real snapshot over a real SQLite file.
+type endpoint struct {
+	*mcp.Handler
+	// change replaces the Config that is answered from; nil closes the endpoint.
+	change func(*contract.Config)
+	log    *bytes.Buffer
+	// troubles counts what DatabaseTrouble was told.
+	troubles *int
+}
+
+func newEndpoint(t testing.TB, c *contract.Config) *endpoint {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bookshop.sql"), []byte(bookshop), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := sqlite.Open(database.Settings{Database: config().Endpoint.Database, SQLitePath: filepath.Join(t.TempDir(), "db.sqlite"), SQLiteInitDir: dir})
+	t.Cleanup(db.Close)
+	return newEndpointOver(t, c, db)
+}
+
+func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint {
+	t.Helper()
+	schema, err := db.Introspect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &endpoint{log: &bytes.Buffer{}, troubles: new(int)}
+	var current *snapshot.Snapshot
+	e.change = func(c *contract.Config) {
+		current = nil
+		if c != nil {
+			current = snapshot.Build(c, schema, db)
+		}
+	}
+	e.change(c)
+	e.Handler = mcp.NewHandler(mcp.Options{
+		Snapshot:        func() *snapshot.Snapshot { return current },
+		DatabaseTrouble: func() { *e.troubles++ },
+		Metrics:         telemetry.NewMetrics(),
+		Log:             slog.New(slog.NewTextHandler(e.log, nil)),
+		Version:         "1.2.3",
+		Now:             func() time.Time { return now },
+	})
+	return e
+}
+
+// A request is one as the tests write it: POST /mcp/ with the reader's token, unless it says otherwise.
+type request struct {
+	method, path string
+	// header replaces headers; an empty list takes one away.
+	header http.Header
+	body   string
+	// chunked is whether the length of the body is not told beforehand.
+	chunked bool
+}
+
+func (e *endpoint) do(r request) *http.Response {
+	if r.method == "" {
+		r.method = http.MethodPost
+	}
+	if r.path == "" {
+		r.path = "/mcp/"
+	}
+	req := httptest.NewRequest(r.method, r.path, strings.NewReader(r.body))
+	req.Header.Set("Authorization", "Bearer "+readerToken)
+	req.Header.Set("Content-Type", "application/json")
+	maps.Copy(req.Header, r.header)
+	if r.chunked {
+		req.ContentLength = -1
+	}
+	recorder := httptest.NewRecorder()
+	e.ServeHTTP(recorder, req)
+	return recorder.Result()
+}
+
+// post returns the status and the body of the answer to a body.
+func (e *endpoint) post(body string) (status int, answer string) {
+	response := e.do(request{body: body})
+	return response.StatusCode, text(response)
+}
+
+func text(response *http.Response) string {
+	all, _ := io.ReadAll(response.Body)
+	return string(all)
+}
+
+// result returns the payload that a tool answered with: the decoded text of its only content.
+func result(t testing.TB, answer string) map[string]any {
+	t.Helper()
+	var body struct {
+		Result, Error json.RawMessage
+		Content       json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(answer), &body); err != nil {
+		t.Fatalf("%v in %s", err, answer)
+	}
+	raw := []byte(answer)
+	if body.Result != nil {
+		raw = body.Result
+	}
+	var call struct {
+		Content []struct{ Type, Text string }
+	}
+	if err := json.Unmarshal(raw, &call); err != nil || len(call.Content) != 1 || call.Content[0].Type != "text" {
+		t.Fatalf("no tool result (%v): %s", err, answer)
+	}
+	var payload map[string]any
+	if err := json.Unmarshal([]byte(call.Content[0].Text), &payload); err != nil {
+		t.Fatalf("%v in %s", err, call.Content[0].Text)
+	}
+	return payload
+}

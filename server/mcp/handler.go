@@ -1,0 +1,183 @@
+package mcp
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// Options are what a Handler needs. All but Now are required.
+type Options struct {
+	// Snapshot returns the snapshot of the moment; nil where there is no Config to answer from.
+	Snapshot func() *snapshot.Snapshot
+	// DatabaseTrouble is told when a call found the database away, or without what the snapshot was built from. It
+	// must not block.
+	DatabaseTrouble func()
+	Metrics         *telemetry.Metrics
+	Log             *slog.Logger
+	// Version is the server's own, for initialize.
+	Version string
+	// Now is the clock by which tokens expire; nil is time.Now.
+	Now func() time.Time
+}
+
+// Handler is the endpoint and its health page; everything else is 404. Safe for concurrent use.
+type Handler struct {
+	options  Options
+	inFlight atomic.Int64
+}
+
+// NewHandler returns a handler.
+func NewHandler(options Options) *Handler {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	return &Handler{options: options}
+}
+
+// The paths below the base path; each is answered directly with and without the last slash.
+const (
+	endpointPath = "/mcp"
+	healthPath   = "/mcp/health"
+)
+
+// retryAfter is how many seconds a client is asked to wait after a 503.
+const retryAfter = "1"
+
+// ServeHTTP answers a request (decisions section 1).
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := h.options.Now()
+	x := exchanges.Get().(*exchange)
+	x.handler, x.ctx, x.inBatch, x.form, x.method = h, r.Context(), false, telemetry.FormNone, ""
+	a := answer{w: w}
+	defer func() {
+		if cause := recover(); cause != nil {
+			h.panicked(cause, &a)
+		}
+		took := h.options.Now().Sub(start)
+		h.options.Metrics.Request(x.form, x.method, a.status, took)
+		if h.options.Log.Enabled(r.Context(), slog.LevelDebug) {
+			h.logRequest(r, x, a.status, took)
+		}
+		x.release()
+	}()
+	h.route(&a, r, x)
+}
+
+// route decides by the path.
+func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
+	path := r.URL.Path
+	if strings.HasPrefix(path, "/.well-known/") {
+		a.refuse(http.StatusNotFound, "Not found")
+		return
+	}
+	s := h.options.Snapshot()
+	if s == nil {
+		a.header("Retry-After", retryAfter)
+		a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
+		return
+	}
+	x.snapshot = s
+	below, inBase := strings.CutPrefix(path, s.Config().Endpoint.BasePath)
+	below = strings.TrimSuffix(below, "/")
+	switch {
+	case inBase && below == endpointPath:
+		h.endpoint(a, r, x)
+	case inBase && below == healthPath, strings.TrimSuffix(path, "/") == healthPath:
+		h.health(a, r)
+	default:
+		a.refuse(http.StatusNotFound, "Not found")
+	}
+}
+
+// health answers whoever asks whether the service is there.
+func (h *Handler) health(a *answer, r *http.Request) {
+	if r.Method != http.MethodGet {
+		a.header("Allow", http.MethodGet)
+		a.refuse(http.StatusMethodNotAllowed, "Method not allowed")
+		return
+	}
+	a.send(http.StatusOK, []byte(`{"status":"ok","service":"mcp-admin-server"}`))
+}
+
+// endpoint answers a request to the endpoint. The order of the checks is part of the interface.
+func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange) {
+	if r.Method != http.MethodPost {
+		a.header("Allow", http.MethodPost)
+		a.refuse(http.StatusMethodNotAllowed, "Method not allowed")
+		return
+	}
+	config := x.snapshot.Config()
+	if !originAllowed(r.Header, config.Endpoint.URL) {
+		a.refuse(http.StatusForbidden, "Origin not allowed")
+		return
+	}
+	x.token = x.snapshot.Authenticate(authorization(r.Header), h.options.Now())
+	if x.token == nil {
+		a.header("Www-Authenticate", "Bearer")
+		a.refuse(http.StatusUnauthorized, "Invalid or missing authentication token")
+		return
+	}
+	if h.inFlight.Add(1) > int64(config.Endpoint.Limits.MaxConcurrentRequests) {
+		h.inFlight.Add(-1)
+		a.header("Retry-After", retryAfter)
+		a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
+		return
+	}
+	h.options.Metrics.InFlight(1)
+	defer func() {
+		h.inFlight.Add(-1)
+		h.options.Metrics.InFlight(-1)
+	}()
+	if status, message := x.read(r, config.Endpoint.Limits.MaxBodyBytes); status != 0 {
+		if status == http.StatusRequestEntityTooLarge {
+			a.header("Connection", "close") // The rest of the body is not worth reading.
+		}
+		a.refuse(status, message)
+		return
+	}
+	x.out = x.out[:0]
+	status := x.respond(r.Header)
+	a.send(status, x.out)
+}
+
+// authorization returns the one Authorization header; "" where there is none, or more than one.
+func authorization(header http.Header) string {
+	if values := header["Authorization"]; len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
+
+// panicked answers 500 and logs where it happened. The panic's own text may quote a row or a statement, so only that
+// of the runtime is logged.
+func (h *Handler) panicked(cause any, a *answer) {
+	if cause == http.ErrAbortHandler {
+		panic(cause)
+	}
+	what := fmt.Sprintf("%T", cause)
+	if e, ok := cause.(runtime.Error); ok {
+		what = e.Error()
+	}
+	h.options.Log.Error("A request panicked", "panic", what, "stack", string(debug.Stack()))
+	if a.status == 0 {
+		a.refuse(http.StatusInternalServerError, "Internal server error")
+	}
+}
+
+func (h *Handler) logRequest(r *http.Request, x *exchange, status int, took time.Duration) {
+	token := ""
+	if x.token != nil {
+		token = x.token.Name()
+	}
+	h.options.Log.Debug("Request", "httpMethod", r.Method, "path", r.URL.Path, "status", status, "form", string(x.form),
+		"method", x.method, "token", token, "seconds", took.Seconds())
+}

@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"net/http"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// The methods that both forms have.
+const (
+	methodListTools = "tools/list"
+	methodCallTool  = "tools/call"
+)
+
+// respond parses the body, appends the answer to x.out and returns its HTTP status.
+func (x *exchange) respond(header http.Header) (status int) {
+	if err := x.scanner.scan(x.in, &x.body); err != nil {
+		x.out = appendError(x.out, nullID, codeParse, "Parse error: "+err.Error(), nil)
+		return http.StatusBadRequest
+	}
+	if x.body.kind == '{' {
+		m := &x.body.messages[0]
+		if m.jsonrpc == nil && m.id == nil && m.params == nil {
+			x.form = telemetry.FormSimple
+			return x.simple(m)
+		}
+	}
+	x.form = telemetry.FormJSONRPC
+	x.protocol = protocolOf(header)
+	switch x.body.kind {
+	case '{':
+		return x.message(&x.body.messages[0])
+	case '[':
+		return x.batch()
+	}
+	return x.invalid(nullID, "the body must be an object")
+}
+
+// simple answers the simple form (decisions section 2): the bare result, or {"error": …} with 400.
+func (x *exchange) simple(m *message) (status int) {
+	if !isString(m.method) {
+		return x.badSimple("method is required and must be a string")
+	}
+	switch method := stringValue(m.method); method {
+	case methodListTools:
+		x.method = methodListTools
+		x.listTools(nil)
+		return http.StatusOK
+	case methodCallTool:
+		x.method = methodCallTool
+		if message := checkCall(m.name, m.arguments); message != "" {
+			return x.badSimple(message)
+		}
+		result := x.callTool(stringValue(m.name), m.arguments)
+		x.out = appendContent(x.out, result.Text, result.IsError)
+		return http.StatusOK
+	default:
+		x.method = methodOther
+		return x.badSimple("Unknown method: " + quoted(method))
+	}
+}
+
+func (x *exchange) badSimple(message string) (status int) {
+	x.out = appendPlainError(x.out, message)
+	return http.StatusBadRequest
+}
+
+// listTools appends the result of tools/list.
+func (x *exchange) listTools(id []byte) {
+	x.out = beginResult(x.out, id)
+	x.out = append(x.out, `{"tools":`...)
+	x.out = x.snapshot.AppendTools(x.out, x.token)
+	x.out = append(x.out, '}')
+	x.out = endResult(x.out, id)
+}
+
+// checkCall says what is wrong with the members of tools/call; "" is nothing.
+func checkCall(name, arguments []byte) string {
+	switch {
+	case !isString(name):
+		return "name is required and must be a string"
+	case arguments != nil && !isObject(arguments):
+		return "arguments must be an object"
+	}
+	return ""
+}

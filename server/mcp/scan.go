@@ -1,0 +1,437 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"unicode/utf8"
+)
+
+// The bounds of a body; decisions sections 1 and 3.
+const (
+	maxDepth = 64
+	maxBatch = 50
+)
+
+// A body is what one pass over a request's bytes finds. The values in it are raw JSON, slices of those bytes.
+type body struct {
+	// kind is the first byte of the value: '{', '[', or any other for what is neither.
+	kind byte
+	// messages are the one object, or the elements of the array; of a longer array than maxBatch, its beginning.
+	messages []message
+	// elements is how many elements the array has.
+	elements int
+}
+
+// A message holds the members of one object that a request may have; nil where they are absent.
+type message struct {
+	// object is false for an element of an array that is no object.
+	object                                       bool
+	jsonrpc, id, method, params, name, arguments []byte
+	inside                                       parameters
+}
+
+// parameters are the members of an object "params".
+type parameters struct {
+	name, arguments, protocolVersion []byte
+}
+
+// A syntaxError says where a body stops being strict JSON. It quotes nothing of the body.
+type syntaxError struct {
+	offset int
+	what   string
+}
+
+func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.what, e.offset) }
+
+// A scanner reads strict JSON in one pass: RFC 8259 as encoding/json has it, and beyond it no bad UTF-8, no lone
+// surrogate, no member twice in one object, nothing deeper than maxDepth. The zero scanner is ready; it may be used again.
+type scanner struct {
+	data []byte
+	pos  int
+	// members are those read so far of the objects that are open, innermost last.
+	members []member
+	// a and b are room for names that have escapes.
+	a, b []byte
+}
+
+type member struct {
+	hash       uint64
+	start, end int // of the name between its quotes
+}
+
+var nameSeed = maphash.MakeSeed()
+
+// scan reads data into into, whose messages are used again. Any error is a *syntaxError.
+func (s *scanner) scan(data []byte, into *body) error {
+	s.data, s.pos, s.members = data, 0, s.members[:0]
+	into.messages, into.elements = into.messages[:0], 0
+	s.space()
+	into.kind = s.peek()
+	var err error
+	switch into.kind {
+	case '{':
+		into.messages = append(into.messages, message{object: true})
+		err = s.object(1, &into.messages[0], nil)
+	case '[':
+		err = s.batch(into)
+	default:
+		err = s.value(1, nil)
+	}
+	if err != nil {
+		return err
+	}
+	s.space()
+	if s.pos < len(data) {
+		return s.fail("unexpected text after the value")
+	}
+	return nil
+}
+
+func (s *scanner) fail(what string) error { return &syntaxError{s.pos, what} }
+
+// peek returns the next byte, or 0 at the end; 0 starts no token, so the two need not be told apart.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.data) {
+		return s.data[s.pos]
+	}
+	return 0
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.data) {
+		switch s.data[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// batch reads the array that is the whole body.
+func (s *scanner) batch(into *body) error {
+	return s.elements(func() error {
+		into.elements++
+		if into.elements > maxBatch {
+			return s.value(2, nil)
+		}
+		into.messages = append(into.messages, message{})
+		m := &into.messages[len(into.messages)-1]
+		if s.peek() != '{' {
+			return s.value(2, nil)
+		}
+		m.object = true
+		return s.object(2, m, nil)
+	})
+}
+
+// elements reads an array, calling read at the start of each element.
+func (s *scanner) elements(read func() error) error {
+	s.pos++ // [
+	s.space()
+	if s.peek() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		s.space()
+		if err := read(); err != nil {
+			return err
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			s.pos++
+			return nil
+		default:
+			return s.fail("expected , or ] in an array")
+		}
+	}
+}
+
+// value reads the value that starts here. depth is that of an object or array, should it be one. The members of an
+// object are noted in into, if that is not nil.
+func (s *scanner) value(depth int, into *parameters) error {
+	switch c := s.peek(); c {
+	case '{':
+		return s.object(depth, nil, into)
+	case '[':
+		if depth > maxDepth {
+			return s.fail("nested too deeply")
+		}
+		return s.elements(func() error { return s.value(depth+1, nil) })
+	case '"':
+		_, _, err := s.text()
+		return err
+	case 't':
+		return s.literal("true")
+	case 'f':
+		return s.literal("false")
+	case 'n':
+		return s.literal("null")
+	default:
+		if c == '-' || isDigit(c) {
+			return s.number()
+		}
+		if s.pos >= len(s.data) {
+			return s.fail("unexpected end")
+		}
+		return s.fail("expected a value")
+	}
+}
+
+// object reads an object, noting the members of a message or of its params where asked.
+func (s *scanner) object(depth int, m *message, p *parameters) error {
+	if depth > maxDepth {
+		return s.fail("nested too deeply")
+	}
+	s.pos++ // {
+	s.space()
+	if s.peek() == '}' {
+		s.pos++
+		return nil
+	}
+	names := nameSet{scanner: s, first: len(s.members)}
+	for {
+		s.space()
+		if s.peek() != '"' {
+			return s.fail("expected the name of a member")
+		}
+		start, end, err := s.text()
+		if err != nil {
+			return err
+		}
+		name := s.name(start, end, &s.a)
+		if !names.add(name, start, end) {
+			s.pos = start
+			return s.fail("a member stands twice in one object")
+		}
+		var member *[]byte
+		var params *parameters
+		switch {
+		case m != nil:
+			if member = m.member(name); member == &m.params {
+				params = &m.inside
+			}
+		case p != nil:
+			member = p.member(name)
+		}
+		s.space()
+		if s.peek() != ':' {
+			return s.fail("expected : after the name of a member")
+		}
+		s.pos++
+		s.space()
+		from := s.pos
+		if err := s.value(depth+1, params); err != nil {
+			return err
+		}
+		if member != nil {
+			*member = s.data[from:s.pos:s.pos]
+		}
+		s.space()
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			s.pos++
+			s.members = s.members[:names.first]
+			return nil
+		default:
+			return s.fail("expected , or } in an object")
+		}
+	}
+}
+
+// member returns where the member of that exact name is kept, or nil.
+func (m *message) member(name []byte) *[]byte {
+	switch string(name) {
+	case "jsonrpc":
+		return &m.jsonrpc
+	case "id":
+		return &m.id
+	case "method":
+		return &m.method
+	case "params":
+		return &m.params
+	case "name":
+		return &m.name
+	case "arguments":
+		return &m.arguments
+	}
+	return nil
+}
+
+func (p *parameters) member(name []byte) *[]byte {
+	switch string(name) {
+	case "name":
+		return &p.name
+	case "arguments":
+		return &p.arguments
+	case "protocolVersion":
+		return &p.protocolVersion
+	}
+	return nil
+}
+
+// A nameSet is the names of one open object. Few are compared one by one, many through a map: an object of a hundred
+// thousand members must not cost their square.
+type nameSet struct {
+	*scanner
+	first int
+	many  map[uint64]struct{}
+}
+
+const fewNames = 24
+
+// add is false where the name is there already.
+func (n *nameSet) add(name []byte, start, end int) bool {
+	s := n.scanner
+	hash := maphash.Bytes(nameSeed, name)
+	open := s.members[n.first:]
+	seen := false
+	if n.many != nil {
+		_, seen = n.many[hash]
+	} else {
+		for i := range open {
+			if open[i].hash == hash {
+				seen = true
+				break
+			}
+		}
+	}
+	if seen { // The same hash is nearly always the same name; nearly is not enough.
+		for _, other := range open {
+			if other.hash == hash && bytes.Equal(s.name(other.start, other.end, &s.b), name) {
+				return false
+			}
+		}
+	}
+	s.members = append(s.members, member{hash, start, end})
+	switch {
+	case n.many != nil:
+		n.many[hash] = struct{}{}
+	case len(open) >= fewNames:
+		n.many = make(map[uint64]struct{}, 4*fewNames)
+		for _, other := range s.members[n.first:] {
+			n.many[other.hash] = struct{}{}
+		}
+	}
+	return true
+}
+
+// name returns the text between two offsets with its escapes resolved, in *room if there are any.
+func (s *scanner) name(start, end int, room *[]byte) []byte {
+	raw := s.data[start:end]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	*room = appendUnescaped((*room)[:0], raw)
+	return *room
+}
+
+// text reads a string and returns the offsets of what stands between its quotes.
+func (s *scanner) text() (start, end int, err error) {
+	s.pos++ // "
+	start = s.pos
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			end = s.pos
+			s.pos++
+			return start, end, nil
+		case c == '\\':
+			if err := s.escape(); err != nil {
+				return 0, 0, err
+			}
+		case c < ' ':
+			return 0, 0, s.fail("a control character in a string")
+		case c < utf8.RuneSelf:
+			s.pos++
+		default:
+			r, size := utf8.DecodeRune(s.data[s.pos:])
+			if r == utf8.RuneError && size == 1 {
+				return 0, 0, s.fail("bad UTF-8")
+			}
+			s.pos += size
+		}
+	}
+	return 0, 0, s.fail("unexpected end")
+}
+
+// escape reads a backslash and what belongs to it.
+func (s *scanner) escape() error {
+	s.pos++
+	switch s.peek() {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.pos++
+		return nil
+	case 'u':
+		s.pos--
+		r, ok := hexEscape(s.data[s.pos:])
+		switch {
+		case !ok:
+			return s.fail("a bad escape in a string")
+		case isLow(r):
+			return s.fail("half a surrogate pair in a string")
+		case isHigh(r):
+			low, ok := hexEscape(s.data[s.pos+6:])
+			if !ok || !isLow(low) {
+				return s.fail("half a surrogate pair in a string")
+			}
+			s.pos += 6
+		}
+		s.pos += 6
+		return nil
+	}
+	return s.fail("a bad escape in a string")
+}
+
+func (s *scanner) literal(word string) error {
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+		return s.fail("expected a value")
+	}
+	s.pos += len(word)
+	return nil
+}
+
+func (s *scanner) number() error {
+	if s.peek() == '-' {
+		s.pos++
+	}
+	if s.peek() == '0' {
+		s.pos++
+	} else if !s.digits() {
+		return s.fail("a bad number")
+	}
+	if s.peek() == '.' {
+		s.pos++
+		if !s.digits() {
+			return s.fail("a bad number")
+		}
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.pos++
+		}
+		if !s.digits() {
+			return s.fail("a bad number")
+		}
+	}
+	return nil
+}
+
+// digits passes over digits, and is false where there is none.
+func (s *scanner) digits() bool {
+	from := s.pos
+	for isDigit(s.peek()) {
+		s.pos++
+	}
+	return s.pos > from
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// How often the database is looked at.
+const (
+	// A database that answers is asked for a sign of life, and now and then for its schema.
+	pingEvery       = 10 * time.Second
+	introspectEvery = time.Minute
+	// One that does not is asked for its schema, again and again.
+	firstPause = 200 * time.Millisecond
+	mostPause  = 10 * time.Second
+	// troublePause is the least time between two looks that calls in trouble ask for.
+	troublePause = time.Second
+
+	pingTimeout       = 5 * time.Second
+	introspectTimeout = 30 * time.Second
+)
+
+// watchSchema keeps the schema and the database's state in view until ctx ends.
+func (c *core) watchSchema(ctx context.Context) {
+	pause := firstPause
+	var read, looked time.Time // when the schema was read last, and when the database was asked for it last
+	healthy := false
+	for {
+		wait := mostPause
+		if db := c.openDatabase(); db != nil {
+			if !healthy || time.Since(read) > introspectEvery || !alive(db) {
+				looked = time.Now()
+				if healthy = c.introspect(ctx, db); healthy {
+					read, pause = looked, firstPause
+				}
+			}
+			if wait = pingEvery; !healthy {
+				wait = pause
+				pause = min(2*pause, mostPause)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.look:
+			healthy, pause = false, firstPause
+			continue
+		case <-c.trouble:
+			healthy = false
+			wait = troublePause - time.Since(looked)
+			if wait <= 0 {
+				continue
+			}
+		case <-time.After(jittered(wait)):
+			continue
+		}
+		select { // in trouble, but looked at just now
+		case <-ctx.Done():
+			return
+		case <-c.look:
+			pause = firstPause
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (c *core) openDatabase() *openDatabase {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.db
+}
+
+// introspect reads the schema and reports whether that succeeded.
+func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
+	attempt, cancel := context.WithTimeout(db.ctx, introspectTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	schema, err := db.Introspect(attempt)
+	if ctx.Err() != nil || db.ctx.Err() != nil {
+		return false // Nobody waits for the answer any more.
+	}
+	c.introspected(db, schema, err)
+	return err == nil
+}
+
+// alive is whether the database gives a sign of life. One that is busy is alive.
+func alive(db *openDatabase) bool {
+	ctx, cancel := context.WithTimeout(db.ctx, pingTimeout)
+	defer cancel()
+	err := db.Ping(ctx)
+	return err == nil || database.AsError(err).Code == database.Busy
+}
+
+// jittered spreads the looks of many pods.
+func jittered(d time.Duration) time.Duration {
+	return d*9/10 + rand.N(d/5+1) //nolint:gosec // G404: nothing depends on nobody guessing it
+}

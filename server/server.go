@@ -1,0 +1,128 @@
+// Package server runs a server: it takes what a source says, keeps the database's schema in view, joins both into the
+// snapshot that requests are answered from, and serves the endpoint and the admin port until it is told to end.
+//
+// Package cmd imports it, with the source that suits the command; nothing else does.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// Server is one server before it runs. All fields but those that say otherwise are required.
+type Server struct {
+	// Source tells what to answer from.
+	Source source.Source
+	// Endpoint is where agents are answered, Admin the port of probes, metrics and status. Run closes both.
+	Endpoint, Admin net.Listener
+	// SQLiteFile is the file of a SQLite database, SQLiteInitDir a folder of SQL files to fill a new one; both may be "".
+	SQLiteFile, SQLiteInitDir string
+	// Version is the program's, as initialize tells it.
+	Version string
+	Log     *slog.Logger
+	// DrainDelay is how long requests are still accepted after Run was told to end, while readiness already says no, so
+	// that whoever routes here hears of it first; 0 is not at all.
+	DrainDelay time.Duration
+	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
+	OpenDatabase func(engine string, settings database.Settings) database.DB
+}
+
+// drainTimeout is how long requests under way may take after the drain delay, before they are cut off.
+const drainTimeout = 20 * time.Second
+
+// Run serves until ctx ends, then drains and returns nil. An error says why it cannot go on.
+func (s *Server) Run(ctx context.Context) error {
+	metrics := telemetry.NewMetrics()
+	core := newCore(s, metrics)
+	defer core.close()
+	endpoint := newHTTPServer(mcp.NewHandler(mcp.Options{
+		Snapshot:        core.snapshot.Load,
+		DatabaseTrouble: core.lookAgain,
+		Metrics:         metrics,
+		Log:             s.Log,
+		Version:         s.Version,
+	}), s.Log)
+	endpoint.WriteTimeout = endpointWriteTimeout
+
+	// The admin port's long polls, the source and the schema's watch go on while requests drain: a revocation counts
+	// for those, too.
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	admin := newHTTPServer(newAdminHandler(core, metrics), s.Log)
+	admin.WriteTimeout = adminWriteTimeout
+	admin.BaseContext = func(net.Listener) context.Context { return background }
+
+	failed := make(chan error, 4)
+	var running sync.WaitGroup
+	start := func(what string, run func() error) {
+		running.Go(func() {
+			if err := run(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+				failed <- fmt.Errorf("%s: %w", what, err)
+			}
+		})
+	}
+	start("the endpoint's port", func() error { return endpoint.Serve(s.Endpoint) })
+	start("the admin port", func() error { return admin.Serve(s.Admin) })
+	start("the source", func() error { return s.Source.Run(background, core.apply) })
+	start("the database", func() error { core.watchSchema(background); return nil })
+	s.Log.Info("Listening", "endpoint", s.Endpoint.Addr().String(), "admin", s.Admin.Addr().String())
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.drain(core, endpoint)
+	case err = <-failed:
+		_ = endpoint.Close()
+	}
+	stop()
+	_ = admin.Close()
+	running.Wait()
+	return err
+}
+
+// drain lets the requests under way end.
+func (s *Server) drain(core *core, endpoint *http.Server) {
+	s.Log.Info("Ending; requests under way are answered first")
+	core.draining.Store(true)
+	time.Sleep(s.DrainDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	if err := endpoint.Shutdown(ctx); err != nil {
+		s.Log.Warn("Requests were cut off", "error", err)
+		_ = endpoint.Close()
+	}
+}
+
+// The time that things may take on a connection. A request's headers and body come quickly or not at all; the idle
+// timeout is longer than usual proxies' own, so that it is they who hang up.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = time.Minute
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
+	// The endpoint's covers the slowest statement and the slowest reader; the admin port's the longest long poll.
+	endpointWriteTimeout = 5 * time.Minute
+	adminWriteTimeout    = maxWait + 30*time.Second
+)
+
+func newHTTPServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}

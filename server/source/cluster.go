@@ -1,0 +1,142 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+)
+
+// bootGrace is how long the API is waited for before the mounted copies are used: a pod that was just restarted must
+// not answer from a file that is late, where the API would have said better.
+const bootGrace = 2 * time.Second
+
+// Cluster is the source of a server that runs in a cluster.
+type Cluster struct {
+	// API is how to reach the API; nil where only the mounts are to be used.
+	API       *rest.Config
+	Namespace string
+	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.
+	ConfigSecrets []string
+	ConfigDir     string
+	// ConnectionSecret and CASecret are "" where the database needs none.
+	ConnectionSecret, ConnectionDir string
+	CASecret, CADir                 string
+	Log                             *slog.Logger
+}
+
+// Run implements Source.
+func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
+	if len(c.ConfigSecrets) == 0 {
+		return errors.New("no Config Secret is named")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+
+	v := newView(len(c.ConfigSecrets), c.ConnectionSecret != "", c.CASecret != "")
+	seen := make(chan func(*view), 64)
+	tell := func(observation func(*view)) {
+		select {
+		case seen <- observation:
+		case <-ctx.Done():
+		}
+	}
+	secrets := c.secrets(v)
+	for _, s := range secrets {
+		data, err := readMount(s.dir)
+		if err != nil {
+			c.Log.Warn("A mounted Secret cannot be read", "dir", s.dir, "error", err)
+		}
+		v.mount(s.copies, data)
+		running.Go(func() {
+			watchMount(ctx, s.dir, c.Log, func(data Secret) { tell(func(v *view) { v.mount(s.copies, data) }) })
+		})
+	}
+	if c.API == nil {
+		v.boot()
+	} else if err := c.watchAPI(ctx, &running, secrets, tell); err != nil {
+		return err
+	}
+	c.loop(ctx, v, seen, apply)
+	return nil
+}
+
+// A watched is one Secret that is followed.
+type watched struct {
+	*copies
+	name, dir string
+}
+
+func (c *Cluster) secrets(v *view) []watched {
+	var all []watched
+	for i, name := range c.ConfigSecrets {
+		all = append(all, watched{v.parts[i], name, filepath.Join(c.ConfigDir, strconv.Itoa(i))})
+	}
+	if c.ConnectionSecret != "" {
+		all = append(all, watched{v.connection, c.ConnectionSecret, c.ConnectionDir})
+	}
+	if c.CASecret != "" {
+		all = append(all, watched{v.ca, c.CASecret, c.CADir})
+	}
+	return all
+}
+
+// watchAPI starts to follow the Secrets through the API, and the time that it is given to speak first.
+func (c *Cluster) watchAPI(ctx context.Context, running *sync.WaitGroup, secrets []watched, tell func(func(*view))) error {
+	client, parameters, err := newClient(c.API)
+	if err != nil {
+		return fmt.Errorf("the API cannot be used: %w", err)
+	}
+	// What client-go says belongs among our own lines.
+	clientContext := klog.NewContext(ctx, logr.FromSlogHandler(c.Log.Handler()).WithName("client-go"))
+	for _, s := range secrets {
+		w := &secretWatch{
+			client: client, parameters: parameters, namespace: c.Namespace, name: s.name, log: c.Log,
+			heard: func(data Secret) { tell(func(v *view) { v.hear(s.copies, data) }) },
+			lost:  func() { tell(func(v *view) { v.lose(s.copies) }) },
+		}
+		running.Go(func() { w.run(clientContext) })
+	}
+	running.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(bootGrace):
+			tell((*view).boot)
+		}
+	})
+	return nil
+}
+
+// loop folds what is seen into the view and applies what follows.
+func (c *Cluster) loop(ctx context.Context, v *view, seen <-chan func(*view), apply func(Update)) {
+	var applied Update
+	first := true
+	for {
+		if v.booting && v.allHeard() {
+			v.boot()
+		}
+		if update := v.update(); !v.booting && (first || !update.equal(applied)) {
+			apply(update)
+			applied, first = update, false
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case observation := <-seen:
+			observation(v)
+		}
+		for range len(seen) { // what has come meanwhile is applied as one
+			(<-seen)(v)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// mountPoll is how often a mount is read where no notification comes.
+const mountPoll = 10 * time.Second
+
+// readMount returns the content of a mounted Secret; nil where the folder does not exist or is empty. The files are
+// those of one version: the kubelet swaps the link ..data, and everything is read behind one resolution of it.
+func readMount(dir string) (Secret, error) {
+	for attempt := 0; ; attempt++ {
+		data, err := readVersion(dir)
+		// A version that is swapped while it is read is gone; the next attempt sees its successor.
+		if err == nil || !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
+			return data, err
+		}
+	}
+}
+
+func readVersion(dir string) (Secret, error) {
+	version, err := filepath.EvalSymlinks(filepath.Join(dir, "..data"))
+	if errors.Is(err, fs.ErrNotExist) {
+		version = dir
+	} else if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(version)
+	if errors.Is(err, fs.ErrNotExist) && version == dir {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var data Secret
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), "..") || entry.IsDir() {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(version, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			data = Secret{}
+		}
+		data[entry.Name()] = content
+	}
+	return data, nil
+}
+
+// watchMount calls seen with the mount's content whenever it may have changed, until ctx ends. It does not read it at
+// once: the first look is the caller's.
+func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Secret)) {
+	poll := time.NewTicker(mountPoll)
+	defer poll.Stop()
+	notify := newNotifier(dir, log)
+	defer notify.close()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+			notify.add()
+		case _, ok := <-notify.events():
+			if !ok {
+				notify.close()
+				continue
+			}
+		case <-notify.errors(): // Something was missed, so look.
+		}
+		data, err := readMount(dir)
+		if err != nil {
+			if !failing {
+				log.Warn("A mounted Secret cannot be read; what it held stays", "dir", dir, "error", err)
+			}
+			failing = true
+			continue
+		}
+		failing = false
+		seen(data)
+	}
+}
+
+// A notifier tells of changes in a folder where the system can; where it cannot there is the poll.
+type notifier struct {
+	dir     string
+	watcher *fsnotify.Watcher
+}
+
+func newNotifier(dir string, log *slog.Logger) *notifier {
+	n := &notifier{dir: dir}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		log.Warn("Changes of a mounted Secret are only noticed by polling", "dir", dir, "error", err)
+		return n
+	}
+	n.watcher = watcher
+	n.add()
+	return n
+}
+
+// add watches the folder, if it exists by now; adding it again does no harm.
+func (n *notifier) add() {
+	if n.watcher != nil {
+		_ = n.watcher.Add(n.dir)
+	}
+}
+
+func (n *notifier) events() <-chan fsnotify.Event {
+	if n.watcher == nil {
+		return nil
+	}
+	return n.watcher.Events
+}
+
+func (n *notifier) errors() <-chan error {
+	if n.watcher == nil {
+		return nil
+	}
+	return n.watcher.Errors
+}
+
+func (n *notifier) close() {
+	if n.watcher != nil {
+		_ = n.watcher.Close()
+		n.watcher = nil
+	}
+}

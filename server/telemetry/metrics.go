@@ -1,0 +1,128 @@
+package telemetry
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Form is the form of a request's body (decisions section 2), as a label.
+type Form string
+
+// The forms. FormNone is that of a request which was answered before its body was understood.
+const (
+	FormNone    Form = "none"
+	FormSimple  Form = "simple"
+	FormJSONRPC Form = "jsonrpc"
+)
+
+// OutcomeOK is the outcome of a tool call that was no error; the others are the tool errors' codes (decisions section 5).
+const OutcomeOK = "ok"
+
+// Metrics are the server's metrics in a registry of their own. Safe for concurrent use.
+type Metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	calls     *prometheus.CounterVec
+	inFlight  prometheus.Gauge
+	revision  prometheus.Gauge
+	refused   prometheus.Gauge
+	database  prometheus.Gauge
+}
+
+// NewMetrics returns metrics that have counted nothing yet.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mcp_admin_requests_total",
+			Help: "Requests to the endpoint that were answered, by the body's form, the method it names and the class of the HTTP status.",
+		}, []string{"form", "method", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "mcp_admin_request_duration_seconds",
+			Help:    "Time from a request's headers to the end of its answer, by the method it names.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"method"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mcp_admin_tool_calls_total",
+			Help: "Tool calls, by the operation in the tool's name and the outcome: ok, or the error's code.",
+		}, []string{"operation", "outcome"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "mcp_admin_requests_in_flight",
+			Help: "Authenticated requests that are being answered.",
+		}),
+		revision: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "mcp_admin_config_revision",
+			Help: "Revision of the Config that is answered from; 0 where there is none.",
+		}),
+		refused: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "mcp_admin_config_refused",
+			Help: "1 while a newer Config than the one in force has been refused.",
+		}),
+		database: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "mcp_admin_database_up",
+			Help: "1 while the newest attempt to reach the database succeeded.",
+		}),
+	}
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.inFlight, m.revision, m.refused, m.database,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the metrics in Prometheus' formats.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// statusClasses are the values of the label status.
+var statusClasses = [...]string{"other", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// Request counts a request that was answered. method must be one of a bounded set; "" stands for none.
+func (m *Metrics) Request(form Form, method string, status int, took time.Duration) {
+	class := statusClasses[0]
+	if i := status / 100; i < len(statusClasses) {
+		class = statusClasses[i]
+	}
+	if method == "" {
+		method = "none"
+	}
+	m.requests.WithLabelValues(string(form), method, class).Inc()
+	m.durations.WithLabelValues(method).Observe(took.Seconds())
+}
+
+// operations are the values of the label operation, beside "other".
+var operations = map[string]bool{"find": true, "list": true, "get": true, "create": true, "update": true, "delete": true,
+	"describe": true, "actions": true, "action": true, "bulk": true, "related": true, "history": true, "autocomplete": true}
+
+// ToolCall counts a call of a tool. The tool's name is the caller's and may be anything.
+func (m *Metrics) ToolCall(tool, outcome string) {
+	operation, _, _ := strings.Cut(tool, "_")
+	if !operations[operation] {
+		operation = "other"
+	}
+	m.calls.WithLabelValues(operation, outcome).Inc()
+}
+
+// InFlight adds to the number of requests that are being answered.
+func (m *Metrics) InFlight(delta int) { m.inFlight.Add(float64(delta)) }
+
+// Config tells which revision is answered from (0: none), and whether a newer one was refused.
+func (m *Metrics) Config(revision int64, refused bool) {
+	m.revision.Set(float64(revision))
+	m.refused.Set(truth(refused))
+}
+
+// Database tells whether the newest attempt to reach the database succeeded.
+func (m *Metrics) Database(up bool) { m.database.Set(truth(up)) }
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+const refused = `{"error":"Invalid or missing authentication token"}`
+
+var _ = Describe("the bookshop", Ordered, func() {
+	var b bench
+	BeforeAll(func(ctx SpecContext) { b = newBench(ctx, "books") })
+
+	It("answers what a token was granted, and nothing else", func(ctx SpecContext) {
+		clerk, owner := b.token(ctx, "clerk"), b.token(ctx, "owner")
+
+		text, isError := b.call(clerk, "list_book", `{"filters":{"author__country":"Poland"},"fields":["title"]}`)
+		Expect(isError).To(BeFalse(), text)
+		Expect(text).To(MatchJSON(`{"count":2,"total_count":2,"results":[{"id":4,"title":"Solaris"},{"id":5,"title":"The Cyberiad"}]}`))
+
+		text, isError = b.call(clerk, "list_customer", `{}`)
+		Expect(isError).To(BeTrue())
+		Expect(text).To(MatchJSON(`{"error":"Permission denied: cannot view customer","code":"permission_denied"}`))
+
+		text, isError = b.call(owner, "get_customer", `{"id":1}`)
+		Expect(isError).To(BeFalse(), text)
+		Expect(text).To(MatchJSON(`{"id":1,"name":"Ada Example","email":"ada@example.com","joined":"2026-01-05T09:30:00"}`))
+
+		_, tools := b.post(clerk, `{"method":"tools/list"}`)
+		Expect(tools).To(ContainSubstring(`"list_author"`))
+		Expect(tools).NotTo(ContainSubstring("customer"))
+
+		Expect(b.post("", `{"method":"tools/list"}`)).Error().To(Equal(refused))
+	})
+
+	It("tells the truth to kubectl wait: a Ready token works at once", func(ctx SpecContext) {
+		for i := range 5 {
+			Expect(b.answers(b.addToken(ctx, fmt.Sprintf("prompt-%d", i)))).To(Equal(http.StatusOK))
+		}
+	})
+
+	It("shows in kubectl get what works, and where", func(ctx SpecContext) {
+		Expect(b.kubectl(ctx, "get", "mcpendpoint")).To(MatchRegexp(`(?m)^bookshop +True +http://bookshop-mcp\.books\.svc/mcp/ +SQLite 3\S+ +4 +\d+ +1/1 `))
+		Expect(b.kubectl(ctx, "get", "mcpm", "book")).To(MatchRegexp(`(?m)^book +True +bookshop +book +book +true +3 `))
+		Expect(b.kubectl(ctx, "get", "mcpt", "clerk")).To(MatchRegexp(`(?m)^clerk +True +bookshop +\["clerks"\] +never +clerk `))
+		Expect(b.kubectl(ctx, "get", "mcpt", "owner")).To(ContainSubstring("2036-01-01"))
+	})
+
+	It("refuses a revoked token in under a second, with no pod restarted", func(ctx SpecContext) {
+		pods := func() string {
+			return b.kubectl(ctx, "get", "pods", "-o", `jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount}{"\n"}{end}`)
+		}
+		before := pods()
+		const revocations = 50
+		var manifests, names []string
+		for i := range revocations {
+			names = append(names, fmt.Sprintf("mcptoken/brief-%d", i))
+			manifests = append(manifests, fmt.Sprintf(`{apiVersion: mcpadmin.dev/v1alpha1, kind: MCPToken, metadata: {name: brief-%d, namespace: %s},
+  spec: {endpointRef: {name: bookshop}, groups: [clerks]}}`, i, b.namespace))
+		}
+		apply(ctx, strings.Join(manifests, "\n---\n"))
+		b.wait(ctx, "Ready", names...)
+
+		revoker := newRevoker(ctx)
+		var delays []time.Duration
+		for i := range revocations {
+			token := b.token(ctx, fmt.Sprintf("brief-%d", i))
+			Expect(b.answers(token)).To(Equal(http.StatusOK))
+			takeAway := revoker.remove
+			if i%2 == 1 {
+				takeAway = revoker.deactivate
+			}
+			begun := time.Now()
+			Expect(takeAway(ctx, b.namespace, fmt.Sprintf("brief-%d", i))).To(Succeed())
+			Eventually(func() int { return b.answers(token) }).WithPolling(time.Millisecond).Should(Equal(http.StatusUnauthorized))
+			delays = append(delays, time.Since(begun))
+		}
+		slices.Sort(delays)
+		median, worst := delays[len(delays)/2], delays[len(delays)-1]
+		fmt.Printf("revocation: median %d ms, worst %d ms, of %d\n", median.Milliseconds(), worst.Milliseconds(), len(delays))
+		Expect(worst).To(BeNumerically("<", time.Second))
+		Expect(pods()).To(Equal(before))
+
+		b.wait(ctx, "Ready", "mcptoken/brief-1")
+		Expect(b.condition(ctx, "mcptoken/brief-1", "Ready")).To(HavePrefix("True Inactive:"))
+	})
+
+	It("goes on when a server's process is killed", func(ctx SpecContext) {
+		owner := b.token(ctx, "owner")
+		pod := strings.Fields(b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}"))[0]
+		pid, ok := cluster.PodProcess(b.namespace, pod)
+		Expect(ok).To(BeTrue())
+		Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+		Eventually(func() int { return b.answers(owner) }).Should(Equal(http.StatusOK))
+		text, isError := b.call(owner, "get_book", `{"id":4}`)
+		Expect(isError).To(BeFalse(), text)
+		Expect(b.kubectl(ctx, "get", "pod", pod, "-o", "jsonpath={.status.containerStatuses[0].restartCount}")).To(Equal("1"))
+		b.wait(ctx, "Ready", "mcpendpoint/bookshop")
+	})
+
+	It("keeps every token when the manager is restarted", func(ctx SpecContext) {
+		owner := b.token(ctx, "owner")
+		revision := b.kubectl(ctx, "get", "mcpe", "bookshop", "-o", "jsonpath={.status.revision}")
+		kubectl(ctx, "-n", "mcp-admin-system", "delete", "pod", "--all", "--wait")
+		kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=60s")
+		added := b.addToken(ctx, "after-restart")
+		Expect(b.answers(added)).To(Equal(http.StatusOK))
+		Expect(b.answers(owner)).To(Equal(http.StatusOK))
+		Expect(b.token(ctx, "owner")).To(Equal(owner))
+		var before, after int
+		fmt.Sscan(revision, &before)
+		fmt.Sscan(b.kubectl(ctx, "get", "mcpe", "bookshop", "-o", "jsonpath={.status.revision}"), &after)
+		Expect(after).To(Equal(before + 1))
+	})
+
+	It("goes on answering while the API server is away, and revokes when it is back", func(ctx SpecContext) {
+		owner := b.token(ctx, "owner")
+		leaver := b.addToken(ctx, "leaver")
+		Expect(cluster.StopAPIServer()).To(Succeed())
+		for range 20 {
+			text, isError := b.call(owner, "get_author", `{"id":3}`)
+			Expect(isError).To(BeFalse(), text)
+			time.Sleep(100 * time.Millisecond)
+		}
+		Expect(cluster.StartAPIServer(ctx)).To(Succeed())
+		Expect(newRevoker(ctx).remove(ctx, b.namespace, "leaver")).To(Succeed())
+		Eventually(func() int { return b.answers(leaver) }).Should(Equal(http.StatusUnauthorized))
+		Expect(b.answers(owner)).To(Equal(http.StatusOK))
+	})
+
+	It("uses no more memory than it asks for", func(ctx SpecContext) {
+		for namespace, container := range map[string]string{b.namespace: "server", "mcp-admin-system": "manager"} {
+			pod := strings.Fields(kubectl(ctx, "-n", namespace, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}"))[0]
+			pid, ok := cluster.PodProcess(namespace, pod)
+			Expect(ok).To(BeTrue())
+			now, peak := memory(pid)
+			fmt.Printf("memory of the %s: %d MiB, peak %d MiB\n", container, now>>10, peak>>10)
+			Expect(peak>>10).To(BeNumerically("<", 256), "the limit of the container")
+		}
+	})
+})
+
+// memory is a process's resident memory and its peak, in KiB.
+func memory(pid int) (now, peak int) {
+	GinkgoHelper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	Expect(err).NotTo(HaveOccurred())
+	for line := range strings.Lines(string(status)) {
+		fmt.Sscanf(line, "VmRSS: %d", &now)
+		fmt.Sscanf(line, "VmHWM: %d", &peak)
+	}
+	return now, peak
+}

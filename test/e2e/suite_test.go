@@ -1,0 +1,153 @@
+// Package e2e asks the whole product its main questions, on the local cluster: objects go in through a real API server,
+// real controllers compile them, real server processes answer over HTTP.
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
+)
+
+// cluster is shared by all specs; each works in a namespace of its own.
+var cluster *platform.Platform
+
+func TestEndToEnd(t *testing.T) {
+	if os.Getenv("MCP_TEST_E2E") == "" {
+		t.Skip("MCP_TEST_E2E is not set: make test sets it, and builds the programs that the local cluster runs")
+	}
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	RunSpecs(t, "end to end")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	root, err := filepath.Abs("../..")
+	Expect(err).NotTo(HaveOccurred())
+	cluster, err = platform.Start(ctx, root, filepath.Join(root, ".local", "e2e"), GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(cluster.Stop()).To(Succeed()) })
+})
+
+// bench is one namespace with the bookshop in it, and a local address that leads to its endpoint.
+type bench struct {
+	namespace, url string
+}
+
+// newBench applies the samples into a new namespace and waits until they are Ready.
+func newBench(ctx context.Context, namespace string) bench {
+	GinkgoHelper()
+	address, err := cluster.Forward(namespace+"/bookshop-mcp:80", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	samples := kubectl(ctx, "kustomize", "../../config/samples")
+	apply(ctx, strings.NewReplacer("namespace: bookshop", "namespace: "+namespace, "name: bookshop\n  labels", "name: "+namespace+"\n  labels").Replace(samples))
+	b := bench{namespace: namespace, url: "http://" + address + "/mcp/"}
+	DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "delete", "namespace", namespace, "--wait=false") })
+	b.wait(ctx, "Ready", "mcpendpoint,mcpmodelexposure,mcptoken", "--all")
+	return b
+}
+
+func kubectl(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	output, err := cluster.Kubectl(ctx, args...)
+	Expect(err).NotTo(HaveOccurred())
+	return output
+}
+
+func apply(ctx context.Context, manifest string) {
+	GinkgoHelper()
+	_, err := cluster.KubectlInput(ctx, manifest, "apply", "--server-side", "-f", "-")
+	Expect(err).NotTo(HaveOccurred())
+}
+
+func (b bench) kubectl(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	return kubectl(ctx, append([]string{"-n", b.namespace}, args...)...)
+}
+
+func (b bench) wait(ctx context.Context, condition string, what ...string) {
+	GinkgoHelper()
+	_, err := cluster.Kubectl(ctx, append([]string{"-n", b.namespace, "wait", "--timeout=60s", "--for=condition=" + condition}, what...)...)
+	if err != nil {
+		Fail(err.Error() + "\n" + b.kubectl(ctx, "get", "mcp,pods", "-o", "yaml"))
+	}
+}
+
+// condition is "status reason: message" of an object's condition.
+func (b bench) condition(ctx context.Context, object, condition string) string {
+	path := fmt.Sprintf(`jsonpath={range .status.conditions[?(@.type==%q)]}{.status} {.reason}: {.message}{end}`, condition)
+	output, err := cluster.Kubectl(ctx, "-n", b.namespace, "get", object, "-o", path)
+	if err != nil {
+		return err.Error()
+	}
+	return output
+}
+
+func (b bench) token(ctx context.Context, name string) string {
+	GinkgoHelper()
+	data, err := cluster.Secret(ctx, b.namespace, name)
+	Expect(err).NotTo(HaveOccurred())
+	return string(data["token"])
+}
+
+// addToken makes a token that may view everything, waits until it is Ready, and returns its text.
+func (b bench) addToken(ctx context.Context, name string) string {
+	GinkgoHelper()
+	apply(ctx, fmt.Sprintf(`{apiVersion: mcpadmin.dev/v1alpha1, kind: MCPToken, metadata: {name: %s, namespace: %s},
+  spec: {endpointRef: {name: bookshop}, permissions: [{models: ["*"], verbs: [view]}]}}`, name, b.namespace))
+	b.wait(ctx, "Ready", "mcptoken/"+name)
+	return b.token(ctx, name)
+}
+
+// post sends one request and returns the status and body; status 0 is a request that got no answer.
+func (b bench) post(token, body string) (int, string) {
+	request, err := http.NewRequest(http.MethodPost, b.url, strings.NewReader(body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := (&http.Client{Timeout: 10 * time.Second}).Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(content)
+}
+
+// call calls a tool in the simple form and returns its text, and whether it is an error.
+func (b bench) call(token, tool, arguments string) (string, bool) {
+	GinkgoHelper()
+	status, body := b.post(token, fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, tool, arguments))
+	Expect(status).To(Equal(http.StatusOK), body)
+	var answer struct {
+		Content []struct{ Type, Text string }
+		IsError bool
+	}
+	Expect(json.Unmarshal([]byte(body), &answer)).To(Succeed(), body)
+	Expect(answer.Content).To(HaveLen(1))
+	Expect(answer.Content[0].Type).To(Equal("text"))
+	return answer.Content[0].Text, answer.IsError
+}
+
+// answers is the status that a harmless request with the token gets.
+func (b bench) answers(token string) int {
+	status, _ := b.post(token, `{"method":"tools/list"}`)
+	return status
+}

@@ -1,0 +1,170 @@
+// Package harness runs a whole server in the test's own process, over a real database, and asks it over HTTP.
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+)
+
+// Endpoint is a running server.
+type Endpoint struct {
+	// URL is what agents call.
+	URL string
+	t   testing.TB
+}
+
+// Database is where a server finds its database: a SQLite file, or a connection Secret.
+type Database struct {
+	SQLiteFile string
+	Connection source.Secret
+}
+
+// fixed is a source that says the same for ever.
+type fixed source.Update
+
+// Run implements source.Source.
+func (f fixed) Run(ctx context.Context, apply func(source.Update)) error {
+	apply(source.Update(f))
+	<-ctx.Done()
+	return nil
+}
+
+const statusKey = "status-key"
+
+// Serve runs a server over the database until the test ends, and returns once it has read the schema. What the models
+// and tokens leave out is filled in.
+func Serve(t testing.TB, database Database, models []contract.Model, tokens []contract.Token) *Endpoint {
+	t.Helper()
+	config := &contract.Config{
+		Version: contract.Version, MinReader: 1, Revision: 1, Models: models, Tokens: tokens,
+		Endpoint: contract.Endpoint{
+			Namespace: "test", Name: "test", StatusKey: statusKey,
+			Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
+			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200},
+		},
+	}
+	if database.SQLiteFile != "" {
+		config.Endpoint.Database.Engine = contract.EngineSQLite
+	}
+	for i := range models {
+		m := &models[i]
+		m.Exposure, m.VerboseName, m.VerboseNamePlural = m.Name, m.Name, m.Name+"s"
+		m.DefaultPageSize, m.MaxPageSize = 100, 1000
+	}
+	if err := config.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	endpoint, admin := listen(t), listen(t)
+	s := &server.Server{
+		Source:   fixed{Config: config, Connection: database.Connection},
+		Endpoint: endpoint, Admin: admin, SQLiteFile: database.SQLiteFile,
+		Version: "test", Log: slog.New(slog.DiscardHandler),
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	e := &Endpoint{URL: "http://" + endpoint.Addr().String() + "/mcp/", t: t}
+	e.waitReady("http://" + admin.Addr().String())
+	return e
+}
+
+func listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (e *Endpoint) waitReady(admin string) {
+	e.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		response, err := http.Get(admin + "/readyz")
+		if err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			e.t.Fatalf("the server is not ready: %s", e.status(admin))
+		}
+	}
+}
+
+// status is what the server says of itself.
+func (e *Endpoint) status(admin string) string {
+	request, err := http.NewRequest(http.MethodGet, admin+"/status", nil)
+	if err != nil {
+		return err.Error()
+	}
+	request.Header.Set("Authorization", "Bearer "+statusKey)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body) // a piece of it is good enough for a message
+	return string(body)
+}
+
+// Post sends a body with a token and returns the status and body of the answer.
+func (e *Endpoint) Post(token, body string) (int, string) {
+	e.t.Helper()
+	request, err := http.NewRequest(http.MethodPost, e.URL, strings.NewReader(body))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return response.StatusCode, string(answer)
+}
+
+// Call calls a tool and returns its text, and whether it is an error.
+func (e *Endpoint) Call(token, tool, arguments string) (text string, isError bool) {
+	e.t.Helper()
+	status, body := e.Post(token, fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, tool, arguments))
+	var answer struct {
+		Content []struct{ Type, Text string }
+		IsError bool
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != http.StatusOK || len(answer.Content) != 1 || answer.Content[0].Type != "text" {
+		e.t.Fatalf("%s %s: %d %s", tool, arguments, status, body)
+	}
+	return answer.Content[0].Text, answer.IsError
+}
+
+// Viewer is a token that may view everything, and its text.
+func Viewer() (contract.Token, string) {
+	const text = "mcp_viewerviewerview.0000000000000000000000000000000000000000000"
+	return contract.Token{Namespace: "test", Name: "viewer", Hashes: []string{contract.HashToken(text)},
+		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}, text
+}

@@ -1,0 +1,250 @@
+package packaging
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+func TestChartHasNoLint(t *testing.T) {
+	if out, failure := run(tool(t, "helm"), "lint", "--strict", chart); failure != "" {
+		t.Errorf("%s%s", out, failure)
+	}
+}
+
+func TestChartHoldsTheGeneratedFiles(t *testing.T) {
+	copies := map[string]string{
+		"role.yaml":                 "config/rbac/role.yaml",
+		"leader_election_role.yaml": "config/rbac/leader_election_role.yaml",
+		"editor_role.yaml":          "config/rbac/editor_role.yaml",
+		"viewer_role.yaml":          "config/rbac/viewer_role.yaml",
+	}
+	paths, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
+	if err != nil || len(paths) != 3 {
+		t.Fatalf("%d generated CRDs, want 3: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		copies["crds/"+filepath.Base(path)] = "config/crd/bases/" + filepath.Base(path)
+	}
+	for name, source := range copies {
+		want, err := os.ReadFile(filepath.Join(root, source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(chart, "files", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(want) {
+			t.Errorf("the chart's files/%s differs from %s; run \"make generate\"", name, source)
+		}
+	}
+	if found, _ := filepath.Glob(chart + "/files/crds/*"); len(found) != len(paths) {
+		t.Errorf("the chart has %d files of CRDs, want %d", len(found), len(paths))
+	}
+}
+
+func TestChartInstallsTheSameCRDs(t *testing.T) {
+	want := map[string]object{}
+	for _, crd := range renderKustomization(t, root+"/config/crd") {
+		want[crd.GetName()] = crd
+	}
+	crds := ofKind(renderChart(t, "crds.keep=false"), "CustomResourceDefinition")
+	if len(crds) != len(want) {
+		t.Errorf("%d CRDs, want %d", len(crds), len(want))
+	}
+	for _, crd := range crds {
+		if diff := cmp.Diff(want[crd.GetName()].Object, crd.Object); diff != "" {
+			t.Errorf("%s is not the generated one (-want +got):\n%s", crd.GetName(), diff)
+		}
+	}
+	for _, crd := range ofKind(renderChart(t), "CustomResourceDefinition") {
+		if got := crd.GetAnnotations()["helm.sh/resource-policy"]; got != "keep" {
+			t.Errorf("an uninstall would delete %s and all its objects: the resource policy is %q, want keep", crd.GetName(), got)
+		}
+	}
+	if left := ofKind(renderChart(t, "crds.install=false"), "CustomResourceDefinition"); len(left) != 0 {
+		t.Errorf("%d CRDs with crds.install=false, want none", len(left))
+	}
+}
+
+func TestChartGrantsTheSameRights(t *testing.T) {
+	rules := func(name string) any {
+		return nested(t, readObject(t, root+"/config/rbac/"+name+".yaml"), "rules")
+	}
+	tests := []struct {
+		name   string
+		values []string
+		// want is the rules of each role, by kind, namespace and name.
+		want map[string]any
+	}{
+		{
+			name: "the whole cluster",
+			want: map[string]any{
+				"ClusterRole//mcp-admin-system:mcp-admin-mcp-admin-operator":         rules("role"),
+				"ClusterRole//mcp-admin-system:mcp-admin-mcp-admin-operator:editor":  rules("editor_role"),
+				"ClusterRole//mcp-admin-system:mcp-admin-mcp-admin-operator:viewer":  rules("viewer_role"),
+				"Role/mcp-admin-system/mcp-admin-mcp-admin-operator-leader-election": rules("leader_election_role"),
+			},
+		},
+		{
+			name:   "two namespaces",
+			values: []string{"watchNamespaces={shop,crm}", "rbac.aggregate=false"},
+			want: map[string]any{
+				"Role/shop/mcp-admin-mcp-admin-operator":                             rules("role"),
+				"Role/crm/mcp-admin-mcp-admin-operator":                              rules("role"),
+				"Role/mcp-admin-system/mcp-admin-mcp-admin-operator-leader-election": rules("leader_election_role"),
+			},
+		},
+		{
+			name:   "rights made by someone else",
+			values: []string{"rbac.create=false", "rbac.aggregate=false"},
+			want:   map[string]any{},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			objects := renderChart(t, tt.values...)
+			got := map[string]any{}
+			for _, role := range slices.Concat(ofKind(objects, "ClusterRole"), ofKind(objects, "Role")) {
+				got[role.GetKind()+"/"+role.GetNamespace()+"/"+role.GetName()] = nested(t, role, "rules")
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("the roles differ (-want +got):\n%s", diff)
+			}
+			checkBindings(t, objects)
+		})
+	}
+}
+
+// The chart and config/default start the same pod, but for names and images.
+func TestChartRunsTheSameManager(t *testing.T) {
+	pod := func(objects []object) map[string]any {
+		spec := nested(t, the(t, objects, "Deployment"), "spec", "template", "spec").(map[string]any)
+		container := spec["containers"].([]any)[0].(map[string]any)
+		serverImage := environment(container)["SERVER_IMAGE"]
+		for i, argument := range container["args"].([]any) {
+			container["args"].([]any)[i] = strings.ReplaceAll(argument.(string), "$(SERVER_IMAGE)", serverImage)
+		}
+		container["env"] = slices.DeleteFunc(container["env"].([]any), func(item any) bool {
+			return item.(map[string]any)["name"] == "SERVER_IMAGE"
+		})
+		for _, field := range []string{"image", "imagePullPolicy"} {
+			unstructured.RemoveNestedField(container, field)
+		}
+		unstructured.RemoveNestedField(spec, "serviceAccountName")
+		return spec
+	}
+	want := pod(renderKustomization(t, root+"/config/default"))
+	got := pod(renderChart(t, "serverImage.repository=mcp-admin/server", "serverImage.tag=dev"))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the pods differ (-config/default +chart):\n%s", diff)
+	}
+}
+
+func TestChartValuesReachTheManager(t *testing.T) {
+	objects := renderChart(t, "replicas=2", "watchNamespaces={shop,crm}", "image.repository=r.example.com/m",
+		"image.tag=v9", "serverImage.repository=r.example.com/s", "serverImage.tag=v9", "nodeSelector.disk=ssd",
+		"podLabels.team=data", "podLabels.app\\.kubernetes\\.io/name=mine", "imagePullSecrets[0].name=pull",
+		"tolerations[0].operator=Exists", "priorityClassName=high", "serviceAccount.name=operator", "metrics.service=false")
+	deployment := the(t, objects, "Deployment")
+	container := managerContainer(t, objects)
+	if got := container["image"]; got != "r.example.com/m:v9" {
+		t.Errorf("image is %v", got)
+	}
+	for _, want := range []any{"--server-image=r.example.com/s:v9", "--namespace=shop", "--namespace=crm", "--leader-elect"} {
+		if !slices.Contains(container["args"].([]any), want) {
+			t.Errorf("the arguments lack %v: %v", want, container["args"])
+		}
+	}
+	want := map[string]any{
+		"nodeSelector":       map[string]any{"disk": "ssd"},
+		"imagePullSecrets":   []any{map[string]any{"name": "pull"}},
+		"tolerations":        []any{map[string]any{"operator": "Exists"}},
+		"priorityClassName":  "high",
+		"serviceAccountName": "operator",
+	}
+	for field, value := range want {
+		if diff := cmp.Diff(value, nested(t, deployment, "spec", "template", "spec", field)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", field, diff)
+		}
+	}
+	selected := nested(t, deployment, "spec", "selector", "matchLabels").(map[string]any)
+	labels := nested(t, deployment, "spec", "template", "metadata", "labels").(map[string]any)
+	for key, value := range selected {
+		if labels[key] != value {
+			t.Errorf("the Deployment does not select its own pods: label %s is %v, want %v", key, labels[key], value)
+		}
+	}
+	if labels["team"] != "data" {
+		t.Errorf("the pod's labels are %v", labels)
+	}
+	if services := ofKind(objects, "Service"); len(services) != 0 {
+		t.Errorf("%d Services with metrics.service=false, want none", len(services))
+	}
+}
+
+func TestChartRefusesWrongValues(t *testing.T) {
+	helm := tool(t, "helm")
+	tests := []struct{ name, value, want string }{
+		{"an unknown value", "replicsa=2", "replicsa"},
+		{"a wrong type", "replicas=many", "replicas"},
+		{"a namespace that cannot be one", "watchNamespaces={Shop}", "watchNamespaces"},
+		{"an unknown pull policy", "image.pullPolicy=Sometimes", "pullPolicy"},
+		{"no ServiceAccount at all", "serviceAccount.create=false", "serviceAccount.name"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, failure := run(helm, "template", "x", chart, "--set", tt.value)
+			if failure == "" {
+				t.Fatalf("it was rendered:\n%s", out)
+			}
+			if !strings.Contains(failure, tt.want) {
+				t.Errorf("the message does not name %s: %s", tt.want, failure)
+			}
+		})
+	}
+}
+
+func TestChartReadmeNamesEveryValue(t *testing.T) {
+	readme, err := os.ReadFile(chart + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(chart + "/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{}
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		t.Fatal(err)
+	}
+	var described []string
+	for _, match := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(string(readme), -1) {
+		described = append(described, match[1])
+		if _, found, _ := unstructured.NestedFieldNoCopy(values, strings.Split(match[1], ".")...); !found {
+			t.Errorf("the README describes %s, which is no value", match[1])
+		}
+	}
+	var check func(path string, value any)
+	check = func(path string, value any) {
+		children, isMap := value.(map[string]any)
+		if slices.Contains(described, path) {
+			return
+		}
+		if !isMap || len(children) == 0 {
+			t.Errorf("the README does not describe %s", path)
+		}
+		for name, child := range children {
+			check(strings.TrimPrefix(path+"."+name, "."), child)
+		}
+	}
+	check("", values)
+}
