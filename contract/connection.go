@@ -3,6 +3,7 @@ package contract
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -36,8 +37,8 @@ func (c Connection) Address() string { return net.JoinHostPort(c.Host, strconv.I
 // String returns host:port/database.
 func (c Connection) String() string { return c.Address() + "/" + c.Database }
 
-// GoString implements fmt.GoStringer, so that %#v shows no more than String.
-func (c Connection) GoString() string { return "contract.Connection(" + c.String() + ")" }
+// Format implements fmt.Formatter, so that no verb shows more than String: %d would print the fields.
+func (c Connection) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
 // LogValue implements slog.LogValuer.
 func (c Connection) LogValue() slog.Value { return slog.StringValue(c.String()) }

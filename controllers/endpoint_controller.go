@@ -53,6 +53,8 @@ type endpointScope struct {
 	endpoint  *v1alpha1.MCPEndpoint
 	exposures []v1alpha1.MCPModelExposure
 	tokens    []v1alpha1.MCPToken
+	// credentials are those of the tokens that were looked up.
+	credentials map[types.NamespacedName]compile.Credential
 
 	// floor is the highest revision that was ever written, as far as anything still tells.
 	floor int64
@@ -69,13 +71,15 @@ type endpointScope struct {
 	unapplied  *finding
 	deployment *appsv1.Deployment
 	reports    podReports
+	// unasked is how long to wait for pods that were never asked; 0 is not at all.
+	unasked time.Duration
 
 	// lookAgain is when to reconcile again where nothing happens before; 0 is never.
 	lookAgain time.Duration
 }
 
-// All that the controllers may do. The manager may read Secrets because it must be able to grant that to the servers,
-// each for its own by name.
+// All that the controllers may do. They read the tokens' Secrets, and may read any, or they could not grant each server
+// to read its own.
 //
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
@@ -112,6 +116,11 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	notApplied := r.applyWorkload(ctx, s)
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
+	}
+	if s.unasked > 0 {
+		// A manager that has just started must not take away what is said about its pods before it asked them.
+		s.wakeIn(s.unasked)
+		return ctrl.Result{RequeueAfter: s.lookAgain}, ignoreTerminating(errors.Join(notWritten, notApplied))
 	}
 	r.publish(s)
 	notReported := r.status.write(ctx, endpoint, r.summarise(s))
@@ -179,11 +188,12 @@ func (r *endpointReconciler) resolveDatabase(ctx context.Context, s *endpointSco
 // compile decides what the Config should be, and what becomes of each object.
 func (r *endpointReconciler) compile(s *endpointScope) {
 	now := r.now()
+	s.credentials = r.store.credentialsOf(s.tokens)
 	in := compile.Inputs{
 		Endpoint:    s.endpoint,
 		Exposures:   s.exposures,
 		Tokens:      s.tokens,
-		Credentials: r.store.credentialsOf(s.tokens),
+		Credentials: s.credentials,
 		Now:         now,
 		Previous:    s.stored.config,
 		Floor:       max(s.floor, s.stored.floor),
@@ -304,7 +314,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if s.config != nil {
 		r.poller.Observe(keyOf(s.endpoint), s.config.Endpoint.StatusKey, pods)
 	}
-	s.reports = reportsOf(r.poller, s.endpoint, pods)
+	s.reports, s.unasked = reportsOf(r.poller, s.endpoint, pods)
 	return nil
 }
 
@@ -330,7 +340,10 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 		if !compiled {
 			continue
 		}
-		tokens[keyOf(t)] = tokenFacts{UID: t.UID, Generation: t.Generation, Verdict: verdict, Programmed: s.programmed(verdict.Verdict)}
+		tokens[keyOf(t)] = tokenFacts{
+			UID: t.UID, Generation: t.Generation, Credential: s.credentials[keyOf(t)], Verdict: verdict,
+			Programmed: s.programmed(verdict.Verdict),
+		}
 	}
 	r.store.publish(keyOf(s.endpoint), exposures, tokens)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,13 +38,16 @@ func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoi
 	return living, nil
 }
 
-// reportsOf returns the newest report of each pod.
-func reportsOf(poller *observe.Poller, e *v1alpha1.MCPEndpoint, pods []corev1.Pod) podReports {
+// reportsOf returns the newest report of each pod, and how long to wait for those that were never asked yet.
+func reportsOf(poller *observe.Poller, e *v1alpha1.MCPEndpoint, pods []corev1.Pod) (podReports, time.Duration) {
 	reports := make(podReports, len(pods))
+	var longest time.Duration
 	for i := range pods {
-		reports[i] = podReport{pods[i].Name, isReady(&pods[i]), poller.Report(keyOf(e), pods[i].UID)}
+		status, wait := poller.Report(keyOf(e), pods[i].UID)
+		reports[i] = podReport{pods[i].Name, isReady(&pods[i]), status}
+		longest = max(longest, wait)
 	}
-	return reports
+	return reports, longest
 }
 
 func isReady(pod *corev1.Pod) bool {

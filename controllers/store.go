@@ -28,8 +28,10 @@ type exposureFacts struct {
 
 // tokenFacts is what the endpoint's reconciler knows about a token.
 type tokenFacts struct {
-	UID        types.UID
+	UID types.UID
+	// Generation and Credential are those that were compiled.
 	Generation int64
+	Credential compile.Credential
 	Verdict    compile.TokenVerdict
 	Programmed finding
 }
@@ -123,7 +125,7 @@ func swap[F any](all map[types.NamespacedName]map[types.NamespacedName]F, endpoi
 	return changed
 }
 
-// exposure returns what is known about an exposure as it is now.
+// exposure returns what is known about an exposure, and whether it is about the exposure as it is now.
 func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,12 +133,13 @@ func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 	return f, ok && f.UID == e.UID && f.Generation == e.Generation
 }
 
-// token returns what is known about a token as it is now.
-func (s *store) token(t *v1alpha1.MCPToken) (tokenFacts, bool) {
+// token returns what is known about a token, and whether it is about the token and its text as they are now: what was
+// programmed for another text says nothing about this one.
+func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential) (tokenFacts, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f, ok := s.tokenFacts[endpointOf(t.Namespace, t.Spec.EndpointRef)][keyOf(t)]
-	return f, ok && f.UID == t.UID && f.Generation == t.Generation
+	return f, ok && f.UID == t.UID && f.Generation == t.Generation && reflect.DeepEqual(f.Credential, credential)
 }
 
 // waker is a source of a controller: it puts objects into its queue. Before the controller runs it does nothing, and

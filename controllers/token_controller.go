@@ -24,7 +24,7 @@ type tokenReconciler struct {
 }
 
 // Reconcile finds the token's text first, so that the endpoint's reconciler can go on, and then writes the status where
-// that one has evaluated this generation, or there is no endpoint. Otherwise it waits: the store wakes it.
+// that one has evaluated this generation with this text, or there is no endpoint. Otherwise it waits: the store wakes it.
 func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	token := &v1alpha1.MCPToken{}
 	if err := r.client.Get(ctx, request.NamespacedName, token); client.IgnoreNotFound(err) != nil {
@@ -50,7 +50,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	}
 	r.store.setCredential(token, credential)
 
-	facts, evaluated := r.store.token(token)
+	facts, evaluated := r.store.token(token, credential)
 	if evaluated {
 		status := r.summarise(token, tokenFindings(token, facts, credential), facts, credential)
 		err = errors.Join(err, r.status.write(ctx, token, status))

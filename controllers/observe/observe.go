@@ -34,6 +34,8 @@ const (
 	grace = 10 * time.Second
 	// The first pause after a failed attempt, and the longest.
 	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
+	// patience is how long the first answer of a pod is waited for.
+	patience = 3 * time.Second
 	// maxReportBytes bounds what a pod may answer.
 	maxReportBytes = 32 << 20
 )
@@ -42,7 +44,8 @@ const (
 type Options struct {
 	// Address returns the host and port of a pod's admin listener; nil is the pod's IP and AdminPort.
 	Address func(*corev1.Pod) string
-	// OnReport is called after a report came that differs from the one before. It must not block.
+	// OnReport is called after a report came that differs from the one before, and after the first attempt to ask a pod
+	// failed. It must not block.
 	OnReport func(endpoint types.NamespacedName)
 	Log      logr.Logger
 }
@@ -97,9 +100,12 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 			delete(old, pod.UID)
 			continue
 		}
-		next := &worker{poller: p, endpoint: endpoint, target: target, log: p.options.Log.WithValues("pod", klog.KObj(pod))}
+		next := &worker{
+			poller: p, endpoint: endpoint, target: target, since: time.Now(),
+			log: p.options.Log.WithValues("pod", klog.KObj(pod)),
+		}
 		if w != nil {
-			next.report = w.latest()
+			next.report, next.asked = w.latest(), true
 		}
 		var ctx context.Context
 		ctx, next.stop = context.WithCancel(p.ctx)
@@ -114,15 +120,21 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 	}
 }
 
-// Report returns the newest report of a pod, or nil where there is none. The report must not be changed.
-func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) *contract.Status {
+// Report returns the newest report of a pod, or nil where there is none, and how long it is worth waiting for the very
+// first one: until the first attempt ended, and for a few seconds at most. The report must not be changed.
+func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract.Status, time.Duration) {
 	p.mu.Lock()
 	w := p.endpoints[endpoint][pod]
 	p.mu.Unlock()
 	if w == nil {
-		return nil
+		return nil, 0
 	}
-	return w.latest()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked {
+		return w.report, 0
+	}
+	return w.report, max(0, patience-time.Since(w.since))
 }
 
 // target is where a pod's /status is, and what opens it.
@@ -134,9 +146,12 @@ type worker struct {
 	endpoint types.NamespacedName
 	target   target
 	log      logr.Logger
+	since    time.Time
 	stop     context.CancelFunc
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// asked is whether the first attempt has ended.
+	asked  bool
 	report *contract.Status
 }
 
@@ -156,6 +171,9 @@ func (w *worker) run(ctx context.Context) {
 		switch {
 		case err != nil:
 			w.log.V(1).Info("A pod could not be asked for its status", "reason", err.Error())
+			if w.failed() {
+				w.poller.options.OnReport(w.endpoint)
+			}
 			sleep(ctx, pause)
 			pause = min(2*pause, longestPause)
 		case w.keep(report):
@@ -172,8 +190,17 @@ func (w *worker) keep(report *contract.Status) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	news := w.report == nil || w.report.Serial != report.Serial
-	w.report = report
+	w.report, w.asked = report, true
 	return news
+}
+
+// failed notes that an attempt failed, and returns whether it was the first one.
+func (w *worker) failed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.asked
+	w.asked = true
+	return first
 }
 
 func sleep(ctx context.Context, d time.Duration) {

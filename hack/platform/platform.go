@@ -61,8 +61,10 @@ func (p *Platform) install(ctx context.Context) error {
 	if _, err := p.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(p.root, "config", "default")); err != nil {
 		return err
 	}
-	_, err := p.Kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=60s")
-	return err
+	if _, err := p.Kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=60s"); err != nil {
+		return fmt.Errorf("the manager does not start; its log is below %s: %w", filepath.Join(p.Dir(), "pods"), err)
+	}
+	return nil
 }
 
 // Kubectl runs kubectl with all rights and returns what it printed; an error holds what it printed to stderr.

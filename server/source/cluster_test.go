@@ -15,7 +15,7 @@ import (
 
 const configSecret = "books-mcp-config"
 
-// partsOf is a Config of a revision as one part.
+// partOf is a Config of a revision as one part.
 func partOf(t *testing.T, revision int64) map[string][]byte {
 	t.Helper()
 	parts, err := contract.Encode(&contract.Config{
@@ -68,7 +68,7 @@ func mkdir(t *testing.T, dir string) string {
 	return dir
 }
 
-// a run is a Cluster source at work.
+// A run is a Cluster source at work.
 type run struct {
 	t       *testing.T
 	updates chan Update
@@ -331,7 +331,7 @@ func TestMountsAloneAreEnough(t *testing.T) {
 	r.next("revision 2")
 }
 
-func TestAPIInWhichTheMountIsForbidden(t *testing.T) {
+func TestForbiddenSecretIsReadFromItsMount(t *testing.T) {
 	t.Parallel()
 	api, dir := newFakeAPI(t), t.TempDir()
 	api.forbidden[configSecret] = true

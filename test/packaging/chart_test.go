@@ -129,13 +129,6 @@ func TestChartRunsTheSameManager(t *testing.T) {
 	pod := func(objects []object) map[string]any {
 		spec := nested(t, the(t, objects, "Deployment"), "spec", "template", "spec").(map[string]any)
 		container := spec["containers"].([]any)[0].(map[string]any)
-		serverImage := environment(container)["SERVER_IMAGE"]
-		for i, argument := range container["args"].([]any) {
-			container["args"].([]any)[i] = strings.ReplaceAll(argument.(string), "$(SERVER_IMAGE)", serverImage)
-		}
-		container["env"] = slices.DeleteFunc(container["env"].([]any), func(item any) bool {
-			return item.(map[string]any)["name"] == "SERVER_IMAGE"
-		})
 		for _, field := range []string{"image", "imagePullPolicy"} {
 			unstructured.RemoveNestedField(container, field)
 		}
@@ -157,9 +150,12 @@ func TestChartValuesReachTheManager(t *testing.T) {
 	deployment := the(t, objects, "Deployment")
 	container := managerContainer(t, objects)
 	if got := container["image"]; got != "r.example.com/m:v9" {
-		t.Errorf("image is %v", got)
+		t.Errorf("the image is %v", got)
 	}
-	for _, want := range []any{"--server-image=r.example.com/s:v9", "--namespace=shop", "--namespace=crm", "--leader-elect"} {
+	if got := environment(container)["MCP_ADMIN_SERVER_IMAGE"]; got != "r.example.com/s:v9" {
+		t.Errorf("the server's image is %v", got)
+	}
+	for _, want := range []any{"--namespace=shop", "--namespace=crm", "--leader-elect"} {
 		if !slices.Contains(container["args"].([]any), want) {
 			t.Errorf("the arguments lack %v: %v", want, container["args"])
 		}

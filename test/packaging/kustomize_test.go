@@ -62,7 +62,7 @@ configurations: [config/default/server_image.yaml]
 	if got, want := container["image"], "registry.example.com/manager:v9"; got != want {
 		t.Errorf("the manager's image is %v, want %s", got, want)
 	}
-	if got, want := environment(container)["SERVER_IMAGE"], "registry.example.com/server:v9"; got != want {
+	if got, want := environment(container)["MCP_ADMIN_SERVER_IMAGE"], "registry.example.com/server:v9"; got != want {
 		t.Errorf("the server's image is %v, want %s", got, want)
 	}
 }

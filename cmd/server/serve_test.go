@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+const token = "a-token-of-more-than-thirty-two-characters"
+
+// freeAddress is an address where nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func writeFiles(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestServeFromMountsUntilSIGTERM(t *testing.T) {
+	dir := t.TempDir()
+	parts, err := contract.Encode(&contract.Config{
+		Version: 1, MinReader: 1, Revision: 1,
+		Endpoint: contract.Endpoint{
+			Namespace: "shop", Name: "books", StatusKey: "key",
+			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(5 * time.Second)},
+			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10},
+		},
+		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, DefaultPageSize: 10, MaxPageSize: 10}},
+		Tokens: []contract.Token{{Namespace: "shop", Name: "agent", Hashes: []string{contract.HashToken(token)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, filepath.Join(dir, "config", "0"), parts[0])
+	writeFiles(t, filepath.Join(dir, "init"), map[string][]byte{
+		"book.sql": []byte("create table book (book_id integer primary key, title text); insert into book values (1, 'Solaris');"),
+	})
+	endpoint, admin := freeAddress(t), freeAddress(t)
+	command := newCommand()
+	command.SetArgs([]string{"serve", "--listen=" + endpoint, "--admin-listen=" + admin, "--config-secret=books-mcp-config",
+		"--config-dir=" + filepath.Join(dir, "config"), "--sqlite-file=" + filepath.Join(dir, "db.sqlite"),
+		"--sqlite-init-dir=" + filepath.Join(dir, "init"), "--drain-delay=0s", "--log-level=ERROR"})
+	done := make(chan error, 1)
+	go func() { done <- command.ExecuteContext(context.Background()) }()
+
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if response, err := http.Get("http://" + admin + "/readyz"); err == nil {
+			response.Body.Close()
+			if response.StatusCode == 200 {
+				break
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("never ready")
+		}
+	}
+	request, _ := http.NewRequest("POST", "http://"+endpoint+"/mcp/", strings.NewReader(`{"method":"tools/call","name":"list_book","arguments":{}}`))
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := io.ReadAll(response.Body)
+	response.Body.Close()
+	if response.StatusCode != 200 || !strings.Contains(string(answer), "Solaris") {
+		t.Errorf("%d %s", response.StatusCode, answer)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("serve does not end")
+	}
+}
+
+func TestServeRefusesWhatCannotWork(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	for _, c := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"no Config", "config-secret", []string{"--config-dir=x"}},
+		{"a service account without a namespace", "--namespace", []string{"--config-secret=x", "--config-dir=x", "--service-account-dir=x"}},
+		{"a service account outside of a cluster", "no pod", []string{"--config-secret=x", "--config-dir=x", "--service-account-dir=x", "--namespace=shop"}},
+		{"a port that is taken", "--listen", []string{"--config-secret=x", "--config-dir=x", "--listen=" + taken.Addr().String()}},
+		{"an argument", "unknown command", []string{"--config-secret=x", "--config-dir=x", "more"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			command := newCommand()
+			command.SetArgs(append([]string{"serve"}, c.args...))
+			if err := command.Execute(); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}

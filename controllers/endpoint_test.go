@@ -1,0 +1,301 @@
+package controllers_test
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+var _ = Describe("An endpoint", func() {
+	It("becomes Ready whatever the order of its objects, and then nothing is written", func() {
+		w := newWorld()
+		token, exposure, endpoint := w.token("agent", "shop"), w.exposure("order", "shop"), w.endpoint("shop")
+		w.create(token, exposure)
+		Eventually(reads(token, "Ready")).Should(Equal("False EndpointNotFound"))
+		Eventually(reads(exposure, "Ready")).Should(Equal("False EndpointNotFound"))
+		w.create(endpoint)
+		server := w.runServer("shop", "shop-0")
+		expectReady(token, exposure, endpoint)
+
+		Expect(server.lets(w.text("agent"))).To(BeTrue())
+		Expect(endpoint.Status.URL).To(Equal("http://shop-mcp." + w.namespace + ".svc/mcp/"))
+		Expect(endpoint.Status.Database.Display).To(Equal("SQLite 3.50"))
+		Expect(*endpoint.Status.Models).To(BeEquivalentTo(1))
+		Expect(*endpoint.Status.Tokens).To(BeEquivalentTo(1))
+		Expect(endpoint.Status.Replicas.Display).To(Equal("1/1"))
+		Expect(exposure.Status.Columns).To(Equal([]string{"id", "name"}))
+		Expect(*exposure.Status.ToolCount).To(BeEquivalentTo(2))
+		Expect(token.Status.Secret.Name).To(Equal("agent"))
+		Expect(token.Status.Expires).To(Equal("never"))
+
+		before := running.writes.to(w.namespace)
+		for _, o := range []client.Object{token, exposure, endpoint} { // every reconciler has work, and finds nothing to do
+			o.SetAnnotations(map[string]string{"touched": "yes"})
+			Expect(k8s.Update(context.Background(), o)).To(Succeed())
+		}
+		server.change(func(*fakeServer) {})
+		Consistently(func() []string { return running.writes.to(w.namespace) }).Should(HaveLen(len(before)),
+			"written: %v", running.writes.to(w.namespace)[len(before):])
+	})
+
+	It("runs its server with no more rights than it needs", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		endpoint.Spec.Database.SQLite = nil
+		endpoint.Spec.Database.ConnectionSecretRef = connection("db")
+		w.create(endpoint)
+		role, deployment := &rbacv1.Role{}, &appsv1.Deployment{}
+		key := client.ObjectKey{Namespace: w.namespace, Name: "shop-mcp"}
+		Eventually(func() error { return k8s.Get(context.Background(), key, deployment) }).Should(Succeed())
+		Expect(k8s.Get(context.Background(), key, role)).To(Succeed())
+		Expect(role.Rules).To(HaveLen(1))
+		Expect(role.Rules[0].ResourceNames).To(Equal([]string{"shop-mcp-config", "db"}))
+		Expect(role.Rules[0].Verbs).To(Equal([]string{"get", "list", "watch"}))
+		Expect(k8s.Get(context.Background(), key, &rbacv1.RoleBinding{})).To(Succeed())
+		Expect(k8s.Get(context.Background(), key, &corev1.Service{})).To(Succeed())
+		account := &corev1.ServiceAccount{}
+		Expect(k8s.Get(context.Background(), key, account)).To(Succeed())
+		Expect(*account.AutomountServiceAccountToken).To(BeFalse())
+
+		pod := deployment.Spec.Template.Spec
+		Expect(*pod.AutomountServiceAccountToken).To(BeTrue())
+		Expect(pod.Containers[0].Image).To(Equal("server:test"))
+		Expect(pod.Containers[0].Args).To(ContainElements("--config-secret=shop-mcp-config", "--connection-secret=db", "--connection-dir=/etc/mcp-admin/connection"))
+		for _, volume := range pod.Volumes {
+			Expect(*volume.Secret.Optional).To(BeTrue(), volume.Name)
+		}
+		Expect(deployment.Spec.Strategy.Type).To(Equal(appsv1.RollingUpdateDeploymentStrategyType))
+	})
+
+	It("leaves alone what others do with its Deployment, and heals what is its own", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		endpoint.Spec.Database.SQLite = nil
+		endpoint.Spec.Database.ConnectionSecretRef = connection("db")
+		w.create(endpoint)
+		deployment := &appsv1.Deployment{ObjectMeta: w.meta("shop-mcp")}
+		Eventually(func() error {
+			return k8s.Get(context.Background(), client.ObjectKeyFromObject(deployment), deployment)
+		}).Should(Succeed())
+		edit(deployment, func(d *appsv1.Deployment) {
+			d.Spec.Replicas = new(int32(3)) // as an autoscaler does
+			d.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now"}
+			d.Spec.Template.Spec.Containers[0].Image = "somebody/elses:image"
+		})
+		Eventually(func() string {
+			Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
+			return deployment.Spec.Template.Spec.Containers[0].Image
+		}).Should(Equal("server:test"))
+		Expect(*deployment.Spec.Replicas).To(BeEquivalentTo(3))
+		Expect(deployment.Spec.Template.Annotations).To(HaveKey("kubectl.kubernetes.io/restartedAt"))
+	})
+
+	It("serves a SQLite file from one pod at a time", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		endpoint.Spec.Server.Replicas = new(int32(3))
+		w.create(endpoint)
+		deployment := &appsv1.Deployment{ObjectMeta: w.meta("shop-mcp")}
+		Eventually(func() error {
+			return k8s.Get(context.Background(), client.ObjectKeyFromObject(deployment), deployment)
+		}).Should(Succeed())
+		Expect(*deployment.Spec.Replicas).To(BeEquivalentTo(1))
+		Expect(deployment.Spec.Strategy.Type).To(Equal(appsv1.RecreateDeploymentStrategyType))
+	})
+
+	It("is stuck while it is scaled to zero by its own spec", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		endpoint.Spec.Server.Replicas = new(int32(0))
+		w.create(endpoint)
+		Eventually(reads(endpoint, "Stalled")).Should(Equal("True ScaledToZero"))
+	})
+
+	It("says which of its Secrets is missing, and recovers when it comes", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		endpoint.Spec.Database.SQLite = nil
+		endpoint.Spec.Database.ConnectionSecretRef = connection("db")
+		w.create(endpoint)
+		w.runServer("shop", "shop-0")
+		Eventually(reads(endpoint, "DatabaseReady")).Should(Equal("False SecretNotFound"))
+		Expect(message(endpoint, "Ready")).To(Equal(`Secret "db" does not exist`))
+		w.create(&corev1.Secret{ObjectMeta: w.meta("db")})
+		expectReady(endpoint)
+	})
+
+	It("is not Ready while its database is down, and its tokens do not notice", func() {
+		w := newWorld()
+		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
+		w.create(endpoint, token)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint, token)
+		server.change(func(s *fakeServer) {
+			s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonUnreachable, Message: "db:5432 does not answer"}
+		})
+		Eventually(reads(endpoint, "DatabaseReady")).Should(Equal("False Unreachable"))
+		Expect(message(endpoint, "Ready")).To(Equal("db:5432 does not answer"))
+		Consistently(reads(token, "Ready")).Should(Equal("True Ready"))
+		server.change(func(s *fakeServer) {
+			s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected, Engine: "SQLite", Version: "3.50"}
+		})
+		expectReady(endpoint)
+	})
+
+	It("is not made unready by a new token", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint)
+		server.change(func(s *fakeServer) { s.frozen = true })
+		token := w.token("agent", "shop")
+		w.create(token)
+		Eventually(reads(token, "Programmed")).Should(Equal("False WaitingForPods"))
+		Consistently(reads(endpoint, "Ready")).Should(Equal("True Ready"))
+	})
+
+	It("never takes a Secret or a Deployment that is somebody else's", func() {
+		w := newWorld()
+		foreign := &corev1.Secret{ObjectMeta: w.meta("shop-mcp-config"), Data: map[string][]byte{"mine": []byte("x")}}
+		service := &corev1.Service{ObjectMeta: w.meta("shop-mcp"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}
+		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
+		w.create(foreign, service, endpoint, token)
+		Eventually(reads(endpoint, "Programmed")).Should(Equal("False OwnershipConflict"))
+		Eventually(reads(endpoint, "WorkloadAvailable")).Should(Equal("False OwnershipConflict"))
+		Expect(message(endpoint, "WorkloadAvailable")).To(ContainSubstring(`Service "shop-mcp"`))
+		Eventually(reads(token, "Programmed")).Should(Equal("False OwnershipConflict"))
+		Expect(w.secret("shop-mcp-config").Data).To(Equal(foreign.Data))
+
+		w.delete(service)
+		w.delete(foreign)
+		Eventually(reads(endpoint, "Programmed")).Should(Equal("False WaitingForPods"))
+	})
+
+	It("says that its pods refuse the Config", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint)
+		server.change(func(s *fakeServer) {
+			s.frozen = true
+			s.status.Refused = &contract.Refusal{Revision: 9, Message: "it makes no sense"}
+		})
+		edit(endpoint, func(e *endpointType) { e.Spec.Server.Limits.MaxBodyBytes = 2048 })
+		Eventually(reads(endpoint, "Programmed")).Should(Equal("False ConfigRefused"))
+		Expect(message(endpoint, "Programmed")).To(HaveSuffix("it makes no sense"))
+	})
+
+	It("waits for every pod that answers agents, and a hung one holds up only the news about itself", func() {
+		w := newWorld()
+		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
+		w.create(endpoint, token)
+		first, second := w.runServer("shop", "shop-0"), w.runServer("shop", "shop-1")
+		expectReady(endpoint, token)
+
+		second.change(func(s *fakeServer) { s.frozen = true })
+		text := w.text("agent")
+		edit(token, func(t *tokenType) { t.Spec.Active = new(bool) })
+		Eventually(func() bool { return first.lets(text) }).Should(BeFalse())
+		Eventually(reads(token, "Ready")).Should(Equal("False WaitingForPods"))
+		Consistently(reads(token, "Ready")).Should(Equal("False WaitingForPods"))
+
+		second.setReady(false) // it is counted no more
+		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))
+	})
+})
+
+var _ = Describe("The Config", func() {
+	It("is written again above every revision that a pod has, when somebody deletes it", func() {
+		w := newWorld()
+		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
+		w.create(endpoint, token)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint, token)
+		text, before := w.text("agent"), w.config("shop").Revision
+		w.delete(w.secret("shop-mcp-config"))
+		Eventually(func() int64 { return server.applied().Revision }).Should(BeNumerically(">", before))
+		expectReady(endpoint, token)
+		Expect(server.lets(text)).To(BeTrue())
+		Expect(w.text("agent")).To(Equal(text))
+		Expect(endpoint.Status.Revision).To(Equal(w.config("shop").Revision))
+	})
+
+	It("is repaired when somebody writes nonsense into it", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		w.runServer("shop", "shop-0")
+		expectReady(endpoint)
+		before := w.config("shop").Revision
+		edit(w.secret("shop-mcp-config"), func(s *corev1.Secret) { s.Data[contract.PartKeyConfig] = []byte("nonsense") })
+		Eventually(func() error {
+			_, err := contract.Decode([]contract.Part{w.secret("shop-mcp-config").Data})
+			return err
+		}).Should(Succeed())
+		Expect(w.config("shop").Revision).To(BeNumerically(">", before))
+		expectReady(endpoint)
+	})
+
+	It("keeps its revisions when the manager is restarted, and nothing is written", func() {
+		w := newWorld()
+		endpoint, token, exposure := w.endpoint("shop"), w.token("agent", "shop"), w.exposure("order", "shop")
+		given := w.token("given", "shop")
+		given.Spec.TokenSecretRef = secretKey("given-text", "key")
+		w.create(&corev1.Secret{ObjectMeta: w.meta("given-text"), Data: map[string][]byte{"key": []byte("a text of at least thirty-two characters")}})
+		w.create(endpoint, token, exposure, given)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint, token, exposure, given)
+		revision, written := w.config("shop").Revision, w.secret("shop-mcp-config").ResourceVersion
+
+		running.stop()
+		inactive := w.token("late", "shop")
+		w.create(inactive) // while nobody looks
+		running = startManager(apiServer.Config)
+		expectReady(inactive)
+		Expect(w.config("shop").Revision).To(Equal(revision + 1))
+		Expect(w.secret("shop-mcp-config").ResourceVersion).NotTo(Equal(written))
+		for _, name := range []string{"agent", "given"} {
+			uid := map[string]string{"agent": string(token.UID), "given": string(given.UID)}[name]
+			Expect(w.config("shop").FindToken(w.namespace, name, uid).Revision).To(BeNumerically("<=", revision))
+		}
+		Expect(server.lets(w.text("agent"))).To(BeTrue())
+		for _, request := range running.writes.to(w.namespace) {
+			Expect(request).To(Or(
+				ContainSubstring("secrets/shop-mcp-config"), ContainSubstring("secrets/late"),
+				ContainSubstring("mcptokens/late/status"), ContainSubstring("mcpendpoints/shop/status")),
+				"only what the new token needs is written")
+		}
+	})
+
+	It("gathers what is added, and loses no time with what is taken away", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint)
+		before := w.config("shop").Revision
+		var tokens []client.Object
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			tokens = append(tokens, w.token(name, "shop"))
+		}
+		w.create(tokens...)
+		expectReady(tokens...)
+		Expect(w.config("shop").Revision-before).To(BeNumerically("<=", 3), "five tokens take few revisions")
+
+		text := w.text("a")
+		began := time.Now()
+		w.delete(tokens[0])
+		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+		Expect(time.Since(began)).To(BeNumerically("<", 90*time.Millisecond))
+	})
+})

@@ -1,0 +1,194 @@
+package controllers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// addressAnnotation is where a test's pod says that its /status is.
+const addressAnnotation = "test/address"
+
+// fakeServer stands for a server's pod: a Pod object whose status it writes, and a real /status. It takes each Config
+// as it comes, as the server does, unless it is frozen.
+type fakeServer struct {
+	pod  *corev1.Pod
+	http *httptest.Server
+	stop context.CancelFunc
+	// stopped is closed when the pod ended.
+	stopped <-chan struct{}
+
+	mu     sync.Mutex
+	key    string
+	config *contract.Config
+	status contract.Status
+	serial int
+	frozen bool
+	// tables says what the pod finds of a model, by its table; what is not there is served.
+	tables map[string]contract.ModelStatus
+	news   chan struct{}
+}
+
+// runServer starts a pod of an endpoint, and makes the endpoint's Deployment say that it is available.
+func (w *world) runServer(endpoint, name string) *fakeServer {
+	s := &fakeServer{tables: map[string]contract.ModelStatus{}, news: make(chan struct{})}
+	s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected, Engine: "SQLite", Version: "3.50"}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop, s.stopped = stop, ctx.Done()
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	DeferCleanup(func() {
+		s.stop()
+		s.http.Close()
+	})
+
+	s.pod = &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.namespace, Name: name,
+			Labels:      map[string]string{"mcpadmin.dev/endpoint": endpoint, "mcpadmin.dev/component": "server"},
+			Annotations: map[string]string{addressAnnotation: strings.TrimPrefix(s.http.URL, "http://")},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: "server:test"}}},
+	}
+	Expect(k8s.Create(ctx, s.pod)).To(Succeed())
+	s.pod.Status.PodIP = "10.0.0.1"
+	s.setReady(true)
+	go s.follow(ctx, client.ObjectKey{Namespace: w.namespace, Name: endpoint + "-mcp-config"})
+	w.deploymentAvailable(endpoint)
+	return s
+}
+
+func (s *fakeServer) setReady(ready bool) {
+	GinkgoHelper()
+	status := corev1.ConditionFalse
+	if ready {
+		status = corev1.ConditionTrue
+	}
+	s.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status}}
+	Expect(k8s.Status().Update(context.Background(), s.pod)).To(Succeed())
+}
+
+// delete ends the pod at once.
+func (s *fakeServer) delete() {
+	GinkgoHelper()
+	s.stop()
+	Expect(k8s.Delete(context.Background(), s.pod, client.GracePeriodSeconds(0))).To(Succeed())
+}
+
+// follow applies each new Config.
+func (s *fakeServer) follow(ctx context.Context, key client.ObjectKey) {
+	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		var secret corev1.Secret
+		if err := k8s.Get(ctx, key, &secret); err != nil {
+			continue
+		}
+		config, err := contract.Decode([]contract.Part{secret.Data})
+		s.mu.Lock()
+		switch {
+		case s.frozen:
+		case err != nil:
+			if s.status.Refused == nil {
+				s.status.Refused = &contract.Refusal{Message: err.Error()}
+				s.changed()
+			}
+		case s.config == nil || s.config.Revision != config.Revision:
+			s.config, s.key = config, config.Endpoint.StatusKey
+			s.report()
+		}
+		s.mu.Unlock()
+	}
+}
+
+// report makes the status what the config and the tables say. The caller holds the lock.
+func (s *fakeServer) report() {
+	s.status.Revision, s.status.Refused, s.status.Ready, s.status.Models = s.config.Revision, nil, true, nil
+	for _, m := range s.config.Models {
+		found, ok := s.tables[m.Table]
+		if !ok {
+			found = contract.ModelStatus{
+				Reason: contract.ReasonServed, Table: m.Table, Columns: []string{"id", "name"}, Key: []string{"id"},
+				Tools: []string{"list_" + m.Name, "get_" + m.Name},
+			}
+		}
+		found.Exposure, found.UID, found.Name = m.Exposure, m.UID, m.Name
+		s.status.Models = append(s.status.Models, found)
+	}
+	s.changed()
+}
+
+// change lets a case change what the pod says.
+func (s *fakeServer) change(f func(*fakeServer)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s)
+	if s.config != nil && !s.frozen {
+		s.report()
+	}
+	s.changed()
+}
+
+func (s *fakeServer) changed() {
+	s.serial++
+	s.status.Serial = fmt.Sprintf("%s-%d", s.pod.Name, s.serial)
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// lets is whether the pod would answer somebody who shows that token.
+func (s *fakeServer) lets(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config != nil && slices.ContainsFunc(s.config.Tokens, func(t contract.Token) bool {
+		return slices.Contains(t.Hashes, contract.HashToken(text))
+	})
+}
+
+func (s *fakeServer) applied() *contract.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config
+}
+
+// serve answers /status as the contract says.
+func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
+	wait, _ := time.ParseDuration(request.URL.Query().Get("wait"))
+	timeout := time.After(wait)
+	for {
+		s.mu.Lock()
+		authorised := s.key != "" && request.Header.Get("Authorization") == "Bearer "+s.key
+		status, news := s.status, s.news
+		s.mu.Unlock()
+		if !authorised {
+			http.Error(out, "no", http.StatusUnauthorized)
+			return
+		}
+		if status.Serial != request.URL.Query().Get("seen") {
+			_ = json.NewEncoder(out).Encode(status)
+			return
+		}
+		select {
+		case <-news:
+		case <-timeout:
+			_ = json.NewEncoder(out).Encode(status)
+			return
+		case <-request.Context().Done():
+			return
+		case <-s.stopped:
+			http.Error(out, "ended", http.StatusServiceUnavailable)
+			return
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package controllers_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/mcp-admin/mcp-admin-operator/controllers"
+)
+
+// The real API server and etcd that the cases share, and the manager that works on it.
+var (
+	apiServer *envtest.Environment
+	k8s       client.Client
+	running   *testManager
+)
+
+func TestControllers(t *testing.T) {
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		assets = filepath.Join("..", "bin", "k8s")
+	}
+	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
+		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
+	}
+	apiServer = &envtest.Environment{
+		BinaryAssetsDirectory: assets,
+		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(10 * time.Second)
+	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
+	SetDefaultConsistentlyDuration(300 * time.Millisecond)
+	SetDefaultConsistentlyPollingInterval(20 * time.Millisecond)
+	RunSpecs(t, "Controllers")
+}
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	config, err := apiServer.Start()
+	Expect(err).NotTo(HaveOccurred())
+	config.QPS, config.Burst = -1, -1
+	scheme, err := controllers.NewScheme()
+	Expect(err).NotTo(HaveOccurred())
+	k8s, err = client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	running = startManager(config)
+})
+
+var _ = AfterSuite(func() {
+	if running != nil {
+		running.stop()
+	}
+	Expect(apiServer.Stop()).To(Succeed())
+})
+
+// testManager is a manager as cmd/manager runs it, with its requests counted.
+type testManager struct {
+	cancel context.CancelFunc
+	ended  chan error
+	writes *writeCounter
+}
+
+func startManager(restConfig *rest.Config) *testManager {
+	counted := rest.CopyConfig(restConfig)
+	m := &testManager{ended: make(chan error, 1), writes: &writeCounter{}}
+	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return m.writes.count(next) })
+	scheme, err := controllers.NewScheme()
+	Expect(err).NotTo(HaveOccurred())
+	mgr, err := ctrl.NewManager(counted, manager.Options{
+		Scheme:     scheme,
+		Cache:      controllers.CacheOptions(nil),
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)}, // one case runs a second one
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controllers.Setup(mgr, nil, controllers.Options{
+		ServerImage: "server:test",
+		PodAddress:  func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
+	})).To(Succeed())
+	var ctx context.Context
+	ctx, m.cancel = context.WithCancel(context.Background())
+	go func() { m.ended <- mgr.Start(ctx) }()
+	return m
+}
+
+func (m *testManager) stop() {
+	m.cancel()
+	Eventually(m.ended).WithTimeout(20 * time.Second).Should(Receive(BeNil()))
+}
+
+// writeCounter counts what a manager sends to be written, but for events.
+type writeCounter struct {
+	mu   sync.Mutex
+	sent []string
+}
+
+func (w *writeCounter) count(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") {
+			w.mu.Lock()
+			w.sent = append(w.sent, r.Method+" "+r.URL.Path)
+			w.mu.Unlock()
+		}
+		return next.RoundTrip(r)
+	})
+}
+
+// to returns what was written to a namespace so far.
+func (w *writeCounter) to(namespace string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var sent []string
+	for _, request := range w.sent {
+		if strings.Contains(request, "/namespaces/"+namespace+"/") {
+			sent = append(sent, request)
+		}
+	}
+	return sent
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,0 +1,250 @@
+package controllers_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+type (
+	endpointType  = v1alpha1.MCPEndpoint
+	exposureType  = v1alpha1.MCPModelExposure
+	tokenType     = v1alpha1.MCPToken
+	runtimeObject = runtime.Object
+)
+
+func connection(name string) *v1alpha1.ConnectionSecretReference {
+	return &v1alpha1.ConnectionSecretReference{Name: name}
+}
+
+func secretKey(name, key string) *v1alpha1.SecretKeyReference {
+	return &v1alpha1.SecretKeyReference{Name: name, Key: key}
+}
+
+var _ = Describe("A token", func() {
+	var (
+		w        *world
+		endpoint *endpointType
+		server   *fakeServer
+	)
+	BeforeEach(func() {
+		w = newWorld()
+		endpoint = w.endpoint("shop")
+		w.create(endpoint)
+		server = w.runServer("shop", "shop-0")
+	})
+
+	It("is issued with a client configuration, which follows the endpoint's URL", func() {
+		token := w.token("agent", "shop")
+		token.Spec.Secret = &v1alpha1.TokenSecretSpec{
+			Name:        "agent-mcp",
+			Labels:      map[string]v1alpha1.LabelValue{"app": "agent", "app.kubernetes.io/managed-by": "somebody"},
+			Annotations: map[string]v1alpha1.AnnotationValue{"note": "hello"},
+		}
+		w.create(token)
+		expectReady(token)
+		secret := w.secret("agent-mcp")
+		text := string(secret.Data["token"])
+		Expect(contract.PublicTokenID(text)).To(Equal(token.Status.PublicID))
+		Expect(string(secret.Data["url"])).To(Equal("http://shop-mcp." + w.namespace + ".svc/mcp/"))
+		Expect(secret.Labels).To(HaveKeyWithValue("app", "agent"))
+		Expect(secret.Labels).To(HaveKeyWithValue("app.kubernetes.io/managed-by", "mcp-admin-manager"))
+		Expect(secret.Annotations).To(HaveKeyWithValue("note", "hello"))
+		Expect(secret.Annotations).To(HaveKeyWithValue("mcpadmin.dev/token-hash", contract.HashToken(text)))
+		Expect(metav1.IsControlledBy(secret, token)).To(BeTrue())
+
+		edit(endpoint, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://shop.example/" })
+		Eventually(func() string { return string(w.secret("agent-mcp").Data["url"]) }).Should(Equal("https://shop.example/mcp/"))
+		secret = w.secret("agent-mcp")
+		Expect(string(secret.Data["token"])).To(Equal(text))
+		var configuration map[string]any
+		Expect(json.Unmarshal(secret.Data["mcp.json"], &configuration)).To(Succeed())
+		Expect(secret.Data["mcp.json"]).To(ContainSubstring("https://shop.example/mcp/"))
+		edit(token, func(t *tokenType) { t.Spec.Secret.Labels = nil })
+		Eventually(func() map[string]string { return w.secret("agent-mcp").Labels }).ShouldNot(HaveKey("app"))
+	})
+
+	It("is refused as soon as it is inactive, and works again with the same text", func() {
+		token := w.token("agent", "shop")
+		w.create(token)
+		expectReady(token)
+		text := w.text("agent")
+		edit(token, func(t *tokenType) { t.Spec.Active = new(bool) })
+		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))
+		Expect(server.lets(text)).To(BeFalse(), "Ready says that it is enforced")
+		edit(token, func(t *tokenType) { t.Spec.Active = nil })
+		expectReady(token)
+		Expect(server.lets(text)).To(BeTrue())
+	})
+
+	It("is never issued while it is inactive", func() {
+		token := w.token("agent", "shop")
+		token.Spec.Active = new(bool)
+		w.create(token)
+		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))
+		Expect(apierrors.IsNotFound(k8s.Get(context.Background(), client.ObjectKeyFromObject(token), &corev1.Secret{}))).To(BeTrue())
+	})
+
+	It("expires by itself", func() {
+		token := w.token("agent", "shop")
+		token.Spec.Expiry = &metav1.Time{Time: time.Now().Add(2 * time.Second)}
+		w.create(token)
+		expectReady(token)
+		text := w.text("agent")
+		Expect(token.Status.Expires).To(Equal(token.Spec.Expiry.UTC().Format(time.RFC3339)))
+		Eventually(reads(token, "Stalled")).Should(Equal("True Expired"))
+		Expect(token.Status.Expires).To(Equal("expired"))
+		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+	})
+
+	It("is refused while one of its groups is missing, and works when it comes", func() {
+		token := w.token("agent", "shop")
+		token.Spec.Groups = []string{"readers", "writers"}
+		w.create(token)
+		Eventually(reads(token, "Reconciling")).Should(Equal("True GroupNotFound"))
+		Expect(message(token, "Accepted")).To(Equal(`MCPEndpoint shop has no group "writers"`))
+		Expect(server.lets(w.text("agent"))).To(BeFalse())
+		edit(endpoint, func(e *endpointType) { e.Spec.Groups = append(e.Spec.Groups, v1alpha1.Group{Name: "writers"}) })
+		expectReady(token)
+		Expect(server.lets(w.text("agent"))).To(BeTrue())
+	})
+
+	It("is issued anew when its Secret is deleted, edited or emptied", func() {
+		token := w.token("agent", "shop")
+		w.create(token)
+		expectReady(token)
+		for name, change := range map[string]func(){
+			"deleted": func() { w.delete(w.secret("agent")) },
+			"edited": func() {
+				edit(w.secret("agent"), func(s *corev1.Secret) { s.Data["token"] = []byte(contract.NewToken()) })
+			},
+			"emptied": func() { edit(w.secret("agent"), func(s *corev1.Secret) { delete(s.Data, "token") }) },
+		} {
+			old := w.text("agent")
+			change()
+			Eventually(func(g Gomega) {
+				var secret corev1.Secret
+				g.Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(token), &secret)).To(Succeed())
+				text := string(secret.Data["token"])
+				g.Expect(text).NotTo(Equal(old))
+				g.Expect(server.lets(text)).To(BeTrue())
+				g.Expect(secret.Data["mcp.json"]).To(ContainSubstring(text))
+			}).Should(Succeed(), name)
+			Expect(server.lets(old)).To(BeFalse(), name)
+			expectReady(token)
+		}
+	})
+
+	It("never takes a Secret that is somebody else's", func() {
+		foreign := &corev1.Secret{ObjectMeta: w.meta("agent"), Data: map[string][]byte{"token": []byte("mine")}}
+		token := w.token("agent", "shop")
+		w.create(foreign, token)
+		Eventually(reads(token, "Issued")).Should(Equal("False OwnershipConflict"))
+		Expect(w.secret("agent").Data).To(Equal(foreign.Data))
+		w.delete(foreign)
+		expectReady(token)
+	})
+
+	It("may be given, as a text or as a hash, and waits while it is not there", func() {
+		text := strings.Repeat("a text of one's own ", 2)
+		plain, hashed := w.token("plain", "shop"), w.token("hashed", "shop")
+		plain.Spec.TokenSecretRef = secretKey("given", "text")
+		hashed.Spec.TokenHashSecretRef = secretKey("given", "hash")
+		w.create(plain, hashed)
+		Eventually(reads(plain, "Reconciling")).Should(Equal("True SecretNotFound"))
+		given := &corev1.Secret{ObjectMeta: w.meta("given"), Data: map[string][]byte{"text": []byte("short")}}
+		w.create(given)
+		Eventually(reads(plain, "Issued")).Should(Equal("False TokenTooShort"))
+		Eventually(reads(hashed, "Issued")).Should(Equal("False SecretKeyMissing"))
+		Expect(message(hashed, "Ready")).To(Equal(`Secret "given" has no key "hash"`))
+		edit(given, func(s *corev1.Secret) {
+			s.Data["text"], s.Data["hash"] = []byte(text), []byte(contract.HashToken("another"))
+		})
+		expectReady(plain, hashed)
+		Expect(server.lets(text)).To(BeTrue())
+		Expect(server.lets("another")).To(BeTrue())
+		w.delete(given)
+		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+		Eventually(reads(plain, "Ready")).Should(Equal("False SecretNotFound"))
+	})
+
+	It("is Conflicted where an older one has the same text", func() {
+		w.create(&corev1.Secret{ObjectMeta: w.meta("given"), Data: map[string][]byte{"text": []byte(strings.Repeat("x", 40))}})
+		older, younger := w.token("a-older", "shop"), w.token("b-younger", "shop")
+		older.Spec.TokenSecretRef, younger.Spec.TokenSecretRef = secretKey("given", "text"), secretKey("given", "text")
+		w.create(older, younger)
+		expectReady(older)
+		Eventually(reads(younger, "Reconciling")).Should(Equal("True Conflicted"))
+		Expect(message(younger, "Ready")).To(ContainSubstring(`"a-older"`))
+		w.delete(older)
+		expectReady(younger)
+	})
+
+	It("waits again when its endpoint is deleted", func() {
+		token, exposure := w.token("agent", "shop"), w.exposure("order", "shop")
+		w.create(token, exposure)
+		expectReady(token, exposure)
+		w.delete(endpoint)
+		Eventually(reads(token, "Ready")).Should(Equal("False EndpointNotFound"))
+		Eventually(reads(exposure, "Ready")).Should(Equal("False EndpointNotFound"))
+	})
+})
+
+var _ = Describe("An exposure", func() {
+	var (
+		w      *world
+		server *fakeServer
+	)
+	BeforeEach(func() {
+		w = newWorld()
+		w.create(w.endpoint("shop"))
+		server = w.runServer("shop", "shop-0")
+	})
+
+	It("says what the server's pods found, and recovers", func() {
+		for name, row := range map[string]struct{ reason, condition, want, abnormal string }{
+			"missing":  {contract.ReasonTableNotFound, "Resolved", "False TableNotFound", "Reconciling"},
+			"unseen":   {contract.ReasonSchemaUnknown, "Resolved", "Unknown SchemaUnknown", "Reconciling"},
+			"unlisted": {contract.ReasonFieldNotFound, "Accepted", "False FieldNotFound", "Reconciling"},
+			"forbids":  {contract.ReasonFieldNotAllowed, "Accepted", "False FieldNotAllowed", "Stalled"},
+			"taken":    {contract.ReasonTableConflicted, "Accepted", "False Conflicted", "Reconciling"},
+		} {
+			server.change(func(s *fakeServer) {
+				s.tables[name] = contract.ModelStatus{Reason: row.reason, Message: "look at " + name}
+			})
+			exposure := w.exposure(name, "shop")
+			w.create(exposure)
+			Eventually(reads(exposure, row.condition)).Should(Equal(row.want), name)
+			Eventually(reads(exposure, row.abnormal)).Should(HavePrefix("True "), name)
+			Expect(message(exposure, "Ready")).To(Equal("look at " + name))
+			server.change(func(s *fakeServer) { delete(s.tables, name) })
+			expectReady(exposure)
+		}
+	})
+
+	It("is Conflicted where an older one has the model or the table, and takes its place when that goes", func() {
+		older, younger := w.exposure("a-older", "shop"), w.exposure("b-younger", "shop")
+		older.Spec.Model, younger.Spec.Model = "order", "order"
+		w.create(older, younger)
+		expectReady(older)
+		Eventually(reads(younger, "Reconciling")).Should(Equal("True Conflicted"))
+		Expect(message(younger, "Ready")).To(ContainSubstring(`"a-older"`))
+		edit(younger, func(e *exposureType) { e.Spec.Model, e.Spec.Table.Name = "purchase", "a-older" })
+		Eventually(reads(younger, "Accepted")).Should(Equal("False Conflicted"))
+		w.delete(older)
+		expectReady(younger)
+		Expect(younger.Status.Model).To(Equal("purchase"))
+	})
+})
