@@ -311,7 +311,9 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err != nil {
 		return err
 	}
-	if s.config != nil {
+	if s.stored.config != nil {
+		r.poller.Observe(keyOf(s.endpoint), s.stored.config.Endpoint.StatusKey, pods)
+	} else if s.config != nil && s.unwritten == nil {
 		r.poller.Observe(keyOf(s.endpoint), s.config.Endpoint.StatusKey, pods)
 	}
 	s.reports, s.unasked = reportsOf(r.poller, s.endpoint, pods)

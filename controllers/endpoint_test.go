@@ -292,10 +292,34 @@ var _ = Describe("The Config", func() {
 		expectReady(tokens...)
 		Expect(w.config("shop").Revision-before).To(BeNumerically("<=", 3), "five tokens take few revisions")
 
-		text := w.text("a")
-		began := time.Now()
-		w.delete(tokens[0])
-		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
-		Expect(time.Since(began)).To(BeNumerically("<", 90*time.Millisecond))
+		fastest := time.Minute // of five: a busy machine may be slow, but nothing may wait each time
+		for _, token := range tokens {
+			text, began := w.text(token.GetName()), time.Now()
+			w.delete(token)
+			Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+			fastest = min(fastest, time.Since(began))
+		}
+		Expect(fastest).To(BeNumerically("<", 90*time.Millisecond))
+		AddReportEntry("fastest revocation", fastest)
+	})
+})
+
+var _ = Describe("A manager of some namespaces", func() {
+	It("works in them and in no other", func() {
+		running.stop()
+		first, second, other := newWorld(), newWorld(), newWorld()
+		running = startManager(apiServer.Config, first.namespace, second.namespace)
+		DeferCleanup(func() {
+			running.stop()
+			running = startManager(apiServer.Config)
+		})
+		for _, w := range []*world{other, first, second} {
+			w.create(w.endpoint("shop"), w.token("agent", "shop"))
+		}
+		first.runServer("shop", "shop-0")
+		expectReady(first.token("agent", "shop"))
+		Eventually(reads(second.token("agent", "shop"), "Issued")).Should(Equal("True Issued"))
+		Expect(running.writes.to(other.namespace)).To(BeEmpty())
+		other.clear()
 	})
 })

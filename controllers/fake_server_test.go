@@ -81,13 +81,6 @@ func (s *fakeServer) setReady(ready bool) {
 	Expect(k8s.Status().Update(context.Background(), s.pod)).To(Succeed())
 }
 
-// delete ends the pod at once.
-func (s *fakeServer) delete() {
-	GinkgoHelper()
-	s.stop()
-	Expect(k8s.Delete(context.Background(), s.pod, client.GracePeriodSeconds(0))).To(Succeed())
-}
-
 // follow applies each new Config.
 func (s *fakeServer) follow(ctx context.Context, key client.ObjectKey) {
 	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {

@@ -17,14 +17,13 @@ import (
 
 // podReport is what a server's pod says of itself.
 type podReport struct {
-	pod string
 	// counted is whether the pod answers agents: it is Ready and not terminating.
 	counted bool
 	// status is nil where the pod has not reported yet.
 	status *contract.Status
 }
 
-// podReports are sorted by the pods' names, so that what is said about them does not depend on the order of events.
+// podReports are in the order of the pods' names, so that what is said about them does not depend on the order of events.
 type podReports []podReport
 
 // livingPods are an endpoint's pods that are not terminating.
@@ -44,7 +43,7 @@ func reportsOf(poller *observe.Poller, e *v1alpha1.MCPEndpoint, pods []corev1.Po
 	var longest time.Duration
 	for i := range pods {
 		status, wait := poller.Report(keyOf(e), pods[i].UID)
-		reports[i] = podReport{pods[i].Name, isReady(&pods[i]), status}
+		reports[i] = podReport{isReady(&pods[i]), status}
 		longest = max(longest, wait)
 	}
 	return reports, longest

@@ -144,5 +144,11 @@ func newOwnCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) 
 	if err != nil {
 		return nil, err
 	}
-	return own, mgr.Add(own)
+	return own, mgr.Add(standbyCache{own})
 }
+
+// standbyCache is a cache that fills before its manager is the leader, as the manager's own does.
+type standbyCache struct{ cache.Cache }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (standbyCache) NeedLeaderElection() bool { return false }

@@ -79,7 +79,7 @@ type testManager struct {
 	writes *writeCounter
 }
 
-func startManager(restConfig *rest.Config) *testManager {
+func startManager(restConfig *rest.Config, namespaces ...string) *testManager {
 	counted := rest.CopyConfig(restConfig)
 	m := &testManager{ended: make(chan error, 1), writes: &writeCounter{}}
 	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return m.writes.count(next) })
@@ -87,12 +87,12 @@ func startManager(restConfig *rest.Config) *testManager {
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(counted, manager.Options{
 		Scheme:     scheme,
-		Cache:      controllers.CacheOptions(nil),
+		Cache:      controllers.CacheOptions(namespaces),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)}, // one case runs a second one
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controllers.Setup(mgr, nil, controllers.Options{
+	Expect(controllers.Setup(mgr, namespaces, controllers.Options{
 		ServerImage: "server:test",
 		PodAddress:  func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
 	})).To(Succeed())

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -144,6 +145,14 @@ var _ = Describe("A token", func() {
 			}).Should(Succeed(), name)
 			Expect(server.lets(old)).To(BeFalse(), name)
 			expectReady(token)
+		}
+		var told eventsv1.EventList
+		Eventually(func(g Gomega) {
+			g.Expect(k8s.List(context.Background(), &told, client.InNamespace(w.namespace))).To(Succeed())
+			g.Expect(told.Items).To(ContainElement(HaveField("Reason", "Reissued")))
+		}).Should(Succeed())
+		for _, event := range told.Items {
+			Expect(event.Note).NotTo(ContainSubstring(w.text("agent")))
 		}
 	})
 

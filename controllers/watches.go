@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -23,8 +25,14 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// concurrently is how many objects of a kind are reconciled at the same time.
-var concurrently = controller.Options{MaxConcurrentReconciles: 4}
+// inQueue is how the objects of a kind are reconciled: a few at the same time, and what failed is tried again after a
+// pause that grows to half a minute.
+func inQueue() controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: 4,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, 30*time.Second),
+	}
+}
 
 // changed lets those events pass in which somebody changed what is wanted, and not those of statuses.
 var changed = builder.WithPredicates(predicate.GenerationChangedPredicate{})
@@ -46,7 +54,7 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 			return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}}
 		}))).
 		WatchesRawSource(r.store.endpoints.source()).
-		WithOptions(concurrently)
+		WithOptions(inQueue())
 	for _, child := range []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.Secret{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
 	} {
@@ -61,7 +69,7 @@ func (r *exposureReconciler) watch(mgr manager.Manager) error {
 		For(&v1alpha1.MCPModelExposure{}, changed).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPModelExposureList{}, endpointIndex)), changed).
 		WatchesRawSource(r.store.exposures.source()).
-		WithOptions(concurrently).
+		WithOptions(inQueue()).
 		Complete(r)
 }
 
@@ -73,7 +81,7 @@ func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ownedBy(mgr, &v1alpha1.MCPToken{}))).
 		WatchesRawSource(r.store.tokens.source()).
-		WithOptions(concurrently).
+		WithOptions(inQueue()).
 		Complete(r)
 }
 

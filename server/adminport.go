@@ -33,7 +33,7 @@ func newAdminHandler(c *core, metrics *telemetry.Metrics) http.Handler {
 
 func (c *core) serveReady(w http.ResponseWriter, _ *http.Request) {
 	status, _ := c.status.get()
-	reason := ""
+	var reason string
 	switch {
 	case c.draining.Load():
 		reason = "the server is ending"

@@ -248,6 +248,37 @@ func TestDatabaseIsOpenedAnewWhenItIsAnother(t *testing.T) {
 	}
 }
 
+func TestSettingsThatCannotWorkAreTold(t *testing.T) {
+	t.Parallel()
+	r := start(t, func(s *server.Server, _ *running) { s.SQLiteFile, s.OpenDatabase = "", nil })
+	r.apply(source.Update{Config: config(1)})
+	s := r.until("looked at", func(s contract.Status) bool { return s.Database.Reason != contract.ReasonConnecting })
+	if s.Ready || s.Database.Reason != contract.ReasonDatabaseError || !strings.Contains(s.Database.Message, "SQLite file") {
+		t.Errorf("a SQLite database without a file: %+v", s)
+	}
+
+	c := config(2)
+	c.Endpoint.Database.Engine = contract.EnginePostgreSQL
+	r.apply(source.Update{Config: c})
+	r.until("told of the Secret", func(s contract.Status) bool { return s.Database.Reason == contract.ReasonSecretIncomplete })
+}
+
+func TestCAIsReadFromTheNewestSecret(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	c := config(1)
+	c.Endpoint.Database.Engine, c.Endpoint.Database.CAKey = contract.EnginePostgreSQL, "ca.crt"
+	r.apply(source.Update{Config: c})
+	db, _ := r.newest()
+	if _, err := db.settings.CA(); database.AsError(err).Reason != contract.ReasonTLSFailed {
+		t.Errorf("a CA Secret that does not exist: %v", err)
+	}
+	r.apply(source.Update{Config: c, CA: source.Secret{"ca.crt": []byte("pem")}})
+	if pem, err := db.settings.CA(); err != nil || string(pem) != "pem" {
+		t.Errorf("%q, %v", pem, err)
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := start(t, nil)

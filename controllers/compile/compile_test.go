@@ -392,6 +392,27 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// BenchmarkCompile compiles an endpoint with 100 models and 1,000 tokens, of which one is new.
+func BenchmarkCompile(b *testing.B) {
+	in := inputs()
+	in.Exposures, in.Tokens, in.Credentials = nil, nil, map[types.NamespacedName]compile.Credential{}
+	for i := range 1000 {
+		name := fmt.Sprintf("o%04d", i)
+		if i < 100 {
+			in.Exposures = append(in.Exposures, exposure(name, time.Hour))
+		}
+		in.Tokens = append(in.Tokens, token(name, time.Hour))
+		in.Credentials[key(name)] = compile.TextCredential("a text that belongs to the token " + name)
+	}
+	in.Previous, _ = compile.Compile(in)
+	in.Tokens[500].Spec.Active = new(bool)
+	for b.Loop() {
+		if config, _ := compile.Compile(in); config.Revision != 2 {
+			b.Fatal(config.Revision)
+		}
+	}
+}
+
 func mustCompile(t *testing.T, in compile.Inputs) *contract.Config {
 	t.Helper()
 	config, _ := compile.Compile(in)

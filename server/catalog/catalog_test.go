@@ -128,7 +128,8 @@ func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 	in := func(schema string) *database.Table { return &database.Table{Schema: schema, Name: "t"} }
 	schema := &database.Schema{Database: "d", HasSchemas: true, SearchPath: []string{"b", "a"},
 		Tables: []*database.Table{in("a"), in("b"), {Schema: "c", Name: "only"}}}
-	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil), model("n", "only", nil)}}, schema)
+	elsewhere := func(m *contract.Model) { m.Schema = "z" }
+	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil), model("n", "only", nil), model("o", "t", elsewhere)}}, schema)
 	if got := c.Model("m").Table.String(); got != "b.t" {
 		t.Errorf("found %s, want b.t", got)
 	}
@@ -137,6 +138,9 @@ func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 	}
 	if got := c.Model("n").Status.Message; !strings.Contains(got, "the nearest is c.only") {
 		t.Errorf("outside the search path: %q", got)
+	}
+	if got := c.Model("o").Status.Message; !strings.Contains(got, "schema z is not among b, a; name it in the MCPEndpoint's spec.database.schemas") {
+		t.Errorf("in a schema that is not looked at: %q", got)
 	}
 }
 

@@ -60,6 +60,10 @@ func findTable(schema *database.Schema, in, name string) *database.Table {
 func tableNotFound(schema *database.Schema, in, name string) string {
 	wanted := (&database.Table{Schema: in, Name: name}).String()
 	message := fmt.Sprintf("table %s does not exist in database %s", wanted, schema.Database)
+	if in != "" && schema.HasSchemas && !slices.Contains(schema.SearchPath, in) {
+		return fmt.Sprintf("%s, as far as the endpoint looks: schema %s is not among %s; name it in the MCPEndpoint's spec.database.schemas",
+			message, in, strings.Join(schema.SearchPath, ", "))
+	}
 	if len(schema.Tables) == 0 {
 		return message + ", which has no tables that the connection's user can see"
 	}

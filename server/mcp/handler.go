@@ -160,9 +160,6 @@ func authorization(header http.Header) string {
 // panicked answers 500 and logs where it happened. The panic's own text may quote a row or a statement, so only that
 // of the runtime is logged.
 func (h *Handler) panicked(cause any, a *answer) {
-	if cause == http.ErrAbortHandler {
-		panic(cause)
-	}
 	what := fmt.Sprintf("%T", cause)
 	if e, ok := cause.(runtime.Error); ok {
 		what = e.Error()

@@ -91,7 +91,7 @@ func (w *secretWatch) run(ctx context.Context) {
 		if time.Since(started) > 2*mostPause {
 			pause = firstPause
 		}
-		if err != nil && !isExpired(err) {
+		if !isExpired(err) {
 			if !away {
 				w.log.Warn("The API does not answer for a Secret; what is known of it stays", "secret", w.name, "error", err)
 			}
@@ -109,7 +109,7 @@ func (w *secretWatch) run(ctx context.Context) {
 // isExpired is whether the watch must start anew, from a list.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// follow lists, then watches until the API fails.
+// follow lists, then watches until the API fails, and returns how.
 func (w *secretWatch) follow(ctx context.Context, answered func()) error {
 	list, err := w.list(ctx)
 	if err != nil {

@@ -115,23 +115,6 @@ func describe(u Update) string {
 	return text
 }
 
-// wait takes updates until one tells this.
-func (r *run) wait(want string) Update {
-	r.t.Helper()
-	deadline := time.After(8 * time.Second)
-	for {
-		select {
-		case r.last = <-r.updates:
-			if describe(r.last) == want {
-				return r.last
-			}
-			r.t.Logf("on the way: %s", describe(r.last))
-		case <-deadline:
-			r.t.Fatalf("never came to %q; the last was %q", want, describe(r.last))
-		}
-	}
-}
-
 // next takes the very next update, which must tell this.
 func (r *run) next(want string) {
 	r.t.Helper()

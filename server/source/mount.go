@@ -78,7 +78,8 @@ func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Sec
 				notify.close()
 				continue
 			}
-		case <-notify.errors(): // Something was missed, so look.
+		case err := <-notify.missed():
+			log.Debug("Notifications of a mounted Secret were lost", "dir", dir, "error", err)
 		}
 		data, err := readMount(dir)
 		if err != nil {
@@ -125,7 +126,8 @@ func (n *notifier) events() <-chan fsnotify.Event {
 	return n.watcher.Events
 }
 
-func (n *notifier) errors() <-chan error {
+// missed tells of notifications that were lost, which is a reason to look, too.
+func (n *notifier) missed() <-chan error {
 	if n.watcher == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,8 +52,10 @@ func newBench(ctx context.Context, namespace string) bench {
 	GinkgoHelper()
 	address, err := cluster.Forward(namespace+"/bookshop-mcp:80", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-	samples := kubectl(ctx, "kustomize", "../../config/samples")
-	apply(ctx, strings.NewReplacer("namespace: bookshop", "namespace: "+namespace, "name: bookshop\n  labels", "name: "+namespace+"\n  labels").Replace(samples))
+	apply(ctx, fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}`, namespace))
+	samples := strings.Split(kubectl(ctx, "kustomize", "../../config/samples"), "\n---\n")
+	samples = slices.DeleteFunc(samples, func(object string) bool { return strings.Contains(object, "kind: Namespace") })
+	apply(ctx, strings.ReplaceAll(strings.Join(samples, "\n---\n"), "namespace: bookshop", "namespace: "+namespace))
 	b := bench{namespace: namespace, url: "http://" + address + "/mcp/"}
 	DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "delete", "namespace", namespace, "--wait=false") })
 	b.wait(ctx, "Ready", "mcpendpoint,mcpmodelexposure,mcptoken", "--all")
@@ -62,14 +65,17 @@ func newBench(ctx context.Context, namespace string) bench {
 func kubectl(ctx context.Context, args ...string) string {
 	GinkgoHelper()
 	output, err := cluster.Kubectl(ctx, args...)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		Fail(err.Error())
+	}
 	return output
 }
 
 func apply(ctx context.Context, manifest string) {
 	GinkgoHelper()
-	_, err := cluster.KubectlInput(ctx, manifest, "apply", "--server-side", "-f", "-")
-	Expect(err).NotTo(HaveOccurred())
+	if _, err := cluster.KubectlInput(ctx, manifest, "apply", "--server-side", "-f", "-"); err != nil {
+		Fail(err.Error())
+	}
 }
 
 func (b bench) kubectl(ctx context.Context, args ...string) string {
@@ -102,11 +108,17 @@ func (b bench) token(ctx context.Context, name string) string {
 	return string(data["token"])
 }
 
-// addToken makes a token that may view everything, waits until it is Ready, and returns its text.
+// addToken makes a token of the bookshop; see newTokenOf.
 func (b bench) addToken(ctx context.Context, name string) string {
 	GinkgoHelper()
+	return b.newTokenOf(ctx, "bookshop", name)
+}
+
+// newTokenOf makes a token that may view everything of an endpoint, waits until it is Ready, and returns its text.
+func (b bench) newTokenOf(ctx context.Context, endpoint, name string) string {
+	GinkgoHelper()
 	apply(ctx, fmt.Sprintf(`{apiVersion: mcpadmin.dev/v1alpha1, kind: MCPToken, metadata: {name: %s, namespace: %s},
-  spec: {endpointRef: {name: bookshop}, permissions: [{models: ["*"], verbs: [view]}]}}`, name, b.namespace))
+  spec: {endpointRef: {name: %s}, permissions: [{models: ["*"], verbs: [view]}]}}`, name, b.namespace, endpoint))
 	b.wait(ctx, "Ready", "mcptoken/"+name)
 	return b.token(ctx, name)
 }

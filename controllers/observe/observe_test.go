@@ -1,0 +1,137 @@
+package observe_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+)
+
+var shop = types.NamespacedName{Namespace: "shop", Name: "shop"}
+
+// pod is a pod whose /status is at a test server.
+func pod(name string, server *httptest.Server) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Annotations: map[string]string{"at": strings.TrimPrefix(server.URL, "http://")}},
+		Status:     corev1.PodStatus{PodIP: "10.0.0.1"},
+	}
+}
+
+func newPoller(t *testing.T) (*observe.Poller, <-chan types.NamespacedName) {
+	reports := make(chan types.NamespacedName, 100)
+	return observe.New(t.Context(), observe.Options{
+		Address:  func(pod *corev1.Pod) string { return pod.Annotations["at"] },
+		OnReport: func(endpoint types.NamespacedName) { reports <- endpoint },
+		Log:      logr.Discard(),
+	}), reports
+}
+
+func receive(t *testing.T, reports <-chan types.NamespacedName) {
+	t.Helper()
+	select {
+	case <-reports:
+	case <-time.After(5 * time.Second):
+		t.Fatal("no report came")
+	}
+}
+
+func TestAPodIsAskedWithTheKeyAndForNews(t *testing.T) {
+	revisions := make(chan int64, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
+		if request.URL.Path != "/status" || request.Header.Get("Authorization") != "Bearer key" {
+			http.Error(out, "no", http.StatusUnauthorized)
+			return
+		}
+		if request.URL.Query().Get("seen") == "" {
+			_ = json.NewEncoder(out).Encode(contract.Status{Serial: "a", Revision: 1})
+			return
+		}
+		select {
+		case revision := <-revisions:
+			_ = json.NewEncoder(out).Encode(contract.Status{Serial: "b", Revision: revision})
+		case <-request.Context().Done():
+		}
+	}))
+	t.Cleanup(server.Close)
+	poller, reports := newPoller(t)
+	poller.Observe(shop, "key", []corev1.Pod{pod("p", server)})
+	receive(t, reports)
+	if status, wait := poller.Report(shop, "p"); status == nil || status.Revision != 1 || wait != 0 {
+		t.Fatalf("report: %+v, wait %v", status, wait)
+	}
+	revisions <- 2
+	receive(t, reports)
+	if status, _ := poller.Report(shop, "p"); status.Revision != 2 {
+		t.Fatalf("report: %+v", status)
+	}
+	poller.Observe(shop, "", nil)
+	if status, _ := poller.Report(shop, "p"); status != nil {
+		t.Fatalf("a pod that is gone still reports %+v", status)
+	}
+}
+
+func TestAHungPodHoldsNothingUp(t *testing.T) {
+	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }))
+	t.Cleanup(hung.Close)
+	well := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(out).Encode(contract.Status{Serial: "a", Revision: 7})
+	}))
+	t.Cleanup(well.Close)
+	poller, reports := newPoller(t)
+	poller.Observe(shop, "key", []corev1.Pod{pod("hung", hung), pod("well", well)})
+	receive(t, reports)
+	if status, _ := poller.Report(shop, "well"); status == nil || status.Revision != 7 {
+		t.Fatalf("report: %+v", status)
+	}
+	if status, wait := poller.Report(shop, "hung"); status != nil || wait <= 0 || wait > 3*time.Second {
+		t.Fatalf("report: %+v, wait %v", status, wait)
+	}
+	poller.Observe(shop, "", nil) // or the test server would wait for the hung one
+}
+
+func TestAPodThatFailsIsKnownToHaveBeenAsked(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"another status":  func(out http.ResponseWriter, _ *http.Request) { http.Error(out, "no", http.StatusTeapot) },
+		"no JSON":         func(out http.ResponseWriter, _ *http.Request) { _, _ = out.Write([]byte("hello")) },
+		"no serial":       func(out http.ResponseWriter, _ *http.Request) { _, _ = out.Write([]byte("{}")) },
+		"a redirect":      func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, "/elsewhere", http.StatusFound) },
+		"a broken answer": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(answer)
+			t.Cleanup(server.Close)
+			poller, reports := newPoller(t)
+			poller.Observe(shop, "key", []corev1.Pod{pod("p", server)})
+			receive(t, reports)
+			if status, wait := poller.Report(shop, "p"); status != nil || wait != 0 {
+				t.Fatalf("report: %+v, wait %v", status, wait)
+			}
+		})
+	}
+}
+
+func TestAPodThatAnswersAtOnceIsNotAskedInALoop(t *testing.T) {
+	asked := make(chan struct{}, 10000)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		_ = json.NewEncoder(out).Encode(contract.Status{Serial: "always", Revision: 1})
+	}))
+	t.Cleanup(server.Close)
+	poller, reports := newPoller(t)
+	poller.Observe(shop, "key", []corev1.Pod{pod("p", server)})
+	receive(t, reports)
+	time.Sleep(400 * time.Millisecond)
+	if n := len(asked); n > 5 {
+		t.Errorf("asked %d times in 400 ms", n)
+	}
+}

@@ -1,0 +1,209 @@
+package controllers_test
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// The rules of the API stand twice: in the schema, and in v1alpha1.Validate for who bypassed it. Each row changes an
+// object that both accept.
+var _ = Describe("The API server and Validate", func() {
+	var w *world
+	BeforeEach(func() { w = newWorld() })
+
+	agree := func(o client.Object, valid bool) {
+		GinkgoHelper()
+		errs := v1alpha1.Validate(o)
+		err := k8s.Create(context.Background(), o, client.DryRunAll)
+		if valid {
+			Expect(err).NotTo(HaveOccurred())
+			Expect(errs).To(BeEmpty())
+			return
+		}
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "the API server says %v", err)
+		Expect(errs).NotTo(BeEmpty(), "the API server says %v", err)
+	}
+	long := func(n int) string { return strings.Repeat("a", n) }
+	many := func(n int) []string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = "a" + strings.Repeat("b", i%40) + string(rune('a'+i/40%26)) + string(rune('a'+i/1040))
+		}
+		return list
+	}
+
+	DescribeTable("agree on an endpoint", func(valid bool, change func(*endpointType)) {
+		e := w.endpoint("shop")
+		change(e)
+		agree(e, valid)
+	},
+		Entry("as it is", true, func(*endpointType) {}),
+		Entry("with a long name", false, func(e *endpointType) { e.Name = long(41) }),
+		Entry("with a name that is no DNS label", false, func(e *endpointType) { e.Name = "a.b" }),
+		Entry("with a name that begins with a digit", false, func(e *endpointType) { e.Name = "1a" }),
+		Entry("without a database", false, func(e *endpointType) { e.Spec.Database.SQLite = nil }),
+		Entry("with two databases", false, func(e *endpointType) { e.Spec.Database.ConnectionSecretRef = connection("x") }),
+		Entry("with an engine beside SQLite", false, func(e *endpointType) { e.Spec.Database.Engine = "PostgreSQL" }),
+		Entry("with SQLite nowhere", false, func(e *endpointType) { e.Spec.Database.SQLite.EmptyDir = nil }),
+		Entry("with SQLite in two places", false, func(e *endpointType) { e.Spec.Database.SQLite.Claim = &v1alpha1.SQLiteClaim{Name: "x"} }),
+		Entry("with a connection", true, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Engine: "PostgreSQL", Schemas: []string{"public"}}
+		}),
+		Entry("with a connection without a name", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("")}
+		}),
+		Entry("with another engine", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Engine: "Oracle"}
+		}),
+		Entry("with TLS that needs a CA", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "VerifyCA"}}
+		}),
+		Entry("with TLS of no mode", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{}}
+		}),
+		Entry("with TLS and its CA", true, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "VerifyFull", CASecretRef: secretKey("ca", "ca.crt")}}
+		}),
+		Entry("with a CA without a key", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "VerifyFull", CASecretRef: secretKey("ca", "")}}
+		}),
+		Entry("with too large a pool", false, func(e *endpointType) { e.Spec.Database.Pool.MaxConnections = 1001 }),
+		Entry("with a negative pool", false, func(e *endpointType) { e.Spec.Database.Pool.MaxConnections = -1 }),
+		Entry("with a timeout of nothing", false, func(e *endpointType) { e.Spec.Database.StatementTimeout = &metav1.Duration{} }),
+		Entry("with a timeout of two hours", false, func(e *endpointType) {
+			e.Spec.Database.StatementTimeout = &metav1.Duration{Duration: 2 * time.Hour}
+		}),
+		Entry("with a timeout of a second", true, func(e *endpointType) {
+			e.Spec.Database.StatementTimeout = &metav1.Duration{Duration: time.Second}
+		}),
+		Entry("with other access", false, func(e *endpointType) { e.Spec.Database.Access = "None" }),
+		Entry("with a group twice", false, func(e *endpointType) { e.Spec.Groups = append(e.Spec.Groups, e.Spec.Groups[0]) }),
+		Entry("with a group without a name", false, func(e *endpointType) { e.Spec.Groups[0].Name = "" }),
+		Entry("with a group of another name", false, func(e *endpointType) { e.Spec.Groups[0].Name = "No Way" }),
+		Entry("with a rule of no models", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Models = nil }),
+		Entry("with a rule of a pattern", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Models = []string{"order*"} }),
+		Entry("with a rule of a model twice", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Models = []string{"a", "a"} }),
+		Entry("with a rule of an unknown verb", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Verbs = []v1alpha1.Verb{"read"} }),
+		Entry("with too many models in a rule", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Models = many(201) }),
+		Entry("with too many replicas", false, func(e *endpointType) { e.Spec.Server.Replicas = new(int32(101)) }),
+		Entry("with a base path", true, func(e *endpointType) { e.Spec.Server.BasePath = "/a/b.c" }),
+		Entry("with a base path that ends in a slash", false, func(e *endpointType) { e.Spec.Server.BasePath = "/a/" }),
+		Entry("with a small body", false, func(e *endpointType) { e.Spec.Server.Limits.MaxBodyBytes = 1023 }),
+		Entry("with an external URL", true, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://mcp.example:8443/x/" }),
+		Entry("with an external URL of another scheme", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "ftp://mcp.example" }),
+		Entry("with an external URL without a host", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "http:///path" }),
+		Entry("with an external URL that tells a password", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://me:pw@mcp.example" }),
+		Entry("with an external URL with a query", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://mcp.example/?x" }),
+		Entry("with an external URL that is none", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "mcp.example.com" }),
+	)
+
+	DescribeTable("agree on an exposure", func(valid bool, change func(*exposureType)) {
+		e := w.exposure("order", "shop")
+		change(e)
+		agree(e, valid)
+	},
+		Entry("as it is", true, func(*exposureType) {}),
+		Entry("with a name that is no model's", false, func(e *exposureType) { e.Name = "1order" }),
+		Entry("with a name too long for a model", false, func(e *exposureType) { e.Name = long(41) }),
+		Entry("with such a name and a model", true, func(e *exposureType) { e.Name, e.Spec.Model = "1order", "order" }),
+		Entry("with a name that becomes one", true, func(e *exposureType) { e.Name = "order-line.x" }),
+		Entry("with a model of upper case", false, func(e *exposureType) { e.Spec.Model = "Order" }),
+		Entry("with a long model", false, func(e *exposureType) { e.Spec.Model = long(41) }),
+		Entry("without an endpoint", false, func(e *exposureType) { e.Spec.EndpointRef.Name = "" }),
+		Entry("without a table", false, func(e *exposureType) { e.Spec.Table.Name = "" }),
+		Entry("with a long table", false, func(e *exposureType) { e.Spec.Table.Name = long(129) }),
+		Entry("with a table in another script", true, func(e *exposureType) { e.Spec.Table.Name = strings.Repeat("ж", 128) }),
+		Entry("with a long description", false, func(e *exposureType) { e.Spec.Description = long(1001) }),
+		Entry("with a field twice", false, func(e *exposureType) { e.Spec.Fields.Exclude = []string{"a", "a"} }),
+		Entry("with an empty field", false, func(e *exposureType) { e.Spec.Fields.Include = []string{""} }),
+		Entry("with too many fields", false, func(e *exposureType) { e.Spec.Fields.Include = many(501) }),
+		Entry("with an order that repeats itself", true, func(e *exposureType) { e.Spec.Ordering = []string{"a", "a"} }),
+		Entry("with too long an order", false, func(e *exposureType) { e.Spec.Ordering = many(11) }),
+		Entry("with a page larger than the largest", false, func(e *exposureType) {
+			e.Spec.Limits = v1alpha1.ModelLimits{DefaultPageSize: 20, MaxPageSize: 10}
+		}),
+		Entry("with a page larger than the largest when absent", false, func(e *exposureType) { e.Spec.Limits.DefaultPageSize = 1001 }),
+		Entry("with a small largest page", true, func(e *exposureType) { e.Spec.Limits.MaxPageSize = 10 }),
+		Entry("with a negative page", false, func(e *exposureType) { e.Spec.Limits.MaxPageSize = -1 }),
+	)
+
+	DescribeTable("agree on a token", func(valid bool, change func(*tokenType)) {
+		t := w.token("agent", "shop")
+		change(t)
+		agree(t, valid)
+	},
+		Entry("as it is", true, func(*tokenType) {}),
+		Entry("without an endpoint", false, func(t *tokenType) { t.Spec.EndpointRef.Name = "" }),
+		Entry("with a group twice", false, func(t *tokenType) { t.Spec.Groups = []string{"a", "a"} }),
+		Entry("with an empty group", false, func(t *tokenType) { t.Spec.Groups = []string{""} }),
+		Entry("with a rule of no models", false, func(t *tokenType) { t.Spec.Permissions = []v1alpha1.PermissionRule{{}} }),
+		Entry("with a text and a hash", false, func(t *tokenType) {
+			t.Spec.TokenSecretRef, t.Spec.TokenHashSecretRef = secretKey("a", "b"), secretKey("a", "b")
+		}),
+		Entry("with a text and a Secret to write", false, func(t *tokenType) {
+			t.Spec.TokenSecretRef, t.Spec.Secret = secretKey("a", "b"), &v1alpha1.TokenSecretSpec{Name: "x"}
+		}),
+		Entry("with a text without a key", false, func(t *tokenType) { t.Spec.TokenSecretRef = secretKey("a", "") }),
+		Entry("with a label", true, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Labels: map[string]v1alpha1.LabelValue{"example.com/app": "x"}}
+		}),
+		Entry("with a label that is none", false, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Labels: map[string]v1alpha1.LabelValue{"no way": "x"}}
+		}),
+		Entry("with a label of a value that is none", false, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Labels: map[string]v1alpha1.LabelValue{"app": "no way"}}
+		}),
+		Entry("with a label of our own", false, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Labels: map[string]v1alpha1.LabelValue{"mcpadmin.dev/component": "server"}}
+		}),
+		Entry("with an annotation", true, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Annotations: map[string]v1alpha1.AnnotationValue{"note": "any text"}}
+		}),
+		Entry("with an annotation of our own", false, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Annotations: map[string]v1alpha1.AnnotationValue{"mcpadmin.dev/token-hash": "x"}}
+		}),
+		Entry("with a long annotation", false, func(t *tokenType) {
+			t.Spec.Secret = &v1alpha1.TokenSecretSpec{Annotations: map[string]v1alpha1.AnnotationValue{"note": v1alpha1.AnnotationValue(long(4097))}}
+		}),
+	)
+})
+
+var _ = Describe("The API server", func() {
+	It("refuses a field that it does not know, and a change of what cannot change", func() {
+		w := newWorld()
+		token := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "mcpadmin.dev/v1alpha1", "kind": "MCPToken",
+			"metadata": map[string]any{"namespace": w.namespace, "name": "agent"},
+			"spec":     map[string]any{"endpointRef": map[string]any{"name": "shop"}, "group": []any{"readers"}},
+		}}
+		err := k8s.Create(context.Background(), token.DeepCopy(), client.FieldValidation("Strict"))
+		Expect(err).To(MatchError(ContainSubstring(`unknown field "spec.group"`)))
+		err = k8s.Apply(context.Background(), client.ApplyConfigurationFromUnstructured(token.DeepCopy()), client.FieldOwner("test"))
+		Expect(err).To(MatchError(ContainSubstring("group")))
+
+		good := w.token("agent", "shop")
+		w.create(good)
+		Eventually(func() error {
+			Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(good), good)).To(Succeed())
+			good.Spec.EndpointRef.Name = "other"
+			return k8s.Update(context.Background(), good)
+		}).Should(MatchError(ContainSubstring("make a new MCPToken")))
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		Eventually(func() error { // until no status is written in between
+			Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(endpoint), endpoint)).To(Succeed())
+			endpoint.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x")}
+			return k8s.Update(context.Background(), endpoint)
+		}).Should(MatchError(ContainSubstring("make a new MCPEndpoint")))
+	})
+})
