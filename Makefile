@@ -26,12 +26,31 @@ verify: bin/controller-gen ## Check that the generated files are those that the 
 
 .PHONY: lint
 lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
-	@bin/golangci-lint run
+	@bin/golangci-lint run --allow-parallel-runners
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
 
 .PHONY: test
-test: build kube helm verify ## Run all tests
-	@go test ./...
+test: build kube helm verify lint ## Run all tests; PostgreSQL is installed and started where it is not there
+	@go run ./test/postgres run -- $(MAKE) test-with-postgres
+
+.PHONY: test-with-postgres
+test-with-postgres:
+	@echo "unit tests, and controllers against a real API server …"
+	@go test -timeout 5m $$(go list ./... | grep -v /test/e2e)
+	@echo "end to end, on the local cluster …"
+	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct
+
+.PHONY: conformance
+conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
+	@go run ./test/conformance
+
+.PHONY: clients
+clients: build ## Run the public MCP clients against a real server
+	@go run ./test/clients
+
+.PHONY: browser
+browser: ## Run an MCP client in a real browser; Chromium is installed where it is not there
+	@MCP_TEST_BROWSER=1 go test -count=1 ./test/browser
 
 .PHONY: demo
 demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent's questions (DEMO_EXIT=1 ends after them)

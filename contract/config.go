@@ -40,6 +40,9 @@ type Endpoint struct {
 	StatusKey string   `json:"statusKey"`
 	Database  Database `json:"database"`
 	Limits    Limits   `json:"limits"`
+	// AllowedOrigins are the origins of pages that may call from a browser, beside the URL's own: scheme://host[:port],
+	// where a host that begins with "*." stands for those with one more label.
+	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
 }
 
 // The engines, as Config names them.

@@ -10,9 +10,11 @@ type Status struct {
 	Revision int64 `json:"revision"`
 	// Refused is the newest Config that was refused, if none has been applied since.
 	Refused *Refusal `json:"refused,omitempty"`
-	// Ready is whether the pod has applied a Config and has seen the schema once.
+	// Ready is whether the pod has applied a Config, has seen the schema once, and has a certificate where it needs one.
 	Ready    bool           `json:"ready"`
 	Database DatabaseStatus `json:"database"`
+	// Certificate is nil where the endpoint's port does not speak TLS.
+	Certificate *CertificateStatus `json:"certificate,omitempty"`
 	// Models are those of the Config that the pod answers from, in its order.
 	Models []ModelStatus `json:"models,omitempty"`
 }
@@ -24,7 +26,7 @@ type Refusal struct {
 	Message  string `json:"message"`
 }
 
-// The reasons of a DatabaseStatus and of a ModelStatus. They are also the reasons of the objects' conditions.
+// The reasons of a DatabaseStatus, of a CertificateStatus and of a ModelStatus. They are also the reasons of the objects' conditions.
 const (
 	// ReasonConnected: the newest attempt to reach the database succeeded.
 	ReasonConnected = "Connected"
@@ -44,6 +46,14 @@ const (
 	ReasonInitFailed = "InitFailed"
 	// ReasonDatabaseError: anything else that the database said.
 	ReasonDatabaseError = "DatabaseError"
+
+	// ReasonCertificateLoaded: the newest certificate is in use.
+	ReasonCertificateLoaded = "CertificateLoaded"
+	// ReasonCertificateMissing: the Secret of the endpoint's certificate does not exist, or lacks a key; the message
+	// names it.
+	ReasonCertificateMissing = "CertificateMissing"
+	// ReasonCertificateInvalid: the certificate or its key cannot be read, or they do not belong together.
+	ReasonCertificateInvalid = "CertificateInvalid"
 
 	// ReasonServed: the model is answered for.
 	ReasonServed = "Served"
@@ -69,6 +79,24 @@ type DatabaseStatus struct {
 	Engine  string `json:"engine,omitempty"`
 	Version string `json:"version,omitempty"`
 	Name    string `json:"name,omitempty"`
+}
+
+// The keys of the Secret of the endpoint's certificate: those of the type kubernetes.io/tls.
+const (
+	CertificateKey        = "tls.crt"
+	CertificatePrivateKey = "tls.key"
+)
+
+// CertificateStatus is the certificate of the endpoint's port.
+type CertificateStatus struct {
+	// InUse is whether there is a certificate to show. Without one every handshake is refused.
+	InUse bool `json:"inUse"`
+	// Reason is ReasonCertificateLoaded, or what is wrong with the newest one, while the one from before stays in use.
+	Reason string `json:"reason"`
+	// Message says what and where, with nothing of the key in it.
+	Message string `json:"message,omitempty"`
+	// NotAfter is when the certificate in use expires, as RFC 3339.
+	NotAfter string `json:"notAfter,omitempty"`
 }
 
 // ModelStatus is a model as the pod joined it with the schema.

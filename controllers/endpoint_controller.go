@@ -67,6 +67,8 @@ type endpointScope struct {
 
 	// missing says which of the user's own objects the database needs and is not there; nil where all are.
 	missing *finding
+	// uncertified says that the Secret of the endpoint's own certificate is not there; nil where it is, or none is needed.
+	uncertified *finding
 	// unapplied says why the workload is not as it should be; nil where it is.
 	unapplied  *finding
 	deployment *appsv1.Deployment
@@ -160,29 +162,43 @@ func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) erro
 		return err
 	}
 	s.stored = stored
-	return r.resolveDatabase(ctx, s)
+	if err := r.resolveDatabase(ctx, s); err != nil {
+		return err
+	}
+	return r.resolveCertificate(ctx, s)
 }
 
 // resolveDatabase looks whether the user's own objects are there that the server needs to reach its database. What is
 // in them only the server reads.
 func (r *endpointReconciler) resolveDatabase(ctx context.Context, s *endpointScope) error {
-	exists := func(kind, name, reason string) error {
-		object := metadataOf(kind)
-		err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
-		if apierrors.IsNotFound(err) && s.missing == nil {
-			s.missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
-		}
-		return client.IgnoreNotFound(err)
-	}
 	for _, name := range databaseSecrets(s.endpoint) {
-		if err := exists("Secret", name, v1alpha1.ReasonSecretNotFound); err != nil {
+		if err := r.require(ctx, s, "Secret", name, v1alpha1.ReasonSecretNotFound, &s.missing); err != nil {
 			return err
 		}
 	}
 	if sqlite := s.endpoint.Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
-		return exists("ConfigMap", sqlite.InitConfigMapRef.Name, v1alpha1.ReasonConfigMapNotFound)
+		return r.require(ctx, s, "ConfigMap", sqlite.InitConfigMapRef.Name, v1alpha1.ReasonConfigMapNotFound, &s.missing)
 	}
 	return nil
+}
+
+// resolveCertificate looks whether the Secret of the endpoint's own certificate is there.
+func (r *endpointReconciler) resolveCertificate(ctx context.Context, s *endpointScope) error {
+	tls := s.endpoint.Spec.Server.TLS
+	if tls == nil {
+		return nil
+	}
+	return r.require(ctx, s, "Secret", tls.CertificateSecretRef.Name, v1alpha1.ReasonSecretNotFound, &s.uncertified)
+}
+
+// require looks for an object of the user's, and notes the first that does not exist.
+func (r *endpointReconciler) require(ctx context.Context, s *endpointScope, kind, name, reason string, missing **finding) error {
+	object := metadataOf(kind)
+	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
+	if apierrors.IsNotFound(err) && *missing == nil {
+		*missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // compile decides what the Config should be, and what becomes of each object.

@@ -90,11 +90,15 @@ func workloadAvailable(s *endpointScope) finding {
 		return fails(v1alpha1.ReasonUnavailable, "the server's Deployment does not exist yet")
 	}
 	desired := desiredReplicas(s)
-	switch {
-	case desired == 0:
+	if desired == 0 {
 		f := fails(v1alpha1.ReasonScaledToZero, "the server is scaled to zero pods")
 		f.stalled = s.endpoint.Spec.Server.Replicas != nil && *s.endpoint.Spec.Server.Replicas == 0
 		return f
+	}
+	if refused := withoutCertificate(s); refused != nil {
+		return *refused
+	}
+	switch {
 	case d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas == 0 || d.Status.UpdatedReplicas < d.Status.Replicas:
 		return fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet")
 	}
@@ -123,6 +127,9 @@ func endpointProgrammed(s *endpointScope) finding {
 	}
 	if s.unwritten != nil {
 		return *s.unwritten
+	}
+	if stale := staleCertificate(s); stale != nil {
+		return *stale
 	}
 	return s.programmed(v)
 }

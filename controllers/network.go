@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -12,13 +14,14 @@ import (
 
 // service is where agents reach the endpoint within the cluster. The admin port is not on it.
 func service(e *v1alpha1.MCPEndpoint) *applycore.ServiceApplyConfiguration {
+	port := endpointPort(e)
 	return applycore.Service(e.ServiceName(), e.Namespace).
 		WithLabels(childLabels(e, componentServer)).
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithSpec(applycore.ServiceSpec().
 			WithSelector(selectorLabels(e)).
 			WithPorts(applycore.ServicePort().
-				WithName("http").WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromString("http"))))
+				WithName(port.name).WithPort(port.before).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromString(port.name))))
 }
 
 // serviceAccount is who the server's pods are. Only the pods themselves mount its token.
@@ -36,7 +39,7 @@ func role(e *v1alpha1.MCPEndpoint) *applyrbac.RoleApplyConfiguration {
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithRules(applyrbac.PolicyRule().
 			WithAPIGroups(corev1.GroupName).WithResources("secrets").WithVerbs("get", "list", "watch").
-			WithResourceNames(append([]string{e.ConfigSecretName()}, databaseSecrets(e)...)...))
+			WithResourceNames(append([]string{e.ConfigSecretName()}, serverSecrets(e)...)...))
 }
 
 func roleBinding(e *v1alpha1.MCPEndpoint) *applyrbac.RoleBindingApplyConfiguration {
@@ -45,6 +48,15 @@ func roleBinding(e *v1alpha1.MCPEndpoint) *applyrbac.RoleBindingApplyConfigurati
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithSubjects(applyrbac.Subject().WithKind(rbacv1.ServiceAccountKind).WithName(e.ServiceName()).WithNamespace(e.Namespace)).
 		WithRoleRef(applyrbac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("Role").WithName(e.ServiceName()))
+}
+
+// serverSecrets names all of the user's Secrets that the server reads.
+func serverSecrets(e *v1alpha1.MCPEndpoint) []string {
+	names := databaseSecrets(e)
+	if tls := e.Spec.Server.TLS; tls != nil && !slices.Contains(names, tls.CertificateSecretRef.Name) {
+		names = append(names, tls.CertificateSecretRef.Name)
+	}
+	return names
 }
 
 // databaseSecrets names the user's Secrets that the server reads to reach its database.

@@ -34,6 +34,9 @@ var _ = Describe("The API server and Validate", func() {
 		Expect(errs).NotTo(BeEmpty(), "the API server says %v", err)
 	}
 	long := func(n int) string { return strings.Repeat("a", n) }
+	origins := func(allowed ...v1alpha1.Origin) func(*endpointType) {
+		return func(e *endpointType) { e.Spec.Network.CORS = &v1alpha1.CORSSpec{AllowedOrigins: allowed} }
+	}
 	many := func(n int) []string {
 		list := make([]string, n)
 		for i := range list {
@@ -105,6 +108,26 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with an external URL that tells a password", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://me:pw@mcp.example" }),
 		Entry("with an external URL with a query", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://mcp.example/?x" }),
 		Entry("with an external URL that is none", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "mcp.example.com" }),
+		Entry("with a certificate", true, func(e *endpointType) {
+			e.Spec.Server.TLS = &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: "shop-tls"}}
+		}),
+		Entry("with a certificate of no name", false, func(e *endpointType) { e.Spec.Server.TLS = &v1alpha1.ServerTLS{} }),
+		Entry("with origins", true, origins("https://console.example.com", "https://*.example.com", "http://localhost:5173", "http://[::1]:80", "app://local")),
+		Entry("with CORS of no origins", false, origins()),
+		Entry("with an origin twice", false, origins("https://a.example", "https://a.example")),
+		Entry("with any origin", false, origins("*")),
+		Entry("with any origin of a scheme", false, origins("https://*")),
+		Entry("with any origin of a top-level domain", false, origins("https://*.com")),
+		Entry("with a wildcard within a label", false, origins("https://a*.example.com")),
+		Entry("with a wildcard within a host", false, origins("https://a.*.example.com")),
+		Entry("with the opaque origin", false, origins("null")),
+		Entry("with an origin without a scheme", false, origins("console.example.com")),
+		Entry("with an origin and a path", false, origins("https://console.example.com/")),
+		Entry("with an origin in capitals", false, origins("https://Console.example.com")),
+		Entry("with an origin and a user", false, origins("https://me@console.example.com")),
+		Entry("with an origin and an endless port", false, origins("https://console.example.com:655360")),
+		Entry("with an empty origin", false, origins("")),
+		Entry("with a long origin", false, origins(v1alpha1.Origin("https://"+long(300)))),
 	)
 
 	DescribeTable("agree on an exposure", func(valid bool, change func(*exposureType)) {

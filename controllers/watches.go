@@ -137,7 +137,7 @@ func addIndexes(mgr manager.Manager) error {
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
 			e := o.(*v1alpha1.MCPEndpoint)
-			return append(databaseSecrets(e), e.ConfigSecretName())
+			return append(serverSecrets(e), e.ConfigSecretName())
 		}},
 		{&v1alpha1.MCPEndpoint{}, configMapIndex, func(o client.Object) []string {
 			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {

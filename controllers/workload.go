@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,11 +19,12 @@ const (
 	configDir         = "/etc/mcp-admin/config"
 	connectionDir     = "/etc/mcp-admin/connection"
 	caDir             = "/etc/mcp-admin/ca"
+	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-	httpPort, adminPort = 8080, 8081
+	httpPort, httpsPort, adminPort = 8080, 8443, 8081
 	// serverGroup is the group of the image's user; a claim's files are made writable to it.
 	serverGroup = 65532
 )
@@ -68,6 +71,21 @@ func deployment(e *v1alpha1.MCPEndpoint, image string) *applyapps.DeploymentAppl
 		WithSpec(spec)
 }
 
+// portOf is the port at which a server's pod answers agents, and that of the Service before it.
+type portOf struct {
+	name           string
+	number, before int32
+}
+
+// endpointPort has another name and number where the server speaks TLS: while pods are replaced, the Service leads to
+// those that speak what its own port says.
+func endpointPort(e *v1alpha1.MCPEndpoint) portOf {
+	if e.Spec.Server.TLS != nil {
+		return portOf{name: "https", number: httpsPort, before: 443}
+	}
+	return portOf{name: "http", number: httpPort, before: 80}
+}
+
 func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfiguration {
 	if e.Spec.Server.Image != "" {
 		image = e.Spec.Server.Image
@@ -78,12 +96,13 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 	if sqlite := e.Spec.Database.SQLite; sqlite != nil && sqlite.Claim != nil {
 		security.WithFSGroup(serverGroup)
 	}
+	port := endpointPort(e)
 	container := applycore.Container().
 		WithName("server").
 		WithImage(image).
 		WithCommand("/mcp-admin-server").
 		WithArgs("serve",
-			"--listen=[$(POD_IP)]:8080", // in brackets it may be IPv4 or IPv6
+			fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number), // in brackets it may be IPv4 or IPv6
 			"--admin-listen=[$(POD_IP)]:8081",
 			"--namespace=$(POD_NAMESPACE)",
 			"--config-secret="+e.ConfigSecretName(),
@@ -91,7 +110,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 			"--service-account-dir="+serviceAccountDir).
 		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name")).
 		WithPorts(
-			applycore.ContainerPort().WithName("http").WithContainerPort(httpPort).WithProtocol(corev1.ProtocolTCP),
+			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
 		WithStartupProbe(probe("/healthz", 1, 60)).
 		WithReadinessProbe(probe("/readyz", 2, 2)).
@@ -108,6 +127,10 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 
 	mountSecret(pod, container, "config", e.ConfigSecretName(), configDir+"/0")
 	mountDatabase(pod, container, &e.Spec.Database)
+	if tls := e.Spec.Server.TLS; tls != nil {
+		mountSecret(pod, container, "tls", tls.CertificateSecretRef.Name, tlsDir)
+		container.WithArgs("--tls-secret="+tls.CertificateSecretRef.Name, "--tls-dir="+tlsDir)
+	}
 	return pod.WithContainers(container)
 }
 

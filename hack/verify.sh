@@ -3,7 +3,7 @@
 set -euo pipefail
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-tar -c --exclude=./bin --exclude=./.git --exclude=./.local --exclude=./dist . | tar -x -C "$copy"
+tar -c --exclude=node_modules --exclude=./bin --exclude=./.git --exclude=./.local --exclude=./dist . | tar -x -C "$copy"
 
 # What is no longer generated must not be there either.
 chart=charts/mcp-admin-operator/files

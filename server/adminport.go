@@ -17,7 +17,8 @@ const maxWait = time.Minute
 // newAdminHandler serves the admin port (decisions section 1), which the Service never shows:
 //
 //	GET /healthz  200 while the process lives
-//	GET /readyz   200 once a Config was applied and the schema was seen, until the process ends; else 503
+//	GET /readyz   200 once a Config was applied, the schema was seen, and there is a certificate where one is needed,
+//	              until the process ends; else 503
 //	GET /metrics  Prometheus
 //	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another
 func newAdminHandler(c *core, metrics *telemetry.Metrics) http.Handler {
@@ -44,6 +45,8 @@ func (c *core) serveReady(w http.ResponseWriter, _ *http.Request) {
 		reason = "the only Config there is was refused"
 	case status.Revision == 0:
 		reason = "there is no Config yet"
+	case status.Certificate != nil && !status.Certificate.InUse:
+		reason = "the endpoint has no certificate: " + status.Certificate.Message
 	default:
 		reason = "the database's schema was not seen yet: " + status.Database.Reason
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -30,6 +31,9 @@ type core struct {
 	draining  atomic.Bool
 	// known is the newest update. New connections to the database read their credentials from it.
 	known atomic.Pointer[source.Update]
+
+	// certificate is nil where the endpoint's port does not speak TLS.
+	certificate *certificate
 
 	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
 	look, trouble chan struct{}
@@ -61,6 +65,9 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	if c.open == nil {
 		c.open = openEngine
 	}
+	if s.TLS {
+		c.certificate = newCertificate(s.Log)
+	}
 	c.known.Store(&source.Update{})
 	c.publish()
 	return c
@@ -74,6 +81,9 @@ func (c *core) apply(update source.Update) {
 	secretsChanged := !reflect.DeepEqual(before.Connection, update.Connection) || !reflect.DeepEqual(before.CA, update.CA)
 	if c.reopen(&update) || secretsChanged {
 		wake(c.look)
+	}
+	if c.certificate != nil {
+		c.certificate.load(update.Certificate)
 	}
 	c.rebuild()
 	if update.Config != nil {
@@ -124,10 +134,20 @@ func (c *core) rebuild() {
 	c.ready = c.ready || c.schema != nil
 }
 
+// endpoint is what requests are answered from; false while there is no Config.
+func (c *core) endpoint() (mcp.Endpoint, bool) {
+	s := c.snapshot.Load()
+	return s, s != nil
+}
+
 // publish tells what is known to whoever asks for the status.
 func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.database}
+	if c.certificate != nil {
+		status.Certificate = c.certificate.status()
+		status.Ready = c.ready && status.Certificate.InUse
+	}
 	if s := c.snapshot.Load(); s != nil {
 		status.Revision, status.Models = s.Config().Revision, s.Models()
 	}

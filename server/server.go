@@ -26,6 +26,9 @@ type Server struct {
 	Source source.Source
 	// Endpoint is where agents are answered, Admin the port of probes, metrics and status. Run closes both.
 	Endpoint, Admin net.Listener
+	// TLS is whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
+	// does.
+	TLS bool
 	// SQLiteFile is the file of a SQLite database, SQLiteInitDir a folder of SQL files to fill a new one; both may be "".
 	SQLiteFile, SQLiteInitDir string
 	// Version is the program's, as initialize tells it.
@@ -36,7 +39,13 @@ type Server struct {
 	DrainDelay time.Duration
 	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
 	OpenDatabase func(engine string, settings database.Settings) database.DB
+
+	// patience is that with agents' connections; zero is the usual one, which tests have no time for.
+	patience patience
 }
+
+// patience is how long a client may take on a connection: for a request's headers, and for all of it.
+type patience struct{ header, request time.Duration }
 
 // drainTimeout is how long requests under way may take after the drain delay, before they are cut off.
 const drainTimeout = 20 * time.Second
@@ -46,14 +55,17 @@ func (s *Server) Run(ctx context.Context) error {
 	metrics := telemetry.NewMetrics()
 	core := newCore(s, metrics)
 	defer core.close()
-	endpoint := newHTTPServer(mcp.NewHandler(mcp.Options{
-		Snapshot:        core.snapshot.Load,
+	endpoint := newHTTPServer(core.partWhileDraining(mcp.NewHandler(mcp.Options{
+		Endpoint:        core.endpoint,
 		DatabaseTrouble: core.lookAgain,
 		Metrics:         metrics,
 		Log:             s.Log,
 		Version:         s.Version,
-	}), s.Log)
+	})), s.Log)
 	endpoint.WriteTimeout = endpointWriteTimeout
+	if s.patience != (patience{}) {
+		endpoint.ReadHeaderTimeout, endpoint.ReadTimeout = s.patience.header, s.patience.request
+	}
 
 	// The admin port's long polls, the source and the schema's watch go on while requests drain: a revocation counts
 	// for those, too.
@@ -72,7 +84,7 @@ func (s *Server) Run(ctx context.Context) error {
 			}
 		})
 	}
-	start("the endpoint's port", func() error { return endpoint.Serve(s.Endpoint) })
+	start("the endpoint's port", func() error { return s.serveEndpoint(endpoint, core) })
 	start("the admin port", func() error { return admin.Serve(s.Admin) })
 	start("the source", func() error { return s.Source.Run(background, core.apply) })
 	start("the database", func() error { core.watchSchema(background); return nil })
@@ -89,6 +101,26 @@ func (s *Server) Run(ctx context.Context) error {
 	_ = admin.Close()
 	running.Wait()
 	return err
+}
+
+// serveEndpoint serves agents. Over TLS they get HTTP/2 where they know it.
+func (s *Server) serveEndpoint(endpoint *http.Server, core *core) error {
+	if core.certificate == nil {
+		return endpoint.Serve(s.Endpoint)
+	}
+	endpoint.TLSConfig = core.certificate.tlsConfig()
+	return endpoint.ServeTLS(s.Endpoint, "", "")
+}
+
+// partWhileDraining asks clients, with each answer that is given while the server drains, to let go of the connection:
+// one that were kept would be closed in the end, perhaps at the moment at which its client sends the next request.
+func (c *core) partWhileDraining(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.draining.Load() {
+			w.Header().Set("Connection", "close") // over HTTP/2 it is a GOAWAY
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // drain lets the requests under way end.

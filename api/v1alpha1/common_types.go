@@ -23,6 +23,15 @@ type SecretKeyReference struct {
 	Key string `json:"key,omitempty"`
 }
 
+// SecretReference names a Secret, whose keys are known, in the referencing object's own namespace.
+type SecretReference struct {
+	// name is the Secret's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
 // PermissionRule grants verbs on models. Rules only add; what no rule grants is refused.
 type PermissionRule struct {
 	// modules limits the rule to models of these modules; absent or "*" is any.

@@ -117,7 +117,11 @@ func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + "-mcp-config" 
 func (e *MCPEndpoint) EffectiveURL() string {
 	base := strings.TrimRight(e.Spec.Network.ExternalURL, "/")
 	if base == "" {
-		base = "http://" + e.ServiceName() + "." + e.Namespace + ".svc"
+		base = "http://"
+		if e.Spec.Server.TLS != nil {
+			base = "https://"
+		}
+		base += e.ServiceName() + "." + e.Namespace + ".svc"
 	}
 	return base + e.Spec.Server.BasePath + "/mcp/"
 }

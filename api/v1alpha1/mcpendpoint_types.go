@@ -218,9 +218,21 @@ type ServerSpec struct {
 	// +kubebuilder:validation:MaxLength=200
 	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~-]+)+$`
 	BasePath string `json:"basePath,omitempty"`
+	// tls makes the server itself speak HTTPS; absent, it speaks HTTP, for something before it to protect.
+	// +optional
+	TLS *ServerTLS `json:"tls,omitempty"`
 	// limits bound what one request may cost.
 	// +optional
 	Limits ServerLimits `json:"limits,omitempty,omitzero"`
+}
+
+// ServerTLS is how the server protects the connections of agents: TLS 1.2 or later, with HTTP/2.
+type ServerTLS struct {
+	// certificateSecretRef names a Secret of type kubernetes.io/tls, as cert-manager writes them: tls.crt is the
+	// certificate and its chain, tls.key the private key. A Secret that changes is used at once, with no pod restarted;
+	// one that is missing or whose key does not fit leaves the certificate from before in use.
+	// +required
+	CertificateSecretRef SecretReference `json:"certificateSecretRef,omitzero"`
 }
 
 // ServerLimits bound what requests may cost.
@@ -246,7 +258,29 @@ type NetworkSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
 	ExternalURL string `json:"externalURL,omitempty"`
+	// cors lets pages of other origins call the endpoint from a browser; absent, only the endpoint's own origin may.
+	// +optional
+	CORS *CORSSpec `json:"cors,omitempty"`
 }
+
+// CORSSpec says which pages may call the endpoint from a browser.
+type CORSSpec struct {
+	// allowedOrigins are the pages' origins, exactly as browsers write them: scheme, host and port, no path. A host that
+	// begins with "*." stands for all hosts with one more label: https://*.example.com allows https://a.example.com, and
+	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: whoever holds a token in a browser
+	// should name the pages that may use it. An origin is no permission: every request needs its token all the same.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=50
+	AllowedOrigins []Origin `json:"allowedOrigins,omitempty"`
+}
+
+// Origin is a page's origin, or a pattern of origins.
+// +kubebuilder:validation:MinLength=4
+// +kubebuilder:validation:MaxLength=300
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9+.-]*://([*][.][a-z0-9_-]+([.][a-z0-9_-]+)+|[a-z0-9_-]+([.][a-z0-9_-]+)*|[[][0-9a-f:.]+[]])(:[0-9]{1,5})?$')",message="must be an origin as browsers write it: scheme://host or scheme://host:port in lower case, without a path; the host may begin with *. before at least two labels"
+type Origin string
 
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatus struct {

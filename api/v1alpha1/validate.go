@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ var (
 	modelName      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	permittedModel = regexp.MustCompile(`^(\*|[a-z][a-z0-9_]*)$`)
 	basePath       = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+	origin         = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\*\.[a-z0-9_-]+(\.[a-z0-9_-]+)+|[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
 )
 
 // ValidateMCPEndpoint is Validate for an MCPEndpoint.
@@ -53,12 +55,33 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 			v.invalid(path, external, "must be an http or https URL with a host, without user, query or fragment")
 		}
 	}
+	v.cors(spec.Child("network", "cors"), e.Spec.Network.CORS)
 	return v.errs
 }
 
 func isExternalURL(s string) bool {
 	u, err := url.ParseRequestURI(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(s, "?#@")
+}
+
+func (v *validator) cors(path *field.Path, c *CORSSpec) {
+	if c == nil {
+		return
+	}
+	at := path.Child("allowedOrigins")
+	if len(c.AllowedOrigins) == 0 {
+		v.add(field.Required(at, "name the origins that may call the endpoint, or leave out cors"))
+	}
+	v.atMost(at, len(c.AllowedOrigins), 50)
+	for i, o := range c.AllowedOrigins {
+		v.text(at.Index(i), string(o), 4, 300, nil)
+		if slices.Contains(c.AllowedOrigins[:i], o) {
+			v.add(field.Duplicate(at.Index(i), o))
+		}
+		if !origin.MatchString(string(o)) {
+			v.invalid(at.Index(i), o, "must be an origin as browsers write it: scheme://host or scheme://host:port in lower case, without a path; the host may begin with *. before at least two labels")
+		}
+	}
 }
 
 func (v *validator) database(path *field.Path, d *DatabaseSpec) {
@@ -144,6 +167,9 @@ func (v *validator) server(path *field.Path, s *ServerSpec) {
 	v.optional(path.Child("image"), s.Image, 512, nil)
 	if s.BasePath != "" {
 		v.text(path.Child("basePath"), s.BasePath, 2, 200, basePath)
+	}
+	if s.TLS != nil {
+		v.required(path.Child("tls", "certificateSecretRef", "name"), s.TLS.CertificateSecretRef.Name, 253, nil)
 	}
 	within(v, path.Child("limits", "maxBodyBytes"), s.Limits.MaxBodyBytes, 1024, 64<<20)
 	within(v, path.Child("limits", "maxConcurrentRequests"), s.Limits.MaxConcurrentRequests, 1, 100000)

@@ -25,6 +25,7 @@ type serveOptions struct {
 	connectionSecret    string
 	connectionDir       string
 	caSecret, caDir     string
+	tlsSecret, tlsDir   string
 	serviceAccountDir   string
 	sqliteFile          string
 	sqliteInitDir       string
@@ -39,7 +40,7 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve an endpoint from the Config that the controllers wrote",
 		Long: `Serve an endpoint from the Config that the controllers wrote.
 
-The Config and the Secrets of the database are followed through the Kubernetes API, with the service account in
+The Config and the Secrets of the database and the certificate are followed through the Kubernetes API, with the service account in
 --service-account-dir. Their mounted copies (--config-dir and the other folders) are used while the API cannot be
 reached. Without --service-account-dir only the mounted copies are used.
 
@@ -69,6 +70,8 @@ process ends.`,
 	f.StringVar(&o.connectionDir, "connection-dir", "", "folder where the connection's Secret is mounted")
 	f.StringVar(&o.caSecret, "ca-secret", "", "Secret with the certificates that the database's own is checked against")
 	f.StringVar(&o.caDir, "ca-dir", "", "folder where that Secret is mounted")
+	f.StringVar(&o.tlsSecret, "tls-secret", "", "Secret with the certificate of --listen, under tls.crt and tls.key; none: --listen speaks plain HTTP")
+	f.StringVar(&o.tlsDir, "tls-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
@@ -100,6 +103,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		Source:        cluster,
 		Endpoint:      endpoint,
 		Admin:         admin,
+		TLS:           o.tlsSecret != "",
 		SQLiteFile:    o.sqliteFile,
 		SQLiteInitDir: o.sqliteInitDir,
 		Version:       version(),
@@ -119,7 +123,11 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 		ConnectionDir:    o.connectionDir,
 		CASecret:         o.caSecret,
 		CADir:            o.caDir,
-		Log:              log,
+
+		CertificateSecret: o.tlsSecret,
+		CertificateDir:    o.tlsDir,
+
+		Log: log,
 	}
 	if o.serviceAccountDir == "" {
 		return cluster, nil

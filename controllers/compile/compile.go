@@ -202,6 +202,11 @@ func endpointEntry(e *v1alpha1.MCPEndpoint, statusKey string) contract.Endpoint 
 			MaxConcurrentRequests: int(e.Spec.Server.Limits.EffectiveMaxConcurrentRequests()),
 		},
 	}
+	if cors := e.Spec.Network.CORS; cors != nil {
+		for _, origin := range cors.AllowedOrigins {
+			entry.AllowedOrigins = append(entry.AllowedOrigins, string(origin))
+		}
+	}
 	if database.SQLite != nil {
 		entry.Database.Engine = contract.EngineSQLite
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,36 @@ func TestAFreshConfigHoldsEverythingAtRevisionOne(t *testing.T) {
 	}
 	if !verdicts.LookAgain.Equal(expiry.Time) {
 		t.Errorf("look again: %v, want %v", verdicts.LookAgain, expiry)
+	}
+}
+
+func TestTheNetworkOfTheEndpointIsInTheConfig(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*v1alpha1.MCPEndpointSpec)
+		url     string
+		origins []string
+	}{
+		{"as it is", func(*v1alpha1.MCPEndpointSpec) {}, "http://shop-mcp.shop.svc/mcp/", nil},
+		{"with a certificate", func(s *v1alpha1.MCPEndpointSpec) {
+			s.Server.TLS = &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: "shop-tls"}}
+		}, "https://shop-mcp.shop.svc/mcp/", nil},
+		{"with a certificate, behind another address", func(s *v1alpha1.MCPEndpointSpec) {
+			s.Server.TLS = &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: "shop-tls"}}
+			s.Network.ExternalURL = "http://mcp.example.com/shop/"
+		}, "http://mcp.example.com/shop/mcp/", nil},
+		{"with origins", func(s *v1alpha1.MCPEndpointSpec) {
+			s.Network.CORS = &v1alpha1.CORSSpec{AllowedOrigins: []v1alpha1.Origin{"https://*.example.com", "http://localhost:5173"}}
+		}, "http://shop-mcp.shop.svc/mcp/", []string{"https://*.example.com", "http://localhost:5173"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := inputs()
+			c.change(&in.Endpoint.Spec)
+			config, verdicts := compile.Compile(in)
+			if !verdicts.Endpoint.Accepted || config.Endpoint.URL != c.url || !slices.Equal(config.Endpoint.AllowedOrigins, c.origins) {
+				t.Errorf("%+v: %+v", verdicts.Endpoint, config.Endpoint)
+			}
+		})
 	}
 }
 

@@ -62,8 +62,8 @@ func showClient(ctx context.Context, url, token string) error {
 func showCurl(ctx context.Context, url, token string) error {
 	const body = `{"method":"tools/call","name":"list_book","arguments":{"search":"winter","limit":2}}`
 	fmt.Printf("$ curl -s %s -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '%s'\n", url, body)
-	curl, err := exec.LookPath("curl")
-	if err != nil {
+	curl, _ := exec.LookPath("curl") // "" where there is none
+	if curl == "" {
 		fmt.Println("(curl is not installed)")
 		return nil
 	}
@@ -71,7 +71,7 @@ func showCurl(ctx context.Context, url, token string) error {
 	cmd := exec.CommandContext(ctx, curl, "-sS", url, "-H", "@-", "-H", "Content-Type: application/json", "-d", body)
 	cmd.Stdin = strings.NewReader("Authorization: Bearer " + token + "\n")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	err = cmd.Run()
+	err := cmd.Run()
 	fmt.Println()
 	return err
 }

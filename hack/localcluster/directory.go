@@ -22,7 +22,6 @@ func (l layout) log(name string) string        { return l.path("logs", name+".lo
 func (l layout) kubeconfig(name string) string { return l.path("kubeconfigs", name+".kubeconfig") }
 func (l layout) run() string                   { return l.path("run") }
 func (l layout) pods() string                  { return l.path("pods") }
-func (l layout) claims() string                { return l.path("claims") }
 
 // lockName is the file that marks a directory as a cluster's, and that its cluster keeps locked.
 const lockName = "localcluster.lock"

@@ -2,6 +2,7 @@ package nodeagent
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -23,7 +24,8 @@ type notFoundError string
 func (e notFoundError) Error() string { return string(e) }
 
 func unlessOptional(err error, optional *bool) error {
-	if _, missing := err.(notFoundError); missing && optional != nil && *optional {
+	var missing notFoundError
+	if errors.As(err, &missing) && optional != nil && *optional {
 		return nil
 	}
 	return err

@@ -16,11 +16,13 @@ type Admin struct {
 	catalog *catalog.Catalog
 	db      database.DB
 	tools   toolPieces
+	// resources are the models' entries of resources/list, by Model.Index; nil for a model that is not advertised.
+	resources [][]byte
 }
 
 // New returns the operations over a catalog. db may be nil where no model of the catalog is served.
 func New(c *catalog.Catalog, db database.DB) *Admin {
-	return &Admin{catalog: c, db: db, tools: encodeTools(c)}
+	return &Admin{catalog: c, db: db, tools: encodeTools(c), resources: encodeResources(c)}
 }
 
 // Result is a tool's answer.
@@ -31,6 +33,8 @@ type Result struct {
 	IsError bool
 	// Code is the error's; "" where IsError is false.
 	Code Code
+	// Message is the error's; "" where IsError is false.
+	Message string
 	// UnknownTool is whether the name is no tool's at all, which JSON-RPC tells apart.
 	UnknownTool bool
 	// SchemaChanged is whether the database no longer has what the catalog was built from.
@@ -51,21 +55,28 @@ type operation struct {
 	// define returns the tool as tools/list shows it, needsKey whether a model without a key has none.
 	define   func(*catalog.Model) definition
 	needsKey bool
+	// many is whether it is told of with what changes many rows at once, rather than one row.
+	many bool
+	// advice is what prompts say about using it well: a sentence that goes on after the tool's name.
+	advice string
 }
 
 const findModels = "find_models"
 
 // operations are in the order in which tools/list has them (decisions section 4).
 var operations = []operation{
-	{name: "list", verb: access.View, label: "view", run: (*Admin).list, define: defineList},
-	{name: "get", verb: access.View, label: "view", run: (*Admin).get, define: defineGet, needsKey: true},
+	{name: "list", verb: access.View, label: "view", run: (*Admin).list, define: defineList,
+		advice: "narrow with filters and search, order with order_by, and ask only for the fields that you need"},
+	{name: "get", verb: access.View, label: "view", run: (*Admin).get, define: defineGet, needsKey: true,
+		advice: "one row by its id, as list rows show it"},
 	{name: "create", verb: access.Add, label: "add"},
 	{name: "update", verb: access.Change, label: "change"},
 	{name: "delete", verb: access.Delete, label: "delete"},
-	{name: "describe", verb: access.View, label: "view", run: (*Admin).describe, define: defineDescribe},
-	{name: "actions", verb: access.View, label: "view"},
-	{name: "action", verb: access.View, label: "view"},
-	{name: "bulk", verb: access.View, label: "view"},
+	{name: "describe", verb: access.View, label: "view", run: (*Admin).describe, define: defineDescribe,
+		advice: "fields, types and relationships: look here before you filter"},
+	{name: "actions", verb: access.View, label: "view", many: true},
+	{name: "action", verb: access.View, label: "view", many: true},
+	{name: "bulk", verb: access.View, label: "view", many: true},
 	{name: "related", verb: access.View, label: "view"},
 	{name: "history", verb: access.View, label: "view"},
 	{name: "autocomplete", verb: access.View, label: "view"},
@@ -110,6 +121,17 @@ func (a *Admin) callModel(ctx context.Context, token *access.Token, op *operatio
 		return nil, permissionDenied("view", m)
 	}
 	return op.run(a, ctx, scope, arguments)
+}
+
+// offered are the operations that the token may use on a model; none on one that is not served.
+func offered(token *access.Token, m *catalog.Model) []*operation {
+	var some []*operation
+	for i := range operations {
+		if op := &operations[i]; m.Served() && op.offeredFor(m) && token.Verbs(m).Has(op.verb) {
+			some = append(some, op)
+		}
+	}
+	return some
 }
 
 func findOperation(name string) *operation {

@@ -62,8 +62,13 @@ func (a *Admin) describe(_ context.Context, scope access.Scope, raw []byte) ([]b
 	if _, err := parseArguments(raw); err != nil {
 		return nil, err
 	}
+	return json.Marshal(descriptionOf(scope))
+}
+
+// descriptionOf describes the model as the scope's token may see it.
+func descriptionOf(scope access.Scope) *description {
 	m := scope.Model()
-	d := description{
+	d := &description{
 		ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
 		Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		AdminConfig: administrationOptions{
@@ -86,7 +91,7 @@ func (a *Admin) describe(_ context.Context, scope access.Scope, raw []byte) ([]b
 		d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, name)
 	}
 	for _, r := range scope.Relations() {
-		d.Relationships = append(d.Relationships, describeRelation(m, r))
+		d.Relationships = append(d.Relationships, describeRelation(r))
 	}
 	for _, f := range scope.SearchFields() {
 		d.AdminConfig.SearchFields = append(d.AdminConfig.SearchFields, f.Text)
@@ -98,7 +103,7 @@ func (a *Admin) describe(_ context.Context, scope access.Scope, raw []byte) ([]b
 		}
 		d.AdminConfig.Ordering = append(d.AdminConfig.Ordering, name)
 	}
-	return json.Marshal(d)
+	return d
 }
 
 func describeField(f *catalog.Field) fieldInfo {
@@ -116,7 +121,7 @@ func describeField(f *catalog.Field) fieldInfo {
 	return info
 }
 
-func describeRelation(m *catalog.Model, r *catalog.Relation) relationInfo {
+func describeRelation(r *catalog.Relation) relationInfo {
 	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: "one_to_many"}
 	if r.Many {
 		return info

@@ -76,7 +76,7 @@ func result(text []byte, err error) Result {
 		told = tell(failure)
 		r.Cause, r.SchemaChanged = err, failure.Code == database.Changed
 	}
-	r.Code = told.Code
+	r.Code, r.Message = told.Code, told.Message
 	r.Text, _ = json.Marshal(told) // two strings: it cannot fail
 	return r
 }

@@ -45,10 +45,8 @@ func (a *Admin) findModels(token *access.Token, raw []byte) ([]byte, error) {
 			ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
 			Description: describeModel(m), ToolsExposed: m.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
 		}
-		for i := range operations {
-			if operations[i].offeredFor(m) && token.Verbs(m).Has(operations[i].verb) {
-				info.Operations = append(info.Operations, operations[i].name)
-			}
+		for _, op := range offered(token, m) {
+			info.Operations = append(info.Operations, op.name)
 		}
 		found.Models = append(found.Models, info)
 	}

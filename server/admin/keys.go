@@ -67,18 +67,19 @@ func keyNames(m *catalog.Model) string {
 	return strings.Join(names, ",")
 }
 
-// idType is the JSON type of the model's id, for schemas: an integer may be sent as a string too.
-func idType(m *catalog.Model) any {
+// idSchema is the JSON type of the model's id. A number may be sent as a string too, which is said by anyOf, within the
+// property: a list of types is what some clients drop.
+func idSchema(m *catalog.Model) schema {
 	if len(m.Key) > 1 {
-		return "string"
+		return schema{Type: "string"}
 	}
 	switch m.Key[0].Column.Kind {
 	case database.Integer:
-		return []string{"integer", "string"}
+		return schema{AnyOf: []schema{{Type: "integer"}, {Type: "string"}}}
 	case database.Float:
-		return []string{"number", "string"}
+		return schema{AnyOf: []schema{{Type: "number"}, {Type: "string"}}}
 	case database.Boolean:
-		return "boolean"
+		return schema{Type: "boolean"}
 	}
-	return "string"
+	return schema{Type: "string"}
 }

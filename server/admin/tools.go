@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -29,12 +30,13 @@ var reads = annotations{ReadOnlyHint: true, IdempotentHint: true}
 
 // schema is the piece of JSON Schema that tools need: closed objects without combinators.
 type schema struct {
-	Type                 any               `json:"type,omitempty"` // a string, or a list of them
+	Type                 string            `json:"type,omitempty"`
 	Description          string            `json:"description,omitempty"`
 	Properties           map[string]schema `json:"properties,omitzero"`
 	Required             []string          `json:"required,omitempty"`
 	AdditionalProperties *bool             `json:"additionalProperties,omitempty"`
 	Items                *schema           `json:"items,omitempty"`
+	AnyOf                []schema          `json:"anyOf,omitempty"`
 	Minimum              *int              `json:"minimum,omitempty"`
 	Maximum              *int              `json:"maximum,omitempty"`
 }
@@ -83,19 +85,26 @@ func encodeTool(d definition) []byte {
 
 // AppendTools appends the JSON array of tools/list: what the token may use of the exposed models.
 func (a *Admin) AppendTools(dst []byte, token *access.Token) []byte {
-	dst = append(dst, '[')
+	size := len("[]") + len(a.tools.findModels)
+	a.eachTool(token, func(piece []byte) { size += len(",") + len(piece) })
+	dst = append(slices.Grow(dst, size), '[')
 	if a.tools.exposed {
 		dst = append(dst, a.tools.findModels...)
 	}
+	a.eachTool(token, func(piece []byte) { dst = append(append(dst, ','), piece...) })
+	return append(dst, ']')
+}
+
+// eachTool gives, in order, the pieces of what the token may use.
+func (a *Admin) eachTool(token *access.Token, do func(piece []byte)) {
 	for _, m := range a.catalog.Models() {
 		verbs := token.Verbs(m)
 		for _, piece := range a.tools.models[m.Index] {
 			if verbs.Has(piece.verb) {
-				dst = append(append(dst, ','), piece.json...)
+				do(piece.json)
 			}
 		}
 	}
-	return append(dst, ']')
 }
 
 func defineFindModels() definition {
@@ -128,7 +137,8 @@ func defineList(m *catalog.Model) definition {
 }
 
 func defineGet(m *catalog.Model) definition {
-	id := schema{Type: idType(m), Description: "primary key"}
+	id := idSchema(m)
+	id.Description = "primary key"
 	if len(m.Key) > 1 {
 		id.Description = "primary key: " + keyNames(m) + ", each percent-encoded, joined by commas"
 	}

@@ -1,6 +1,12 @@
 package mcp
 
-import "strconv"
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+)
 
 // The codes of JSON-RPC and of MCP; decisions sections 1 to 3.
 const (
@@ -8,28 +14,66 @@ const (
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
+	codeResourceNotRead    = -32002
+	codeHeaderMismatch     = -32020
 	codeUnsupportedVersion = -32022
 )
 
 var nullID = []byte("null")
 
-// beginResult appends what stands before a result. The id is written as it was sent; without one the answer is of the
-// simple form, which is the bare result.
-func beginResult(dst, id []byte) []byte {
-	if id == nil {
-		return dst
+// How long a modern client may keep a result, in milliseconds. Lists change when the endpoint's objects do, and what a
+// token lost is refused whatever its list says: so the time only spares a client the second look at the same moment.
+const (
+	uncached = -1 // The version has no such hint on this result.
+	listTTL  = 10_000
+)
+
+var supportedVersionsJSON, _ = json.Marshal(supportedVersions) // strings: it cannot fail
+
+// openResult appends what stands before a result's own members. The id is written as it was sent; without one the
+// answer is of the simple form, which is the bare result. From 2026-07-28 on every result says its kind and who made it
+// (Overview, "Result Responses" and "_meta"), and what can be cached says how long (Caching).
+func (x *exchange) openResult(id []byte, ttl int) {
+	out := x.out
+	if id != nil {
+		out = append(out, `{"jsonrpc":"2.0","id":`...)
+		out = append(out, id...)
+		out = append(out, `,"result":`...)
 	}
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, id...)
-	return append(dst, `,"result":`...)
+	out = append(out, '{')
+	if x.protocol.modern {
+		out = append(out, `"resultType":"complete",`...)
+		if ttl != uncached {
+			out = append(out, `"ttlMs":`...)
+			out = strconv.AppendInt(out, int64(ttl), 10)
+			out = append(out, `,"cacheScope":"private",`...)
+		}
+		out = append(out, `"_meta":{"io.modelcontextprotocol/serverInfo":`...)
+		out = append(out, x.handler.serverInfo...)
+		out = append(out, "},"...)
+	}
+	x.out = out
 }
 
-// endResult appends what stands after a result.
-func endResult(dst, id []byte) []byte {
-	if id == nil {
-		return dst
+// closeResult appends what stands after a result's members.
+func (x *exchange) closeResult(id []byte) (status int) {
+	x.out = append(x.out, '}')
+	if id != nil {
+		x.out = append(x.out, '}')
 	}
-	return append(dst, '}')
+	return http.StatusOK
+}
+
+// appendToolResult appends a tool's result; its text is the compact JSON that the tool made.
+func (x *exchange) appendToolResult(id []byte, result admin.Result) {
+	x.openResult(id, uncached)
+	x.out = append(x.out, `"content":[{"type":"text","text":`...)
+	x.out = appendString(x.out, result.Text)
+	x.out = append(x.out, "}]"...)
+	if result.IsError {
+		x.out = append(x.out, `,"isError":true`...)
+	}
+	x.closeResult(id)
 }
 
 // appendError appends a JSON-RPC error. data is raw JSON or nil.
@@ -51,16 +95,5 @@ func appendError(dst, id []byte, code int, message string, data []byte) []byte {
 func appendPlainError(dst []byte, message string) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = appendString(dst, []byte(message))
-	return append(dst, '}')
-}
-
-// appendContent appends a tool's result object: text is the compact JSON that the tool made.
-func appendContent(dst, text []byte, isError bool) []byte {
-	dst = append(dst, `{"content":[{"type":"text","text":`...)
-	dst = appendString(dst, text)
-	dst = append(dst, "}]"...)
-	if isError {
-		dst = append(dst, `,"isError":true`...)
-	}
 	return append(dst, '}')
 }

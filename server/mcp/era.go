@@ -6,40 +6,65 @@ import (
 	"strings"
 )
 
-// The versions of the initialize era, oldest first; decisions section 3.
+// The published versions of MCP (decisions section 3). All but the newest are of the initialize era.
 const (
 	version20241105 = "2024-11-05"
 	version20250326 = "2025-03-26"
 	version20250618 = "2025-06-18"
 	version20251125 = "2025-11-25"
+	version20260728 = "2026-07-28"
 )
 
-var supportedVersions = []string{version20241105, version20250326, version20250618, version20251125}
+var (
+	legacyVersions    = []string{version20251125, version20250618, version20250326, version20241105}
+	supportedVersions = append([]string{version20260728}, legacyVersions...)
+)
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// A protocol is what the rules of a JSON-RPC request depend on.
+// A protocol is what the rules of a JSON-RPC message depend on.
 type protocol struct {
-	// supported is false where the request names a version that is none of ours.
-	supported bool
+	// refused is the error by which every message of this version is refused; 0 is none.
+	refused int
+	// requested is the version that the request names; "" where it names none.
+	requested string
+	// modern is whether the version has no initialize, and carries its metadata with every request.
+	modern bool
 	// batches is whether the body may be an array of messages.
 	batches bool
 }
 
-// protocolOf decides by which version's rules a JSON-RPC request is read. It is the only place that does.
-func protocolOf(header http.Header) protocol {
+// protocolOf decides by which version's rules a JSON-RPC message is read; it is the only place that does. A version is
+// named by a header, and from 2026-07-28 on by the message's own metadata too: meta is nil where a whole batch is asked
+// about. MCP 2026-07-28, Streamable HTTP, "Protocol Version Header".
+func protocolOf(header http.Header, meta *metadata) protocol {
 	// More than one value names no version, whatever each of them says.
-	switch version := strings.Join(header[versionHeader], ", "); version {
-	case "", version20250326:
-		return protocol{supported: true, batches: true}
-	default:
-		return protocol{supported: slices.Contains(supportedVersions, version)}
+	inHeader, inBody := strings.Join(header[versionHeader], ", "), ""
+	if meta != nil && isString(meta.protocolVersion) {
+		inBody = stringValue(meta.protocolVersion)
 	}
+	p := protocol{requested: inHeader}
+	if inHeader == "" {
+		p.requested = inBody
+	}
+	switch {
+	case inHeader != "" && inBody != "" && inHeader != inBody && (!isLegacy(inHeader) || !isLegacy(inBody)):
+		p.refused = codeHeaderMismatch
+	case p.requested == version20260728:
+		p.modern = true
+	case p.requested != "" && !isLegacy(p.requested):
+		p.refused = codeUnsupportedVersion
+	default:
+		p.batches = inHeader == "" || inHeader == version20250326
+	}
+	return p
 }
 
-// negotiate returns the version that initialize answers with: the client's where it is known, else the newest.
+func isLegacy(version string) bool { return slices.Contains(legacyVersions, version) }
+
+// negotiate returns the version that initialize answers with: the client's where it is of that era, else the newest.
 func negotiate(requested string) string {
-	if slices.Contains(supportedVersions, requested) {
+	if isLegacy(requested) {
 		return requested
 	}
 	return version20251125

@@ -2,13 +2,13 @@ package mcp
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/admin"
-	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
@@ -17,7 +17,8 @@ import (
 type exchange struct {
 	handler  *Handler
 	ctx      context.Context
-	snapshot *snapshot.Snapshot
+	endpoint Endpoint
+	header   http.Header
 	token    *access.Token
 	protocol protocol
 	// inBatch is whether the message at hand is one of several.
@@ -34,14 +35,15 @@ type exchange struct {
 	method string
 }
 
-// keptBuffer is the largest buffer, in bytes, that is kept for the next request.
-const keptBuffer = 256 << 10
+// keptBuffer is the largest buffer, in bytes, that is kept for the next request: room for the tools of some hundred
+// models, which clients ask for again and again.
+const keptBuffer = 1 << 20
 
 var exchanges = sync.Pool{New: func() any { return &exchange{} }}
 
 // release gives the exchange back. What it pointed to is let go.
 func (x *exchange) release() {
-	x.handler, x.ctx, x.snapshot, x.token, x.scanner.data = nil, nil, nil, nil, nil
+	x.handler, x.ctx, x.endpoint, x.header, x.token, x.scanner.data = nil, nil, nil, nil, nil, nil
 	clear(x.body.messages)
 	if cap(x.in) > keptBuffer || cap(x.out) > keptBuffer || cap(x.scanner.members) > keptBuffer/32 {
 		return
@@ -51,21 +53,33 @@ func (x *exchange) release() {
 
 // callTool runs one tool, and tells those who count and log what became of it.
 func (x *exchange) callTool(name string, arguments []byte) admin.Result {
-	result := x.snapshot.Call(x.ctx, x.token, name, arguments)
+	result := x.endpoint.Call(x.ctx, x.token, name, arguments)
 	outcome := telemetry.OutcomeOK
 	if result.IsError {
 		outcome = string(result.Code)
 	}
-	options := &x.handler.options
-	options.Metrics.ToolCall(name, outcome)
-	failed := result.Cause != nil && x.ctx.Err() == nil // and not for the client's going away
-	if failed {
-		options.Log.Warn("A tool call failed", "tool", quoted(name), "token", x.token.Name(), "code", outcome, "error", result.Cause)
+	x.handler.options.Metrics.ToolCall(name, outcome)
+	x.note("tool", name, result)
+	return result
+}
+
+// readFrom reads a resource, and tells those who log what became of it.
+func (x *exchange) readFrom(uri string) admin.Result {
+	result := x.endpoint.ReadResource(x.ctx, x.token, uri)
+	x.note("resource", uri, result)
+	return result
+}
+
+// note tells of a call that the database failed, unless because its client went away.
+func (x *exchange) note(kind, name string, result admin.Result) {
+	if result.Cause == nil || x.ctx.Err() != nil {
+		return
 	}
-	if failed && (result.SchemaChanged || result.Code == admin.CodeUnavailable) {
+	options := &x.handler.options
+	options.Log.Warn("A call failed", kind, quoted(name), "token", x.token.Name(), "code", string(result.Code), "error", result.Cause)
+	if result.SchemaChanged || result.Code == admin.CodeUnavailable {
 		options.DatabaseTrouble()
 	}
-	return result
 }
 
 // quoted returns a name that a request sent, short enough for an error message.

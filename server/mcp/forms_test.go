@@ -61,7 +61,7 @@ func TestJSONRPC(t *testing.T) {
 		{"tools/list", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"find_models",…`},
 		{"tools/call", "2025-06-18", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_author","arguments":{"id":2}}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"…`},
 		{"tools/call without arguments", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_models"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"content":[{…`},
-		{"initialize with a known version", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{"name":"mcp-admin-server","version":"1.2.3"},"instructions":"…`},
+		{"initialize with a known version", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","serverInfo":{"name":"mcp-admin-server","version":"1.2.3"},"capabilities":{"tools":{},"prompts":{},"resources":{}},"instructions":"books gives you…`},
 		{"initialize with another version", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01"}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",…`},
 		{"initialize without a version", "", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",…`},
 
@@ -86,7 +86,7 @@ func TestJSONRPC(t *testing.T) {
 		{"a tool name without _", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: list"}}`},
 
 		{"an unsupported version", "1999-01-01", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, 400,
-			`{"jsonrpc":"2.0","id":7,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2024-11-05","2025-03-26","2025-06-18","2025-11-25"]}}}`},
+			`{"jsonrpc":"2.0","id":7,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"1999-01-01"}}}`},
 		{"a notification of an unsupported version", "1999-01-01", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32022,…`},
 		{"the simple form has no version", "1999-01-01", `{"method":"tools/list"}`, 200, `{"tools":[…`},
 

@@ -10,14 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
 // Options are what a Handler needs. All but Now are required.
 type Options struct {
-	// Snapshot returns the snapshot of the moment; nil where there is no Config to answer from.
-	Snapshot func() *snapshot.Snapshot
+	// Endpoint returns the endpoint of the moment; false where there is no Config to answer from.
+	Endpoint func() (Endpoint, bool)
 	// DatabaseTrouble is told when a call found the database away, or without what the snapshot was built from. It
 	// must not block.
 	DatabaseTrouble func()
@@ -31,8 +30,12 @@ type Options struct {
 
 // Handler is the endpoint and its health page; everything else is 404. Safe for concurrent use.
 type Handler struct {
-	options  Options
-	inFlight atomic.Int64
+	options Options
+	// serverInfo is how the server names itself, in JSON.
+	serverInfo []byte
+	inFlight   atomic.Int64
+	// origins are those of the newest settings.
+	origins atomic.Pointer[origins]
 }
 
 // NewHandler returns a handler.
@@ -40,7 +43,12 @@ func NewHandler(options Options) *Handler {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Handler{options: options}
+	return &Handler{options: options, serverInfo: serverInfo(options.Version)}
+}
+
+func serverInfo(version string) []byte {
+	info := appendString([]byte(`{"name":"mcp-admin-server","version":`), []byte(version))
+	return append(info, '}')
 }
 
 // The paths below the base path; each is answered directly with and without the last slash.
@@ -56,7 +64,7 @@ const retryAfter = "1"
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)
-	x.handler, x.ctx, x.inBatch, x.form, x.method = h, r.Context(), false, telemetry.FormNone, ""
+	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method = h, r.Context(), r.Header, false, telemetry.FormNone, ""
 	a := answer{w: w}
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -75,22 +83,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // route decides by the path.
 func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 	path := r.URL.Path
+	endpoint, open := h.options.Endpoint()
+	from := foreignOrigin
+	if open {
+		from = h.crossOrigin(a, r.Header, endpoint.Settings())
+	}
 	if strings.HasPrefix(path, "/.well-known/") {
 		a.refuse(http.StatusNotFound, "Not found")
 		return
 	}
-	s := h.options.Snapshot()
-	if s == nil {
+	if !open {
 		a.header("Retry-After", retryAfter)
 		a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
 		return
 	}
-	x.snapshot = s
-	below, inBase := strings.CutPrefix(path, s.Config().Endpoint.BasePath)
+	x.endpoint = endpoint
+	below, inBase := strings.CutPrefix(path, endpoint.Settings().BasePath)
 	below = strings.TrimSuffix(below, "/")
 	switch {
 	case inBase && below == endpointPath:
-		h.endpoint(a, r, x)
+		h.endpoint(a, r, x, from)
 	case inBase && below == healthPath, strings.TrimSuffix(path, "/") == healthPath:
 		h.health(a, r)
 	default:
@@ -109,24 +121,28 @@ func (h *Handler) health(a *answer, r *http.Request) {
 }
 
 // endpoint answers a request to the endpoint. The order of the checks is part of the interface.
-func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange) {
+func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provenance) {
+	if from == allowedOrigin && isPreflight(r) {
+		a.allowPreflight()
+		return
+	}
 	if r.Method != http.MethodPost {
 		a.header("Allow", http.MethodPost)
 		a.refuse(http.StatusMethodNotAllowed, "Method not allowed")
 		return
 	}
-	config := x.snapshot.Config()
-	if !originAllowed(r.Header, config.Endpoint.URL) {
+	settings := x.endpoint.Settings()
+	if from == foreignOrigin {
 		a.refuse(http.StatusForbidden, "Origin not allowed")
 		return
 	}
-	x.token = x.snapshot.Authenticate(authorization(r.Header), h.options.Now())
+	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
 	if x.token == nil {
 		a.header("Www-Authenticate", "Bearer")
 		a.refuse(http.StatusUnauthorized, "Invalid or missing authentication token")
 		return
 	}
-	if h.inFlight.Add(1) > int64(config.Endpoint.Limits.MaxConcurrentRequests) {
+	if h.inFlight.Add(1) > int64(settings.Limits.MaxConcurrentRequests) {
 		h.inFlight.Add(-1)
 		a.header("Retry-After", retryAfter)
 		a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
@@ -137,7 +153,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange) {
 		h.inFlight.Add(-1)
 		h.options.Metrics.InFlight(-1)
 	}()
-	if status, message := x.read(r, config.Endpoint.Limits.MaxBodyBytes); status != 0 {
+	if status, message := x.read(r, settings.Limits.MaxBodyBytes); status != 0 {
 		if status == http.StatusRequestEntityTooLarge {
 			a.header("Connection", "close") // The rest of the body is not worth reading.
 		}
@@ -145,7 +161,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange) {
 		return
 	}
 	x.out = x.out[:0]
-	status := x.respond(r.Header)
+	status := x.respond()
 	a.send(status, x.out)
 }
 

@@ -2,29 +2,24 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"strings"
 )
 
-// The methods that only JSON-RPC has, and the labels of what is none of them.
+// The labels, in metrics, of what is none of the methods.
 const (
-	methodInitialize    = "initialize"
-	methodPing          = "ping"
 	notificationPrefix  = "notifications/"
 	methodNotifications = "notifications"
 	methodBatch         = "batch"
 	methodOther         = "other"
 )
 
-// unsupportedVersion is the data of an error -32022.
-var unsupportedVersion, _ = json.Marshal(map[string][]string{"supported": supportedVersions})
-
 // batch answers an array of messages, in order.
 func (x *exchange) batch() (status int) {
 	x.method = methodBatch
+	x.protocol = protocolOf(x.header, nil)
 	switch {
-	case !x.protocol.supported:
+	case x.protocol.refused != 0:
 		return x.refuseVersion(nullID)
 	case !x.protocol.batches:
 		return x.invalid(nullID, "this protocol version has no batches")
@@ -80,8 +75,9 @@ func (x *exchange) message(m *message) (status int) {
 			return x.invalid(id, "id is missing")
 		}
 	}
+	x.protocol = protocolOf(x.header, &m.inside.meta)
 	switch {
-	case !x.protocol.supported:
+	case x.protocol.refused != 0:
 		return x.refuseVersion(id)
 	case m.id == nil:
 		return http.StatusAccepted
@@ -89,67 +85,33 @@ func (x *exchange) message(m *message) (status int) {
 	return x.request(id, method, m)
 }
 
-// request answers a request that is well-formed. Whatever becomes of it, the status is 200.
-func (x *exchange) request(id []byte, method string, m *message) (status int) {
+// request answers a request that is well-formed. In the initialize era the status is 200 whatever becomes of it.
+func (x *exchange) request(id []byte, name string, m *message) (status int) {
+	method := methods[name]
 	x.method = methodOther
-	if m.params != nil && !isObject(m.params) && !bytes.Equal(m.params, []byte("null")) {
+	if method != nil {
+		x.method = method.label
+	}
+	if x.protocol.modern {
+		var repeated []byte
+		if method != nil && method.name != nil {
+			repeated = method.name(&m.inside)
+		}
+		if status := x.admit(id, name, repeated, &m.inside.meta); status != 0 {
+			return status
+		}
+	}
+	switch {
+	case method == nil, x.protocol.modern && !method.modern, !x.protocol.modern && !method.legacy:
+		x.fail(id, codeMethodNotFound, "Method not found: "+quoted(name))
+		if x.protocol.modern {
+			return http.StatusNotFound
+		}
+		return http.StatusOK
+	case m.params != nil && !isObject(m.params) && !bytes.Equal(m.params, []byte("null")):
 		return x.fail(id, codeInvalidParams, "params must be an object")
 	}
-	switch method {
-	case methodInitialize:
-		x.method = methodInitialize
-		if x.inBatch {
-			return x.fail(id, codeInvalidRequest, "initialize cannot be part of a batch")
-		}
-		x.initialize(id, m)
-	case methodPing:
-		x.method = methodPing
-		x.out = endResult(append(beginResult(x.out, id), "{}"...), id)
-	case methodListTools:
-		x.method = methodListTools
-		x.listTools(id)
-	case methodCallTool:
-		x.method = methodCallTool
-		return x.callToolRPC(id, m)
-	default:
-		return x.fail(id, codeMethodNotFound, "Method not found: "+quoted(method))
-	}
-	return http.StatusOK
-}
-
-// initialize appends what the server is and can do.
-func (x *exchange) initialize(id []byte, m *message) {
-	version := ""
-	if isString(m.inside.protocolVersion) {
-		version = stringValue(m.inside.protocolVersion)
-	}
-	x.out = beginResult(x.out, id)
-	x.out = append(x.out, `{"protocolVersion":`...)
-	x.out = appendString(x.out, []byte(negotiate(version)))
-	x.out = append(x.out, `,"capabilities":{"tools":{}},"serverInfo":{"name":"mcp-admin-server","version":`...)
-	x.out = appendString(x.out, []byte(x.handler.options.Version))
-	x.out = append(x.out, '}')
-	if instructions := x.snapshot.Instructions(x.token); instructions != "" {
-		x.out = append(x.out, `,"instructions":`...)
-		x.out = appendString(x.out, []byte(instructions))
-	}
-	x.out = append(x.out, '}')
-	x.out = endResult(x.out, id)
-}
-
-func (x *exchange) callToolRPC(id []byte, m *message) (status int) {
-	if message := checkCall(m.inside.name, m.inside.arguments); message != "" {
-		return x.fail(id, codeInvalidParams, message)
-	}
-	name := stringValue(m.inside.name)
-	result := x.callTool(name, m.inside.arguments)
-	if result.UnknownTool {
-		return x.fail(id, codeInvalidParams, "Unknown tool: "+quoted(name))
-	}
-	x.out = beginResult(x.out, id)
-	x.out = appendContent(x.out, result.Text, result.IsError)
-	x.out = endResult(x.out, id)
-	return http.StatusOK
+	return method.run(x, id, m)
 }
 
 // fail appends the error of a request that is well-formed.
@@ -164,7 +126,14 @@ func (x *exchange) invalid(id []byte, message string) (status int) {
 	return http.StatusBadRequest
 }
 
+// refuseVersion appends the error of what no version's rules can read.
 func (x *exchange) refuseVersion(id []byte) (status int) {
-	x.out = appendError(x.out, id, codeUnsupportedVersion, "Unsupported protocol version", unsupportedVersion)
+	if x.protocol.refused == codeHeaderMismatch {
+		return x.mismatch(id, "MCP-Protocol-Version must be the version in params._meta")
+	}
+	data := append([]byte(`{"supported":`), supportedVersionsJSON...)
+	data = append(data, `,"requested":`...)
+	data = append(appendString(data, []byte(quoted(x.protocol.requested))), '}')
+	x.out = appendError(x.out, id, codeUnsupportedVersion, "Unsupported protocol version", data)
 	return http.StatusBadRequest
 }

@@ -6,14 +6,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// The methods that both forms have.
-const (
-	methodListTools = "tools/list"
-	methodCallTool  = "tools/call"
-)
-
 // respond parses the body, appends the answer to x.out and returns its HTTP status.
-func (x *exchange) respond(header http.Header) (status int) {
+func (x *exchange) respond() (status int) {
+	x.protocol = protocol{}
 	if err := x.scanner.scan(x.in, &x.body); err != nil {
 		x.out = appendError(x.out, nullID, codeParse, "Parse error: "+err.Error(), nil)
 		return http.StatusBadRequest
@@ -26,7 +21,6 @@ func (x *exchange) respond(header http.Header) (status int) {
 		}
 	}
 	x.form = telemetry.FormJSONRPC
-	x.protocol = protocolOf(header)
 	switch x.body.kind {
 	case '{':
 		return x.message(&x.body.messages[0])
@@ -44,15 +38,14 @@ func (x *exchange) simple(m *message) (status int) {
 	switch method := stringValue(m.method); method {
 	case methodListTools:
 		x.method = methodListTools
-		x.listTools(nil)
-		return http.StatusOK
+		return x.listTools(nil, m)
 	case methodCallTool:
 		x.method = methodCallTool
 		if message := checkCall(m.name, m.arguments); message != "" {
 			return x.badSimple(message)
 		}
 		result := x.callTool(stringValue(m.name), m.arguments)
-		x.out = appendContent(x.out, result.Text, result.IsError)
+		x.appendToolResult(nil, result)
 		return http.StatusOK
 	default:
 		x.method = methodOther
@@ -63,15 +56,6 @@ func (x *exchange) simple(m *message) (status int) {
 func (x *exchange) badSimple(message string) (status int) {
 	x.out = appendPlainError(x.out, message)
 	return http.StatusBadRequest
-}
-
-// listTools appends the result of tools/list.
-func (x *exchange) listTools(id []byte) {
-	x.out = beginResult(x.out, id)
-	x.out = append(x.out, `{"tools":`...)
-	x.out = x.snapshot.AppendTools(x.out, x.token)
-	x.out = append(x.out, '}')
-	x.out = endResult(x.out, id)
 }
 
 // checkCall says what is wrong with the members of tools/call; "" is nothing.

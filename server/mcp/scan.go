@@ -32,7 +32,25 @@ type message struct {
 
 // parameters are the members of an object "params".
 type parameters struct {
-	name, arguments, protocolVersion []byte
+	name, arguments, uri, protocolVersion []byte
+	meta                                  metadata
+}
+
+// metadata are the members of an object "_meta" (MCP 2026-07-28, Overview, "_meta").
+type metadata struct {
+	protocolVersion, clientCapabilities []byte
+}
+
+const (
+	protocolVersionKey    = "io.modelcontextprotocol/protocolVersion"
+	clientCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+)
+
+// A keeper keeps some members of an object.
+type keeper interface {
+	// member returns where the value of the member of that exact name is kept, nil where it is not, and who keeps the
+	// members of that value, should it be an object; nil is nobody.
+	member(name []byte) (value *[]byte, inside keeper)
 }
 
 // A syntaxError says where a body stops being strict JSON. It quotes nothing of the body.
@@ -71,7 +89,7 @@ func (s *scanner) scan(data []byte, into *body) error {
 	switch into.kind {
 	case '{':
 		into.messages = append(into.messages, message{object: true})
-		err = s.object(1, &into.messages[0], nil)
+		err = s.object(1, &into.messages[0])
 	case '[':
 		err = s.batch(into)
 	default:
@@ -121,7 +139,7 @@ func (s *scanner) batch(into *body) error {
 			return s.value(2, nil)
 		}
 		m.object = true
-		return s.object(2, m, nil)
+		return s.object(2, m)
 	})
 }
 
@@ -152,11 +170,11 @@ func (s *scanner) elements(read func() error) error {
 }
 
 // value reads the value that starts here. depth is that of an object or array, should it be one. The members of an
-// object are noted in into, if that is not nil.
-func (s *scanner) value(depth int, into *parameters) error {
+// object are given to into, if that is not nil.
+func (s *scanner) value(depth int, into keeper) error {
 	switch c := s.peek(); c {
 	case '{':
-		return s.object(depth, nil, into)
+		return s.object(depth, into)
 	case '[':
 		if depth > maxDepth {
 			return s.fail("nested too deeply")
@@ -182,8 +200,8 @@ func (s *scanner) value(depth int, into *parameters) error {
 	}
 }
 
-// object reads an object, noting the members of a message or of its params where asked.
-func (s *scanner) object(depth int, m *message, p *parameters) error {
+// object reads an object and gives its members to into, if that is not nil.
+func (s *scanner) object(depth int, into keeper) error {
 	if depth > maxDepth {
 		return s.fail("nested too deeply")
 	}
@@ -209,14 +227,9 @@ func (s *scanner) object(depth int, m *message, p *parameters) error {
 			return s.fail("a member stands twice in one object")
 		}
 		var member *[]byte
-		var params *parameters
-		switch {
-		case m != nil:
-			if member = m.member(name); member == &m.params {
-				params = &m.inside
-			}
-		case p != nil:
-			member = p.member(name)
+		var inside keeper
+		if into != nil {
+			member, inside = into.member(name)
 		}
 		s.space()
 		if s.peek() != ':' {
@@ -225,7 +238,7 @@ func (s *scanner) object(depth int, m *message, p *parameters) error {
 		s.pos++
 		s.space()
 		from := s.pos
-		if err := s.value(depth+1, params); err != nil {
+		if err := s.value(depth+1, inside); err != nil {
 			return err
 		}
 		if member != nil {
@@ -245,35 +258,48 @@ func (s *scanner) object(depth int, m *message, p *parameters) error {
 	}
 }
 
-// member returns where the member of that exact name is kept, or nil.
-func (m *message) member(name []byte) *[]byte {
+func (m *message) member(name []byte) (value *[]byte, inside keeper) {
 	switch string(name) {
 	case "jsonrpc":
-		return &m.jsonrpc
+		return &m.jsonrpc, nil
 	case "id":
-		return &m.id
+		return &m.id, nil
 	case "method":
-		return &m.method
+		return &m.method, nil
 	case "params":
-		return &m.params
+		return &m.params, &m.inside
 	case "name":
-		return &m.name
+		return &m.name, nil
 	case "arguments":
-		return &m.arguments
+		return &m.arguments, nil
 	}
-	return nil
+	return nil, nil
 }
 
-func (p *parameters) member(name []byte) *[]byte {
+func (p *parameters) member(name []byte) (value *[]byte, inside keeper) {
 	switch string(name) {
 	case "name":
-		return &p.name
+		return &p.name, nil
 	case "arguments":
-		return &p.arguments
+		return &p.arguments, nil
+	case "uri":
+		return &p.uri, nil
 	case "protocolVersion":
-		return &p.protocolVersion
+		return &p.protocolVersion, nil
+	case "_meta":
+		return nil, &p.meta
 	}
-	return nil
+	return nil, nil
+}
+
+func (m *metadata) member(name []byte) (value *[]byte, inside keeper) {
+	switch string(name) {
+	case protocolVersionKey:
+		return &m.protocolVersion, nil
+	case clientCapabilitiesKey:
+		return &m.clientCapabilities, nil
+	}
+	return nil, nil
 }
 
 // A nameSet is the names of one open object. Few are compared one by one, many through a map: an object of a hundred

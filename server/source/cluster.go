@@ -30,7 +30,9 @@ type Cluster struct {
 	// ConnectionSecret and CASecret are "" where the database needs none.
 	ConnectionSecret, ConnectionDir string
 	CASecret, CADir                 string
-	Log                             *slog.Logger
+	// CertificateSecret is that of the endpoint's own certificate; "" where its port does not speak TLS.
+	CertificateSecret, CertificateDir string
+	Log                               *slog.Logger
 }
 
 // Run implements Source.
@@ -43,7 +45,7 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 	defer running.Wait()
 	defer cancel()
 
-	v := newView(len(c.ConfigSecrets), c.ConnectionSecret != "", c.CASecret != "")
+	v := newView(len(c.ConfigSecrets))
 	seen := make(chan func(*view), 64)
 	tell := func(observation func(*view)) {
 		select {
@@ -77,16 +79,21 @@ type watched struct {
 	name, dir string
 }
 
+// secrets are those that there are to follow, which the view is told of.
 func (c *Cluster) secrets(v *view) []watched {
 	var all []watched
 	for i, name := range c.ConfigSecrets {
 		all = append(all, watched{v.parts[i], name, filepath.Join(c.ConfigDir, strconv.Itoa(i))})
 	}
-	if c.ConnectionSecret != "" {
-		all = append(all, watched{v.connection, c.ConnectionSecret, c.ConnectionDir})
-	}
-	if c.CASecret != "" {
-		all = append(all, watched{v.ca, c.CASecret, c.CADir})
+	for _, s := range []watched{
+		{v.connection, c.ConnectionSecret, c.ConnectionDir},
+		{v.ca, c.CASecret, c.CADir},
+		{v.certificate, c.CertificateSecret, c.CertificateDir},
+	} {
+		if s.name != "" {
+			v.follow(s.copies)
+			all = append(all, s)
+		}
 	}
 	return all
 }

@@ -267,6 +267,7 @@ func TestSecretsOfTheDatabase(t *testing.T) {
 	api, dir := newFakeAPI(t), t.TempDir()
 	api.put(configSecret, partOf(t, 5))
 	api.put("db", map[string][]byte{"uri": []byte("from the API")})
+	api.put("tls", map[string][]byte{"tls.crt": []byte("first")})
 	api.forbidden["ca"] = true
 	write(t, filepath.Join(dir, "db"), map[string][]byte{"uri": []byte("from the mount")})
 	write(t, filepath.Join(dir, "ca"), map[string][]byte{"ca.crt": []byte("from the mount")})
@@ -274,10 +275,14 @@ func TestSecretsOfTheDatabase(t *testing.T) {
 		API: api.config(), ConfigDir: filepath.Join(dir, "config"),
 		ConnectionSecret: "db", ConnectionDir: filepath.Join(dir, "db"),
 		CASecret: "ca", CADir: filepath.Join(dir, "ca"),
+		CertificateSecret: "tls", CertificateDir: filepath.Join(dir, "tls"),
 	})
 	r.next("revision 5")
 	if got := string(r.last.Connection["uri"]); got != "from the API" {
 		t.Errorf("the connection is %q", got)
+	}
+	if got := string(r.last.Certificate["tls.crt"]); got != "first" {
+		t.Errorf("the certificate is %q", got)
 	}
 	if got := string(r.last.CA["ca.crt"]); got != "from the mount" {
 		t.Errorf("the CA, which the API refuses to show, is %q", got)
@@ -286,6 +291,11 @@ func TestSecretsOfTheDatabase(t *testing.T) {
 	r.next("revision 5")
 	if got := string(r.last.Connection["uri"]); got != "rotated" {
 		t.Errorf("the rotated connection is %q", got)
+	}
+	api.put("tls", map[string][]byte{"tls.crt": []byte("renewed")})
+	r.next("revision 5")
+	if got := string(r.last.Certificate["tls.crt"]); got != "renewed" {
+		t.Errorf("the renewed certificate is %q", got)
 	}
 	api.remove("db")
 	r.next("revision 5")

@@ -25,8 +25,9 @@ type Update struct {
 	Config *contract.Config
 	// Refused is the newest Config that was refused, if none has been accepted since.
 	Refused *contract.Refusal
-	// Connection and CA are the Secrets of the database's connection and certificates.
-	Connection, CA Secret
+	// Connection and CA are the Secrets of the database's connection and certificates, Certificate that of the
+	// endpoint's own.
+	Connection, CA, Certificate Secret
 }
 
 // Secret is the content of a Secret by key; nil where it does not exist, or is not known yet. It must not be changed.

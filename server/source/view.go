@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -19,8 +20,8 @@ import (
 //   - A Config Secret that the API says does not exist closes the endpoint, and only the API opens it again.
 //   - A Config that does not decode or validate is refused, and the last good one stays.
 type view struct {
-	parts          []*copies
-	connection, ca *copies
+	parts                       []*copies
+	connection, ca, certificate *copies
 	// followed are those of them that exist to be heard of.
 	followed []*copies
 
@@ -40,20 +41,17 @@ type copies struct {
 }
 
 // newView returns the view of a Config in that many parts, in which nothing has been seen.
-func newView(parts int, hasConnection, hasCA bool) *view {
-	v := &view{connection: &copies{}, ca: &copies{}, booting: true}
+func newView(parts int) *view {
+	v := &view{connection: &copies{}, ca: &copies{}, certificate: &copies{}, booting: true}
 	for range parts {
 		v.parts = append(v.parts, &copies{})
 	}
 	v.followed = append(v.followed, v.parts...)
-	if hasConnection {
-		v.followed = append(v.followed, v.connection)
-	}
-	if hasCA {
-		v.followed = append(v.followed, v.ca)
-	}
 	return v
 }
+
+// follow notes that a Secret beside the Config's parts exists to be heard of.
+func (v *view) follow(c *copies) { v.followed = append(v.followed, c) }
 
 // hear notes what the API says of a Secret; nil is that it does not exist.
 func (v *view) hear(of *copies, data Secret) {
@@ -131,7 +129,7 @@ func (v *view) accept(config *contract.Config, refused *contract.Refusal) {
 	}
 }
 
-func (v *view) isPart(of *copies) bool { return of != v.connection && of != v.ca }
+func (v *view) isPart(of *copies) bool { return slices.Contains(v.parts, of) }
 
 // apiHeard is whether the API has told all of a Config.
 func (v *view) apiHeard() bool {
@@ -155,7 +153,10 @@ func (v *view) allHeard() bool {
 
 // update is what follows from all that was seen.
 func (v *view) update() Update {
-	return Update{Config: v.config, Refused: v.refused, Connection: v.connection.newest(), CA: v.ca.newest()}
+	return Update{
+		Config: v.config, Refused: v.refused,
+		Connection: v.connection.newest(), CA: v.ca.newest(), Certificate: v.certificate.newest(),
+	}
 }
 
 // newest is the copy that counts: the API's last word, or the mount where it never spoke.
@@ -179,7 +180,7 @@ func decode(parts []contract.Part) (*contract.Config, *contract.Refusal) {
 // equal is whether two updates say the same. Configs are compared as pointers: view keeps the old one where they are alike.
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
-		u.Connection.equal(other.Connection) && u.CA.equal(other.CA)
+		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)
 }
 
 func (s Secret) equal(other Secret) bool {

@@ -56,7 +56,7 @@ var _ = Describe("a PostgreSQL database", Ordered, func() {
 		if server == "" {
 			Skip("MCP_TEST_POSTGRES is not set: make test sets it to a PostgreSQL server of its own")
 		}
-		makeDatabase(ctx, server)
+		makeDatabase(ctx, server, "mcp_e2e")
 		at, err := url.Parse(server)
 		Expect(err).NotTo(HaveOccurred())
 		wire = newProxy(at.Host)
@@ -120,8 +120,8 @@ var _ = Describe("a PostgreSQL database", Ordered, func() {
 	})
 })
 
-// makeDatabase makes a database with one table, and a user that may read it.
-func makeDatabase(ctx context.Context, server string) {
+// makeDatabase makes a database with one table, and a user of the same name that may read it.
+func makeDatabase(ctx context.Context, server, name string) {
 	GinkgoHelper()
 	run := func(uri string, statements ...string) {
 		GinkgoHelper()
@@ -133,15 +133,15 @@ func makeDatabase(ctx context.Context, server string) {
 			Expect(err).NotTo(HaveOccurred(), statement)
 		}
 	}
-	run(server, "DROP DATABASE IF EXISTS mcp_e2e WITH (FORCE)", "DROP ROLE IF EXISTS mcp_e2e",
-		"CREATE ROLE mcp_e2e LOGIN PASSWORD 'right-password'", "CREATE DATABASE mcp_e2e")
+	run(server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)", "DROP ROLE IF EXISTS "+name,
+		"CREATE ROLE "+name+" LOGIN PASSWORD 'right-password'", "CREATE DATABASE "+name)
 	at, err := url.Parse(server)
 	Expect(err).NotTo(HaveOccurred())
-	at.Path = "/mcp_e2e"
+	at.Path = "/" + name
 	run(at.String(), "CREATE SCHEMA stock",
 		"CREATE TABLE stock.item (id bigint PRIMARY KEY, name text, price numeric(8,2), added timestamptz)",
 		"INSERT INTO stock.item VALUES (1, 'nail', 0.10, now()), (9007199254740993, 'lamp', 12.50, '2026-01-02 03:04:05+01')",
-		"GRANT USAGE ON SCHEMA stock TO mcp_e2e", "GRANT SELECT ON stock.item TO mcp_e2e")
+		"GRANT USAGE ON SCHEMA stock TO "+name, "GRANT SELECT ON stock.item TO "+name)
 }
 
 // proxy is a wire to a server that can be cut and mended.

@@ -44,8 +44,8 @@ func (f fixed) Run(ctx context.Context, apply func(source.Update)) error {
 const statusKey = "status-key"
 
 // Serve runs a server over the database until the test ends, and returns once it has read the schema. What the models
-// and tokens leave out is filled in.
-func Serve(t testing.TB, database Database, models []contract.Model, tokens []contract.Token) *Endpoint {
+// and tokens leave out is filled in; configure, if any, changes the Config before it is used.
+func Serve(t testing.TB, database Database, models []contract.Model, tokens []contract.Token, configure ...func(*contract.Config)) *Endpoint {
 	t.Helper()
 	config := &contract.Config{
 		Version: contract.Version, MinReader: 1, Revision: 1, Models: models, Tokens: tokens,
@@ -62,6 +62,9 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 		m := &models[i]
 		m.Exposure, m.VerboseName, m.VerboseNamePlural = m.Name, m.Name, m.Name+"s"
 		m.DefaultPageSize, m.MaxPageSize = 100, 1000
+	}
+	for _, change := range configure {
+		change(config)
 	}
 	if err := config.Validate(); err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func install() error {
 		func() error {
 			return aptGet("install", "--yes", "--quiet=2", "--no-install-recommends", "postgresql-common")
 		},
-		func() error { return os.WriteFile(noCluster, []byte("create_main_cluster = false\n"), 0o644) },
+		func() error { return os.WriteFile(noCluster, []byte("create_main_cluster = false\n"), 0o600) },
 		func() error {
 			return aptGet("install", "--yes", "--quiet=2", "--no-install-recommends", "postgresql")
 		},
@@ -66,6 +66,5 @@ func install() error {
 func aptGet(args ...string) error {
 	c := exec.Command("apt-get", args...)
 	c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	_, err := output(c)
-	return err
+	return quietly(c)
 }

@@ -72,7 +72,8 @@ func run(data string, port int, args []string) (err error) {
 	if len(args) == 0 {
 		return errors.New("run needs a command after --")
 	}
-	if data == "" {
+	temporary := data == ""
+	if temporary {
 		if data, err = os.MkdirTemp("", "mcp-admin-postgres-"); err != nil {
 			return err
 		}
@@ -89,7 +90,11 @@ func run(data string, port int, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	release, err := s.keep(temporary)
+	if err != nil {
+		return errors.Join(err, s.stop())
+	}
+	defer func() { err = errors.Join(err, release()) }()
 
 	c := exec.Command(args[0], args[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -124,11 +129,10 @@ func absolute(folder string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// output runs a program and returns what it printed, in the error as well.
-func output(c *exec.Cmd) (string, error) {
-	text, err := c.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, text)
+// quietly runs a program whose output matters only where it fails.
+func quietly(c *exec.Cmd) error {
+	if text, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, text)
 	}
-	return string(text), nil
+	return nil
 }

@@ -102,7 +102,7 @@ func (s *server) initialise() (string, error) {
 			return "", err
 		}
 	}
-	_, err = output(s.program("initdb", "--pgdata", s.path("cluster"), "--username", superuser, "--pwfile", file,
+	err = quietly(s.program("initdb", "--pgdata", s.path("cluster"), "--username", superuser, "--pwfile", file,
 		"--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync"))
 	if err != nil {
 		return "", err
@@ -112,8 +112,11 @@ func (s *server) initialise() (string, error) {
 
 // runningPort returns the port of the server where it is running, else 0.
 func (s *server) runningPort() (int, error) {
-	if s.program("pg_ctl", "status", "--pgdata", s.path("cluster")).Run() != nil {
-		return 0, nil
+	status := s.program("pg_ctl", "status", "--pgdata", s.path("cluster"))
+	if err := status.Run(); status.ProcessState == nil {
+		return 0, err
+	} else if err != nil {
+		return 0, nil //nolint:nilerr // it ended, and so said that no server runs
 	}
 	text, err := os.ReadFile(s.path("cluster/postmaster.pid"))
 	if err != nil {
@@ -153,6 +156,24 @@ func (s *server) stop() error {
 	if port, err := s.runningPort(); err != nil || port == 0 {
 		return err
 	}
-	_, err := output(s.program("pg_ctl", "stop", "--wait", "--mode", "fast", "--pgdata", s.path("cluster")))
-	return err
+	return quietly(s.program("pg_ctl", "stop", "--wait", "--mode", "fast", "--pgdata", s.path("cluster")))
+}
+
+// keep has the server stopped when release is called, or when this process ends in whatever way: a killed test run must
+// leave no server behind. With remove the folder goes as well.
+func (s *server) keep(remove bool) (release func() error, err error) {
+	// The keeper waits for the end of its input, whose other end only this process holds.
+	script := `cat; "$0" stop --wait --mode fast --pgdata "$1/cluster"; if [ "$2" = true ]; then cd / && rm -rf "$1"; fi`
+	keeper := exec.Command("/bin/sh", "-c", script, filepath.Join(s.binaries, "pg_ctl"), s.folder, strconv.FormatBool(remove))
+	keeper.Dir = s.folder
+	// In a group of its own it outlives a signal to ours.
+	keeper.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner, Setpgid: true}
+	input, err := keeper.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := keeper.Start(); err != nil {
+		return nil, err
+	}
+	return func() error { return errors.Join(input.Close(), keeper.Wait()) }, nil
 }

@@ -20,6 +20,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ConfigMapReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConnectionSecretReference"):
 		return &apiv1alpha1.ConnectionSecretReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CORSSpec"):
+		return &apiv1alpha1.CORSSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseSpec"):
 		return &apiv1alpha1.DatabaseSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseStatus"):
@@ -62,12 +64,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretKeyReference"):
 		return &apiv1alpha1.SecretKeyReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SecretReference"):
+		return &apiv1alpha1.SecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretStatus"):
 		return &apiv1alpha1.SecretStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerLimits"):
 		return &apiv1alpha1.ServerLimitsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerSpec"):
 		return &apiv1alpha1.ServerSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ServerTLS"):
+		return &apiv1alpha1.ServerTLSApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteClaim"):
 		return &apiv1alpha1.SQLiteClaimApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteSpec"):

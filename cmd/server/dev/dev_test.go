@@ -126,8 +126,7 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	folder := write(t, map[string]string{"notes.yaml": notes})
 	state := t.TempDir()
 	out, end := start(t, "-f", folder, "--state", state)
-	printed := out.waitFor(t, "TOKENS")
-	printed = out.waitFor(t, "mcpServers")
+	printed := out.waitFor(t, "mcpServers")
 	token := bearerToken.FindStringSubmatch(printed)[1]
 	if status, body := ask(t, printed, token); status != http.StatusOK || !strings.Contains(body, `hello`) {
 		t.Fatalf("%d %s", status, body)
@@ -149,8 +148,10 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	if status, _ := ask(t, printed, token); status != http.StatusOK {
 		t.Errorf("bad manifests took the good ones down: %d", status)
 	}
-	replace(strings.Replace(notes, "kind: MCPToken\n", "kind: MCPToken\n", 1) + "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPModelExposure\nmetadata: {name: other}\nspec: {endpointRef: {name: notes}, table: {name: nope}}\n")
+	replace(notes + "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPModelExposure\nmetadata: {name: other}\nspec: {endpointRef: {name: notes}, table: {name: nope}}\n")
 	out.waitFor(t, "table nope does not exist")
+	replace(strings.Replace(notes, "{endpointRef: {name: notes}, table", "{endpointRef: {name: note}, table", 1))
+	out.waitFor(t, "not used: MCPModelExposure default/note, since there is no MCPEndpoint default/note")
 	replace(strings.Replace(notes, "spec: {endpointRef: {name: notes}, permissions", "spec: {endpointRef: {name: notes}, active: false, permissions", 1))
 	out.waitFor(t, "default/agent is refused: Inactive")
 	if status, _ := ask(t, printed, token); status != http.StatusUnauthorized {

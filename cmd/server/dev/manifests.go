@@ -224,3 +224,24 @@ func (m *Manifests) Endpoint(name string) (*v1alpha1.MCPEndpoint, error) {
 	}
 	return found[0], nil
 }
+
+// strays are the objects whose endpoint is not among the manifests.
+func (m *Manifests) strays() []string {
+	known := map[types.NamespacedName]bool{}
+	for _, e := range m.Endpoints {
+		known[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = true
+	}
+	var strays []string
+	check := func(kind, namespace, name, endpoint string) {
+		if !known[types.NamespacedName{Namespace: namespace, Name: endpoint}] {
+			strays = append(strays, fmt.Sprintf("%s %s/%s, since there is no MCPEndpoint %s/%s", kind, namespace, name, namespace, endpoint))
+		}
+	}
+	for _, e := range m.Exposures {
+		check("MCPModelExposure", e.Namespace, e.Name, e.Spec.EndpointRef.Name)
+	}
+	for _, t := range m.Tokens {
+		check("MCPToken", t.Namespace, t.Name, t.Spec.EndpointRef.Name)
+	}
+	return strays
+}

@@ -100,7 +100,7 @@ func (o *outcome) describe(status *contract.Status) string {
 		fmt.Fprintf(&b, "database: %s: %s\n", d.Reason, d.Message)
 	}
 	if len(o.ignored) > 0 {
-		fmt.Fprintf(&b, "not read, because dev needs nothing of them: %s\n", strings.Join(o.ignored, ", "))
+		fmt.Fprintf(&b, "not used: %s\n", strings.Join(o.ignored, ", "))
 	}
 	b.WriteString("\nMODELS\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)

@@ -113,7 +113,7 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 		return nil, err
 	}
 	endpoint.Spec.Network.ExternalURL = s.baseURL
-	o := &outcome{endpoint: endpoint, ignored: m.Ignored, texts: map[types.NamespacedName]string{}}
+	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), texts: map[types.NamespacedName]string{}}
 	in := compile.Inputs{
 		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens,
 		Credentials: map[types.NamespacedName]compile.Credential{},

@@ -94,10 +94,10 @@ func Start(spec Spec) (*Process, error) {
 
 // wait collects the process, then ends what is left of its group, as the end of a container's first process does.
 func (p *Process) wait(cmd *exec.Cmd) {
-	err := cmd.Wait()
+	_ = cmd.Wait() // how the process ended stands in its state
 	p.mu.Lock()
 	p.over = true
-	p.exit = exitOf(cmd.ProcessState, err)
+	p.exit = exitOf(cmd.ProcessState)
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 	p.mu.Unlock()
 	if p.record != "" {
@@ -106,7 +106,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	close(p.done)
 }
 
-func exitOf(state *os.ProcessState, err error) Exit {
+func exitOf(state *os.ProcessState) Exit {
 	exit := Exit{At: time.Now()}
 	if state == nil {
 		exit.Code = -1

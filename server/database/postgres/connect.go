@@ -156,7 +156,7 @@ func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
 	if result.Err != nil {
 		return result.Err
 	}
-	s := &session{statements: map[string]string{}}
+	s := &session{statements: map[string]*pgconn.StatementDescription{}}
 	s.pooled = len(result.Rows) == 0
 	c.CustomData()[sessionKey] = s
 	d.sessions.Store(c, nil)

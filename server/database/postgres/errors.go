@@ -76,7 +76,7 @@ func refusal(address string, answer *pgconn.PgError) *database.Error {
 	// PgBouncer reports everything as a protocol violation; what it means is in its words only.
 	bouncer := func(words string) bool { return answer.Code == "08P01" && strings.Contains(said, words) }
 	switch {
-	case answer.Code == "3D000", bouncer("no such database"), bouncer("does not exist"):
+	case answer.Code == "3D000", bouncer("no such database"), bouncer("database") && bouncer("does not exist"):
 		e.Reason, e.Message = contract.ReasonDatabaseNotFound, at(address)+" is not there: the server has none of that name"
 	case answer.Code == "42501":
 		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" may not be connected to by this user"

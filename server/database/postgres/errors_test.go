@@ -28,6 +28,7 @@ func silent(t *testing.T) *net.TCPAddr {
 }
 
 func TestNoConnection(t *testing.T) {
+	t.Parallel()
 	free := silent(t)
 	for _, test := range []struct {
 		name   string
@@ -85,6 +86,7 @@ func TestNoConnection(t *testing.T) {
 }
 
 func TestStatementFailures(t *testing.T) {
+	t.Parallel()
 	c := filled(t, `
 CREATE TYPE mood AS ENUM ('sad');
 CREATE TABLE t (id int PRIMARY KEY, mood mood, address inet, at point, stamp timestamp); INSERT INTO t VALUES (1);
@@ -143,6 +145,7 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 }
 
 func TestChangedTables(t *testing.T) {
+	t.Parallel()
 	const base = `DROP TABLE IF EXISTS t; CREATE TABLE t (id int PRIMARY KEY, v json); INSERT INTO t VALUES (1, '{}')`
 	c := filled(t, base)
 	for _, test := range []struct{ name, change, later string }{
@@ -176,6 +179,7 @@ func TestChangedTables(t *testing.T) {
 }
 
 func TestLostConnectionsComeBack(t *testing.T) {
+	t.Parallel()
 	c := filled(t, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")
 	db := open(t, settings(c, nil))
 	plan := all(find(t, introspect(t, db), "public.t"))
@@ -189,6 +193,7 @@ func TestLostConnectionsComeBack(t *testing.T) {
 }
 
 func TestCredentialsAreTakenAfresh(t *testing.T) {
+	t.Parallel()
 	good := filled(t, "CREATE TABLE t (id int PRIMARY KEY)")
 	var current atomic.Pointer[contract.Connection]
 	bad := good
@@ -211,6 +216,7 @@ func TestCredentialsAreTakenAfresh(t *testing.T) {
 }
 
 func TestBusyAndClosed(t *testing.T) {
+	t.Parallel()
 	c := filled(t, "CREATE TABLE t (id int PRIMARY KEY); CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(20)::text AS v")
 	db := open(t, settings(c, func(s *database.Settings) {
 		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(time.Minute)

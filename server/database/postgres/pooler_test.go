@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"io"
 	"net"
 	"testing"
@@ -35,7 +36,7 @@ func pooler(t *testing.T, c contract.Connection) contract.Connection {
 				}
 				defer server.Close()
 				go func() {
-					io.Copy(server, client)
+					_, _ = io.Copy(server, client) // it ends with either side
 					server.Close()
 				}()
 				renumber(client, server)
@@ -61,13 +62,38 @@ func renumber(client io.Writer, server io.Reader) {
 		if header[0] == 'K' {
 			binary.BigEndian.PutUint32(message, binary.BigEndian.Uint32(message)^0x7fff)
 		}
-		if _, err := client.Write(append(header, message...)); err != nil {
-			return
+		for _, part := range [][]byte{header, message} {
+			if _, err := client.Write(part); err != nil {
+				return
+			}
 		}
 	}
 }
 
+func TestStatementsKeptPrepared(t *testing.T) {
+	t.Parallel()
+	c := filled(t, `CREATE VIEW kept AS SELECT count(*) AS id FROM pg_prepared_statements`)
+	db := open(t, settings(c, func(s *database.Settings) { s.MaxConnections = 1 }))
+	kept := find(t, introspect(t, db), "public.kept")
+	most := 0
+	for limit := 1; limit <= 400; limit++ { // each another statement, with the same count beside it
+		plan := all(kept)
+		plan.Limit, plan.Total = limit, true
+		for range 2 {
+			var row []struct{ ID int }
+			if err := json.Unmarshal([]byte(read(t, db, plan)), &row); err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, row[0].ID)
+		}
+	}
+	if most < 100 || most > 256 {
+		t.Errorf("the connection kept %d statements", most)
+	}
+}
+
 func TestBehindAPoolerNothingStaysInTheSession(t *testing.T) {
+	t.Parallel()
 	c := filled(t, `
 CREATE VIEW session AS SELECT current_setting('statement_timeout') AS timeout, current_setting('bytea_output') AS bytes,
   current_setting('transaction_read_only') AS read_only, (SELECT count(*) FROM pg_prepared_statements) AS prepared, '\x00ff'::bytea AS data;

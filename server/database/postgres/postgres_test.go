@@ -100,6 +100,7 @@ func failure(t testing.TB, err error) *database.Error {
 }
 
 func TestValues(t *testing.T) {
+	t.Parallel()
 	c := filled(t, `
 CREATE TYPE mood AS ENUM ('sad', 'it''s "ok"');
 CREATE DOMAIN percent AS numeric(5, 2) CHECK (VALUE >= 0);
@@ -204,6 +205,7 @@ func columnsOf(cases []valueCase) string {
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func TestValuesAreComparedAsTheirColumnsType(t *testing.T) {
+	t.Parallel()
 	c := filled(t, `
 CREATE TYPE mood AS ENUM ('sad', 'happy');
 CREATE DOMAIN code AS varchar(10);
@@ -266,6 +268,7 @@ INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', '10.0.0.1', '2026-01-01 00:00Z', '1
 }
 
 func TestCancelledCallsEndOnTheServer(t *testing.T) {
+	t.Parallel()
 	c := filled(t, `CREATE VIEW slow AS SELECT n AS id, pg_sleep(20)::text AS v FROM generate_series(1, 3) n`)
 	db := open(t, settings(c, nil))
 	slow := find(t, introspect(t, db), "public.slow")

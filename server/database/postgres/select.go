@@ -100,21 +100,24 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 func (d *db) run(ctx context.Context, conn *pgconn.PgConn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	page := database.Page{Total: -1}
 	s := sessionOf(conn)
-	selectName, countName := "", ""
+	var rows, total *pgconn.StatementDescription
 	unnamed := s.pooled || d.unnamed.Load()
 	if !unnamed {
-		var err error
-		if selectName, err = s.name(ctx, conn, c.sql.Select); err != nil {
+		err := s.makeRoom(ctx, conn)
+		if err != nil {
+			return nil, page, err
+		}
+		if rows, err = s.prepare(ctx, conn, c.sql.Select); err != nil {
 			return nil, page, err
 		}
 		if plan.Total {
-			if countName, err = s.name(ctx, conn, c.sql.Count); err != nil {
+			if total, err = s.prepare(ctx, conn, c.sql.Count); err != nil {
 				return nil, page, err
 			}
 		}
 	}
 	if !unnamed && !plan.Total && !d.settings.ReadOnly {
-		return c.readAlone(ctx, conn, selectName, out)
+		return c.readAlone(ctx, conn, rows, out)
 	}
 
 	var batch pgconn.Batch
@@ -128,9 +131,9 @@ func (d *db) run(ctx context.Context, conn *pgconn.PgConn, plan *database.Select
 		batch.ExecParams("SELECT "+sessionSettings, [][]byte{[]byte("t"), []byte(d.timeoutSetting())}, []uint32{boolOID, textOID}, nil, nil)
 		before++
 	}
-	send(&batch, selectName, c.sql.Select, c.params.values)
+	send(&batch, rows, c.sql.Select, c.params.values)
 	if plan.Total {
-		send(&batch, countName, c.sql.Count, c.params.values[:c.sql.CountArgs])
+		send(&batch, total, c.sql.Count, c.params.values[:c.sql.CountArgs])
 	}
 	if d.settings.ReadOnly {
 		batch.ExecParams("COMMIT", nil, nil, nil, nil)
@@ -157,10 +160,10 @@ func (d *db) run(ctx context.Context, conn *pgconn.PgConn, plan *database.Select
 }
 
 // readAlone is run for the one statement that most calls are.
-func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, name string, out []byte) ([]byte, database.Page, error) {
+func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgconn.StatementDescription, out []byte) ([]byte, database.Page, error) {
 	var reader *pgconn.ResultReader
-	if name != "" {
-		reader = conn.ExecPrepared(ctx, name, c.params.values, nil, nil)
+	if prepared != nil {
+		reader = conn.ExecStatement(ctx, prepared, c.params.values, nil, nil)
 	} else {
 		reader = conn.ExecParams(ctx, string(c.sql.Select), c.params.values, nil, nil, nil)
 	}
@@ -171,9 +174,9 @@ func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, name string, 
 	return out, database.Page{Count: count, Total: -1}, err
 }
 
-func send(batch *pgconn.Batch, name string, sql []byte, values [][]byte) {
-	if name != "" {
-		batch.ExecPrepared(name, values, nil, nil)
+func send(batch *pgconn.Batch, prepared *pgconn.StatementDescription, sql []byte, values [][]byte) {
+	if prepared != nil {
+		batch.ExecStatement(prepared, values, nil, nil)
 		return
 	}
 	batch.ExecParams(string(sql), values, nil, nil, nil)

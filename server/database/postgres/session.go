@@ -17,36 +17,43 @@ const maxStatements = 256
 type session struct {
 	// pooled is whether a pooler is in between, so that nothing holds longer than a transaction.
 	pooled bool
-	// statements are the texts that came by, with the name under which each is prepared; "" until it comes again.
-	statements map[string]string
+	// statements are the texts that came by; nil until one comes again and is prepared.
+	statements map[string]*pgconn.StatementDescription
 	prepared   int
 }
 
 func sessionOf(c *pgconn.PgConn) *session { return c.CustomData()[sessionKey].(*session) }
 
-// name returns under which name a statement is prepared, or "" where it is to be sent unnamed: what an agent asks once
-// is not worth a round trip, so a statement is prepared when it comes for the second time.
-func (s *session) name(ctx context.Context, c *pgconn.PgConn, sql []byte) (string, error) {
-	name, seen := s.statements[string(sql)]
-	if name != "" {
-		return name, nil
+// makeRoom forgets all statements where a call's two more would be too many. It must not be left to prepare: what the
+// first statement of a call is prepared as has to last until the call is sent.
+func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
+	if len(s.statements)+2 <= maxStatements {
+		return nil
+	}
+	if _, err := c.Exec(ctx, "DEALLOCATE ALL").ReadAll(); err != nil {
+		return err
+	}
+	clear(s.statements)
+	return nil
+}
+
+// prepare returns a statement that is prepared, or nil where it is to be sent unnamed: what an agent asks once is not
+// worth a round trip, so a statement is prepared when it comes for the second time.
+func (s *session) prepare(ctx context.Context, c *pgconn.PgConn, sql []byte) (*pgconn.StatementDescription, error) {
+	statement, seen := s.statements[string(sql)]
+	if statement != nil {
+		return statement, nil
 	}
 	if !seen {
-		if len(s.statements) >= maxStatements {
-			if _, err := c.Exec(ctx, "DEALLOCATE ALL").ReadAll(); err != nil {
-				return "", err
-			}
-			clear(s.statements)
-		}
-		s.statements[string(sql)] = ""
-		return "", nil
+		s.statements[string(sql)] = nil
+		return nil, nil
 	}
 	s.prepared++
-	name = "s" + strconv.Itoa(s.prepared)
 	text := string(sql)
-	if _, err := c.Prepare(ctx, name, text, nil); err != nil {
-		return "", err
+	statement, err := c.Prepare(ctx, "s"+strconv.Itoa(s.prepared), text, nil)
+	if err != nil {
+		return nil, err
 	}
-	s.statements[text] = name
-	return name, nil
+	s.statements[text] = statement
+	return statement, nil
 }

@@ -77,13 +77,19 @@ func (d *db) codeError(err error) *database.Error {
 	case sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE:
 		e.Code, e.Message = database.Invalid, "a value is too large"
 	case sqlite3.SQLITE_ERROR:
-		// SQLite has one code for all that is wrong with a statement, and words only to tell them apart.
-		switch said := err.Error(); {
-		case strings.Contains(said, "no such table"), strings.Contains(said, "no such column"):
-			e.Code, e.Message = database.Changed, "the database's tables have changed"
-		case strings.Contains(said, "too many SQL variables"), strings.Contains(said, "too large"), strings.Contains(said, "too complex"), strings.Contains(said, "too deep"):
-			e.Code, e.Message = database.Invalid, "the filters hold too many values"
-		}
+		e.Code, e.Message = statementFault(err.Error())
 	}
 	return e
+}
+
+// statementFault tells apart what may be wrong with a statement: SQLite has one code for all of it, and words only.
+func statementFault(said string) (database.Code, string) {
+	contains := func(words string) bool { return strings.Contains(said, words) }
+	switch {
+	case contains("no such table"), contains("no such column"):
+		return database.Changed, "the database's tables have changed"
+	case contains("variable number must be"), contains("too many SQL variables"), contains("too large"), contains("too complex"):
+		return database.Invalid, "the filters hold too many values"
+	}
+	return database.Failed, "the database could not answer"
 }

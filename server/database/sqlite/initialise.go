@@ -97,7 +97,10 @@ func (d *db) initialise() *database.Error {
 	if failed != nil {
 		return failed
 	}
-	if err := os.Chmod(temporary, 0o660); err != nil {
+	if err := os.Chmod(temporary, 0o660); err != nil { //nolint:gosec // the volume's group may be all that pods have in common
+		return d.unreachable(reasonOf(err), err)
+	}
+	if err := syncFile(temporary); err != nil {
 		return d.unreachable(reasonOf(err), err)
 	}
 	// A link, unlike a rename, never replaces what somebody else put there meanwhile.
@@ -109,6 +112,15 @@ func (d *db) initialise() *database.Error {
 		return d.unreachable(reasonOf(err), err)
 	}
 	return nil
+}
+
+// syncFile waits until a file is on the disk.
+func syncFile(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
 }
 
 type script struct{ key, sql string }
@@ -169,7 +181,7 @@ func (d *db) runScripts(path string, scripts []script, transaction bool) *databa
 		}
 	}
 	// Write-ahead logging is kept by the file itself; readers then never wait for a writer.
-	if err := run("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+	if err := run("PRAGMA journal_mode = WAL"); err != nil {
 		return initFailed("a new file cannot be filled: "+err.Error(), err)
 	}
 	return nil

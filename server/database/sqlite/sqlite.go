@@ -41,8 +41,9 @@ type db struct {
 	settings database.Settings
 	pool     pool
 	// closing is done once Close is called.
-	closing context.Context
-	close   context.CancelFunc
+	closing   context.Context
+	close     context.CancelFunc
+	closeOnce sync.Once
 
 	mu sync.Mutex
 	// filling is the making of a new file that is under way; filled is whether there is a file.
@@ -118,7 +119,9 @@ func (d *db) Ping(ctx context.Context) error {
 }
 
 // Close implements database.DB.
-func (d *db) Close() {
+func (d *db) Close() { d.closeOnce.Do(d.shutDown) }
+
+func (d *db) shutDown() {
 	d.close()
 	d.mu.Lock()
 	under := d.filling

@@ -90,7 +90,8 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 		w.buf = s.Count
 		w.text("SELECT count(*)")
 		w.from(plan.From.Table())
-		s.Count = append(w.buf, s.where...)
+		w.buf = append(w.buf, s.where...)
+		s.Count = w.buf
 	}
 	return w.err
 }

@@ -25,6 +25,15 @@ var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CORSSpec
+  map:
+    fields:
+    - name: allowedOrigins
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
+          elementRelationship: associative
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfigMapReference
   map:
     fields:
@@ -408,9 +417,14 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkSpec
   map:
     fields:
+    - name: cors
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CORSSpec
     - name: externalURL
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PermissionRule
   map:
     fields:
@@ -489,6 +503,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretStatus
   map:
     fields:
@@ -522,6 +542,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resources
       type:
         namedType: io.k8s.api.core.v1.ResourceRequirements
+    - name: tls
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServerTLS
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServerTLS
+  map:
+    fields:
+    - name: certificateSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference

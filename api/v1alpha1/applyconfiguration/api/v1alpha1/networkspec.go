@@ -10,6 +10,8 @@ type NetworkSpecApplyConfiguration struct {
 	// externalURL is the address that agents call, without /mcp/, when something else routes to the endpoint; absent,
 	// the Service's address within the cluster.
 	ExternalURL *string `json:"externalURL,omitempty"`
+	// cors lets pages of other origins call the endpoint from a browser; absent, only the endpoint's own origin may.
+	CORS *CORSSpecApplyConfiguration `json:"cors,omitempty"`
 }
 
 // NetworkSpecApplyConfiguration constructs a declarative configuration of the NetworkSpec type for use with
@@ -23,5 +25,13 @@ func NetworkSpec() *NetworkSpecApplyConfiguration {
 // If called multiple times, the ExternalURL field is set to the value of the last call.
 func (b *NetworkSpecApplyConfiguration) WithExternalURL(value string) *NetworkSpecApplyConfiguration {
 	b.ExternalURL = &value
+	return b
+}
+
+// WithCORS sets the CORS field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CORS field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithCORS(value *CORSSpecApplyConfiguration) *NetworkSpecApplyConfiguration {
+	b.CORS = value
 	return b
 }

@@ -19,6 +19,8 @@ type ServerSpecApplyConfiguration struct {
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
 	BasePath *string `json:"basePath,omitempty"`
+	// tls makes the server itself speak HTTPS; absent, it speaks HTTP, for something before it to protect.
+	TLS *ServerTLSApplyConfiguration `json:"tls,omitempty"`
 	// limits bound what one request may cost.
 	Limits *ServerLimitsApplyConfiguration `json:"limits,omitempty"`
 }
@@ -58,6 +60,14 @@ func (b *ServerSpecApplyConfiguration) WithResources(value v1.ResourceRequiremen
 // If called multiple times, the BasePath field is set to the value of the last call.
 func (b *ServerSpecApplyConfiguration) WithBasePath(value string) *ServerSpecApplyConfiguration {
 	b.BasePath = &value
+	return b
+}
+
+// WithTLS sets the TLS field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TLS field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithTLS(value *ServerTLSApplyConfiguration) *ServerSpecApplyConfiguration {
+	b.TLS = value
 	return b
 }
 

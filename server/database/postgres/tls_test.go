@@ -1,0 +1,149 @@
+package postgres_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// certificate returns a certificate for a host that is its own CA, and the same as PEM.
+func certificate(t *testing.T, host string) (tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test's CA"}, DNSNames: []string{host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// greeter is a server that knows how to start a connection, and then says over which kind it was asked: a database of
+// that name does not exist.
+func greeter(t *testing.T, certificate *tls.Certificate) (port int) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go greet(conn, certificate)
+		}
+	}()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func greet(conn net.Conn, certificate *tls.Certificate) {
+	defer conn.Close()
+	said := "plain"
+	for {
+		backend := pgproto3.NewBackend(conn, conn)
+		message, err := backend.ReceiveStartupMessage()
+		if err != nil {
+			return
+		}
+		if _, wantsTLS := message.(*pgproto3.SSLRequest); !wantsTLS {
+			backend.Send(&pgproto3.ErrorResponse{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "3D000", Message: said})
+			_ = backend.Flush()
+			return
+		}
+		if certificate == nil {
+			if _, err := io.WriteString(conn, "N"); err != nil {
+				return
+			}
+			continue
+		}
+		if _, err := io.WriteString(conn, "S"); err != nil {
+			return
+		}
+		conn, said = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{*certificate}}), "TLS"
+	}
+}
+
+func TestTLSModes(t *testing.T) {
+	t.Parallel()
+	ours, ca := certificate(t, "localhost")
+	_, otherCA := certificate(t, "localhost")
+	elsewhere, elsewhereCA := certificate(t, "db.example.com")
+	const plain, encrypted = "plain", "TLS"
+	for _, test := range []struct {
+		name, mode string
+		server     *tls.Certificate
+		ca         []byte
+		// want is over what the server was reached; "" where TLS failed, as says tells.
+		want, says string
+	}{
+		{"disable", "disable", &ours, nil, plain, ""},
+		{"prefer", "prefer", &ours, nil, encrypted, ""},
+		{"prefer, not offered", "prefer", nil, nil, plain, ""},
+		{"by default", "", nil, nil, plain, ""},
+		{"allow", "allow", &ours, nil, plain, ""},
+		{"require", "require", &ours, nil, encrypted, ""},
+		{"require, not offered", "require", nil, nil, "", "does not offer it"},
+		{"require, by the CA", "require", &ours, ca, encrypted, ""},
+		{"require, by another CA", "require", &ours, otherCA, "", "unknown authority"},
+		{"verify-ca", "verify-ca", &ours, ca, encrypted, ""},
+		{"verify-ca, for another host", "verify-ca", &elsewhere, elsewhereCA, encrypted, ""},
+		{"verify-ca, by another CA", "verify-ca", &ours, otherCA, "", "unknown authority"},
+		{"verify-full", "verify-full", &ours, ca, encrypted, ""},
+		{"verify-full, for another host", "verify-full", &elsewhere, elsewhereCA, "", "db.example.com"},
+		{"verify-full, by another CA", "verify-full", &ours, otherCA, "", "unknown authority"},
+		{"verify-full, by the system's CAs", "verify-full", &ours, nil, "", "unknown authority"},
+		{"a CA that is none", "verify-full", &ours, []byte("hunter2"), "", "no PEM certificate"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			port := greeter(t, test.server)
+			db := open(t, settings(contract.Connection{Host: "localhost", Port: port, Database: "d", User: "u", SSLMode: test.mode}, func(s *database.Settings) {
+				if test.ca != nil {
+					s.CA = func() ([]byte, error) { return test.ca, nil }
+				}
+			}))
+			e := failure(t, db.Ping(t.Context()))
+			if test.want == "" {
+				if e.Reason != contract.ReasonTLSFailed || !strings.Contains(e.Message, test.says) || strings.Contains(e.Message, "hunter2") {
+					t.Errorf("got %s: %s", e.Reason, e.Message)
+				}
+				return
+			}
+			if e.Reason != contract.ReasonDatabaseNotFound || !strings.Contains(e.Cause.Error(), test.want) {
+				t.Errorf("got %s: %s", e.Reason, e.Error())
+			}
+		})
+	}
+	t.Run("the settings' mode beats the Secret's", func(t *testing.T) {
+		db := open(t, settings(contract.Connection{Host: "localhost", Port: greeter(t, nil), Database: "d", User: "u", SSLMode: "disable"}, func(s *database.Settings) {
+			s.TLSMode = "require"
+		}))
+		if e := failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonTLSFailed {
+			t.Errorf("got %v", e)
+		}
+	})
+}

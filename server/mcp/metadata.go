@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+)
+
+// The headers that repeat what a modern request's body says, so that what stands between can route by them.
+const (
+	methodHeader = "Mcp-Method"
+	nameHeader   = "Mcp-Name"
+)
+
+// The form in which a header carries a value that no header can: MCP 2026-07-28, Streamable HTTP, "Value Encoding".
+const (
+	encodedPrefix = "=?base64?"
+	encodedSuffix = "?="
+)
+
+// admit checks what 2026-07-28 demands of every request: its metadata (Overview, "_meta") and the headers that repeat
+// it (Streamable HTTP, "Server Validation"). name is the member that Mcp-Name repeats, raw; where it is no string, the
+// method says so. A status other than 0 is that of the refusal, which was appended.
+func (x *exchange) admit(id []byte, method string, name []byte, meta *metadata) (status int) {
+	switch {
+	case !isString(meta.protocolVersion):
+		return x.badMetadata(id, "params._meta must hold "+protocolVersionKey+", a string")
+	case !isObject(meta.clientCapabilities):
+		return x.badMetadata(id, "params._meta must hold "+clientCapabilitiesKey+", an object")
+	case len(x.header[versionHeader]) == 0:
+		return x.mismatch(id, "MCP-Protocol-Version is missing")
+	}
+	if values := x.header[methodHeader]; len(values) != 1 || values[0] != method {
+		return x.mismatch(id, "Mcp-Method must be the body's method")
+	}
+	if isString(name) && !namesSame(x.header[nameHeader], name) {
+		return x.mismatch(id, "Mcp-Name must be the body's params.name or params.uri")
+	}
+	return 0
+}
+
+// namesSame is whether the values of Mcp-Name say what the raw string in the body says.
+func namesSame(values []string, raw []byte) bool {
+	if len(values) != 1 {
+		return false
+	}
+	value, ok := headerValue(values[0])
+	return ok && value == stringValue(raw)
+}
+
+// headerValue decodes a header's value; false where it has bytes that it must not have, or is not base64 that says so.
+func headerValue(value string) (string, bool) {
+	for i := range len(value) {
+		if c := value[i]; (c < ' ' || c > '~') && c != '\t' {
+			return "", false
+		}
+	}
+	inside, ok := strings.CutPrefix(value, encodedPrefix)
+	if !ok || !strings.HasSuffix(inside, encodedSuffix) {
+		return value, true
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(inside, encodedSuffix))
+	return string(decoded), err == nil
+}
+
+// badMetadata appends the error of a request whose _meta is not as it must be: the one error of that code with a status
+// of its own.
+func (x *exchange) badMetadata(id []byte, message string) (status int) {
+	x.fail(id, codeInvalidParams, message)
+	return http.StatusBadRequest
+}
+
+func (x *exchange) mismatch(id []byte, message string) (status int) {
+	x.fail(id, codeHeaderMismatch, "Header mismatch: "+message)
+	return http.StatusBadRequest
+}

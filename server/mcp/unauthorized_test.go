@@ -1,0 +1,92 @@
+package mcp_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// refusals are the reasons for a 401, and a header that shows each. The tokens have texts of one length, so that what
+// is compared is the reason and not the text.
+func refusals() map[string]http.Header {
+	pad := func(text string) string { return text + strings.Repeat("-", 60-len(text)) }
+	return map[string]http.Header{
+		"missing":   {},
+		"malformed": header("Authorization", "Basic "+pad("malformed")),
+		"unknown":   header("Authorization", "Bearer "+pad("unknown")),
+		"inactive":  header("Authorization", "Bearer "+pad(inactiveToken)),
+		"expired":   header("Authorization", "Bearer "+pad(expiredToken)),
+	}
+}
+
+// refusing is an endpoint with the tokens of refusals, and a thousand others.
+func refusing(t testing.TB) *endpoint {
+	c := config()
+	c.Tokens = nil
+	past := now.Add(-time.Second)
+	for i := range 1000 {
+		c.Tokens = append(c.Tokens, token("other", manyToken(i)))
+	}
+	all := refusals()
+	expired := token("expired", strings.TrimPrefix(all["expired"].Get("Authorization"), "Bearer "))
+	expired.Expiry = &past
+	inactive := token("inactive", strings.TrimPrefix(all["inactive"].Get("Authorization"), "Bearer "))
+	inactive.Hashes = nil
+	c.Tokens = append(c.Tokens, expired, inactive)
+	return newEndpoint(t, c)
+}
+
+// A 401 must not tell by its time why it is one. The causes take turns, so that whatever else the machine does meets all
+// of them alike, and it is medians that are compared.
+func TestUnauthorizedTakesTheSameTimeWhateverTheCause(t *testing.T) {
+	const rounds, calls = 400, 25
+	e := refusing(t)
+	causes := refusals()
+	took := map[string][]time.Duration{}
+	w := &sink{header: http.Header{}}
+	for range rounds {
+		for cause, h := range causes { // in another order each round
+			r := httptest.NewRequest(http.MethodPost, "/mcp/", nil)
+			r.Header = h
+			start := time.Now()
+			for range calls {
+				clear(w.header)
+				e.ServeHTTP(w, r)
+			}
+			took[cause] = append(took[cause], time.Since(start)/calls)
+			if w.status != http.StatusUnauthorized {
+				t.Fatalf("%s: status %d", cause, w.status)
+			}
+		}
+	}
+	fastest, slowest := time.Hour, time.Duration(0)
+	for cause, all := range took {
+		slices.Sort(all)
+		median := all[len(all)/2]
+		t.Logf("%-9s %s", cause, median)
+		fastest, slowest = min(fastest, median), max(slowest, median)
+	}
+	// Far more than there is, and far less than any network lets through.
+	if slowest > fastest+fastest/2+5*time.Microsecond {
+		t.Errorf("the medians are from %s to %s", fastest, slowest)
+	}
+}
+
+func BenchmarkUnauthorized(b *testing.B) {
+	e := refusing(b)
+	for cause, h := range refusals() {
+		b.Run(cause, func(b *testing.B) {
+			r := httptest.NewRequest(http.MethodPost, "/mcp/", nil)
+			r.Header = h
+			w := &sink{header: http.Header{}}
+			b.ReportAllocs()
+			for b.Loop() {
+				clear(w.header)
+				e.ServeHTTP(w, r)
+			}
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+const rollingManifests = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: rolling, labels: {pod-security.kubernetes.io/enforce: restricted}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: shop-db, namespace: rolling}
+stringData: {host: "%s", port: "%s", dbname: mcp_rolling, user: mcp_rolling, password: right-password}
+---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPToken
+metadata: {name: agent, namespace: rolling}
+spec: {endpointRef: {name: shop}, permissions: [{models: ["*"], verbs: [view]}]}
+---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPModelExposure
+metadata: {name: item, namespace: rolling}
+spec: {endpointRef: {name: shop}, table: {schema: stock, name: item}, expose: true}
+---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPEndpoint
+metadata: {name: shop, namespace: rolling}
+spec:
+  database: {connectionSecretRef: {name: shop-db}, schemas: [stock], access: ReadOnly}
+  server: {replicas: 2}
+`
+
+var _ = Describe("an endpoint of two replicas", Ordered, func() {
+	b := bench{namespace: "rolling"}
+	BeforeAll(func(ctx SpecContext) {
+		server := os.Getenv("MCP_TEST_POSTGRES")
+		if server == "" {
+			Skip("MCP_TEST_POSTGRES is not set: make test sets it to a PostgreSQL server of its own")
+		}
+		makeDatabase(ctx, server, "mcp_rolling")
+		at, err := url.Parse(server)
+		Expect(err).NotTo(HaveOccurred())
+		address, err := cluster.Forward("rolling/shop-mcp:80", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		b.url = "http://" + address + "/mcp/"
+		apply(ctx, fmt.Sprintf(rollingManifests, at.Hostname(), at.Port()))
+		DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "delete", "namespace", "rolling", "--wait=false") })
+		b.wait(ctx, "Ready", "mcpe/shop", "mcpm/item", "mcptoken/agent")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=60s")
+	})
+	pods := func(ctx context.Context) []string {
+		return strings.Fields(b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.uid}"))
+	}
+
+	It("loses no request while its pods are replaced", func(ctx SpecContext) {
+		before := pods(ctx)
+		Expect(before).To(HaveLen(2))
+		load := startLoad(b.url, b.token(ctx, "agent"))
+		time.Sleep(time.Second)
+		b.kubectl(ctx, "rollout", "restart", "deployment/shop-mcp")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=120s")
+		Eventually(func() []string { return pods(ctx) }).Should(And(HaveLen(2), Not(ContainElements(before[0])), Not(ContainElements(before[1]))),
+			"the pods from before have ended")
+		load.end()
+		fmt.Printf("rolling update: %d requests over kept connections (%d of them), %d over new ones, lost %d\n",
+			load.kept.requests, load.kept.connections, load.fresh.requests, len(load.failures))
+		Expect(load.failures).To(BeEmpty())
+		Expect(load.kept.requests).To(BeNumerically(">", 200))
+		Expect(load.fresh.requests).To(BeNumerically(">", 200))
+		Expect(load.kept.connections).To(And(BeNumerically(">", workers), BeNumerically("<", load.kept.requests/4)), "connections were kept, and given up")
+	})
+
+	It("speaks TLS with the certificate of a Secret, and with the next one, with no pod restarted", func(ctx SpecContext) {
+		address, err := cluster.Forward("rolling/shop-mcp:443", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		secure := "https://" + address + "/mcp/"
+		b.kubectl(ctx, "patch", "mcpe", "shop", "--type=merge", "-p", `{"spec":{"server":{"tls":{"certificateSecretRef":{"name":"shop-tls"}}}}}`)
+		Eventually(func() string { return b.condition(ctx, "mcpe/shop", "WorkloadAvailable") }).
+			Should(Equal(`False SecretNotFound: Secret "shop-tls" does not exist`))
+		agent := b.token(ctx, "agent")
+
+		first := b.newCertificate(ctx)
+		b.wait(ctx, "Ready", "mcpe/shop")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=60s")
+		Expect(b.kubectl(ctx, "get", "mcpe", "shop", "-o", "jsonpath={.status.url}")).To(Equal("https://shop-mcp.rolling.svc/mcp/"))
+		Eventually(func() string { return askOver(first, secure, agent) }).Should(Equal("HTTP/2.0 200 OK"))
+		before := pods(ctx)
+
+		second := b.newCertificate(ctx)
+		renewed := time.Now()
+		for range 6 { // whichever replica answers
+			Eventually(func() string { return askOver(second, secure, agent) }).Should(Equal("HTTP/2.0 200 OK"))
+		}
+		fmt.Printf("certificate: in use %d ms after its Secret was written\n", time.Since(renewed).Milliseconds())
+		Expect(askOver(first, secure, agent)).To(ContainSubstring("certificate"))
+		Expect(pods(ctx)).To(Equal(before))
+	})
+})
+
+// workers is how many clients of each kind a load has.
+const workers = 4
+
+// A load asks all the time, over connections that are kept and over new ones, until it is ended.
+type load struct {
+	stop    chan struct{}
+	running sync.WaitGroup
+
+	mu          sync.Mutex
+	kept, fresh struct{ requests, connections int }
+	failures    []string
+}
+
+func startLoad(endpoint, token string) *load {
+	l := &load{stop: make(chan struct{})}
+	for range workers {
+		l.running.Go(func() { l.ask(endpoint, token, true) })
+		l.running.Go(func() { l.ask(endpoint, token, false) })
+	}
+	return l
+}
+
+func (l *load) end() {
+	close(l.stop)
+	l.running.Wait()
+}
+
+func (l *load) ask(endpoint, token string, keep bool) {
+	transport := &http.Transport{DisableKeepAlives: !keep}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	connected := true
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+		outcome, closed := oneRequest(client, endpoint, token)
+		l.mu.Lock()
+		count := &l.fresh
+		if keep {
+			count = &l.kept
+		}
+		count.requests++
+		if connected {
+			count.connections++
+		}
+		if outcome != "" {
+			l.failures = append(l.failures, fmt.Sprintf("%s (kept: %v): %s", time.Now().Format("15:04:05.000"), keep, outcome))
+		}
+		connected = closed
+		l.mu.Unlock()
+	}
+}
+
+// oneRequest says what went wrong, and whether the connection is not used again. The request cannot be sent a second
+// time behind the test's back: its body can be read once.
+func oneRequest(client *http.Client, endpoint, token string) (failure string, closed bool) {
+	const body = `{"method":"tools/call","name":"list_item","arguments":{}}`
+	request, err := http.NewRequest(http.MethodPost, endpoint, io.NopCloser(strings.NewReader(body)))
+	if err != nil {
+		return err.Error(), true
+	}
+	request.ContentLength = int64(len(body))
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := client.Do(request)
+	if err != nil {
+		return err.Error(), true
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error(), true
+	}
+	if response.StatusCode != http.StatusOK || !strings.Contains(string(answer), "lamp") {
+		return fmt.Sprintf("%d %s", response.StatusCode, answer), response.Close
+	}
+	return "", response.Close
+}
+
+// newCertificate writes a new pair to the Secret shop-tls, and returns a client that trusts that one alone.
+func (b bench) newCertificate(ctx context.Context) *http.Client {
+	GinkgoHelper()
+	certificate, key := selfSigned("127.0.0.1")
+	encode := base64.StdEncoding.EncodeToString
+	apply(ctx, fmt.Sprintf(`{apiVersion: v1, kind: Secret, metadata: {name: shop-tls, namespace: %s}, type: kubernetes.io/tls,
+  data: {tls.crt: %s, tls.key: %s}}`, b.namespace, encode(certificate), encode(key)))
+	roots := x509.NewCertPool()
+	Expect(roots.AppendCertsFromPEM(certificate)).To(BeTrue())
+	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+	}}
+}
+
+// askOver returns the answer's protocol and status, or why there is none.
+func askOver(client *http.Client, endpoint, token string) string {
+	request, err := http.NewRequest(http.MethodPost, endpoint, strings.NewReader(`{"method":"tools/list"}`))
+	if err != nil {
+		return err.Error()
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := client.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	_ = response.Body.Close()
+	return response.Proto + " " + response.Status
+}
