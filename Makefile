@@ -30,15 +30,16 @@ lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
 
 .PHONY: test
-test: build kube helm verify lint ## Run all tests; PostgreSQL is installed and started where it is not there
-	@go run ./test/postgres run -- $(MAKE) test-with-postgres
+test: build kube helm verify lint ## Run all tests; PostgreSQL and Chromium are installed where they are not there
+	@go run ./test/postgres run -- $(MAKE) go-tests
+	@$(MAKE) browser conformance clients
 
-.PHONY: test-with-postgres
-test-with-postgres:
+.PHONY: go-tests
+go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 5m $$(go list ./... | grep -v /test/e2e)
+	@go test -timeout 5m $$(go list ./... | grep -v /test/e2e) | grep -v 'no test files'
 	@echo "end to end, on the local cluster …"
-	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct
+	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
@@ -58,7 +59,7 @@ demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent
 
 .PHONY: clean
 clean: ## Remove everything that was made here
-	@rm -rf bin .local dist
+	@rm -rf bin .local dist test/*/node_modules .mcp-admin-dev
 
 .PHONY: build
 build: ## Build the manager and the server

@@ -227,7 +227,10 @@ var _ = Describe("The Config", func() {
 		expectReady(endpoint, token)
 		Expect(server.lets(text)).To(BeTrue())
 		Expect(w.text("agent")).To(Equal(text))
-		Expect(endpoint.Status.Revision).To(Equal(w.config("shop").Revision))
+		Eventually(func() int64 {
+			reads(endpoint, "Ready")()
+			return endpoint.Status.Revision
+		}).Should(Equal(w.config("shop").Revision))
 	})
 
 	It("is repaired when somebody writes nonsense into it", func() {

@@ -40,9 +40,9 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve an endpoint from the Config that the controllers wrote",
 		Long: `Serve an endpoint from the Config that the controllers wrote.
 
-The Config and the Secrets of the database and the certificate are followed through the Kubernetes API, with the service account in
---service-account-dir. Their mounted copies (--config-dir and the other folders) are used while the API cannot be
-reached. Without --service-account-dir only the mounted copies are used.
+The Config and the Secrets of the database and of the endpoint's certificate are followed through the Kubernetes API,
+with the service account in --service-account-dir. Their mounted copies (--config-dir and the other folders) are used
+while the API cannot be reached. Without --service-account-dir only the mounted copies are used.
 
 Changes are applied without a restart. SIGTERM drains: readiness says no, requests under way are answered, then the
 process ends.`,

@@ -14,6 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
 	"github.com/mcp-admin/mcp-admin-operator/hack/localcluster"
 )
 
@@ -33,6 +36,8 @@ type Platform struct {
 // Start starts a cluster in dir and installs the operator. root is the repository, whose bin folder must hold the
 // manager and the server. Progress goes to out.
 func Start(ctx context.Context, root, dir string, out io.Writer) (*Platform, error) {
+	// What the node agent's client says of connections that break off is of no use to whoever reads the progress.
+	klog.SetLogger(logr.Discard())
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
 		assets = filepath.Join(root, "bin", "k8s")

@@ -1,6 +1,6 @@
-// Package source is where a server learns what to answer from: its Config, and the Secrets that say how to reach the
-// database. Cluster reads them from a cluster, through the API with the mounted copies behind it; whoever has them from
-// elsewhere implements Source.
+// Package source is where a server learns what to answer from: its Config, the Secrets that say how to reach the
+// database, and that of the endpoint's certificate. Cluster reads them from a cluster, through the API with the mounted
+// copies behind it; whoever has them from elsewhere implements Source.
 //
 // Packages server and cmd import it. It is the only package of the server that knows Kubernetes.
 package source

@@ -17,6 +17,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
 )
@@ -29,6 +30,7 @@ func TestEndToEnd(t *testing.T) {
 		t.Skip("MCP_TEST_E2E is not set: make test sets it, and builds the programs that the local cluster runs")
 	}
 	RegisterFailHandler(Fail)
+	log.SetLogger(GinkgoLogr)
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "end to end")
