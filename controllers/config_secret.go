@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
 // configParts is how many Secrets a Config may take.
@@ -128,4 +129,34 @@ func (c *configSecrets) forget(endpoint types.NamespacedName) {
 	defer c.mu.Unlock()
 	delete(c.last, endpoint)
 	delete(c.written, endpoint)
+}
+
+// writeConfig writes the Config where it changed, or where its Secret lost its labels.
+func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
+	if s.config == nil || s.unwritten != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
+		return nil
+	}
+	err := r.configs.write(ctx, s.endpoint, s.stored, s.config)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, contract.ErrTooLarge):
+		s.unwritten = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
+		return r.writeRemovals(ctx, s)
+	}
+	s.unwritten = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
+	return err
+}
+
+// writeRemovals writes what the wanted Config takes away, where the whole of it is too large: that there are too many
+// tokens must not keep one of them from being revoked.
+func (r *endpointReconciler) writeRemovals(ctx context.Context, s *endpointScope) error {
+	if s.stored.config == nil || compile.OnlyAdds(s.stored.config, s.config) {
+		return nil
+	}
+	err := r.configs.write(ctx, s.endpoint, s.stored, compile.WithoutAdditions(s.stored.config, s.config))
+	if errors.Is(err, contract.ErrTooLarge) {
+		return nil
+	}
+	return err
 }

@@ -262,23 +262,6 @@ func (s *endpointScope) isWritten() bool {
 	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
 }
 
-// writeConfig writes the Config where it changed, or where its Secret lost its labels.
-func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
-	if s.config == nil || s.unwritten != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
-		return nil
-	}
-	err := r.configs.write(ctx, s.endpoint, s.stored, s.config)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, contract.ErrTooLarge):
-		s.unwritten = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
-		return nil
-	}
-	s.unwritten = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
-	return err
-}
-
 // applyWorkload makes the server's objects be as the endpoint wants them. Those of an endpoint that is not valid stay
 // as they are.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {

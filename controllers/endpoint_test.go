@@ -2,6 +2,9 @@ package controllers_test
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -11,6 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -231,6 +235,36 @@ var _ = Describe("The Config", func() {
 			reads(endpoint, "Ready")()
 			return endpoint.Status.Revision
 		}).Should(Equal(w.config("shop").Revision))
+	})
+
+	It("lets a revocation out though it is too large for all that was added", func() {
+		w := newWorld()
+		endpoint, leaver := w.endpoint("shop"), w.token("leaver", "shop")
+		w.create(endpoint, leaver)
+		server := w.runServer("shop", "shop-0")
+		expectReady(endpoint, leaver)
+		text := w.text("leaver")
+		Expect(server.lets(text)).To(BeTrue())
+
+		// Three tokens with as many rules as the API allows, of names that hardly compress.
+		var last *tokenType
+		for i := range 3 {
+			last = w.token(fmt.Sprintf("large-%d", i), "shop")
+			for range 100 {
+				rule := v1alpha1.PermissionRule{Verbs: []v1alpha1.Verb{v1alpha1.VerbView}}
+				for range 200 {
+					rule.Models = append(rule.Models, strings.ToLower("m" + rand.Text() + rand.Text())[:40])
+				}
+				last.Spec.Permissions = append(last.Spec.Permissions, rule)
+			}
+			w.create(last)
+		}
+		Eventually(reads(last, "Programmed")).Should(Equal("False ConfigTooLarge"))
+		Expect(server.lets(text)).To(BeTrue())
+
+		edit(leaver, func(t *tokenType) { t.Spec.Active = new(bool) })
+		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+		Eventually(reads(leaver, "Ready")).Should(Equal("True Inactive"))
 	})
 
 	It("is repaired when somebody writes nonsense into it", func() {

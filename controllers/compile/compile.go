@@ -170,6 +170,29 @@ func OnlyAdds(previous, next *contract.Config) bool {
 	return true
 }
 
+// WithoutAdditions returns next less all that previous does not give: new models and tokens, and tokens that are in
+// force again. What next takes away, or changes, stays taken away or changed.
+func WithoutAdditions(previous, next *contract.Config) *contract.Config {
+	narrowed := *next
+	narrowed.Models, narrowed.Tokens = nil, nil
+	for _, m := range next.Models {
+		if previous.FindModel(m.Exposure, m.UID) != nil {
+			narrowed.Models = append(narrowed.Models, m)
+		}
+	}
+	for _, t := range next.Tokens {
+		old := previous.FindToken(t.Namespace, t.Name, t.UID)
+		switch {
+		case old == nil:
+		case len(old.Hashes) == 0:
+			narrowed.Tokens = append(narrowed.Tokens, *old)
+		default:
+			narrowed.Tokens = append(narrowed.Tokens, t)
+		}
+	}
+	return &narrowed
+}
+
 func judgeEndpoint(e *v1alpha1.MCPEndpoint) Verdict {
 	if errs := v1alpha1.ValidateMCPEndpoint(e); len(errs) > 0 {
 		return invalid(errs)

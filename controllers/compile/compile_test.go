@@ -336,6 +336,34 @@ func TestRevisionsMoveOnlyForWhatChanged(t *testing.T) {
 	}
 }
 
+func TestWithoutAdditionsOnlyTakesAwayAndChanges(t *testing.T) {
+	in := inputs()
+	in.Tokens[1].Spec.Active = new(bool)
+	previous := mustCompile(t, in)
+	in.Previous = previous
+	in.Tokens[0].Spec.Active, in.Tokens[1].Spec.Active = new(bool), nil // one is revoked, another in force again
+	in.Tokens = append(in.Tokens, token("zoe", 0))
+	in.Exposures = append(in.Exposures[1:], exposure("zebra", 0))
+	in.Exposures[0].Spec.Description = "d"
+	in.Credentials = credentials("agent", "robot", "zoe")
+	next := mustCompile(t, in)
+	narrowed := compile.WithoutAdditions(previous, next)
+	if len(narrowed.Models) != 1 || narrowed.Models[0].Name != "order" || narrowed.Models[0].Description != "d" {
+		t.Errorf("models: %+v", narrowed.Models)
+	}
+	for _, token := range narrowed.Tokens {
+		if len(token.Hashes) > 0 {
+			t.Errorf("in force: %+v", token)
+		}
+	}
+	if len(narrowed.Tokens) != 2 || narrowed.Revision != next.Revision || narrowed.Validate() != nil {
+		t.Errorf("narrowed: %+v", narrowed)
+	}
+	if !compile.OnlyAdds(narrowed, next) {
+		t.Error("what is left out is more than additions")
+	}
+}
+
 func TestATokenInForceAgainIsAnAddition(t *testing.T) {
 	in := inputs()
 	in.Tokens[0].Spec.Active = new(bool)
