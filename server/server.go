@@ -62,7 +62,6 @@ func (s *Server) Run(ctx context.Context) error {
 		Log:             s.Log,
 		Version:         s.Version,
 	})), s.Log)
-	endpoint.WriteTimeout = endpointWriteTimeout
 	if s.patience != (patience{}) {
 		endpoint.ReadHeaderTimeout, endpoint.ReadTimeout = s.patience.header, s.patience.request
 	}
@@ -143,9 +142,8 @@ const (
 	readTimeout       = time.Minute
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
-	// The endpoint's covers the slowest statement and the slowest reader; the admin port's the longest long poll.
-	endpointWriteTimeout = 5 * time.Minute
-	adminWriteTimeout    = maxWait + 30*time.Second
+	// The longest long poll; the endpoint's own answers have a deadline of their own (package mcp).
+	adminWriteTimeout = maxWait + 30*time.Second
 )
 
 func newHTTPServer(handler http.Handler, log *slog.Logger) *http.Server {

@@ -26,6 +26,9 @@ func TestServerAnswersFromConfigAndDatabase(t *testing.T) {
 	if status, answer := r.get("/readyz"); status != 503 || !strings.Contains(answer, "no Config") {
 		t.Errorf("/readyz before there is a Config: %d %s", status, answer)
 	}
+	if status, answer := r.do("GET", r.endpoint+"/mcp/health", "", ""); status != 200 || !strings.Contains(answer, `"status":"ok"`) {
+		t.Errorf("health before there is a Config: %d %s", status, answer)
+	}
 	if status, _ := r.post(listTools); status != 503 {
 		t.Errorf("the endpoint before there is a Config: %d", status)
 	}

@@ -37,8 +37,9 @@ type Result struct {
 	Message string
 	// UnknownTool is whether the name is no tool's at all, which JSON-RPC tells apart.
 	UnknownTool bool
-	// SchemaChanged is whether the database no longer has what the catalog was built from.
-	SchemaChanged bool
+	// DatabaseAway is whether the database could not be reached, SchemaChanged whether it no longer has what the catalog
+	// was built from. One that is busy is neither.
+	DatabaseAway, SchemaChanged bool
 	// Cause is what went wrong underneath, for the log; never for the caller.
 	Cause error
 }

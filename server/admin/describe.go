@@ -110,7 +110,10 @@ func describeField(f *catalog.Field) fieldInfo {
 	c := f.Column
 	info := fieldInfo{
 		Name: f.Name, Type: c.Kind.String(), Required: !c.Nullable && !c.HasDefault && !c.Generated,
-		MaxLength: c.MaxLength, Default: c.Default, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: c.Comment,
+		MaxLength: c.MaxLength, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: c.Comment,
+	}
+	if !c.Generated {
+		info.Default = c.Default // what computes a column is no default, and may name columns that are hidden
 	}
 	for _, value := range c.Choices {
 		info.Choices = append(info.Choices, choice{value, value})

@@ -74,7 +74,8 @@ func result(text []byte, err error) Result {
 	if !errors.As(err, &told) {
 		failure := database.AsError(err)
 		told = tell(failure)
-		r.Cause, r.SchemaChanged = err, failure.Code == database.Changed
+		r.Cause = err
+		r.DatabaseAway, r.SchemaChanged = failure.Code == database.Unreachable, failure.Code == database.Changed
 	}
 	r.Code, r.Message = told.Code, told.Message
 	r.Text, _ = json.Marshal(told) // two strings: it cannot fail

@@ -46,22 +46,28 @@ func planFilter(scope access.Scope, key string, value json.RawMessage) (database
 	if target, ok := findTarget(scope, key); ok {
 		return target.compare(key, "exact", value)
 	}
-	path, lookup := key, "exact"
+	lookup := "exact"
 	if i := strings.LastIndex(key, "__"); i >= 0 && lookups[key[i+2:]] != nil {
-		path, lookup = key[:i], key[i+2:]
-		if target, ok := findTarget(scope, path); ok {
+		lookup = key[i+2:]
+		if target, ok := findTarget(scope, key[:i]); ok {
 			return target.compare(key, lookup, value)
 		}
 	}
-	relation, rest, through := strings.Cut(path, "__")
+	relation, rest, through := strings.Cut(key, "__")
 	if !through {
-		return nil, unknownFilter(scope, key, path)
+		return nil, unknownFilter(scope, key, key)
 	}
 	r, related, ok := scope.Follow(relation)
 	if !ok {
 		return nil, unknownFilter(scope, key, relation)
 	}
 	target, ok := findTarget(related, rest)
+	if ok {
+		lookup = "exact" // a field of that name goes before a lookup: author__year may be the author's year
+	} else if name, behind := strings.CutSuffix(rest, "__"+lookup); behind {
+		rest = name
+		target, ok = findTarget(related, rest)
+	}
 	if !ok {
 		return nil, unknownFilter(related, key, rest)
 	}
@@ -117,11 +123,12 @@ func (t filterTarget) compareKey(lookup string, value json.RawMessage) (database
 		return database.Not{Condition: condition}, err
 	case "in":
 		var any database.Or
-		return any, eachValue(value, func(raw json.RawMessage) error {
+		err := eachValue(value, func(raw json.RawMessage) error {
 			condition, err := keyEquals(t.model, raw)
 			any = append(any, condition)
 			return err
 		})
+		return any, err
 	}
 	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are exact, ne, in", lookup)
 }

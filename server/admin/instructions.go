@@ -14,11 +14,15 @@ const mostNames = 20
 func (a *Admin) Instructions(endpoint string, token *access.Token) string {
 	var names []string
 	changes := false
+	seen := map[*operation]bool{} // what an operation may do is the same for every model, and its definition is costly
 	for _, scope := range a.viewable(token) {
 		m := scope.Model()
 		names = append(names, m.Name)
 		for _, op := range offered(token, m) {
-			changes = changes || !op.define(m).Annotations.ReadOnlyHint
+			if !seen[op] {
+				seen[op] = true
+				changes = changes || !op.define(m).Annotations.ReadOnlyHint
+			}
 		}
 	}
 	var b strings.Builder

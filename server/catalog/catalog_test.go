@@ -164,7 +164,7 @@ func TestRelationNames(t *testing.T) {
 }
 
 func TestSecretLookingNames(t *testing.T) {
-	for _, name := range []string{"password", "passwordHash", "user_password", "PASSWD", "secret", "client_secret", "token", "AccessToken", "refresh_token", "api_key", "apiKey", "hash", "pw_hash", "salt", "private_key", "PrivateKey"} {
+	for _, name := range []string{"password", "passwordHash", "user_password", "PASSWD", "secret", "client_secret", "token", "AccessToken", "refresh_token", "api_key", "apiKey", "hash", "pw_hash", "salt", "private_key", "PrivateKey", "authtoken", "accesstoken", "pwhash", "passphrase"} {
 		if !looksSecret(name) {
 			t.Errorf("%q is not held for a secret", name)
 		}

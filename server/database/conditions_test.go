@@ -53,6 +53,12 @@ func TestConditions(t *testing.T) {
 			}
 		}
 		byAda := database.Match{Column: author.Column("name"), Text: "Ada"}
+		// As many as an in of a key of several columns may have.
+		anyOf, noneOf := database.Or{}, database.And{}
+		for n := range int64(1000) {
+			one := database.And{compare("id", database.Equal, n+6), compare("price", database.Greater, "0")}
+			anyOf, noneOf = append(anyOf, one), append(noneOf, database.Not{Condition: one})
+		}
 		for _, test := range []struct {
 			name      string
 			condition database.Condition
@@ -129,6 +135,9 @@ func TestConditions(t *testing.T) {
 			}}, "1"},
 			{"or within and", database.And{database.Or{compare("id", database.Equal, int64(1)), compare("id", database.Equal, int64(2))},
 				compare("in_stock", database.Equal, true)}, "1"},
+			{"any of a thousand", anyOf, "6 7"},
+			{"any of a thousand, and more", database.And{anyOf, compare("id", database.Less, int64(7))}, "6"},
+			{"none of a thousand", noneOf, "1 2 3 4 5"},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				if got := f.ids(t, book, test.condition); got != test.want {

@@ -3,7 +3,12 @@ package mcp
 import (
 	"net/http"
 	"strconv"
+	"time"
 )
+
+// sendTimeout is how long a client may take to read an answer. It begins when there is one: how long a statement may
+// run is the endpoint's own setting.
+const sendTimeout = 2 * time.Minute
 
 // An answer writes one response, whole and once.
 type answer struct {
@@ -30,6 +35,8 @@ func (a *answer) send(status int, body []byte) {
 		header["Content-Type"] = jsonContent
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	// A writer that knows no deadlines has no connection that could be held.
+	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(sendTimeout))
 	a.w.WriteHeader(status)
 	_, _ = a.w.Write(body) // An error means that the client is gone, and there is nobody left to tell.
 }

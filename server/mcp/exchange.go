@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -76,8 +77,12 @@ func (x *exchange) note(kind, name string, result admin.Result) {
 		return
 	}
 	options := &x.handler.options
-	options.Log.Warn("A call failed", kind, quoted(name), "token", x.token.Name(), "code", string(result.Code), "error", result.Cause)
-	if result.SchemaChanged || result.Code == admin.CodeUnavailable {
+	level := slog.LevelWarn
+	if result.Code == admin.CodeInvalidArgument {
+		level = slog.LevelDebug // it is the caller's own doing, who is told
+	}
+	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Name(), "code", string(result.Code), "error", result.Cause)
+	if result.SchemaChanged || result.DatabaseAway {
 		options.DatabaseTrouble()
 	}
 }

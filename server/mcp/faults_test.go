@@ -67,6 +67,18 @@ func TestChangedTableIsTrouble(t *testing.T) {
 	}
 }
 
+func TestBusyDatabaseIsNoTrouble(t *testing.T) {
+	busy := &database.Error{Code: database.Busy, Message: "all connections are in use"}
+	e := newEndpointOver(t, config(), bookTable{func(context.Context) error { return busy }})
+	status, body := e.post(listBooks)
+	if status != 200 || result(t, body)["code"] != "unavailable" {
+		t.Errorf("%d %s", status, body)
+	}
+	if *e.troubles != 0 {
+		t.Error("a look at the schema was asked for, which takes one of the connections that are wanted")
+	}
+}
+
 func TestTooManyRequestsAtOnce(t *testing.T) {
 	c := config()
 	c.Endpoint.Limits.MaxConcurrentRequests = 1

@@ -93,8 +93,12 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 		return
 	}
 	if !open {
-		a.header("Retry-After", retryAfter)
-		a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
+		// Where the endpoint lies is not known, but what asks for the service's health is plain all the same.
+		if strings.HasSuffix(strings.TrimSuffix(path, "/"), healthPath) {
+			h.health(a, r)
+			return
+		}
+		refuseClosed(a)
 		return
 	}
 	x.endpoint = endpoint
@@ -136,10 +140,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 		a.refuse(http.StatusForbidden, "Origin not allowed")
 		return
 	}
-	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
-	if x.token == nil {
-		a.header("Www-Authenticate", "Bearer")
-		a.refuse(http.StatusUnauthorized, "Invalid or missing authentication token")
+	if !h.authenticate(a, r, x) {
 		return
 	}
 	if h.inFlight.Add(1) > int64(settings.Limits.MaxConcurrentRequests) {
@@ -160,9 +161,34 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 		a.refuse(status, message)
 		return
 	}
+	// A body may take a minute to come, and a token that was revoked meanwhile must not act any more.
+	endpoint, open := h.options.Endpoint()
+	if !open {
+		refuseClosed(a)
+		return
+	}
+	if x.endpoint = endpoint; !h.authenticate(a, r, x) {
+		return
+	}
 	x.out = x.out[:0]
 	status := x.respond()
 	a.send(status, x.out)
+}
+
+// authenticate finds the request's token in x.endpoint; where there is none, it answers and is false.
+func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
+	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
+	if x.token == nil {
+		a.header("Www-Authenticate", "Bearer")
+		a.refuse(http.StatusUnauthorized, "Invalid or missing authentication token")
+	}
+	return x.token != nil
+}
+
+// refuseClosed answers where there is no Config to answer from.
+func refuseClosed(a *answer) {
+	a.header("Retry-After", retryAfter)
+	a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
 }
 
 // authorization returns the one Authorization header; "" where there is none, or more than one.

@@ -8,8 +8,12 @@ import (
 	"strings"
 )
 
-// firstRead is the room, in bytes, in which most bodies fit.
-const firstRead = 4 << 10
+// firstRead is the room, in bytes, in which most bodies fit; firstReserve the most that is reserved because a request
+// says that so much will come.
+const (
+	firstRead    = 4 << 10
+	firstReserve = 64 << 10
+)
 
 // read reads the body into x.in. A status other than 0 refuses the request with the message.
 func (x *exchange) read(r *http.Request, limit int64) (status int, message string) {
@@ -19,7 +23,7 @@ func (x *exchange) read(r *http.Request, limit int64) (status int, message strin
 	if !isJSONContent(r.Header) {
 		return http.StatusUnsupportedMediaType, "Content-Type must be application/json"
 	}
-	x.in = slices.Grow(x.in[:0], int(max(firstRead, r.ContentLength+1)))
+	x.in = slices.Grow(x.in[:0], int(min(max(firstRead, r.ContentLength+1), firstReserve)))
 	for {
 		n, err := r.Body.Read(x.in[len(x.in):cap(x.in)])
 		x.in = x.in[:len(x.in)+n]

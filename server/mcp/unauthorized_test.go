@@ -1,12 +1,15 @@
 package mcp_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // refusals are the reasons for a 401, and a header that shows each. The tokens have texts of one length, so that what
@@ -72,6 +75,44 @@ func TestUnauthorizedTakesTheSameTimeWhateverTheCause(t *testing.T) {
 	// Far more than there is, and far less than any network lets through.
 	if slowest > fastest+fastest/2+5*time.Microsecond {
 		t.Errorf("the medians are from %s to %s", fastest, slowest)
+	}
+}
+
+// whileRead is a body during which something happens.
+type whileRead struct {
+	io.Reader
+	happens func()
+}
+
+func (b *whileRead) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		b.happens()
+	}
+	return n, err
+}
+
+func TestTokenIsJudgedAgainOnceTheBodyIsThere(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		then *contract.Config
+		want int
+	}{
+		{"nothing changed", config(), http.StatusOK},
+		{"the token was revoked", func() *contract.Config { c := config(); c.Tokens = nil; return c }(), http.StatusUnauthorized},
+		{"the endpoint was closed", nil, http.StatusServiceUnavailable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEndpoint(t, config())
+			body := &whileRead{strings.NewReader(listTools), func() { e.change(c.then) }}
+			r := httptest.NewRequest(http.MethodPost, "/mcp/", body)
+			r.Header.Set("Authorization", "Bearer "+readerToken)
+			w := httptest.NewRecorder()
+			e.ServeHTTP(w, r)
+			if w.Code != c.want {
+				t.Errorf("%d %s, want %d", w.Code, w.Body, c.want)
+			}
+		})
 	}
 }
 

@@ -161,14 +161,26 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 	case answer.Code == "42883", answer.Code == "42804", answer.Code == "0A000":
 		e.Code, e.Message = database.Invalid, "a value cannot be compared with its column in that way"
 	case class == "22":
-		// The server's words quote the value, which the caller sent, and nothing of a row.
-		e.Code, e.Message = database.Invalid, answer.Message
+		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or out of its range"
+		if aboutParameter(answer) {
+			e.Message = answer.Message
+		} else {
+			// The log is no place for a row's value either.
+			e.Cause = &pgconn.PgError{Severity: answer.Severity, Code: answer.Code, Message: "a value, which is not repeated here"}
+		}
 	case answer.Code == "42501":
 		e.Message = "the database user may not read this table"
 	case class == "08", class == "57":
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}
 	return e
+}
+
+// aboutParameter is whether the server speaks of a value that the caller sent. Its words may be repeated then; otherwise
+// they may quote a row, where a view computes a column. A server that does not tell (before 13, or one that speaks
+// another language) is not repeated.
+func aboutParameter(answer *pgconn.PgError) bool {
+	return strings.HasPrefix(answer.Where, "unnamed portal parameter $")
 }
 
 // tableChanged is whether a statement no longer fits the tables.

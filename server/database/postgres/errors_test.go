@@ -178,6 +178,22 @@ func TestChangedTables(t *testing.T) {
 	}
 }
 
+// What a view computes may fail on a row that the caller is not to see, and the server then quotes that row's value.
+func TestMessagesQuoteNoRow(t *testing.T) {
+	t.Parallel()
+	db := open(t, settings(filled(t, `
+CREATE TABLE raw (id int PRIMARY KEY, hidden text); INSERT INTO raw VALUES (1, '7'), (2, 'what nobody may see');
+CREATE VIEW v AS SELECT id, hidden::int AS number FROM raw`), nil))
+	table := find(t, introspect(t, db), "public.v")
+	plan := all(table)
+	plan.Output = plan.Output[:1]
+	plan.Where = database.Compare{Column: table.Column("number"), Op: database.Equal, Value: int64(7)}
+	_, _, err := db.Select(t.Context(), plan, nil)
+	if e := failure(t, err); e.Code != database.Invalid || strings.Contains(e.Message+err.Error(), "nobody") {
+		t.Errorf("got %s: %s: %v", e.Code, e.Message, err)
+	}
+}
+
 func TestLostConnectionsComeBack(t *testing.T) {
 	t.Parallel()
 	c := filled(t, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")

@@ -13,6 +13,9 @@ const sessionKey = "session"
 // maxStatements bounds the statements that one connection keeps; each costs the server some ten kilobytes.
 const maxStatements = 256
 
+// maxKept is the longest text, in bytes, of a statement that is remembered; longer ones are sent unnamed each time.
+const maxKept = 8 << 10
+
 // session is what we know of one connection.
 type session struct {
 	// pooled is whether a pooler is in between, so that nothing holds longer than a transaction.
@@ -40,6 +43,9 @@ func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 // prepare returns a statement that is prepared, or nil where it is to be sent unnamed: what an agent asks once is not
 // worth a round trip, so a statement is prepared when it comes for the second time.
 func (s *session) prepare(ctx context.Context, c *pgconn.PgConn, sql []byte) (*pgconn.StatementDescription, error) {
+	if len(sql) > maxKept {
+		return nil, nil
+	}
 	statement, seen := s.statements[string(sql)]
 	if statement != nil {
 		return statement, nil

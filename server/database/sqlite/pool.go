@@ -14,6 +14,10 @@ import (
 // maxStatements bounds the statements that one connection keeps prepared.
 const maxStatements = 256
 
+// maxKept is the longest text, in bytes, of a statement that is kept prepared. Lists of values make longer ones, each
+// unlike the one before; what SQLite makes of them is many times their size.
+const maxKept = 8 << 10
+
 // errBusy is a pool's answer where no connection became free in time.
 var errBusy = errors.New("no connection became free within " + database.AcquireTimeout.String())
 
@@ -109,29 +113,34 @@ func (c *conn) forget() {
 	clear(c.statements)
 }
 
-func (c *conn) prepare(ctx context.Context, sql []byte) (driver.StmtQueryContext, error) {
+// prepare returns a statement, and what is to be done with it after its use.
+func (c *conn) prepare(ctx context.Context, sql []byte) (s driver.StmtQueryContext, done func(), err error) {
 	if s := c.statements[string(sql)]; s != nil {
-		return s, nil
-	}
-	if len(c.statements) >= maxStatements {
-		c.forget()
+		return s, func() {}, nil
 	}
 	text := string(sql)
 	prepared, err := c.raw.(driver.ConnPrepareContext).PrepareContext(ctx, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := prepared.(driver.StmtQueryContext)
+	s = prepared.(driver.StmtQueryContext)
+	if len(text) > maxKept {
+		return s, func() { _ = prepared.Close() }, nil // what its use came to is known by then
+	}
+	if len(c.statements) >= maxStatements {
+		c.forget()
+	}
 	c.statements[text] = s
-	return s, nil
+	return s, func() {}, nil
 }
 
 // query runs a prepared statement and calls row for each of its rows, whose values are good until the next.
 func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, row func([]driver.Value)) (err error) {
-	s, err := c.prepare(ctx, sql)
+	s, done, err := c.prepare(ctx, sql)
 	if err != nil {
 		return err
 	}
+	defer done()
 	rows, err := s.QueryContext(ctx, args)
 	if err != nil {
 		return err

@@ -51,6 +51,10 @@ func (w *writer) condition(c database.Condition, around precedence) {
 	}
 }
 
+// maxChain is how many conditions are joined without parentheses: each makes an expression one level deeper, and SQLite
+// takes no more than a thousand levels.
+const maxChain = 100
+
 func (w *writer) join(all []database.Condition, operator, none string, inside precedence, parentheses bool) {
 	if len(all) == 0 {
 		w.text(none)
@@ -63,11 +67,17 @@ func (w *writer) join(all []database.Condition, operator, none string, inside pr
 	if parentheses {
 		w.text("(")
 	}
-	for i, c := range all {
-		if i > 0 {
-			w.text(operator)
+	if half := len(all) / 2; half > maxChain {
+		w.join(all[:half], operator, none, inside, true)
+		w.text(operator)
+		w.join(all[half:], operator, none, inside, true)
+	} else {
+		for i, c := range all {
+			if i > 0 {
+				w.text(operator)
+			}
+			w.condition(c, inside)
 		}
-		w.condition(c, inside)
 	}
 	if parentheses {
 		w.text(")")
