@@ -72,7 +72,9 @@ type endpointScope struct {
 	// unapplied says why the workload is not as it should be; nil where it is.
 	unapplied  *finding
 	deployment *appsv1.Deployment
-	reports    podReports
+	// pods are those that are not terminating, reports what each of them says.
+	pods    []corev1.Pod
+	reports podReports
 	// unasked is how long to wait for pods that were never asked; 0 is not at all.
 	unasked time.Duration
 
@@ -122,11 +124,11 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if s.unasked > 0 {
 		// A manager that has just started must not take away what is said about its pods before it asked them.
 		s.wakeIn(s.unasked)
-		return ctrl.Result{RequeueAfter: s.lookAgain}, ignoreTerminating(errors.Join(notWritten, notApplied))
+		return result(s.lookAgain, errors.Join(notWritten, notApplied))
 	}
 	r.publish(s)
 	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return ctrl.Result{RequeueAfter: s.lookAgain}, ignoreTerminating(errors.Join(notWritten, notApplied, notReported))
+	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
@@ -291,11 +293,21 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 			s.unapplied = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
 			return nil
 		case err != nil:
-			s.unapplied = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"))
+			s.unapplied = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err)))
 			return err
 		}
 	}
 	return nil
+}
+
+// refusal is what the API server says where it refuses for good: a quota, a policy or a right that is missing. Other
+// errors are in the log alone, since what they say may be different each time.
+func refusal(err error) string {
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) && (apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)) {
+		return ": " + answer.Status().Message
+	}
+	return ""
 }
 
 // observe sees how the Deployment and its pods do, and which pods are to be asked.
@@ -315,6 +327,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	} else if s.config != nil && s.unwritten == nil {
 		r.poller.Observe(keyOf(s.endpoint), s.config.Endpoint.StatusKey, pods)
 	}
+	s.pods = pods
 	s.reports, s.unasked = reportsOf(r.poller, s.endpoint, pods)
 	return nil
 }
@@ -367,10 +380,11 @@ func (s *endpointScope) wakeIn(d time.Duration) {
 	}
 }
 
-// ignoreTerminating lets the end of a namespace pass quietly: what is in it goes with it.
-func ignoreTerminating(err error) error {
-	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil
+// result is that of a reconcile: what failed is tried again after a pause that grows, else it is looked at again after
+// that time. The end of a namespace passes quietly: what is in it goes with it.
+func result(lookAgain time.Duration, err error) (ctrl.Result, error) {
+	if err == nil || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return ctrl.Result{RequeueAfter: lookAgain}, nil
 	}
-	return err
+	return ctrl.Result{}, err
 }

@@ -100,10 +100,10 @@ func workloadAvailable(s *endpointScope) finding {
 	}
 	switch {
 	case d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas == 0 || d.Status.UpdatedReplicas < d.Status.Replicas:
-		return fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet")
+		return fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet"+hindrance(d, s.pods))
 	}
 	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
-		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available")
+		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+hindrance(d, s.pods))
 	}
 	return holds(v1alpha1.ReasonAvailable, "the server's pods are available")
 }

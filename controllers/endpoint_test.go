@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -136,6 +137,26 @@ var _ = Describe("An endpoint", func() {
 		expectReady(endpoint)
 	})
 
+	It("says what the API server has against its server, and recovers", func() {
+		w := newWorld()
+		quota := &corev1.ResourceQuota{ObjectMeta: w.meta("none")}
+		quota.Spec.Hard = corev1.ResourceList{"count/deployments.apps": resource.MustParse("0")}
+		w.create(quota)
+		quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
+		Expect(k8s.Status().Update(context.Background(), quota)).To(Succeed())
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		Eventually(reads(endpoint, "WorkloadAvailable")).Should(Equal("False Unavailable"))
+		Eventually(func() string {
+			reads(endpoint, "WorkloadAvailable")()
+			return message(endpoint, "WorkloadAvailable")
+		}).Should(ContainSubstring("exceeded quota: none"))
+		w.delete(quota)
+		Eventually(func() error {
+			return k8s.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "shop-mcp"}, &appsv1.Deployment{})
+		}).Should(Succeed())
+	})
+
 	It("is not Ready while its database is down, and its tokens do not notice", func() {
 		w := newWorld()
 		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
@@ -152,6 +173,23 @@ var _ = Describe("An endpoint", func() {
 			s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected, Engine: "SQLite", Version: "3.50"}
 		})
 		expectReady(endpoint)
+	})
+
+	It("says that a pod cannot be asked, as behind a NetworkPolicy", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		pod := &corev1.Pod{ObjectMeta: w.meta("shop-0"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: "server:test"}}}}
+		pod.Labels = map[string]string{"mcpadmin.dev/endpoint": "shop", "mcpadmin.dev/component": "server"}
+		pod.Annotations = map[string]string{addressAnnotation: "127.0.0.1:1"}
+		w.create(endpoint, pod)
+		pod.Status.PodIP = "10.0.0.1"
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		Expect(k8s.Status().Update(context.Background(), pod)).To(Succeed())
+		Eventually(reads(endpoint, "Programmed")).Should(Equal("False WaitingForPods"))
+		Eventually(func() string {
+			reads(endpoint, "Programmed")()
+			return message(endpoint, "Programmed")
+		}).Should(ContainSubstring("the manager must reach its port 8081"))
 	})
 
 	It("is not made unready by a new token", func() {
@@ -212,6 +250,8 @@ var _ = Describe("An endpoint", func() {
 		Eventually(func() bool { return first.lets(text) }).Should(BeFalse())
 		Eventually(reads(token, "Ready")).Should(Equal("False WaitingForPods"))
 		Consistently(reads(token, "Ready")).Should(Equal("False WaitingForPods"))
+
+		Expect(message(token, "Ready")).To(HavePrefix("not every server pod has applied revision"))
 
 		second.setReady(false) // it is counted no more
 		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))

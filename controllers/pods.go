@@ -71,14 +71,18 @@ func (reports podReports) programmed(revision int64) finding {
 	if reports.counted() == 0 {
 		return fails(v1alpha1.ReasonWaitingForPods, "no server pod is ready")
 	}
-	waiting := false
+	waiting, unheard := false, false
 	for _, r := range reports {
 		if !r.counted || r.status != nil && r.status.Revision >= revision {
 			continue
 		}
-		if waiting = true; r.status != nil && r.status.Refused != nil {
+		waiting, unheard = true, unheard || r.status == nil
+		if r.status != nil && r.status.Refused != nil {
 			return fails(v1alpha1.ReasonConfigRefused, fmt.Sprintf("a server pod refuses the Config: %s", r.status.Refused.Message))
 		}
+	}
+	if unheard {
+		return fails(v1alpha1.ReasonWaitingForPods, "a server pod does not tell what it has applied: the manager must reach its port "+observe.AdminPort)
 	}
 	if waiting {
 		return fails(v1alpha1.ReasonWaitingForPods, fmt.Sprintf("not every server pod has applied revision %d yet", revision))

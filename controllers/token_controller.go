@@ -55,7 +55,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 		status := r.summarise(token, tokenFindings(token, facts, credential), facts, credential)
 		err = errors.Join(err, r.status.write(ctx, token, status))
 	}
-	return ctrl.Result{RequeueAfter: lookAgain}, ignoreTerminating(err)
+	return result(lookAgain, err)
 }
 
 func tokenWithoutEndpoint(t *v1alpha1.MCPToken) findings {

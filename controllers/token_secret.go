@@ -44,7 +44,7 @@ type readText struct {
 }
 
 // resolve returns what is known of a token's text, having issued one where that is due, and how long that holds where
-// nothing happens; 0 is forever. With an error comes a credential without hashes.
+// nothing happens; 0 is forever. With an error comes what is known all the same.
 func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (compile.Credential, time.Duration, error) {
 	if len(v1alpha1.ValidateMCPToken(t)) > 0 {
 		return compile.Credential{Reason: v1alpha1.ReasonInvalid, Message: "nothing is issued for a token that is not valid"}, 0, nil
@@ -63,7 +63,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	key := client.ObjectKey{Namespace: t.Namespace, Name: ref.Name}
 	seen := metadataOf("Secret")
 	if err := x.client.Get(ctx, key, seen); client.IgnoreNotFound(err) != nil {
-		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be read"}, 0, err
+		return compile.UnsureCredential(), 0, err
 	}
 	x.mu.Lock()
 	last, known := x.read[keyOf(t)]
@@ -79,7 +79,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 		return compile.Credential{Reason: v1alpha1.ReasonSecretNotFound, Message: "Secret " + quote(ref.Name) + " does not exist"}, 0, nil
 	}
 	if err != nil {
-		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be read"}, 0, err
+		return compile.UnsureCredential(), 0, err
 	}
 	read := readText{ref: ref, hashed: hashed, secret: secret.UID, resourceVersion: secret.ResourceVersion}
 	text, ok := secret.Data[ref.Key]
@@ -112,7 +112,7 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 		return compile.Credential{Reason: v1alpha1.ReasonOwnershipConflict, Message: foreign.Error()}, foreignRetry, nil
 	}
 	if err != nil {
-		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be read"}, 0, err
+		return compile.UnsureCredential(), 0, err
 	}
 
 	text := string(secret.Data[token.KeyToken])
@@ -131,7 +131,10 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 	} else {
 		err = x.children.send(ctx, nil, want)
 	}
-	if err != nil {
+	switch {
+	case err != nil && decision.Action == token.Keep:
+		return compile.TextCredential(text), 0, err // what could not be written is not the text
+	case err != nil:
 		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be written; it is tried again"}, 0, err
 	}
 	if decision.Action == token.Issue && decision.Reissued {

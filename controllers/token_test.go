@@ -77,6 +77,18 @@ var _ = Describe("A token", func() {
 		Eventually(func() map[string]string { return w.secret("agent-mcp").Labels }).ShouldNot(HaveKey("app"))
 	})
 
+	It("goes on working though its Secret cannot be written", func() {
+		token := w.token("agent", "shop")
+		w.create(token)
+		expectReady(token)
+		text := w.text("agent")
+		edit(w.secret("agent"), func(s *corev1.Secret) { s.Immutable = new(true) })
+		edit(endpoint, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://shop.example" })
+		Eventually(func() string { return server.applied().Endpoint.URL }).Should(Equal("https://shop.example/mcp/"))
+		Consistently(func() bool { return server.lets(text) }).Should(BeTrue())
+		Expect(w.text("agent")).To(Equal(text))
+	})
+
 	It("is refused as soon as it is inactive, and works again with the same text", func() {
 		token := w.token("agent", "shop")
 		w.create(token)

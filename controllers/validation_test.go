@@ -221,6 +221,22 @@ var _ = Describe("The API server", func() {
 			good.Spec.EndpointRef.Name = "other"
 			return k8s.Update(context.Background(), good)
 		}).Should(MatchError(ContainSubstring("make a new MCPToken")))
+		named := w.token("named", "shop")
+		named.Spec.Secret = &v1alpha1.TokenSecretSpec{Name: "named-mcp"}
+		w.create(named)
+		for _, row := range []struct {
+			token *tokenType
+			name  string
+		}{{good, "elsewhere"}, {named, "elsewhere"}, {named, ""}} {
+			Eventually(func() error {
+				Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(row.token), row.token)).To(Succeed())
+				row.token.Spec.Secret = &v1alpha1.TokenSecretSpec{Name: row.name}
+				return k8s.Update(context.Background(), row.token)
+			}).Should(MatchError(ContainSubstring("the Secret's name cannot be changed")), "%s to %q", row.token.Name, row.name)
+		}
+		edit(good, func(t *tokenType) { t.Spec.Secret = &v1alpha1.TokenSecretSpec{Name: "agent"} }) // as it is anyway
+		edit(good, func(t *tokenType) { t.Spec.Secret, t.Spec.TokenSecretRef = nil, secretKey("mine", "token") })
+
 		endpoint := w.endpoint("shop")
 		w.create(endpoint)
 		Eventually(func() error { // until no status is written in between

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -35,7 +36,13 @@ func inQueue() controller.Options {
 }
 
 // changed lets those events pass in which somebody changed what is wanted, and not those of statuses.
-var changed = builder.WithPredicates(predicate.GenerationChangedPredicate{})
+var changed = builder.WithPredicates(wantedChanged)
+
+// wantedChanged is for changed. An object that was deleted and made again while the API server could not be watched
+// comes as one update: with another uid, and perhaps with the same generation.
+var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
+}}
 
 // watch makes an endpoint be reconciled when it, what refers to it, what it refers to, or what belongs to it changes,
 // and when the store or a pod has news.

@@ -14,6 +14,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="[self.spec, oldSelf.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
 type MCPToken struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -71,7 +72,6 @@ type TokenSecretSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the Secret's name cannot be changed; make a new MCPToken"
 	Name string `json:"name,omitempty"`
 	// labels are added to the Secret.
 	// +optional

@@ -117,6 +117,49 @@ func TestAFreshConfigHoldsEverythingAtRevisionOne(t *testing.T) {
 	}
 }
 
+func TestASecretThatCannotBeReadTakesNoTokenAway(t *testing.T) {
+	text := contract.NewToken()
+	in := compile.Inputs{
+		Endpoint: endpoint(), StatusKey: "status", Now: now,
+		Tokens:      []v1alpha1.MCPToken{token("agent", time.Hour), token("new", time.Minute)},
+		Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(text)},
+	}
+	in.Previous, _ = compile.Compile(in)
+	in.Credentials = map[types.NamespacedName]compile.Credential{key("agent"): compile.UnsureCredential(), key("new"): compile.UnsureCredential()}
+	config, verdicts := compile.Compile(in)
+	if config.Revision != in.Previous.Revision || !verdicts.Tokens[key("agent")].InForce {
+		t.Errorf("the Config changed: %+v", config.Tokens)
+	}
+	if verdicts.Tokens[key("new")].InForce {
+		t.Error("a token that was never looked up is in force")
+	}
+}
+
+func TestATokenThatWaitsExpiresToo(t *testing.T) {
+	expiry := metav1.NewTime(now.Add(time.Hour))
+	for _, c := range []struct {
+		name   string
+		change func(*v1alpha1.MCPTokenSpec)
+		want   time.Time
+	}{
+		{"in force", func(*v1alpha1.MCPTokenSpec) {}, expiry.Time},
+		{"without its group", func(s *v1alpha1.MCPTokenSpec) { s.Groups = []string{"nobody"} }, expiry.Time},
+		{"inactive, which it stays", func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) }, time.Time{}},
+		{"expired, which it stays", func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &before }, time.Time{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			agent := token("agent", time.Hour, func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &expiry }, c.change)
+			_, verdicts := compile.Compile(compile.Inputs{
+				Endpoint: endpoint(), Tokens: []v1alpha1.MCPToken{agent}, StatusKey: "status", Now: now,
+				Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(contract.NewToken())},
+			})
+			if !verdicts.LookAgain.Equal(c.want) {
+				t.Errorf("look again: %v, want %v", verdicts.LookAgain, c.want)
+			}
+		})
+	}
+}
+
 func TestTheNetworkOfTheEndpointIsInTheConfig(t *testing.T) {
 	for _, c := range []struct {
 		name    string

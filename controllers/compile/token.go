@@ -22,6 +22,14 @@ type Credential struct {
 	PublicID string
 	// Reason is one of v1alpha1.Reason… where there are no hashes, Message what is missing; neither names a secret.
 	Reason, Message string
+	// Unsure is whether the text could not be looked up, so that nothing speaks against what the previous Config has.
+	Unsure bool
+}
+
+// UnsureCredential is the credential of a token whose Secret could not be read: that the API server does not answer must
+// not take a living token away.
+func UnsureCredential() Credential {
+	return Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be read; it is tried again", Unsure: true}
 }
 
 // TextCredential is the credential of a plain text (decisions section 8). Line ends at its end are no part of it.
@@ -74,7 +82,7 @@ func compileTokens(in Inputs, verdicts *Verdicts) []contract.Token {
 		}
 		verdicts.Tokens[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}] = verdict
 		entries = append(entries, tokenEntry(in, t, credential, verdict))
-		if verdict.InForce && t.Spec.Expiry != nil {
+		if expires := t.Spec.Expiry; expires != nil && t.Spec.EffectiveActive() && in.Now.Before(expires.Time) {
 			verdicts.LookAgain = earliest(verdicts.LookAgain, t.Spec.Expiry.Time)
 		}
 	}
@@ -91,11 +99,15 @@ func (in Inputs) knownCredentials() func(*v1alpha1.MCPToken) Credential {
 		old = indexed(in.Previous)
 	}
 	return func(t *v1alpha1.MCPToken) Credential {
-		if c, known := in.Credentials[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}]; known {
-			return c
+		found, known := in.Credentials[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}]
+		if known && !found.Unsure {
+			return found
 		}
 		if entry := old.tokens[[3]string{t.Namespace, t.Name, string(t.UID)}]; len(entry.Hashes) > 0 {
 			return Credential{Hashes: entry.Hashes, PublicID: entry.PublicID}
+		}
+		if known {
+			return found
 		}
 		return Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
 	}

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,7 +94,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		if pod.Status.PodIP == "" {
 			continue
 		}
-		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key}
+		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key, ready: isReady(pod)}
 		w := old[pod.UID]
 		if w != nil && w.target == target {
 			workers[pod.UID] = w
@@ -105,7 +106,8 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 			log: p.options.Log.WithValues("pod", klog.KObj(pod)),
 		}
 		if w != nil {
-			next.report, next.asked = w.latest(), true
+			next.report = w.latest()
+			next.asked = next.report != nil
 		}
 		var ctx context.Context
 		ctx, next.stop = context.WithCancel(p.ctx)
@@ -138,7 +140,18 @@ func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract
 }
 
 // target is where a pod's /status is, and what opens it.
-type target struct{ url, key string }
+type target struct {
+	url, key string
+	// ready is whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
+	// led to, and its first report is waited for again: it counts from now on.
+	ready bool
+}
+
+func isReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
 
 // worker asks one pod.
 type worker struct {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,6 +118,42 @@ func TestAPodThatFailsIsKnownToHaveBeenAsked(t *testing.T) {
 				t.Fatalf("report: %+v, wait %v", status, wait)
 			}
 		})
+	}
+}
+
+func TestAPodThatBecomesReadyIsAskedAtOnce(t *testing.T) {
+	var listening atomic.Bool
+	failed := make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		if !listening.Load() {
+			http.Error(out, "not yet", http.StatusServiceUnavailable)
+			failed <- struct{}{}
+			return
+		}
+		_ = json.NewEncoder(out).Encode(contract.Status{Serial: "a", Revision: 7})
+	}))
+	t.Cleanup(server.Close)
+	poller, reports := newPoller(t)
+	starting := pod("p", server)
+	poller.Observe(shop, "key", []corev1.Pod{starting})
+	receive(t, reports)
+	for range 3 { // the next pause is a second
+		<-failed
+	}
+	time.Sleep(300 * time.Millisecond)
+	listening.Store(true)
+	starting.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	poller.Observe(shop, "key", []corev1.Pod{starting})
+	if status, wait := poller.Report(shop, "p"); status == nil && wait == 0 {
+		t.Error("it counts as one that cannot be asked")
+	}
+	select {
+	case <-reports:
+	case <-time.After(200 * time.Millisecond):
+		t.Fatal("it was not asked")
+	}
+	if status, _ := poller.Report(shop, "p"); status == nil || status.Revision != 7 {
+		t.Fatalf("report: %+v", status)
 	}
 }
 

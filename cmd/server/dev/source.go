@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -56,7 +57,7 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 	defer watcher.Close()
 	load := func() {
 		for _, path := range s.paths {
-			if err := watch(watcher, path); err != nil {
+			if err := watch(watcher, path, string(s.state)); err != nil {
 				s.failed(err)
 			}
 		}
@@ -84,9 +85,10 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 	}
 }
 
-// watch watches a file by its folder, since editors replace files, or a folder with all below it. Watching twice does
-// no harm.
-func watch(watcher *fsnotify.Watcher, path string) error {
+// watch watches a file by its folder, since editors replace files, or a folder with all below it that manifests are
+// read from. The state is none of that: the server itself writes there, and reading must not be what causes the next
+// reading. Watching twice does no harm.
+func watch(watcher *fsnotify.Watcher, path, state string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -95,11 +97,21 @@ func watch(watcher *fsnotify.Watcher, path string) error {
 		return watcher.Add(filepath.Dir(path))
 	}
 	return filepath.WalkDir(path, func(folder string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
+		switch {
+		case err != nil || !entry.IsDir():
 			return err
+		case folder != path && strings.HasPrefix(entry.Name(), "."), samePlace(folder, state):
+			return fs.SkipDir
 		}
 		return watcher.Add(folder)
 	})
+}
+
+// samePlace is whether two paths lead to the same folder.
+func samePlace(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // load reads the manifests and compiles them.
