@@ -37,7 +37,7 @@ test: build kube helm verify lint ## Run all tests; PostgreSQL and Chromium are 
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 5m $$(go list ./... | grep -v /test/e2e) | grep -v 'no test files'
+	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(browser|e2e)$$') | grep -v 'no test files'
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 

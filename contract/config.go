@@ -142,13 +142,10 @@ const (
 	Wildcard   = "*"
 )
 
-// OlderThan is whether m wins over other where both name the same model or table: the older exposure does, then the one
-// whose name sorts first.
-func (m *Model) OlderThan(other *Model) bool {
-	if order := m.Created.Compare(other.Created); order != 0 {
-		return order < 0
-	}
-	return m.Exposure < other.Exposure
+// CompareAge is negative where m wins over other, should both turn out to name the same table: the older exposure does,
+// then the one whose name sorts first.
+func (m *Model) CompareAge(other *Model) int {
+	return cmp.Or(m.Created.Compare(other.Created), strings.Compare(m.Exposure, other.Exposure))
 }
 
 // FindModel returns the entry of an exposure, or nil.

@@ -117,49 +117,6 @@ func TestAFreshConfigHoldsEverythingAtRevisionOne(t *testing.T) {
 	}
 }
 
-func TestASecretThatCannotBeReadTakesNoTokenAway(t *testing.T) {
-	text := contract.NewToken()
-	in := compile.Inputs{
-		Endpoint: endpoint(), StatusKey: "status", Now: now,
-		Tokens:      []v1alpha1.MCPToken{token("agent", time.Hour), token("new", time.Minute)},
-		Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(text)},
-	}
-	in.Previous, _ = compile.Compile(in)
-	in.Credentials = map[types.NamespacedName]compile.Credential{key("agent"): compile.UnsureCredential(), key("new"): compile.UnsureCredential()}
-	config, verdicts := compile.Compile(in)
-	if config.Revision != in.Previous.Revision || !verdicts.Tokens[key("agent")].InForce {
-		t.Errorf("the Config changed: %+v", config.Tokens)
-	}
-	if verdicts.Tokens[key("new")].InForce {
-		t.Error("a token that was never looked up is in force")
-	}
-}
-
-func TestATokenThatWaitsExpiresToo(t *testing.T) {
-	expiry := metav1.NewTime(now.Add(time.Hour))
-	for _, c := range []struct {
-		name   string
-		change func(*v1alpha1.MCPTokenSpec)
-		want   time.Time
-	}{
-		{"in force", func(*v1alpha1.MCPTokenSpec) {}, expiry.Time},
-		{"without its group", func(s *v1alpha1.MCPTokenSpec) { s.Groups = []string{"nobody"} }, expiry.Time},
-		{"inactive, which it stays", func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) }, time.Time{}},
-		{"expired, which it stays", func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &before }, time.Time{}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			agent := token("agent", time.Hour, func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &expiry }, c.change)
-			_, verdicts := compile.Compile(compile.Inputs{
-				Endpoint: endpoint(), Tokens: []v1alpha1.MCPToken{agent}, StatusKey: "status", Now: now,
-				Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(contract.NewToken())},
-			})
-			if !verdicts.LookAgain.Equal(c.want) {
-				t.Errorf("look again: %v, want %v", verdicts.LookAgain, c.want)
-			}
-		})
-	}
-}
-
 func TestTheNetworkOfTheEndpointIsInTheConfig(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -255,81 +212,6 @@ func TestVerdictsOnExposures(t *testing.T) {
 	}
 }
 
-func TestVerdictsOnTokens(t *testing.T) {
-	inactive := func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) }
-	expires := func(at time.Time) func(*v1alpha1.MCPTokenSpec) {
-		return func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &metav1.Time{Time: at} }
-	}
-	sameText := credentials("agent")
-	sameText[key("elder")] = sameText[key("agent")]
-	for name, row := range map[string]struct {
-		tokens      []v1alpha1.MCPToken
-		credentials map[types.NamespacedName]compile.Credential
-		want        compile.TokenVerdict
-	}{
-		"inactive": {
-			tokens: []v1alpha1.MCPToken{token("agent", 0, inactive)},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Inactive", Message: "spec.active is false"}},
-		},
-		"expired this very moment": {
-			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now))},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Expired", Message: "the token expired at 2026-01-02T03:04:05Z", Stalled: true}},
-		},
-		"not yet expired": {
-			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now.Add(time.Nanosecond)))},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Accepted"}, InForce: true},
-		},
-		"of an unknown group": {
-			tokens: []v1alpha1.MCPToken{token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Groups = append(s.Groups, "nobody") })},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "GroupNotFound", Message: `MCPEndpoint shop has no group "nobody"`}},
-		},
-		"without a text": {
-			tokens:      []v1alpha1.MCPToken{token("agent", 0)},
-			credentials: map[types.NamespacedName]compile.Credential{key("agent"): {Reason: "SecretNotFound"}},
-			want:        compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Accepted"}},
-		},
-		"not looked up yet": {
-			tokens:      []v1alpha1.MCPToken{token("agent", 0)},
-			credentials: credentials(),
-			want:        compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Accepted"}},
-		},
-		"with the text of an older one": {
-			tokens:      []v1alpha1.MCPToken{token("agent", 0), token("elder", time.Hour)},
-			credentials: sameText,
-			want:        compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Conflicted", Message: `the token has the same text as MCPToken "elder", which is older`}},
-		},
-		"with the text of an older one that was revoked": {
-			tokens:      []v1alpha1.MCPToken{token("agent", 0), token("elder", time.Hour, inactive)},
-			credentials: sameText,
-			want:        compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Conflicted", Message: `the token has the same text as MCPToken "elder", which is older`}},
-		},
-		"one that bypassed validation": {
-			tokens: []v1alpha1.MCPToken{token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Permissions = []v1alpha1.PermissionRule{{}} })},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Invalid", Stalled: true, Message: "spec.permissions[0].models: Required value: a rule grants nothing on models that it does not name"}},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := inputs()
-			in.Tokens = row.tokens
-			if row.credentials != nil {
-				in.Credentials = row.credentials
-			}
-			config, verdicts := compile.Compile(in)
-			row.want.Revision = 1
-			if got := verdicts.Tokens[key("agent")]; got != row.want {
-				t.Errorf("verdict: %+v, want %+v", got, row.want)
-			}
-			entry := config.FindToken("shop", "agent", "uid-agent")
-			if in := len(entry.Hashes) > 0 && len(entry.Rules) > 0; in != row.want.InForce {
-				t.Errorf("entry: %+v", entry)
-			}
-			if !row.want.InForce && (entry.Hashes != nil || entry.Rules != nil || entry.Expiry != nil) {
-				t.Errorf("an entry that is not in force says more than who it is: %+v", entry)
-			}
-		})
-	}
-}
-
 // TestTheOrderOfObjectsChangesNothing compiles random sets of objects, with conflicts of every kind among them, in two
 // orders.
 func TestTheOrderOfObjectsChangesNothing(t *testing.T) {
@@ -363,28 +245,6 @@ func TestTheOrderOfObjectsChangesNothing(t *testing.T) {
 		if err := first.Validate(); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-	}
-}
-
-func TestCredentials(t *testing.T) {
-	generated := "mcp_0123456789abcdef.0123456789abcdef0123456789abcdef0123456789a"
-	for name, row := range map[string]struct {
-		credential       compile.Credential
-		hash, id, reason string
-	}{
-		"a generated text":      {compile.TextCredential(generated), contract.HashToken(generated), "mcp_0123456789abcdef", ""},
-		"with an end of line":   {compile.TextCredential(generated + "\n"), contract.HashToken(generated), "mcp_0123456789abcdef", ""},
-		"a text of one's own":   {compile.TextCredential(strings.Repeat("x", 32)), contract.HashToken(strings.Repeat("x", 32)), "", ""},
-		"one too short":         {compile.TextCredential(strings.Repeat("x", 31)), "", "", "TokenTooShort"},
-		"a hash":                {compile.HashCredential(" " + strings.ToUpper(contract.HashToken("x")) + "\n"), contract.HashToken("x"), "", ""},
-		"something that is not": {compile.HashCredential("x"), "", "", "Invalid"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := row.credential
-			if strings.Join(got.Hashes, " ") != row.hash || got.PublicID != row.id || got.Reason != row.reason {
-				t.Errorf("%+v", got)
-			}
-		})
 	}
 }
 

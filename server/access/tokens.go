@@ -19,10 +19,9 @@ type Tokens struct {
 
 // Token is an MCPToken in force.
 type Token struct {
-	name     string
-	publicID string
-	expiry   time.Time // zero: never
-	rights   *rights
+	name   string
+	expiry time.Time // zero: never
+	rights *rights
 }
 
 // NewTokens compiles a Config's tokens. Entries without a hash are not in force and are left out.
@@ -34,9 +33,8 @@ func NewTokens(config *contract.Config, models *catalog.Catalog) *Tokens {
 			continue
 		}
 		token := &Token{
-			name:     entry.Namespace + "/" + entry.Name,
-			publicID: entry.PublicID,
-			rights:   compileRights(entry.Rules, models, shared),
+			name:   entry.Namespace + "/" + entry.Name,
+			rights: compileRights(entry.Rules, models, shared),
 		}
 		if entry.Expiry != nil {
 			token.expiry = *entry.Expiry
@@ -73,6 +71,3 @@ func bearer(authorization string) string {
 
 // Name is the token's namespace and name, for logs and the audit.
 func (t *Token) Name() string { return t.name }
-
-// PublicID is the part of a generated token's text that may be shown; "" for others.
-func (t *Token) PublicID() string { return t.publicID }

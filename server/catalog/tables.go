@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +12,7 @@ import (
 // resolveTables finds each model's table. Where two models turn out to have the same one, the older keeps it.
 func (c *Catalog) resolveTables(schema *database.Schema) {
 	bySeniority := slices.Clone(c.models)
-	slices.SortFunc(bySeniority, func(a, b *Model) int {
-		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Exposure, b.Exposure))
-	})
+	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.CompareAge(&b.Model) })
 	owner := map[*database.Table]*Model{}
 	for _, m := range bySeniority {
 		table := findTable(schema, m.Schema, m.Model.Table)

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -78,23 +77,6 @@ func camel(snake string) string {
 	return b.String()
 }
 
-// script returns one of Chinook's SQL files.
-func script(t *testing.T, name string) string {
-	t.Helper()
-	folder := os.Getenv("CHINOOK_DIR")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "data", "chinook")
-	}
-	content, err := os.ReadFile(filepath.Join(folder, name))
-	if os.IsNotExist(err) {
-		t.Skipf("Chinook is not here: set CHINOOK_DIR to the folder of %s", name)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimPrefix(string(content), "\ufeff")
-}
-
 func onSQLite(t *testing.T) engine {
 	file := filepath.Join(t.TempDir(), "chinook.sqlite")
 	db, err := sql.Open("sqlite", file)
@@ -102,7 +84,7 @@ func onSQLite(t *testing.T) engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Exec(script(t, "Chinook_Sqlite.sql")); err != nil {
+	if _, err := db.Exec(databasetest.Chinook(t, "Chinook_Sqlite.sql")); err != nil {
 		t.Fatal(err)
 	}
 	e := engine{name: "SQLite", db: db, column: camel}
@@ -122,43 +104,13 @@ func onSQLite(t *testing.T) engine {
 }
 
 func onPostgreSQL(t *testing.T) engine {
-	server := os.Getenv("MCP_TEST_POSTGRES")
-	if server == "" {
-		t.Skip("MCP_TEST_POSTGRES is not set: make test sets it to a PostgreSQL server of its own")
-	}
-	_, statements, found := strings.Cut(script(t, "Chinook_PostgreSql.sql"), `\c chinook;`)
-	if !found {
-		t.Fatal(`the script has no \c chinook`)
-	}
-	admin, err := sql.Open("pgx", server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const name = "chinook_tools"
-	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)", "CREATE DATABASE " + name} {
-		if _, err := admin.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-		_ = admin.Close()
-	})
-	at, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.Path = "/" + name
-	db, err := sql.Open("pgx", at.String()+sep(at)+"default_query_exec_mode=simple_protocol")
+	uri := databasetest.URI(databasetest.PostgreSQL(t))
+	databasetest.Execute(t, uri, databasetest.Chinook(t, "Chinook_PostgreSql.sql"))
+	db, err := sql.Open("pgx", uri)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if _, err := db.Exec(statements); err != nil {
-		t.Fatal(err)
-	}
 	e := engine{name: "PostgreSQL", db: db, column: func(snake string) string { return snake }}
 	e.row = func(columns []string) string {
 		pairs := make([]string, len(columns))
@@ -167,15 +119,8 @@ func onPostgreSQL(t *testing.T) engine {
 		}
 		return "json_build_object(" + strings.Join(pairs, ", ") + ")"
 	}
-	e.serve(t, harness.Database{Connection: map[string][]byte{"uri": []byte(at.String())}})
+	e.serve(t, harness.Database{Connection: map[string][]byte{"uri": []byte(uri)}})
 	return e
-}
-
-func sep(u *url.URL) string {
-	if u.RawQuery == "" {
-		return "?"
-	}
-	return "&"
 }
 
 func (e *engine) serve(t *testing.T, database harness.Database) {
