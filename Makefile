@@ -30,16 +30,40 @@ lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
 
 .PHONY: test
-test: build kube helm verify lint ## Run all tests; PostgreSQL and Chromium are installed where they are not there
-	@go run ./test/postgres run -- $(MAKE) go-tests
+test: build kube helm verify lint ## Run all tests; PostgreSQL, MariaDB and Chromium are installed where they are not there
+	@go run ./test/databases run -- $(MAKE) go-tests
 	@$(MAKE) browser conformance clients
+
+# Starts the database servers of the tests, where none are there yet.
+with_databases := $(if $(and $(MCP_TEST_POSTGRES),$(MCP_TEST_MARIADB)),,go run ./test/databases run -- )
 
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(browser|e2e)$$') | grep -v 'no test files'
+	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
+	@$(MAKE) test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
+
+.PHONY: test-engines
+test-engines: ## Run the data side's behavioural suite on SQLite, PostgreSQL and MariaDB
+	@echo "one suite on every engine …"
+	@$(with_databases)hack/go-test.sh -timeout 10m ./test/engines
+
+.PHONY: test-schemas
+test-schemas: ## Serve the databases of other people's programs, fetched as Debian packages
+	@echo "third-party schemas …"
+	@MCP_TEST_SCHEMAS=1 $(with_databases)hack/go-test.sh -timeout 15m ./test/schemas
+
+.PHONY: test-permissions
+test-permissions: ## Make random calls in random worlds, and hold each against an oracle
+	@echo "random calls, rules, tokens and row policies, against an oracle …"
+	@$(with_databases)hack/go-test.sh -timeout 10m ./test/permissions
+
+.PHONY: test-faults
+test-faults: ## Do to served databases what happens to databases
+	@echo "databases that fail …"
+	@$(with_databases)hack/go-test.sh -timeout 10m ./test/faults
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of

@@ -2,6 +2,8 @@ package contract
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +12,9 @@ import (
 // Version is the form of Config that this package writes.
 const Version = 1
 
-// Config is everything that a server needs to answer, but for the database itself. Holds no plain-text secret: tokens
-// are known by their hash, and the database's credentials are read by the server from its own mount.
+// Config is everything that a server needs to answer, but for the database itself. It lies in a Secret: tokens are known
+// by their hash, and the database's credentials are read by the server from its own mount, but a webhook's headers and
+// keys stand in it as they are.
 type Config struct {
 	// Version is the form of this Config; MinReader the oldest Version whose readers understand it.
 	Version   int `json:"version"`
@@ -37,24 +40,37 @@ type Endpoint struct {
 	// BasePath stands before /mcp/ in request paths; "" or "/a/b".
 	BasePath string `json:"basePath,omitempty"`
 	// StatusKey is the bearer token of the pods' /status.
-	StatusKey string   `json:"statusKey"`
-	Database  Database `json:"database"`
-	Limits    Limits   `json:"limits"`
+	StatusKey string `json:"statusKey"`
+	// SealKey is 32 random bytes in base64: cursors and confirmation tokens are sealed with keys derived from it.
+	SealKey  string   `json:"sealKey"`
+	Database Database `json:"database"`
+	Limits   Limits   `json:"limits"`
+	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
+	Audit *AuditTable `json:"audit,omitempty"`
 	// AllowedOrigins are the origins of pages that may call from a browser, beside the URL's own: scheme://host[:port],
 	// where a host that begins with "*." stands for those with one more label.
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
 }
 
+// NewSealKey returns a SealKey.
+func NewSealKey() string {
+	var random [32]byte
+	rand.Read(random[:]) // never fails: the program ends where the system has no randomness
+	return base64.StdEncoding.EncodeToString(random[:])
+}
+
 // The engines, as Config names them.
 const (
 	EnginePostgreSQL = "PostgreSQL"
-	EngineSQLite     = "SQLite"
+	// EngineMySQL is MySQL and MariaDB.
+	EngineMySQL  = "MySQL"
+	EngineSQLite = "SQLite"
 )
 
 // Database says how the server reaches its database. Where the credentials and files lie in the pod, the server is
 // told by its command line.
 type Database struct {
-	// Engine is EnginePostgreSQL or EngineSQLite; "" where the connection Secret decides.
+	// Engine is one of the Engine… constants; "" where the connection Secret decides.
 	Engine string `json:"engine,omitempty"`
 	// ConnectionKey is the one key of the connection Secret that holds a URI; "" where well-known keys are looked for.
 	ConnectionKey string `json:"connectionKey,omitempty"`
@@ -75,34 +91,16 @@ type Limits struct {
 	MaxBodyBytes int64 `json:"maxBodyBytes"`
 	// MaxConcurrentRequests is how many requests are answered at once.
 	MaxConcurrentRequests int `json:"maxConcurrentRequests"`
+	// MaxResultBytes is the size, in bytes, at which the rows of one answer are cut off.
+	MaxResultBytes int `json:"maxResultBytes"`
+	// RequestsPerSecondPerToken is each token's rate, for each pod; bulk and batch count their items. 0 is no limit.
+	RequestsPerSecondPerToken int `json:"requestsPerSecondPerToken,omitempty"`
 }
 
-// Model is one table under the name that agents use.
-type Model struct {
-	// Revision is the first revision of the Config that held this entry as it is.
-	Revision int64 `json:"revision"`
-	// Exposure is the name of the MCPModelExposure, in the endpoint's namespace; UID its identity.
-	Exposure string `json:"exposure"`
-	UID      string `json:"uid,omitempty"`
-	// Created is when the exposure was made: of two that turn out to have one table, the older keeps it, then the one
-	// whose name comes first.
-	Created time.Time `json:"created,omitzero"`
-	Name    string    `json:"name"`
-	// Module is "" where it is the table's schema.
-	Module            string   `json:"module,omitempty"`
-	Schema            string   `json:"schema,omitempty"`
-	Table             string   `json:"table"`
-	Expose            bool     `json:"expose,omitempty"`
-	VerboseName       string   `json:"verboseName"`
-	VerboseNamePlural string   `json:"verboseNamePlural"`
-	Description       string   `json:"description,omitempty"`
-	Include           []string `json:"include,omitempty"`
-	Exclude           []string `json:"exclude,omitempty"`
-	SearchFields      []string `json:"searchFields,omitempty"`
-	Ordering          []string `json:"ordering,omitempty"`
-	ListDisplay       []string `json:"listDisplay,omitempty"`
-	DefaultPageSize   int      `json:"defaultPageSize"`
-	MaxPageSize       int      `json:"maxPageSize"`
+// AuditTable names the audit table; the server makes it where it is missing and may.
+type AuditTable struct {
+	Schema string `json:"schema,omitempty"`
+	Name   string `json:"name"`
 }
 
 // Token is one MCPToken. Without a hash it is in force no more: the entry stays so that its revision tells when the
@@ -121,9 +119,12 @@ type Token struct {
 	Expiry *time.Time `json:"expiry,omitempty"`
 	// Rules are the token's own and its groups', together.
 	Rules []Rule `json:"rules,omitempty"`
+	// Groups and Attributes are what row policies ask for.
+	Groups     []string          `json:"groups,omitempty"`
+	Attributes map[string]string `json:"attributes,omitempty"`
 }
 
-// Rule grants verbs on models; decisions section 8.
+// Rule grants verbs and actions on models; decisions section 8.
 type Rule struct {
 	// Modules is empty where any module will do.
 	Modules []string `json:"modules,omitempty"`
@@ -131,6 +132,8 @@ type Rule struct {
 	Models []string `json:"models"`
 	// Verbs are view, add, change and delete; "*" is all four.
 	Verbs []string `json:"verbs,omitempty"`
+	// Actions are the names of declared actions, granted whatever they require; "*" is any.
+	Actions []string `json:"actions,omitempty"`
 }
 
 // The verbs of a Rule.
@@ -141,12 +144,6 @@ const (
 	VerbDelete = "delete"
 	Wildcard   = "*"
 )
-
-// CompareAge is negative where m wins over other, should both turn out to name the same table: the older exposure does,
-// then the one whose name sorts first.
-func (m *Model) CompareAge(other *Model) int {
-	return cmp.Or(m.Created.Compare(other.Created), strings.Compare(m.Exposure, other.Exposure))
-}
 
 // FindModel returns the entry of an exposure, or nil.
 func (c *Config) FindModel(exposure, uid string) *Model {

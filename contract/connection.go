@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,15 +12,18 @@ import (
 	"strings"
 )
 
-// DefaultPostgreSQLPort is the port where a Secret gives none.
-const DefaultPostgreSQLPort = 5432
+// The ports of the engines' servers where a Secret gives none.
+const (
+	DefaultPostgreSQLPort = 5432
+	DefaultMySQLPort      = 3306
+)
 
 // ErrSecretIncomplete is what every error of ResolveConnection wraps; its report is ReasonSecretIncomplete.
 var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
 
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.
 type Connection struct {
-	// Engine is EnginePostgreSQL; "" where the source does not tell.
+	// Engine is EnginePostgreSQL or EngineMySQL; "" where the source does not tell.
 	Engine         string
 	Host           string
 	Port           int
@@ -48,22 +52,24 @@ func (c Connection) MarshalText() ([]byte, error) { return []byte(c.String()), n
 
 // The key names under which the parts of a connection stand in Secrets, the first that is there counts. They are those
 // of CloudNativePG (uri, fqdn-uri, jdbc-uri, host, port, dbname, user, username, password), Crunchy and Percona (the
-// same, and pgbouncer-…), Zalando (username, password), Bitnami and the Service Binding specification (type, host,
-// port, database, username, password, uri), and the environment variables of libpq and of the usual images.
+// same, and pgbouncer-…), Zalando (username, password), MariaDB's operator (dsn, or any that one names), MySQL's
+// (rootUser, rootPassword), Bitnami and the Service Binding specification (type, host, port, database, username,
+// password, uri; mysql-password), and the environment variables of libpq and of the usual images.
 var (
-	uriKeys = []string{"uri", "url", "DATABASE_URL", "database-url", "database_url", "DB_URL", "POSTGRES_URL", "dsn",
-		"connection-string", "connectionString", "fqdn-uri", "pgbouncer-uri", "jdbc-uri", "jdbc-url", "fqdn-jdbc-uri",
-		"pgbouncer-jdbc-uri"}
-	hostKeys = []string{"host", "hostname", "PGHOST", "POSTGRES_HOST", "DB_HOST", "DATABASE_HOST", "db-host",
-		"database-host", "pgbouncer-host"}
-	portKeys = []string{"port", "PGPORT", "POSTGRES_PORT", "DB_PORT", "DATABASE_PORT", "db-port", "database-port",
-		"pgbouncer-port"}
-	databaseKeys = []string{"dbname", "database", "db", "PGDATABASE", "POSTGRES_DB", "POSTGRES_DATABASE", "DB_NAME",
-		"DATABASE_NAME", "DB_DATABASE", "db-name", "database-name"}
-	userKeys = []string{"user", "username", "PGUSER", "POSTGRES_USER", "DB_USER", "DB_USERNAME", "DATABASE_USER",
-		"db-user", "db-username", "database-user"}
-	passwordKeys = []string{"password", "PGPASSWORD", "POSTGRES_PASSWORD", "DB_PASSWORD", "DATABASE_PASSWORD",
-		"db-password", "database-password", "postgres-password"}
+	uriKeys = []string{"uri", "url", "DATABASE_URL", "database-url", "database_url", "DB_URL", "POSTGRES_URL",
+		"MYSQL_URL", "MARIADB_URL", "dsn", "connection-string", "connectionString", "fqdn-uri", "pgbouncer-uri", "jdbc-uri",
+		"jdbc-url", "fqdn-jdbc-uri", "pgbouncer-jdbc-uri"}
+	hostKeys = []string{"host", "hostname", "PGHOST", "POSTGRES_HOST", "MYSQL_HOST", "MARIADB_HOST", "DB_HOST",
+		"DATABASE_HOST", "db-host", "database-host", "pgbouncer-host"}
+	portKeys = []string{"port", "PGPORT", "POSTGRES_PORT", "MYSQL_PORT", "MYSQL_TCP_PORT", "MARIADB_PORT", "DB_PORT",
+		"DATABASE_PORT", "db-port", "database-port", "pgbouncer-port"}
+	databaseKeys = []string{"dbname", "database", "db", "PGDATABASE", "POSTGRES_DB", "POSTGRES_DATABASE", "MYSQL_DATABASE",
+		"MARIADB_DATABASE", "DB_NAME", "DATABASE_NAME", "DB_DATABASE", "db-name", "database-name"}
+	userKeys = []string{"user", "username", "PGUSER", "POSTGRES_USER", "MYSQL_USER", "MARIADB_USER", "DB_USER",
+		"DB_USERNAME", "DATABASE_USER", "db-user", "db-username", "database-user", "rootUser"}
+	passwordKeys = []string{"password", "PGPASSWORD", "POSTGRES_PASSWORD", "MYSQL_PASSWORD", "MYSQL_PWD",
+		"MARIADB_PASSWORD", "DB_PASSWORD", "DATABASE_PASSWORD", "db-password", "database-password", "postgres-password",
+		"mysql-password", "mariadb-password", "rootPassword"}
 	sslModeKeys = []string{"sslmode", "PGSSLMODE"}
 )
 
@@ -75,20 +81,26 @@ var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "v
 //
 // Every error wraps ErrSecretIncomplete. It names keys, never values, and says what would do.
 func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
-	c, err := resolveConnection(data, key)
+	return ResolveConnectionOf("", data, key)
+}
+
+// ResolveConnectionOf is ResolveConnection where it is known which engine it should be: its port is taken where the
+// Secret tells neither a port nor an engine.
+func ResolveConnectionOf(engine string, data map[string][]byte, key string) (Connection, error) {
+	c, err := resolveConnection(engine, data, key)
 	if err != nil {
 		return Connection{}, fmt.Errorf("%w: %w", ErrSecretIncomplete, err)
 	}
 	return c, nil
 }
 
-func resolveConnection(data map[string][]byte, key string) (Connection, error) {
+func resolveConnection(engine string, data map[string][]byte, key string) (Connection, error) {
 	if key != "" {
 		if secretText(data, key) == "" {
 			return Connection{}, fmt.Errorf("key %q is missing or empty; it has %s", key, keysOf(data))
 		}
 	} else if key, _ = firstKey(data, uriKeys); key == "" {
-		return connectionFromKeys(data)
+		return connectionFromKeys(engine, data)
 	}
 	c, err := parseConnectionURI(secretText(data, key))
 	if err != nil {
@@ -101,10 +113,10 @@ func resolveConnection(data map[string][]byte, key string) (Connection, error) {
 }
 
 // connectionFromKeys puts a connection together from one key for each of its parts.
-func connectionFromKeys(data map[string][]byte) (Connection, error) {
-	c := Connection{Port: DefaultPostgreSQLPort}
+func connectionFromKeys(engine string, data map[string][]byte) (Connection, error) {
+	var c Connection
 	found := map[string]string{}
-	var port, engine string
+	var port, kind string
 	for _, part := range []struct {
 		name string
 		keys []string
@@ -112,7 +124,7 @@ func connectionFromKeys(data map[string][]byte) (Connection, error) {
 	}{
 		{"host", hostKeys, &c.Host}, {"port", portKeys, &port}, {"database", databaseKeys, &c.Database},
 		{"user", userKeys, &c.User}, {"password", passwordKeys, &c.Password}, {"sslmode", sslModeKeys, &c.SSLMode},
-		{"type", []string{"type"}, &engine},
+		{"type", []string{"type"}, &kind},
 	} {
 		found[part.name], *part.to = firstKey(data, part.keys)
 	}
@@ -120,16 +132,22 @@ func connectionFromKeys(data map[string][]byte) (Connection, error) {
 		return Connection{}, fmt.Errorf("it lacks %s; it has %s. A URI (key %s) would do instead",
 			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
 	}
-	if engine != "" {
-		if c.Engine = engineOfScheme(engine); c.Engine == "" {
-			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; %q is", "type", "postgresql")
-		}
-	}
 	if port != "" {
 		var err error
 		if c.Port, err = parsePort(port); err != nil {
 			return Connection{}, fmt.Errorf("key %q %w", found["port"], err)
 		}
+	}
+	switch {
+	case kind != "":
+		if c.Engine = engineOfScheme(kind); c.Engine == "" {
+			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; %q and %q are", "type", "postgresql", "mysql")
+		}
+	case c.Port == DefaultMySQLPort, strings.HasPrefix(found["host"], "MYSQL_"), strings.HasPrefix(found["host"], "MARIADB_"):
+		c.Engine = EngineMySQL
+	}
+	if c.Port == 0 {
+		c.Port = DefaultPort(cmp.Or(c.Engine, engine))
 	}
 	return c, c.check(func(part string) string { return fmt.Sprintf("key %q", found[part]) })
 }

@@ -34,6 +34,7 @@ func shop(change func(*contract.Connection)) contract.Connection {
 
 func TestResolveConnection(t *testing.T) {
 	postgres := func(c *contract.Connection) { c.Engine = contract.EnginePostgreSQL }
+	mysql := func(c *contract.Connection) { c.Engine, c.Port = contract.EngineMySQL, 3306 }
 	for _, test := range []struct {
 		name string
 		data map[string][]byte
@@ -78,6 +79,26 @@ func TestResolveConnection(t *testing.T) {
 		{"a socket", data("uri", "postgres://app:hunter2@/app?host=/run/postgresql"), "", shop(func(c *contract.Connection) {
 			c.Engine, c.Host = contract.EnginePostgreSQL, "/run/postgresql"
 		})},
+		{"a MySQL URI", data("uri", "mysql://app:hunter2@shop-rw/app?ssl-mode=VERIFY_IDENTITY"), "", shop(func(c *contract.Connection) {
+			mysql(c)
+			c.SSLMode = "verify-full"
+		})},
+		{"JDBC of MariaDB", data("jdbc-url", "jdbc:mariadb://shop-rw:3307/app?user=app&password=hunter2&useSSL=true"), "", shop(func(c *contract.Connection) {
+			mysql(c)
+			c.Port, c.SSLMode = 3307, "require"
+		})},
+		{"SQLAlchemy", data("DATABASE_URL", "mysql+pymysql://app:hunter2@shop-rw/app"), "", shop(mysql)},
+		{"MariaDB's operator", data("dsn", "app:hunter2@tcp(shop-rw:3306)/app?timeout=5s&parseTime=true"), "", shop(mysql)},
+		{"MariaDB's operator, with TLS", data("dsn", "app:h@u:n/t@tcp([2001:db8::1])/app?tls=true"), "", shop(func(c *contract.Connection) {
+			mysql(c)
+			c.Password, c.Host, c.SSLMode = "h@u:n/t", "2001:db8::1", "require"
+		})},
+		{"Service Binding of MySQL", data("type", "mysql", "host", "shop-rw", "database", "app", "username", "app", "password", secret), "", shop(mysql)},
+		{"Bitnami MySQL, with a host", data("host", "shop-rw", "port", "3306", "database", "app", "username", "app", "mysql-password", secret,
+			"mysql-root-password", "other"), "", shop(mysql)},
+		{"MySQL's operator, with a host", data("host", "shop-rw", "port", "3306", "database", "app", "rootUser", "app", "rootHost", "%",
+			"rootPassword", secret), "", shop(mysql)},
+		{"the MySQL image's variables", data("MYSQL_HOST", "shop-rw", "MYSQL_DATABASE", "app", "MYSQL_USER", "app", "MYSQL_PASSWORD", secret), "", shop(mysql)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := contract.ResolveConnection(test.data, test.key)
@@ -92,6 +113,18 @@ func TestResolveConnection(t *testing.T) {
 	}
 }
 
+func TestResolveConnectionOfAnEngine(t *testing.T) {
+	keys := data("host", "shop-rw", "dbname", "app", "user", "app", "password", secret)
+	got, err := contract.ResolveConnectionOf(contract.EngineMySQL, keys, "")
+	if err != nil || got.Port != 3306 || got.Engine != "" {
+		t.Errorf("the port is %d, the engine %q, %v", got.Port, got.Engine, err)
+	}
+	keys["type"] = []byte("postgresql")
+	if got, err := contract.ResolveConnectionOf(contract.EngineMySQL, keys, ""); err != nil || got.Port != 5432 {
+		t.Errorf("the port is %d, %v", got.Port, err)
+	}
+}
+
 func TestResolveConnectionSaysWhatIsMissing(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -103,8 +136,8 @@ func TestResolveConnectionSaysWhatIsMissing(t *testing.T) {
 		{"Zalando", data("username", "app", "password", secret), "", []string{`lacks "host" or "hostname", "dbname" or "database"`, `the keys "password", "username"`}},
 		{"an empty value", data("host", "h", "dbname", "d", "user", "", "password", secret), "", []string{`lacks "user" or "username"`}},
 		{"the key that is named", data("password", secret), "dsn", []string{`key "dsn" is missing or empty`, `"password"`}},
-		{"another engine's URI", data("uri", "mysql://app:hunter2@h/d"), "", []string{`key "uri"`, `scheme "mysql"`, "postgresql"}},
-		{"another engine", data("type", "mysql", "host", "h", "database", "d", "username", "u", "password", secret), "", []string{`key "type"`}},
+		{"another engine's URI", data("uri", "oracle://app:hunter2@h/d"), "", []string{`key "uri"`, `scheme "oracle"`, "postgresql"}},
+		{"another engine", data("type", "oracle", "host", "h", "database", "d", "username", "u", "password", secret), "", []string{`key "type"`}},
 		{"no URI", data("uri", "hunter2"), "", []string{`key "uri" is no URI`}},
 		{"a password that looks like a scheme", data("uri", "hunter2/@://x"), "", []string{`key "uri" is no URI`}},
 		{"a password that is not encoded", data("uri", "postgres://app:hunter2#x@h/d"), "", []string{`key "uri" is no valid URI`, "percent-encoded"}},

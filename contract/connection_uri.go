@@ -5,31 +5,92 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
+
+// sslModeParameters are the parameters of a URI that say all that "ssl" says, and more.
+var sslModeParameters = []string{"sslmode", "ssl-mode", "sslMode", "ssl_mode", "tls"}
 
 var uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,19}$`)
 
 // engineOfScheme returns the engine of a URI's scheme, or of the Service Binding specification's `type`; "" where it is
 // none that we know.
 func engineOfScheme(scheme string) string {
-	switch strings.ToLower(scheme) {
+	scheme, _, _ = strings.Cut(strings.ToLower(scheme), "+") // SQLAlchemy's name of a driver
+	switch scheme {
 	case "postgres", "postgresql":
 		return EnginePostgreSQL
+	case "mysql", "mysql2", "mariadb":
+		return EngineMySQL
 	}
 	return ""
 }
 
-// parseConnectionURI reads postgres://, postgresql:// and jdbc:postgresql:// URIs. Its errors say what is wrong, to
-// stand after the key's name, and hold nothing of the URI but its scheme.
+// schemeOf is the scheme that a URI of the engine is best written with.
+func schemeOf(engine string) string {
+	if engine == EngineMySQL {
+		return "mysql"
+	}
+	return "postgresql"
+}
+
+// DefaultPort is the port of an engine's servers where nothing names one.
+func DefaultPort(engine string) int {
+	if engine == EngineMySQL {
+		return DefaultMySQLPort
+	}
+	return DefaultPostgreSQLPort
+}
+
+// mysqlModes are the words of MySQL's and MariaDB's own drivers for libpq's sslmode.
+var mysqlModes = map[string]string{
+	"disabled": "disable", "false": "disable", "preferred": "prefer", "required": "require", "true": "require",
+	"trust": "require", "skip-verify": "require", "verify_ca": "verify-ca", "verify_identity": "verify-full",
+}
+
+// sslModeOf returns libpq's word for a mode; a word that is not known as it is.
+func sslModeOf(mode string) string {
+	if known := mysqlModes[strings.ToLower(mode)]; known != "" {
+		return known
+	}
+	return mode
+}
+
+// goName is a data source name of Go's MySQL driver, which MariaDB's operator writes: user:password@tcp(host:port)/database.
+// Nothing in it is encoded but the database's name and the parameters.
+var goName = regexp.MustCompile(`^([^:@/]+)(?::(.*))?@(?:tcp\(\[?([^()\]]*?)\]?(?::([0-9]+))?\)|unix\(([^()]*)\))/([^/?]*)(?:\?(.*))?$`)
+
+func parseGoName(parts []string) (Connection, error) {
+	c := Connection{Engine: EngineMySQL, User: parts[1], Password: parts[2], Host: parts[3] + parts[5], Port: DefaultMySQLPort}
+	var err error
+	if c.Database, err = url.PathUnescape(parts[6]); err != nil || c.Database == "" || c.Host == "" {
+		return Connection{}, errors.New("names no host or no database: user:password@tcp(host:port)/database does")
+	}
+	if parts[4] != "" {
+		if c.Port, err = parsePort(parts[4]); err != nil {
+			return Connection{}, fmt.Errorf("has a port that %w", err)
+		}
+	}
+	if parameters, err := url.ParseQuery(parts[7]); err == nil {
+		c.SSLMode = sslModeOf(parameters.Get("tls")) // the others concern the driver's own ways
+	}
+	return c, nil
+}
+
+// parseConnectionURI reads postgres://, postgresql://, mysql:// and mariadb:// URIs, with jdbc: before them or not. Its
+// errors say what is wrong, to stand after the key's name, and hold nothing of the URI but its scheme.
 func parseConnectionURI(text string) (Connection, error) {
+	if parts := goName.FindStringSubmatch(text); parts != nil {
+		return parseGoName(parts)
+	}
 	scheme, rest, ok := strings.Cut(strings.TrimPrefix(text, "jdbc:"), "://")
 	if !ok || !uriScheme.MatchString(scheme) {
-		return Connection{}, errors.New("is no URI: postgresql://user:password@host:port/database is")
+		return Connection{}, errors.New("is no URI: postgresql://user:password@host:port/database is, or mysql://…")
 	}
 	engine := engineOfScheme(scheme)
 	if engine == "" {
-		return Connection{}, fmt.Errorf("has the scheme %q, which is not supported; postgres and postgresql are", scheme)
+		return Connection{}, fmt.Errorf("has the scheme %q, which is not supported; postgresql and mysql are", scheme)
 	}
 	authority, _, _ := strings.Cut(rest, "/")
 	if _, hosts, ok := strings.Cut(authority, "@"); strings.Contains(hosts, ",") || !ok && strings.Contains(authority, ",") {
@@ -45,7 +106,7 @@ func parseConnectionURI(text string) (Connection, error) {
 		return Connection{}, errors.New("has parameters after its ? that are not validly percent-encoded")
 	}
 	c := Connection{
-		Engine: engine, Host: u.Hostname(), Port: DefaultPostgreSQLPort, Database: strings.TrimPrefix(u.Path, "/"),
+		Engine: engine, Host: u.Hostname(), Port: DefaultPort(engine), Database: strings.TrimPrefix(u.Path, "/"),
 		User: u.User.Username(),
 	}
 	c.Password, _ = u.User.Password()
@@ -63,10 +124,10 @@ func parseConnectionURI(text string) (Connection, error) {
 			c.User = value
 		case "password":
 			c.Password = value
-		case "sslmode":
-			c.SSLMode = value
-		case "ssl":
-			if value == "true" && c.SSLMode == "" && !parameters.Has("sslmode") {
+		case "sslmode", "ssl-mode", "sslMode", "ssl_mode", "tls":
+			c.SSLMode = sslModeOf(value)
+		case "ssl", "useSSL":
+			if value == "true" && c.SSLMode == "" && !slices.ContainsFunc(sslModeParameters, parameters.Has) {
 				c.SSLMode = "require"
 			}
 		default:
@@ -81,13 +142,10 @@ func parseConnectionURI(text string) (Connection, error) {
 			return Connection{}, fmt.Errorf("has a port that %w", err)
 		}
 	}
-	switch {
-	case c.Host == "":
-		return Connection{}, errors.New("names no host: postgresql://user:password@host:port/database does")
-	case c.User == "":
-		return Connection{}, errors.New("names no user: postgresql://user:password@host:port/database does")
-	case c.Database == "":
-		return Connection{}, errors.New("names no database: postgresql://user:password@host:port/database does")
+	for _, part := range []struct{ name, value string }{{"host", c.Host}, {"user", c.User}, {"database", c.Database}} {
+		if part.value == "" {
+			return Connection{}, fmt.Errorf("names no %s: %s://user:password@host:port/database does", part.name, schemeOf(engine))
+		}
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,9 +16,13 @@ func valid() *Config {
 	return &Config{
 		Version: Version, MinReader: 1, Revision: 7,
 		Endpoint: Endpoint{Namespace: "ns", Name: "shop", StatusKey: "key",
+			SealKey:  base64.StdEncoding.EncodeToString(make([]byte, 32)),
 			Database: Database{Engine: EngineSQLite, MaxConnections: 1, StatementTimeout: Duration(time.Second)},
-			Limits:   Limits{MaxBodyBytes: 1, MaxConcurrentRequests: 1}},
-		Models: []Model{{Name: "book", Exposure: "book", Table: "book", DefaultPageSize: 1, MaxPageSize: 1}},
+			Limits:   Limits{MaxBodyBytes: 1, MaxConcurrentRequests: 1, MaxResultBytes: 1},
+			Audit:    &AuditTable{Name: "log"}},
+		Models: []Model{{Name: "book", Exposure: "book", Table: "book", DefaultPageSize: 1, MaxPageSize: 1, MaxBulkItems: 1,
+			Actions:     []Action{{Name: "sell", SQL: &SQLAction{Statement: "update book set sold = true where id in (:ids)"}}},
+			RowPolicies: []RowPolicy{{Name: "all", Everyone: true, AllRows: true}}}},
 		Tokens: []Token{{Namespace: "ns", Name: "a", Hashes: []string{HashToken("a")}, Expiry: &expiry, Rules: []Rule{{Models: []string{"*"}}}},
 			{Namespace: "ns", Name: "gone"}},
 	}
@@ -77,13 +82,22 @@ func TestAConfigThatNoServerCouldWorkWithIsNotValid(t *testing.T) {
 		"version":                          func(c *Config) { c.Version = 0 },
 		"revision":                         func(c *Config) { c.Revision = 0 },
 		"endpoint.statusKey":               func(c *Config) { c.Endpoint.StatusKey = "" },
+		"endpoint.sealKey":                 func(c *Config) { c.Endpoint.SealKey = "a2V5" },
+		"endpoint.audit.name":              func(c *Config) { c.Endpoint.Audit = &AuditTable{Schema: "public"} },
 		"endpoint.database.engine":         func(c *Config) { c.Endpoint.Database.Engine = "Oracle" },
 		"endpoint.database.maxConnections": func(c *Config) { c.Endpoint.Database.MaxConnections = 0 },
-		"endpoint.limits":                  func(c *Config) { c.Endpoint.Limits.MaxBodyBytes = 0 },
+		"endpoint.limits":                  func(c *Config) { c.Endpoint.Limits.MaxResultBytes = 0 },
 		"models[0].name":                   func(c *Config) { c.Models[0].Name = "Book" },
 		"models[1].name":                   func(c *Config) { c.Models = append(c.Models, c.Models[0]) },
 		"models[0].table":                  func(c *Config) { c.Models[0].Table = "" },
 		"models[0]: page sizes":            func(c *Config) { c.Models[0].DefaultPageSize = 2 },
+		"models[0].maxBulkItems":           func(c *Config) { c.Models[0].MaxBulkItems = 0 },
+		"models[0].totalCount":             func(c *Config) { c.Models[0].TotalCount = "Roughly" },
+		"models[0].actions[0].name":        func(c *Config) { c.Models[0].Actions[0].Name = "Sell" },
+		"models[0].actions[1].name":        func(c *Config) { c.Models[0].Actions = append(c.Models[0].Actions, c.Models[0].Actions[0]) },
+		"models[0].actions[0]: must":       func(c *Config) { c.Models[0].Actions[0].SQL = nil },
+		"is 2 of them":                     func(c *Config) { c.Models[0].Actions[0].Update = &UpdateAction{} },
+		"models[0].rowPolicies[0]":         func(c *Config) { c.Models[0].RowPolicies[0].AllRows = false },
 		"tokens[0].hashes":                 func(c *Config) { c.Tokens[0].Hashes = []string{"abc"} },
 		"tokens[1].hashes":                 func(c *Config) { c.Tokens[1].Hashes = c.Tokens[0].Hashes },
 		"tokens[0].rules[0].models":        func(c *Config) { c.Tokens[0].Rules = []Rule{{}} },

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,14 +28,20 @@ func (c *Config) Validate() error {
 	if c.Endpoint.StatusKey == "" {
 		fail("endpoint.statusKey: is missing")
 	}
+	if key, err := base64.StdEncoding.DecodeString(c.Endpoint.SealKey); err != nil || len(key) != 32 {
+		fail("endpoint.sealKey: must be 32 bytes in base64")
+	}
 	if c.Endpoint.Database.MaxConnections < 1 {
 		fail("endpoint.database.maxConnections: must be at least 1, is %d", c.Endpoint.Database.MaxConnections)
 	}
-	if !slices.Contains([]string{"", EnginePostgreSQL, EngineSQLite}, c.Endpoint.Database.Engine) {
+	if !slices.Contains([]string{"", EnginePostgreSQL, EngineMySQL, EngineSQLite}, c.Endpoint.Database.Engine) {
 		fail("endpoint.database.engine: %q is not supported", c.Endpoint.Database.Engine)
 	}
-	if c.Endpoint.Limits.MaxBodyBytes < 1 || c.Endpoint.Limits.MaxConcurrentRequests < 1 {
+	if l := c.Endpoint.Limits; l.MaxBodyBytes < 1 || l.MaxConcurrentRequests < 1 || l.MaxResultBytes < 1 || l.RequestsPerSecondPerToken < 0 {
 		fail("endpoint.limits: must be positive")
+	}
+	if c.Endpoint.Audit != nil && c.Endpoint.Audit.Name == "" {
+		fail("endpoint.audit.name: is missing")
 	}
 	names := map[string]bool{}
 	for i, m := range c.Models {
@@ -47,8 +54,30 @@ func (c *Config) Validate() error {
 			fail("models[%d].table: is missing", i)
 		case m.DefaultPageSize < 1 || m.MaxPageSize < m.DefaultPageSize:
 			fail("models[%d]: page sizes %d and %d make no sense", i, m.DefaultPageSize, m.MaxPageSize)
+		case m.MaxBulkItems < 1:
+			fail("models[%d].maxBulkItems: must be at least 1, is %d", i, m.MaxBulkItems)
 		}
 		names[m.Name] = true
+		if !slices.Contains([]string{"", TotalAuto, TotalExact, TotalCapped}, m.TotalCount) {
+			fail("models[%d].totalCount: %q is none of %s, %s and %s", i, m.TotalCount, TotalAuto, TotalExact, TotalCapped)
+		}
+		actions := map[string]bool{}
+		for j, a := range m.Actions {
+			switch {
+			case !modelName.MatchString(a.Name):
+				fail("models[%d].actions[%d].name: %q is no action's name", i, j, a.Name)
+			case actions[a.Name]:
+				fail("models[%d].actions[%d].name: %q stands twice", i, j, a.Name)
+			case a.kinds() != 1:
+				fail("models[%d].actions[%d]: must be one of update, sql and webhook, is %d of them", i, j, a.kinds())
+			}
+			actions[a.Name] = true
+		}
+		for j, p := range m.RowPolicies {
+			if p.AllRows == (len(p.Filters) > 0) {
+				fail("models[%d].rowPolicies[%d]: must have either allRows or filters", i, j)
+			}
+		}
 	}
 	hashes := map[string]bool{}
 	for i, t := range c.Tokens {
@@ -67,4 +96,15 @@ func (c *Config) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// kinds is how many kinds of action a is: one, if it is valid.
+func (a *Action) kinds() int {
+	n := 0
+	for _, is := range []bool{a.Update != nil, a.SQL != nil, a.Webhook != nil} {
+		if is {
+			n++
+		}
+	}
+	return n
 }

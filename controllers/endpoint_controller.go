@@ -37,6 +37,7 @@ type endpointReconciler struct {
 	client   client.Client
 	children *children
 	configs  *configSecrets
+	webhooks *webhookSecrets
 	poller   *observe.Poller
 	store    *store
 	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
@@ -55,6 +56,9 @@ type endpointScope struct {
 	tokens    []v1alpha1.MCPToken
 	// credentials are those of the tokens that were looked up.
 	credentials map[types.NamespacedName]compile.Credential
+	// webhookSecrets are those of the exposures' webhooks by name, unread why some of them could not be read.
+	webhookSecrets map[string]compile.WebhookSecret
+	unread         error
 
 	// floor is the highest revision that was ever written, as far as anything still tells.
 	floor int64
@@ -124,17 +128,18 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if s.unasked > 0 {
 		// A manager that has just started must not take away what is said about its pods before it asked them.
 		s.wakeIn(s.unasked)
-		return result(s.lookAgain, errors.Join(notWritten, notApplied))
+		return result(s.lookAgain, errors.Join(notWritten, notApplied, s.unread))
 	}
 	r.publish(s)
 	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported))
+	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported, s.unread))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
+	r.webhooks.forget(endpoint)
 	r.status.forget(endpoint)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,6 +158,7 @@ func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) erro
 		return err
 	}
 	s.exposures, s.tokens = exposures.Items, tokens.Items
+	s.webhookSecrets, s.unread = r.webhooks.resolve(ctx, keyOf(s.endpoint), s.exposures)
 
 	s.floor = r.floor(s)
 	stored, err := r.configs.read(ctx, s.endpoint, s.floor)
@@ -212,12 +218,15 @@ func (r *endpointReconciler) compile(s *endpointScope) {
 		Exposures:   s.exposures,
 		Tokens:      s.tokens,
 		Credentials: s.credentials,
+		Webhooks:    s.webhookSecrets,
 		Now:         now,
 		Previous:    s.stored.config,
 		Floor:       max(s.floor, s.stored.floor),
 	}
-	if in.StatusKey = rand.Text(); in.Previous != nil {
-		in.StatusKey = in.Previous.Endpoint.StatusKey
+	if in.Previous != nil {
+		in.StatusKey, in.SealKey = in.Previous.Endpoint.StatusKey, in.Previous.Endpoint.SealKey
+	} else {
+		in.StatusKey, in.SealKey = rand.Text(), contract.NewSealKey()
 	}
 	s.config, s.verdicts = compile.Compile(in)
 	if !s.verdicts.LookAgain.IsZero() {

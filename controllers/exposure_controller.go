@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
 // exposureReconciler tells in an exposure's status what became of it. The endpoint's reconciler does the work.
@@ -95,11 +96,15 @@ func exposureFindings(facts exposureFacts) findings {
 // summariseExposure returns the exposure's status. What the pods found stays until they find something else, or the
 // exposure is accepted no more.
 func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts exposureFacts) v1alpha1.MCPModelExposureStatus {
+	ready := holds(v1alpha1.ReasonReady, "the model is served")
+	if lack := facts.Verdict.Lack; lack != (compile.Lack{}) {
+		ready = fails(lack.Reason, lack.Message)
+	}
 	status := v1alpha1.MCPModelExposureStatus{
 		ObservedGeneration: e.Generation,
 		Table:              clip(e.Spec.Table.String(), 200),
 		Revision:           facts.Verdict.Revision,
-		Conditions:         exposureConditions.summarise(e.Status.Conditions, e.Generation, found, holds(v1alpha1.ReasonReady, "the model is served")),
+		Conditions:         exposureConditions.summarise(e.Status.Conditions, e.Generation, found, ready),
 	}
 	if name := e.EffectiveModel(); len(name) <= 40 {
 		status.Model = name

@@ -99,6 +99,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		client:   mgr.GetClient(),
 		children: children,
 		configs:  newConfigSecrets(children),
+		webhooks: newWebhookSecrets(mgr.GetClient(), mgr.GetAPIReader()),
 		poller: observe.New(ctx, observe.Options{
 			Address:  options.PodAddress,
 			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },

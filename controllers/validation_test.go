@@ -21,28 +21,8 @@ var _ = Describe("The API server and Validate", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 
-	agree := func(o client.Object, valid bool) {
-		GinkgoHelper()
-		errs := v1alpha1.Validate(o)
-		err := k8s.Create(context.Background(), o, client.DryRunAll)
-		if valid {
-			Expect(err).NotTo(HaveOccurred())
-			Expect(errs).To(BeEmpty())
-			return
-		}
-		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "the API server says %v", err)
-		Expect(errs).NotTo(BeEmpty(), "the API server says %v", err)
-	}
-	long := func(n int) string { return strings.Repeat("a", n) }
 	origins := func(allowed ...v1alpha1.Origin) func(*endpointType) {
 		return func(e *endpointType) { e.Spec.Network.CORS = &v1alpha1.CORSSpec{AllowedOrigins: allowed} }
-	}
-	many := func(n int) []string {
-		list := make([]string, n)
-		for i := range list {
-			list[i] = "a" + strings.Repeat("b", i%40) + string(rune('a'+i/40%26)) + string(rune('a'+i/1040))
-		}
-		return list
 	}
 
 	DescribeTable("agree on an endpoint", func(valid bool, change func(*endpointType)) {
@@ -102,6 +82,21 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with a base path", true, func(e *endpointType) { e.Spec.Server.BasePath = "/a/b.c" }),
 		Entry("with a base path that ends in a slash", false, func(e *endpointType) { e.Spec.Server.BasePath = "/a/" }),
 		Entry("with a small body", false, func(e *endpointType) { e.Spec.Server.Limits.MaxBodyBytes = 1023 }),
+		Entry("with MySQL", true, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Engine: "MySQL"}
+		}),
+		Entry("with a rule of actions", true, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Actions = []string{"refund", "*"} }),
+		Entry("with a rule of an action twice", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Actions = []string{"a", "a"} }),
+		Entry("with a rule of an action that is none", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Actions = []string{"Refund"} }),
+		Entry("with an audit table", true, func(e *endpointType) {
+			e.Spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Schema: "public", Name: "log"}}
+		}),
+		Entry("with an audit nowhere", false, func(e *endpointType) { e.Spec.Audit = &v1alpha1.AuditSpec{} }),
+		Entry("with a rate", true, func(e *endpointType) { e.Spec.Server.Limits.RequestsPerSecondPerToken = 1 }),
+		Entry("with too high a rate", false, func(e *endpointType) { e.Spec.Server.Limits.RequestsPerSecondPerToken = 100001 }),
+		Entry("with the smallest result", true, func(e *endpointType) { e.Spec.Server.Limits.MaxResultBytes = 16384 }),
+		Entry("with too small a result", false, func(e *endpointType) { e.Spec.Server.Limits.MaxResultBytes = 16383 }),
+		Entry("with too large a result", false, func(e *endpointType) { e.Spec.Server.Limits.MaxResultBytes = 64<<20 + 1 }),
 		Entry("with an external URL", true, func(e *endpointType) { e.Spec.Network.ExternalURL = "https://mcp.example:8443/x/" }),
 		Entry("with an external URL of another scheme", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "ftp://mcp.example" }),
 		Entry("with an external URL without a host", false, func(e *endpointType) { e.Spec.Network.ExternalURL = "http:///path" }),
@@ -130,36 +125,6 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with a long origin", false, origins(v1alpha1.Origin("https://"+long(300)))),
 	)
 
-	DescribeTable("agree on an exposure", func(valid bool, change func(*exposureType)) {
-		e := w.exposure("order", "shop")
-		change(e)
-		agree(e, valid)
-	},
-		Entry("as it is", true, func(*exposureType) {}),
-		Entry("with a name that is no model's", false, func(e *exposureType) { e.Name = "1order" }),
-		Entry("with a name too long for a model", false, func(e *exposureType) { e.Name = long(41) }),
-		Entry("with such a name and a model", true, func(e *exposureType) { e.Name, e.Spec.Model = "1order", "order" }),
-		Entry("with a name that becomes one", true, func(e *exposureType) { e.Name = "order-line.x" }),
-		Entry("with a model of upper case", false, func(e *exposureType) { e.Spec.Model = "Order" }),
-		Entry("with a long model", false, func(e *exposureType) { e.Spec.Model = long(41) }),
-		Entry("without an endpoint", false, func(e *exposureType) { e.Spec.EndpointRef.Name = "" }),
-		Entry("without a table", false, func(e *exposureType) { e.Spec.Table.Name = "" }),
-		Entry("with a long table", false, func(e *exposureType) { e.Spec.Table.Name = long(129) }),
-		Entry("with a table in another script", true, func(e *exposureType) { e.Spec.Table.Name = strings.Repeat("ж", 128) }),
-		Entry("with a long description", false, func(e *exposureType) { e.Spec.Description = long(1001) }),
-		Entry("with a field twice", false, func(e *exposureType) { e.Spec.Fields.Exclude = []string{"a", "a"} }),
-		Entry("with an empty field", false, func(e *exposureType) { e.Spec.Fields.Include = []string{""} }),
-		Entry("with too many fields", false, func(e *exposureType) { e.Spec.Fields.Include = many(501) }),
-		Entry("with an order that repeats itself", true, func(e *exposureType) { e.Spec.Ordering = []string{"a", "a"} }),
-		Entry("with too long an order", false, func(e *exposureType) { e.Spec.Ordering = many(11) }),
-		Entry("with a page larger than the largest", false, func(e *exposureType) {
-			e.Spec.Limits = v1alpha1.ModelLimits{DefaultPageSize: 20, MaxPageSize: 10}
-		}),
-		Entry("with a page larger than the largest when absent", false, func(e *exposureType) { e.Spec.Limits.DefaultPageSize = 1001 }),
-		Entry("with a small largest page", true, func(e *exposureType) { e.Spec.Limits.MaxPageSize = 10 }),
-		Entry("with a negative page", false, func(e *exposureType) { e.Spec.Limits.MaxPageSize = -1 }),
-	)
-
 	DescribeTable("agree on a token", func(valid bool, change func(*tokenType)) {
 		t := w.token("agent", "shop")
 		change(t)
@@ -170,6 +135,27 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with a group twice", false, func(t *tokenType) { t.Spec.Groups = []string{"a", "a"} }),
 		Entry("with an empty group", false, func(t *tokenType) { t.Spec.Groups = []string{""} }),
 		Entry("with a rule of no models", false, func(t *tokenType) { t.Spec.Permissions = []v1alpha1.PermissionRule{{}} }),
+		Entry("with attributes", true, func(t *tokenType) {
+			t.Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": "emea", "Cost.Center-1": ""}
+		}),
+		Entry("with an attribute of a name that is none", false, func(t *tokenType) {
+			t.Spec.Attributes = map[string]v1alpha1.AttributeValue{"1region": "emea"}
+		}),
+		Entry("with an attribute of a long name", false, func(t *tokenType) {
+			t.Spec.Attributes = map[string]v1alpha1.AttributeValue{long(64): "emea"}
+		}),
+		Entry("with a long attribute", false, func(t *tokenType) {
+			t.Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": v1alpha1.AttributeValue(long(1001))}
+		}),
+		Entry("with too many attributes", false, func(t *tokenType) {
+			t.Spec.Attributes = map[string]v1alpha1.AttributeValue{}
+			for _, name := range many(51) {
+				t.Spec.Attributes[name] = "x"
+			}
+		}),
+		Entry("with an action of its own", true, func(t *tokenType) {
+			t.Spec.Permissions = []v1alpha1.PermissionRule{{Models: []string{"order"}, Actions: []string{"refund"}}}
+		}),
 		Entry("with a text and a hash", false, func(t *tokenType) {
 			t.Spec.TokenSecretRef, t.Spec.TokenHashSecretRef = secretKey("a", "b"), secretKey("a", "b")
 		}),
@@ -200,6 +186,31 @@ var _ = Describe("The API server and Validate", func() {
 		}),
 	)
 })
+
+// agree expects the API server and Validate to say the same of an object.
+func agree(o client.Object, valid bool) {
+	GinkgoHelper()
+	errs := v1alpha1.Validate(o)
+	err := k8s.Create(context.Background(), o, client.DryRunAll)
+	if valid {
+		Expect(err).NotTo(HaveOccurred())
+		Expect(errs).To(BeEmpty())
+		return
+	}
+	Expect(apierrors.IsInvalid(err)).To(BeTrue(), "the API server says %v", err)
+	Expect(errs).NotTo(BeEmpty(), "the API server says %v", err)
+}
+
+func long(n int) string { return strings.Repeat("a", n) }
+
+// many are different names.
+func many(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = "a" + strings.Repeat("b", i%40) + string(rune('a'+i/40%26)) + string(rune('a'+i/1040))
+	}
+	return list
+}
 
 var _ = Describe("The API server", func() {
 	It("refuses a field that it does not know, and a change of what cannot change", func() {

@@ -56,6 +56,7 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPToken).Spec.EndpointRef)}
 		}), changed).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
+		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
 			return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}}
@@ -120,6 +121,22 @@ func referring(cached client.Reader, list client.ObjectList, index string) func(
 	}
 }
 
+// ofWebhooks are the endpoints of the exposures whose webhooks name the event's Secret.
+func ofWebhooks(cached client.Reader) func(context.Context, client.Object) []types.NamespacedName {
+	return func(ctx context.Context, o client.Object) []types.NamespacedName {
+		var found v1alpha1.MCPModelExposureList
+		if err := cached.List(ctx, &found, client.InNamespace(o.GetNamespace()), client.MatchingFields{secretIndex: o.GetName()}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Exposures whose webhooks name a Secret could not be listed")
+			return nil
+		}
+		var keys []types.NamespacedName
+		for i := range found.Items {
+			keys = append(keys, endpointOf(o.GetNamespace(), found.Items[i].Spec.EndpointRef))
+		}
+		return keys
+	}
+}
+
 // ownedBy enqueues the owner of a child.
 func ownedBy(mgr manager.Manager, owner client.Object) handler.EventHandler {
 	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), owner, handler.OnlyControllerOwner())
@@ -135,6 +152,9 @@ func addIndexes(mgr manager.Manager) error {
 	}{
 		{&v1alpha1.MCPModelExposure{}, endpointIndex, func(o client.Object) []string {
 			return []string{o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef.Name}
+		}},
+		{&v1alpha1.MCPModelExposure{}, secretIndex, func(o client.Object) []string {
+			return webhookSecretNames(o.(*v1alpha1.MCPModelExposure))
 		}},
 		{&v1alpha1.MCPToken{}, endpointIndex, func(o client.Object) []string {
 			return []string{o.(*v1alpha1.MCPToken).Spec.EndpointRef.Name}

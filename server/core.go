@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
@@ -20,6 +21,7 @@ import (
 type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
+	audit   *audit.Log
 	open    func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
 	sqliteFile, sqliteInitDir string
@@ -54,6 +56,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	c := &core{
 		log:           s.Log,
 		metrics:       metrics,
+		audit:         audit.NewLog(s.Log),
 		open:          s.OpenDatabase,
 		sqliteFile:    s.SQLiteFile,
 		sqliteInitDir: s.SQLiteInitDir,
@@ -130,7 +133,7 @@ func (c *core) rebuild() {
 		c.snapshot.Store(nil)
 		return
 	}
-	c.snapshot.Store(snapshot.Build(config, c.schema, c.db.DB))
+	c.snapshot.Store(snapshot.Build(config, c.schema, c.db.DB, c.audit))
 	c.ready = c.ready || c.schema != nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
@@ -30,14 +31,17 @@ type target struct {
 	engine string
 	// address is the connection without its credentials.
 	address contract.Connection
+	// audit is the table in which changes are recorded; nil is none.
+	audit *contract.AuditTable
 }
 
 // targetOf returns what a Config and a connection Secret lead to. Where the Secret cannot be read, the last address
 // stays: connections that are open go on, and new ones tell what is missing.
-func targetOf(d contract.Database, connection source.Secret, last target) target {
-	t := target{settings: d, engine: d.Engine}
+func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
+	d := endpoint.Database
+	t := target{settings: d, engine: d.Engine, audit: endpoint.Audit}
 	if t.engine != contract.EngineSQLite {
-		found, err := contract.ResolveConnection(connection, d.ConnectionKey)
+		found, err := contract.ResolveConnectionOf(d.Engine, connection, d.ConnectionKey)
 		if err != nil {
 			found = last.address
 			found.Engine = last.engine
@@ -54,9 +58,10 @@ func targetOf(d contract.Database, connection source.Secret, last target) target
 	return t
 }
 
-// sameTables is whether the schema of one target is that of another.
+// sameTables is whether the schema of one target is that of another. Its audit table is part of it: nothing may be
+// written before the one that is asked for is known.
 func (t target) sameTables(other target) bool {
-	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) &&
+	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) && reflect.DeepEqual(t.audit, other.audit) &&
 		slices.Equal(t.settings.Schemas, other.settings.Schemas)
 }
 
@@ -67,7 +72,7 @@ func (c *core) reopen(update *source.Update) bool {
 		c.retire()
 		return false
 	}
-	wanted := targetOf(update.Config.Endpoint.Database, update.Connection, c.target)
+	wanted := targetOf(&update.Config.Endpoint, update.Connection, c.target)
 	if c.db != nil && reflect.DeepEqual(wanted, c.target) {
 		return false
 	}
@@ -136,6 +141,7 @@ func (c *core) settingsFor(t target) database.Settings {
 	d.Engine = t.engine
 	settings := database.Settings{
 		Database:      d,
+		Audit:         t.audit,
 		SQLitePath:    c.sqliteFile,
 		SQLiteInitDir: c.sqliteInitDir,
 		Connection: func() (contract.Connection, error) {
@@ -143,7 +149,7 @@ func (c *core) settingsFor(t target) database.Settings {
 			if secret == nil {
 				return contract.Connection{}, errNoConnectionSecret
 			}
-			return contract.ResolveConnection(secret, d.ConnectionKey)
+			return contract.ResolveConnectionOf(d.Engine, secret, d.ConnectionKey)
 		},
 	}
 	if d.CAKey != "" {
@@ -175,6 +181,8 @@ func openEngine(engine string, settings database.Settings) database.DB {
 		return noFile{} // SQLite itself would take "" for a database in memory.
 	case engine == contract.EngineSQLite:
 		return sqlite.Open(settings)
+	case engine == contract.EngineMySQL:
+		return mysql.Open(settings)
 	}
 	return postgres.Open(settings)
 }
@@ -187,9 +195,10 @@ var errNoFile = &database.Error{
 	Message: "the Config says that the database is a SQLite file, but the server was started without one",
 }
 
-func (noFile) Introspect(context.Context) (*database.Schema, error) { return nil, errNoFile }
-func (noFile) Ping(context.Context) error                           { return errNoFile }
-func (noFile) Close()                                               {}
+func (noFile) Introspect(context.Context) (*database.Schema, error)    { return nil, errNoFile }
+func (noFile) Ping(context.Context) error                              { return errNoFile }
+func (noFile) Transact(context.Context, func(database.Tx) error) error { return errNoFile }
+func (noFile) Close()                                                  {}
 func (noFile) Select(_ context.Context, _ *database.Select, out []byte) ([]byte, database.Page, error) {
 	return out, database.Page{}, errNoFile
 }

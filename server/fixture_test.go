@@ -39,10 +39,10 @@ func config(revision int64) *contract.Config {
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: statusKey, URL: "http://books.example.com/mcp/",
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(5 * time.Second)},
-			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10},
+			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10, MaxResultBytes: 1 << 20},
 		},
 		Models: []contract.Model{
-			{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books", DefaultPageSize: 100, MaxPageSize: 1000},
+			{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000},
 		},
 		Tokens: []contract.Token{
 			{Namespace: "shop", Name: "agent", Hashes: []string{contract.HashToken(token)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}},

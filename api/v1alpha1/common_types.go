@@ -32,7 +32,7 @@ type SecretReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// PermissionRule grants verbs on models. Rules only add; what no rule grants is refused.
+// PermissionRule grants verbs and actions on models. Rules only add; what no rule grants is refused.
 type PermissionRule struct {
 	// modules limits the rule to models of these modules; absent or "*" is any.
 	// +optional
@@ -55,6 +55,15 @@ type PermissionRule struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=5
 	Verbs []Verb `json:"verbs,omitempty"`
+	// actions are names of declared actions that are granted, whatever they require; "*" is every one. An action needs
+	// the verb "view" beside it. Absent grants none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=40
+	// +kubebuilder:validation:items:Pattern=`^(\*|[a-z][a-z0-9_]*)$`
+	Actions []string `json:"actions,omitempty"`
 }
 
 // Verb is an operation class that a permission rule grants.
@@ -69,3 +78,17 @@ const (
 	VerbDelete Verb = "delete"
 	VerbAll    Verb = "*"
 )
+
+// Choice is a value that may be given, and what people call it.
+type Choice struct {
+	// value is the value, in the text form that rows show.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Value string `json:"value,omitempty"`
+	// label is the value for people; absent, the value itself.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Label string `json:"label,omitempty"`
+}

@@ -48,6 +48,8 @@ const (
 	ReasonConfigNotWritten = "ConfigNotWritten"
 	// ReasonWaitingForReport: no server pod has said yet how it found the table.
 	ReasonWaitingForReport = "WaitingForReport"
+	// ReasonWebhookSecretInvalid: the Secret of a webhook is not for the webhook's host, or holds what is no header.
+	ReasonWebhookSecretInvalid = "WebhookSecretInvalid"
 	// ReasonResolved: the table was found.
 	ReasonResolved = "Resolved"
 )

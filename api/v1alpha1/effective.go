@@ -15,6 +15,10 @@ const (
 	DefaultMaxConcurrentRequests = 200
 	DefaultPageSize              = 100
 	DefaultMaxPageSize           = 1000
+	DefaultMaxBulkItems          = 1000
+	DefaultMaxResultBytes        = 1 << 20
+	DefaultInlineMax             = 100
+	DefaultWebhookTimeout        = 10 * time.Second
 )
 
 // EffectiveModel is the model's name in force.
@@ -71,6 +75,47 @@ func (l ModelLimits) EffectiveMaxPageSize() int32 {
 // EffectiveDefaultPageSize is the `limit` of a call that names none.
 func (l ModelLimits) EffectiveDefaultPageSize() int32 {
 	return min(positiveOr(l.DefaultPageSize, DefaultPageSize), l.EffectiveMaxPageSize())
+}
+
+// EffectiveMaxBulkItems is the most items of one bulk call.
+func (l ModelLimits) EffectiveMaxBulkItems() int32 {
+	return positiveOr(l.MaxBulkItems, DefaultMaxBulkItems)
+}
+
+// EffectiveMax is the most rows of the inline that one call shows or changes.
+func (i InlineSpec) EffectiveMax() int32 { return positiveOr(i.Max, DefaultInlineMax) }
+
+// EffectiveTotalCount is how total_count is found.
+func (s *MCPModelExposureSpec) EffectiveTotalCount() TotalCountMode {
+	if s.TotalCount != "" {
+		return s.TotalCount
+	}
+	return TotalCountAuto
+}
+
+// EffectiveLookup is how the field is compared.
+func (f FieldFilter) EffectiveLookup() Lookup {
+	if f.Lookup != "" {
+		return f.Lookup
+	}
+	return "exact"
+}
+
+// EffectiveRequires are the verbs that let a token run the action though no rule of it names the action; none where only
+// such a rule does.
+func (a *ActionSpec) EffectiveRequires() []RequiredVerb {
+	if len(a.Requires) == 0 && a.Update != nil {
+		return []RequiredVerb{RequiredVerb(VerbChange)}
+	}
+	return a.Requires
+}
+
+// EffectiveTimeout is the longest that the webhook may take.
+func (w *WebhookActionSpec) EffectiveTimeout() time.Duration {
+	if w.Timeout != nil {
+		return w.Timeout.Duration
+	}
+	return DefaultWebhookTimeout
 }
 
 // EffectiveActive is whether the token may be used at all.
@@ -155,6 +200,11 @@ func (l ServerLimits) EffectiveMaxBodyBytes() int64 {
 // EffectiveMaxConcurrentRequests is how many requests one pod answers at once.
 func (l ServerLimits) EffectiveMaxConcurrentRequests() int32 {
 	return positiveOr(l.MaxConcurrentRequests, DefaultMaxConcurrentRequests)
+}
+
+// EffectiveMaxResultBytes is the size at which the rows of one answer are cut off.
+func (l ServerLimits) EffectiveMaxResultBytes() int64 {
+	return positiveOr(l.MaxResultBytes, DefaultMaxResultBytes)
 }
 
 func positiveOr[N int32 | int64](n, otherwise N) N {

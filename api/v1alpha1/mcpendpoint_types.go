@@ -49,6 +49,18 @@ type MCPEndpointSpec struct {
 	// network says how agents reach the endpoint.
 	// +optional
 	Network NetworkSpec `json:"network,omitempty,omitzero"`
+	// audit records changes in a table of the database; absent, they are in the server's log alone, and there is no
+	// history.
+	// +optional
+	Audit *AuditSpec `json:"audit,omitempty"`
+}
+
+// AuditSpec says where changes are recorded.
+type AuditSpec struct {
+	// table is written to in the transaction of every change. The server makes it where it is missing and the database
+	// user may; docs/objects.md has its columns.
+	// +required
+	Table TableReference `json:"table,omitzero"`
 }
 
 // DatabaseSpec is exactly one database: one that a Secret describes, or a SQLite file.
@@ -64,8 +76,8 @@ type DatabaseSpec struct {
 	// sqlite is a SQLite file in a volume of the server's pod.
 	// +optional
 	SQLite *SQLiteSpec `json:"sqlite,omitempty"`
-	// engine says which engine a connectionSecretRef leads to where its Secret does not; absent, the Secret decides,
-	// then PostgreSQL.
+	// engine says which engine a connectionSecretRef leads to where its Secret does not: PostgreSQL, or MySQL, which is
+	// MariaDB too. Absent, the Secret decides, then PostgreSQL.
 	// +optional
 	Engine DatabaseEngine `json:"engine,omitempty"`
 	// tls says how the connection is protected; absent, the Secret's own sslmode decides, then mode Prefer.
@@ -94,8 +106,14 @@ type DatabaseSpec struct {
 }
 
 // DatabaseEngine is a database engine reached by a connection.
-// +kubebuilder:validation:Enum=PostgreSQL
+// +kubebuilder:validation:Enum=PostgreSQL;MySQL
 type DatabaseEngine string
+
+// The engines of a connection. MySQL is MariaDB, too.
+const (
+	EnginePostgreSQL DatabaseEngine = "PostgreSQL"
+	EngineMySQL      DatabaseEngine = "MySQL"
+)
 
 // DatabaseAccess is what a server may do in its database.
 // +kubebuilder:validation:Enum=ReadWrite;ReadOnly
@@ -247,6 +265,17 @@ type ServerLimits struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	MaxConcurrentRequests int32 `json:"maxConcurrentRequests,omitempty"`
+	// maxResultBytes is the size at which the rows of one answer are cut off; 1048576 (1 MiB) when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=16384
+	// +kubebuilder:validation:Maximum=67108864
+	MaxResultBytes int64 `json:"maxResultBytes,omitempty"`
+	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second; the items of bulk calls
+	// and batches count one by one. Absent is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	RequestsPerSecondPerToken int32 `json:"requestsPerSecondPerToken,omitempty"`
 }
 
 // NetworkSpec says how agents reach the endpoint.

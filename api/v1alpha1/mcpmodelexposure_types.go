@@ -68,9 +68,24 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
-	// fields says which columns are visible.
+	// key names the columns that tell one row from all others, in their order, for views and for tables without a
+	// primary key. Without a key such a model has no get, update or delete.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, x == y))",message="a column stands in the key twice"
+	Key []string `json:"key,omitempty"`
+	// fields says which columns are visible, and how.
 	// +optional
 	Fields FieldsSpec `json:"fields,omitempty,omitzero"`
+	// displayField is the column whose value stands for the row in autocomplete_ and in history; absent, the key.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	DisplayField string `json:"displayField,omitempty"`
 	// searchFields are searched by `search`: a column, or relation__column; a leading ^ is "starts with", = is "equals".
 	// Absent, the visible text columns.
 	// +optional
@@ -93,9 +108,79 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=200
 	ListDisplay []string `json:"listDisplay,omitempty"`
-	// limits bound the model's pages.
+	// inlines are models whose rows belong to a row of this one, and are written together with it.
+	// +optional
+	// +listType=map
+	// +listMapKey=model
+	// +kubebuilder:validation:MaxItems=20
+	Inlines []InlineSpec `json:"inlines,omitempty"`
+	// operations limits the tools to these; absent is every one that the table allows. find_models is always there.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=12
+	Operations []Operation `json:"operations,omitempty"`
+	// actions are what can be done to selected rows, beside delete_selected.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Actions []ActionSpec `json:"actions,omitempty"`
+	// rowPolicies say which rows a token sees. Where there is any, a token that none of them matches sees no row; without
+	// any, every row is seen by whoever may view the model.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
+	// versionField is an integer or timestamp column that changes with every write; update_ and delete_ then compare
+	// expected_version with it, and the server moves it. Absent, the last write wins.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	VersionField string `json:"versionField,omitempty"`
+	// totalCount is how total_count is found: Auto is exact within a quarter of a second and an estimate beyond, Exact is
+	// exact or fails, Capped stops at 10,000. Auto when absent.
+	// +optional
+	TotalCount TotalCountMode `json:"totalCount,omitempty"`
+	// limits bound the model's pages and bulk calls.
 	// +optional
 	Limits ModelLimits `json:"limits,omitempty,omitzero"`
+}
+
+// Operation is one of a model's tools.
+// +kubebuilder:validation:Enum=list;get;create;update;delete;describe;actions;action;bulk;related;history;autocomplete
+type Operation string
+
+// TotalCountMode is how total_count is found.
+// +kubebuilder:validation:Enum=Auto;Exact;Capped
+type TotalCountMode string
+
+// The ways to find total_count.
+const (
+	TotalCountAuto   TotalCountMode = "Auto"
+	TotalCountExact  TotalCountMode = "Exact"
+	TotalCountCapped TotalCountMode = "Capped"
+)
+
+// InlineSpec is a model whose rows belong to a row of the model at hand.
+type InlineSpec struct {
+	// model is the inline's model, of the same endpoint.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
+	Model string `json:"model,omitempty"`
+	// foreignKey is its column or field that leads here; absent, the only foreign key that does.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	ForeignKey string `json:"foreignKey,omitempty"`
+	// max is the most rows that one call shows or changes; 100 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Max int32 `json:"max,omitempty"`
 }
 
 // TableReference names a table or view.
@@ -112,7 +197,7 @@ type TableReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// FieldsSpec says which columns are visible. Columns named like secrets are hidden unless include names them.
+// FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden unless include names them.
 type FieldsSpec struct {
 	// include limits the visible columns to these and the key; absent is every column not excluded.
 	// +optional
@@ -128,9 +213,70 @@ type FieldsSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	Exclude []string `json:"exclude,omitempty"`
+	// readOnly columns are shown, and never taken from callers.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	ReadOnly []string `json:"readOnly,omitempty"`
+	// masked columns are shown as ****, are read-only, and cannot be searched, filtered or ordered by.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=500
+	Masked []MaskedField `json:"masked,omitempty"`
+	// overrides say more of columns than the database does.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=500
+	Overrides []FieldOverride `json:"overrides,omitempty"`
 }
 
-// ModelLimits bound a model's pages.
+// MaskedField is a column that is shown as ****.
+type MaskedField struct {
+	// name is the column or field.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Name string `json:"name,omitempty"`
+	// keepLast is how many characters at the end are shown, of values of at least twice as many and four more; none when
+	// absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	KeepLast int32 `json:"keepLast,omitempty"`
+}
+
+// FieldOverride says more of a column than the database does.
+type FieldOverride struct {
+	// name is the column.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Name string `json:"name,omitempty"`
+	// description tells agents what the column holds; absent, the column's comment.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1000
+	Description string `json:"description,omitempty"`
+	// choices are the only values that callers may write; absent, any of the column's type.
+	// +optional
+	// +listType=map
+	// +listMapKey=value
+	// +kubebuilder:validation:MaxItems=200
+	Choices []Choice `json:"choices,omitempty"`
+	// relation names a foreign key's relation, which is then written as <relation>_id; absent, the name is made from the
+	// column's.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`
+	Relation string `json:"relation,omitempty"`
+}
+
+// ModelLimits bound a model's pages and bulk calls.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.defaultPageSize) ? self.defaultPageSize : 100) <= (has(self.maxPageSize) ? self.maxPageSize : 1000) || !has(self.defaultPageSize)",message="defaultPageSize must not be larger than maxPageSize"
 type ModelLimits struct {
@@ -144,6 +290,11 @@ type ModelLimits struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	MaxPageSize int32 `json:"maxPageSize,omitempty"`
+	// maxBulkItems is the most items of one bulk_ call, and ids of one action_ call; 1000 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxBulkItems int32 `json:"maxBulkItems,omitempty"`
 }
 
 // MCPModelExposureStatus is what was found.

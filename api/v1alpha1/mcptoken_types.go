@@ -54,6 +54,11 @@ type MCPTokenSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Permissions []PermissionRule `json:"permissions,omitempty"`
+	// attributes are what the models' row policies ask of the token (tokenAttribute).
+	// +optional
+	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[A-Za-z][A-Za-z0-9_.-]*$'))",message="names of attributes are a letter, then letters, digits, '_', '.' and '-', at most 63 characters"
+	Attributes map[string]AttributeValue `json:"attributes,omitempty"`
 	// tokenSecretRef names a Secret that holds the token: a text of at least 32 characters. No Secret is written then.
 	// +optional
 	TokenSecretRef *SecretKeyReference `json:"tokenSecretRef,omitempty"`
@@ -65,6 +70,10 @@ type MCPTokenSpec struct {
 	// +optional
 	Secret *TokenSecretSpec `json:"secret,omitempty"`
 }
+
+// AttributeValue is the value of a token's attribute, in the text form that rows show.
+// +kubebuilder:validation:MaxLength=1000
+type AttributeValue string
 
 // TokenSecretSpec says where a generated token is written.
 type TokenSecretSpec struct {

@@ -63,7 +63,7 @@ var schemaRules = map[string]schemaRule{
 		if n.schema.AdditionalProperties == nil {
 			return ""
 		}
-		if n.name() != "labels" && n.name() != "annotations" {
+		if n.name() != "labels" && n.name() != "annotations" && n.name() != "attributes" {
 			return "a free-form map"
 		}
 		return complain(n.schema.MaxProperties == nil, "a map without maxProperties")
@@ -129,7 +129,10 @@ var schemaExceptions = []exception{
 	{"bounded string", `mcpendpoints\.spec\.server\.resources\..*`, "corev1.ResourceRequirements, as pods have it"},
 	{"bounded list", `mcpendpoints\.spec\.server\.resources\..*`, "corev1.ResourceRequirements, as pods have it"},
 	{"no free-form map", `mcpendpoints\.spec\.server\.resources\..*`, "corev1.ResourceRequirements, as pods have it"},
-	{"enum in PascalCase", `.*\.verbs\.\[\]`, "the verbs are the specification's words (view, add, change, delete) and the wildcard"},
+	{"enum in PascalCase", `.*\.(verbs|requires)\.\[\]`, "the verbs are the specification's words (view, add, change, delete) and the wildcard"},
+	{"enum in PascalCase", `mcpmodelexposures\.spec\.operations\.\[\]`, "the operations are what the tools' names begin with"},
+	{"enum in PascalCase", `mcpmodelexposures\.spec\..*\.lookup`, "the lookups are those that agents write in filters"},
+	{"no boolean", `mcpmodelexposures\.spec\.rowPolicies\.\[\]\.allRows`, "a policy without filters must say that it means every row; there is no third thing to mean"},
 	{"reference", `mcpendpoints\.spec\.database\.sqlite\.claim`, "one kind of volume beside emptyDir, as a pod's volumes have them"},
 	{"reference", `mcptokens\.(spec|status)\.secret`, "the Secret that is written, not one that is read"},
 }

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -29,13 +30,12 @@ func Validate(obj runtime.Object) field.ErrorList {
 }
 
 var (
-	endpointName   = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
-	exposureName   = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
-	groupName      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	modelName      = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	permittedModel = regexp.MustCompile(`^(\*|[a-z][a-z0-9_]*)$`)
-	basePath       = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
-	origin         = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\*\.[a-z0-9_-]+(\.[a-z0-9_-]+)+|[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
+	endpointName  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	groupName     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	permittedName = regexp.MustCompile(`^(\*|[a-z][a-z0-9_]*)$`)
+	attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+	basePath      = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+	origin        = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\*\.[a-z0-9_-]+(\.[a-z0-9_-]+)+|[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
 )
 
 // ValidateMCPEndpoint is Validate for an MCPEndpoint.
@@ -56,6 +56,9 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 		}
 	}
 	v.cors(spec.Child("network", "cors"), e.Spec.Network.CORS)
+	if e.Spec.Audit != nil {
+		v.table(spec.Child("audit", "table"), e.Spec.Audit.Table)
+	}
 	return v.errs
 }
 
@@ -108,7 +111,7 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 			v.required(at.Child("initConfigMapRef", "name"), sqlite.InitConfigMapRef.Name, 253, nil)
 		}
 	}
-	oneOf(v, path.Child("engine"), d.Engine, "", "PostgreSQL")
+	oneOf(v, path.Child("engine"), d.Engine, "", EnginePostgreSQL, EngineMySQL)
 	if tls := d.TLS; tls != nil {
 		at := path.Child("tls")
 		oneOf(v, at.Child("mode"), tls.Mode, "Disable", "Prefer", "Require", "VerifyCA", "VerifyFull")
@@ -147,16 +150,9 @@ func (v *validator) permissions(path *field.Path, rules []PermissionRule) {
 		if len(r.Models) == 0 {
 			v.add(field.Required(at.Child("models"), "a rule grants nothing on models that it does not name"))
 		}
-		v.set(at.Child("models"), r.Models, 200, 40, permittedModel)
-		v.atMost(at.Child("verbs"), len(r.Verbs), 5)
-		seen := map[Verb]bool{}
-		for j, verb := range r.Verbs {
-			oneOf(v, at.Child("verbs").Index(j), verb, VerbView, VerbAdd, VerbChange, VerbDelete, VerbAll)
-			if seen[verb] {
-				v.add(field.Duplicate(at.Child("verbs").Index(j), verb))
-			}
-			seen[verb] = true
-		}
+		v.set(at.Child("models"), r.Models, 200, 40, permittedName)
+		oneOfEach(v, at.Child("verbs"), r.Verbs, VerbView, VerbAdd, VerbChange, VerbDelete, VerbAll)
+		v.set(at.Child("actions"), r.Actions, 100, 40, permittedName)
 	}
 }
 
@@ -173,35 +169,8 @@ func (v *validator) server(path *field.Path, s *ServerSpec) {
 	}
 	within(v, path.Child("limits", "maxBodyBytes"), s.Limits.MaxBodyBytes, 1024, 64<<20)
 	within(v, path.Child("limits", "maxConcurrentRequests"), s.Limits.MaxConcurrentRequests, 1, 100000)
-}
-
-// ValidateMCPModelExposure is Validate for an MCPModelExposure.
-func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
-	var v validator
-	spec := field.NewPath("spec")
-	if e.Spec.Model == "" && (len(e.Name) > 40 || !exposureName.MatchString(e.Name)) {
-		v.invalid(field.NewPath("metadata", "name"), e.Name, "spec.model is required where metadata.name is no model name: a lower-case letter, then letters, digits, '-' and '.', at most 40 characters")
-	}
-	v.required(spec.Child("endpointRef", "name"), e.Spec.EndpointRef.Name, 40, nil)
-	v.optional(spec.Child("model"), e.Spec.Model, 40, modelName)
-	v.optional(spec.Child("module"), e.Spec.Module, 63, nil)
-	v.optional(spec.Child("table", "schema"), e.Spec.Table.Schema, 63, nil)
-	v.required(spec.Child("table", "name"), e.Spec.Table.Name, 128, nil)
-	v.optional(spec.Child("verboseName"), e.Spec.VerboseName, 100, nil)
-	v.optional(spec.Child("verboseNamePlural"), e.Spec.VerboseNamePlural, 100, nil)
-	v.optional(spec.Child("description"), e.Spec.Description, 1000, nil)
-	v.set(spec.Child("fields", "include"), e.Spec.Fields.Include, 500, 128, nil)
-	v.set(spec.Child("fields", "exclude"), e.Spec.Fields.Exclude, 500, 128, nil)
-	v.texts(spec.Child("searchFields"), e.Spec.SearchFields, 50, 200, nil)
-	v.texts(spec.Child("ordering"), e.Spec.Ordering, 10, 200, nil)
-	v.texts(spec.Child("listDisplay"), e.Spec.ListDisplay, 100, 200, nil)
-	limits := spec.Child("limits")
-	within(&v, limits.Child("defaultPageSize"), e.Spec.Limits.DefaultPageSize, 1, 10000)
-	within(&v, limits.Child("maxPageSize"), e.Spec.Limits.MaxPageSize, 1, 10000)
-	if e.Spec.Limits.DefaultPageSize > e.Spec.Limits.EffectiveMaxPageSize() {
-		v.invalid(limits, "", "defaultPageSize must not be larger than maxPageSize")
-	}
-	return v.errs
+	within(v, path.Child("limits", "maxResultBytes"), s.Limits.MaxResultBytes, 16<<10, 64<<20)
+	within(v, path.Child("limits", "requestsPerSecondPerToken"), s.Limits.RequestsPerSecondPerToken, 1, 100000)
 }
 
 // ValidateMCPToken is Validate for an MCPToken.
@@ -211,6 +180,12 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	v.required(spec.Child("endpointRef", "name"), t.Spec.EndpointRef.Name, 40, nil)
 	v.set(spec.Child("groups"), t.Spec.Groups, 100, 63, nil)
 	v.permissions(spec.Child("permissions"), t.Spec.Permissions)
+	v.atMost(spec.Child("attributes"), len(t.Spec.Attributes), 50)
+	for _, name := range slices.Sorted(maps.Keys(t.Spec.Attributes)) {
+		at := spec.Child("attributes").Key(name)
+		v.text(at, name, 1, 63, attributeName)
+		v.text(at, string(t.Spec.Attributes[name]), 0, 1000, nil)
+	}
 	given := 0
 	for _, is := range []bool{t.Spec.TokenSecretRef != nil, t.Spec.TokenHashSecretRef != nil, t.Spec.Secret != nil} {
 		if is {

@@ -95,6 +95,36 @@ func oneOf[T ~string](v *validator, path *field.Path, value T, allowed ...T) {
 	}
 }
 
+// oneOfEach is a list of which each is allowed, and none stands twice.
+func oneOfEach[T ~string](v *validator, path *field.Path, values []T, allowed ...T) {
+	v.atMost(path, len(values), len(allowed))
+	for i, value := range values {
+		oneOf(v, path.Index(i), value, allowed...)
+		if slices.Contains(values[:i], value) {
+			v.add(field.Duplicate(path.Index(i), value))
+		}
+	}
+}
+
+// notEmpty is a list that must hold something where it is there.
+func notEmpty[T any](v *validator, path *field.Path, list []T) {
+	if list != nil && len(list) == 0 {
+		v.add(field.Required(path, "name at least one, or leave it out"))
+	}
+}
+
+// distinct refuses what has the key of something before it in the list.
+func distinct[T any](v *validator, path *field.Path, list []T, key func(T) string) {
+	seen := map[string]bool{}
+	for i, item := range list {
+		if k := key(item); seen[k] {
+			v.add(field.Duplicate(path.Index(i), k))
+		} else {
+			seen[k] = true
+		}
+	}
+}
+
 // within is an optional number; 0 is absent.
 func within[N int32 | int64](v *validator, path *field.Path, n, minimum, maximum N) {
 	if n != 0 && (n < minimum || n > maximum) {

@@ -44,11 +44,11 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	parts, err := contract.Encode(&contract.Config{
 		Version: 1, MinReader: 1, Revision: 1,
 		Endpoint: contract.Endpoint{
-			Namespace: "shop", Name: "books", StatusKey: "key",
+			Namespace: "shop", Name: "books", StatusKey: "key", SealKey: contract.NewSealKey(),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(5 * time.Second)},
-			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10},
+			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10, MaxResultBytes: 1 << 20},
 		},
-		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, DefaultPageSize: 10, MaxPageSize: 10}},
+		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, DefaultPageSize: 10, MaxPageSize: 10, MaxBulkItems: 10}},
 		Tokens: []contract.Token{{Namespace: "shop", Name: "agent", Hashes: []string{contract.HashToken(token)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}, 1)
 	if err != nil {

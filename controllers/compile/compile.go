@@ -1,9 +1,7 @@
 package compile
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -23,8 +21,11 @@ type Inputs struct {
 	// Credentials are what the caller found of the tokens' texts. A token without an entry has not been looked up yet: it
 	// keeps the hashes that the previous Config has for it, so that a manager that has just started drops no living token.
 	Credentials map[types.NamespacedName]Credential
-	// StatusKey protects the pods' /status.
-	StatusKey string
+	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
+	Webhooks map[string]WebhookSecret
+	// StatusKey protects the pods' /status; SealKey, 32 bytes in base64, cursors and confirmation tokens. Both are made
+	// once, and then those of Previous.
+	StatusKey, SealKey string
 	// Now decides what has expired.
 	Now time.Time
 	// Previous is the Config that is written at present; nil where there is none.
@@ -53,7 +54,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 	config := &contract.Config{Version: contract.Version, MinReader: contract.Version}
 	switch {
 	case verdicts.Endpoint.Accepted:
-		config.Endpoint = endpointEntry(in.Endpoint, in.StatusKey)
+		config.Endpoint = endpointEntry(in)
 	case in.Previous != nil:
 		config.Endpoint = in.Previous.Endpoint
 	default:
@@ -205,14 +206,16 @@ var tlsModes = map[v1alpha1.TLSMode]string{
 	"Disable": "disable", "Prefer": "prefer", "Require": "require", "VerifyCA": "verify-ca", "VerifyFull": "verify-full",
 }
 
-func endpointEntry(e *v1alpha1.MCPEndpoint, statusKey string) contract.Endpoint {
-	database := &e.Spec.Database
+func endpointEntry(in Inputs) contract.Endpoint {
+	e := in.Endpoint
+	database, limits := &e.Spec.Database, e.Spec.Server.Limits
 	entry := contract.Endpoint{
 		Namespace: e.Namespace,
 		Name:      e.Name,
 		URL:       e.EffectiveURL(),
 		BasePath:  e.Spec.Server.BasePath,
-		StatusKey: statusKey,
+		StatusKey: in.StatusKey,
+		SealKey:   in.SealKey,
 		Database: contract.Database{
 			Engine:           string(database.Engine),
 			Schemas:          slices.Clone(database.Schemas),
@@ -221,9 +224,14 @@ func endpointEntry(e *v1alpha1.MCPEndpoint, statusKey string) contract.Endpoint 
 			ReadOnly:         database.EffectiveAccess() == v1alpha1.DatabaseReadOnly,
 		},
 		Limits: contract.Limits{
-			MaxBodyBytes:          e.Spec.Server.Limits.EffectiveMaxBodyBytes(),
-			MaxConcurrentRequests: int(e.Spec.Server.Limits.EffectiveMaxConcurrentRequests()),
+			MaxBodyBytes:              limits.EffectiveMaxBodyBytes(),
+			MaxConcurrentRequests:     int(limits.EffectiveMaxConcurrentRequests()),
+			MaxResultBytes:            int(limits.EffectiveMaxResultBytes()),
+			RequestsPerSecondPerToken: int(limits.RequestsPerSecondPerToken),
 		},
+	}
+	if audit := e.Spec.Audit; audit != nil {
+		entry.Audit = &contract.AuditTable{Schema: audit.Table.Schema, Name: audit.Table.Name}
 	}
 	if cors := e.Spec.Network.CORS; cors != nil {
 		for _, origin := range cors.AllowedOrigins {
@@ -243,67 +251,4 @@ func endpointEntry(e *v1alpha1.MCPEndpoint, statusKey string) contract.Endpoint 
 		}
 	}
 	return entry
-}
-
-// compileModels accepts the oldest exposure of each model name and of each table. A table named once with and once
-// without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted.
-func compileModels(in Inputs, verdicts Verdicts) []contract.Model {
-	var exposures []*v1alpha1.MCPModelExposure
-	for i := range in.Exposures {
-		e := &in.Exposures[i]
-		if e.DeletionTimestamp.IsZero() && e.Namespace == in.Endpoint.Namespace && e.Spec.EndpointRef.Name == in.Endpoint.Name {
-			exposures = append(exposures, e)
-		}
-	}
-	slices.SortFunc(exposures, func(a, b *v1alpha1.MCPModelExposure) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
-
-	models := []contract.Model{}
-	byModel := map[string]string{}
-	byTable := map[v1alpha1.TableReference]string{}
-	for _, e := range exposures {
-		key := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
-		if errs := v1alpha1.ValidateMCPModelExposure(e); len(errs) > 0 {
-			verdicts.Exposures[key] = invalid(errs)
-			continue
-		}
-		if winner, taken := byModel[e.EffectiveModel()]; taken {
-			verdicts.Exposures[key] = conflicted(fmt.Sprintf("model %q is that of MCPModelExposure %q, which is older", e.EffectiveModel(), winner))
-			continue
-		}
-		if winner, taken := byTable[e.Spec.Table]; taken {
-			verdicts.Exposures[key] = conflicted(fmt.Sprintf("table %q is that of MCPModelExposure %q, which is older", e.Spec.Table.String(), winner))
-			continue
-		}
-		byModel[e.EffectiveModel()] = e.Name
-		byTable[e.Spec.Table] = e.Name
-		verdicts.Exposures[key] = accepted()
-		models = append(models, modelEntry(e))
-	}
-	slices.SortFunc(models, func(a, b contract.Model) int { return cmp.Compare(a.Name, b.Name) })
-	return models
-}
-
-func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
-	return contract.Model{
-		Exposure:          e.Name,
-		UID:               string(e.UID),
-		Created:           e.CreationTimestamp.UTC(),
-		Name:              e.EffectiveModel(),
-		Module:            e.Spec.Module,
-		Schema:            e.Spec.Table.Schema,
-		Table:             e.Spec.Table.Name,
-		Expose:            e.Spec.EffectiveExpose(),
-		VerboseName:       e.EffectiveVerboseName(),
-		VerboseNamePlural: e.EffectiveVerboseNamePlural(),
-		Description:       e.Spec.Description,
-		Include:           slices.Clone(e.Spec.Fields.Include),
-		Exclude:           slices.Clone(e.Spec.Fields.Exclude),
-		SearchFields:      slices.Clone(e.Spec.SearchFields),
-		Ordering:          slices.Clone(e.Spec.Ordering),
-		ListDisplay:       slices.Clone(e.Spec.ListDisplay),
-		DefaultPageSize:   int(e.Spec.Limits.EffectiveDefaultPageSize()),
-		MaxPageSize:       int(e.Spec.Limits.EffectiveMaxPageSize()),
-	}
 }

@@ -79,6 +79,7 @@ func inputs() compile.Inputs {
 		Tokens:      []v1alpha1.MCPToken{token("agent", time.Hour), token("robot", time.Minute)},
 		Credentials: credentials("agent", "robot"),
 		StatusKey:   "key",
+		SealKey:     contract.NewSealKey(),
 		Now:         now,
 	}
 }

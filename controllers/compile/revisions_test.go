@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
@@ -18,10 +19,20 @@ func TestRevisionsMoveOnlyForWhatChanged(t *testing.T) {
 		want     string
 		onlyAdds bool
 	}{
-		"nothing":                  {func(*compile.Inputs) {}, "1 1 [1 1] [1 1]", true},
-		"a group that nobody has":  {func(in *compile.Inputs) { in.Endpoint.Spec.Groups[1].Permissions = nil }, "1 1 [1 1] [1 1]", true},
-		"a group":                  {func(in *compile.Inputs) { in.Endpoint.Spec.Groups[0].Permissions = nil }, "2 1 [1 1] [2 2]", false},
-		"a model":                  {func(in *compile.Inputs) { in.Exposures[0].Spec.Description = "d" }, "2 1 [2 1] [1 1]", false},
+		"nothing":                 {func(*compile.Inputs) {}, "1 1 [1 1] [1 1]", true},
+		"a group that nobody has": {func(in *compile.Inputs) { in.Endpoint.Spec.Groups[1].Permissions = nil }, "1 1 [1 1] [1 1]", true},
+		"a group":                 {func(in *compile.Inputs) { in.Endpoint.Spec.Groups[0].Permissions = nil }, "2 1 [1 1] [2 2]", false},
+		"a model":                 {func(in *compile.Inputs) { in.Exposures[0].Spec.Description = "d" }, "2 1 [2 1] [1 1]", false},
+		"an action of a model": {func(in *compile.Inputs) {
+			in.Exposures[0].Spec.Actions = []v1alpha1.ActionSpec{webhook("http://billing/send")}
+		}, "2 1 [2 1] [1 1]", false},
+		"a row policy of a model": {func(in *compile.Inputs) {
+			in.Exposures[0].Spec.RowPolicies = []v1alpha1.RowPolicy{{Name: "all", AppliesTo: "Everyone", AllRows: new(true)}}
+		}, "2 1 [2 1] [1 1]", false},
+		"an attribute of a token": {func(in *compile.Inputs) {
+			in.Tokens[0].Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": "emea"}
+		}, "2 1 [1 1] [2 1]", false},
+		"a group of a token":       {func(in *compile.Inputs) { in.Tokens[0].Spec.Groups = []string{"analysts"} }, "2 1 [1 1] [2 1]", false},
 		"a limit of the endpoint":  {func(in *compile.Inputs) { in.Endpoint.Spec.Server.Limits.MaxBodyBytes = 2048 }, "2 2 [1 1] [1 1]", false},
 		"a token goes":             {func(in *compile.Inputs) { in.Tokens = in.Tokens[1:] }, "2 1 [1 1] [1]", false},
 		"a token is being deleted": {func(in *compile.Inputs) { in.Tokens[0].DeletionTimestamp = &before }, "2 1 [1 1] [1]", false},

@@ -151,8 +151,15 @@ func tokenEntry(in Inputs, t *v1alpha1.MCPToken, credential Credential, verdict 
 	}
 	entry.PublicID = credential.PublicID
 	entry.Hashes = slices.Sorted(slices.Values(credential.Hashes))
+	entry.Groups = slices.Sorted(slices.Values(t.Spec.Groups))
+	for name, value := range t.Spec.Attributes {
+		if entry.Attributes == nil {
+			entry.Attributes = map[string]string{}
+		}
+		entry.Attributes[name] = string(value)
+	}
 	entry.Rules = appendRules(nil, t.Spec.Permissions)
-	for _, group := range slices.Sorted(slices.Values(t.Spec.Groups)) {
+	for _, group := range entry.Groups {
 		entry.Rules = appendRules(entry.Rules, findGroup(in.Endpoint, group).Permissions)
 	}
 	if t.Spec.Expiry != nil {
@@ -177,7 +184,7 @@ func appendRules(rules []contract.Rule, permissions []v1alpha1.PermissionRule) [
 		if len(p.Models) == 0 {
 			continue
 		}
-		rule := contract.Rule{Models: slices.Clone(p.Models)}
+		rule := contract.Rule{Models: slices.Clone(p.Models), Actions: slices.Clone(p.Actions)}
 		if !slices.Contains(p.Modules, contract.Wildcard) {
 			rule.Modules = slices.Clone(p.Modules)
 		}

@@ -16,7 +16,7 @@ import (
 func TestASecretThatCannotBeReadTakesNoTokenAway(t *testing.T) {
 	text := contract.NewToken()
 	in := compile.Inputs{
-		Endpoint: endpoint(), StatusKey: "status", Now: now,
+		Endpoint: endpoint(), StatusKey: "status", SealKey: contract.NewSealKey(), Now: now,
 		Tokens:      []v1alpha1.MCPToken{token("agent", time.Hour), token("new", time.Minute)},
 		Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(text)},
 	}
@@ -46,7 +46,7 @@ func TestATokenThatWaitsExpiresToo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			agent := token("agent", time.Hour, func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &expiry }, c.change)
 			_, verdicts := compile.Compile(compile.Inputs{
-				Endpoint: endpoint(), Tokens: []v1alpha1.MCPToken{agent}, StatusKey: "status", Now: now,
+				Endpoint: endpoint(), Tokens: []v1alpha1.MCPToken{agent}, StatusKey: "status", SealKey: contract.NewSealKey(), Now: now,
 				Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(contract.NewToken())},
 			})
 			if !verdicts.LookAgain.Equal(c.want) {

@@ -27,8 +27,16 @@ type Verdict struct {
 	// Stalled is whether nothing but an edit of this very object helps; an object that is not accepted and not stalled
 	// waits for something else.
 	Stalled bool
+	// Lack is what the object waits for though it is accepted: what does not need it is served. The zero Lack is nothing.
+	Lack Lack
 	// Revision is the first revision of the Config that held the object's present entry; 0 where it has none.
 	Revision int64
+}
+
+// Lack says what is missing of an object that is accepted.
+type Lack struct {
+	// Reason is one of v1alpha1.Reason…; Message names what is missing, and tells no secret.
+	Reason, Message string
 }
 
 // TokenVerdict is what became of a token.

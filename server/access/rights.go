@@ -22,9 +22,11 @@ const (
 // Has is whether all of the wanted verbs are in the set.
 func (v Verbs) Has(wanted Verbs) bool { return v&wanted == wanted }
 
-// rights are the verbs that a set of rules grants on each model of a catalog, by Model.Index.
+// rights are what a set of rules grants on each model of a catalog, by Model.Index.
 type rights struct {
 	verbs []Verbs
+	// actions are the names of actions that rules grant, whatever the actions require; nil where no rule names any.
+	actions [][]string
 }
 
 // compileRights evaluates rules once for all models. Equal rules give the same rights, which is what keeps ten
@@ -38,17 +40,38 @@ func compileRights(rules []contract.Rule, models *catalog.Catalog, shared map[st
 	for _, m := range models.Models() {
 		for _, rule := range rules {
 			if matches(rule, m) {
-				r.verbs[m.Index] |= granted(rule.Verbs)
+				r.grant(rule, m, len(models.Models()))
 			}
+		}
+		if m.Audits {
+			r.verbs[m.Index] &= View // what the audit says must stay said
 		}
 	}
 	shared[string(key)] = r
 	return r
 }
 
-// matches is whether a rule is about a model. No modules is any; no models is none.
+func (r *rights) grant(rule contract.Rule, m *catalog.Model, models int) {
+	r.verbs[m.Index] |= granted(rule.Verbs)
+	if len(rule.Actions) == 0 {
+		return
+	}
+	if r.actions == nil {
+		r.actions = make([][]string, models)
+	}
+	r.actions[m.Index] = append(r.actions[m.Index], rule.Actions...)
+}
+
+// names is whether a rule names an action of the model.
+func (r *rights) names(m *catalog.Model, action string) bool {
+	return r.actions != nil && names(r.actions[m.Index], action)
+}
+
+// matches is whether a rule is about a model. No modules is any; no models is none. The module of a model whose table is
+// not known may be any too: nothing is served of such a model, and who may ask is told so, rather than that it may not.
 func matches(rule contract.Rule, m *catalog.Model) bool {
-	return (len(rule.Modules) == 0 || names(rule.Modules, m.Module)) && names(rule.Models, m.Name)
+	unknown := m.Table == nil && m.Module == ""
+	return (len(rule.Modules) == 0 || unknown || names(rule.Modules, m.Module)) && names(rule.Models, m.Name)
 }
 
 func names(list []string, name string) bool {
@@ -59,18 +82,19 @@ func names(list []string, name string) bool {
 func granted(verbs []string) Verbs {
 	var v Verbs
 	for _, verb := range verbs {
-		switch verb {
-		case contract.Wildcard:
-			v |= View | Add | Change | Delete
-		case contract.VerbView:
-			v |= View
-		case contract.VerbAdd:
-			v |= Add
-		case contract.VerbChange:
-			v |= Change | View
-		case contract.VerbDelete:
-			v |= Delete
-		}
+		v |= verbsOf[verb]
 	}
 	return v
+}
+
+// verbsOf are the verbs that a verb of a rule stands for.
+var verbsOf = map[string]Verbs{
+	contract.Wildcard: View | Add | Change | Delete, contract.VerbView: View, contract.VerbAdd: Add,
+	contract.VerbChange: Change | View, contract.VerbDelete: Delete,
+}
+
+// required are the verbs that an action requires; false where it has a verb that there is none of.
+func required(verbs []string) (Verbs, bool) {
+	known := !slices.ContainsFunc(verbs, func(verb string) bool { return verbsOf[verb] == 0 })
+	return granted(verbs), known
 }

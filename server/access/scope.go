@@ -20,11 +20,51 @@ func (t *Token) Scope(m *catalog.Model) (Scope, bool) {
 	return Scope{t, m}, m.Served() && t.Verbs(m).Has(View)
 }
 
+// Reach returns the model whether or not the token may view it, for operations that need another verb. What Has View
+// denies, no row's content may be shown of.
+func (t *Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
+
+// Unscoped is a whole table, whoever may see its rows: only to find out what a deletion takes along, and to write the
+// audit. Nothing that is read through it may be shown.
+func (t *Token) Unscoped(table *database.Table) database.Source {
+	return database.NewSource(table, nil)
+}
+
 // Model is the model that is seen.
 func (s Scope) Model() *catalog.Model { return s.model }
 
-// Source is the model's table with the condition that its rows must meet for this token.
-func (s Scope) Source() database.Source { return database.NewSource(s.model.Table, nil) }
+// Has is whether the token has all of these verbs on the model.
+func (s Scope) Has(verbs Verbs) bool { return s.token.Verbs(s.model).Has(verbs) }
+
+// Of returns another model as the same token reaches it.
+func (s Scope) Of(m *catalog.Model) Scope { return Scope{s.token, m} }
+
+// Source is the model's table with the condition that its rows must meet for this token: the row policy.
+func (s Scope) Source() database.Source { return database.NewSource(s.model.Table, s.policy()) }
+
+// Actions are the declared actions that the token may run on the model: it may view it, and either has all of the verbs
+// that the action requires or a rule that names it (decisions section 6). One that requires none needs such a rule. Of a
+// model that is withheld they are what they would be.
+func (s Scope) Actions() []*catalog.Action {
+	if !s.Has(View) {
+		return nil
+	}
+	declared := s.model.Actions
+	if !s.model.Served() {
+		declared = nil
+		for _, a := range s.model.Model.Actions {
+			declared = append(declared, &catalog.Action{Action: a})
+		}
+	}
+	var allowed []*catalog.Action
+	for _, a := range declared {
+		verbs, known := required(a.Requires)
+		if known && verbs != 0 && s.Has(verbs) || s.token.rights.names(s.model, a.Name) {
+			allowed = append(allowed, a)
+		}
+	}
+	return allowed
+}
 
 // Fields are the visible fields, in the table's order.
 func (s Scope) Fields() []*catalog.Field { return s.model.Fields }
@@ -54,7 +94,7 @@ func (s Scope) Follow(name string) (*catalog.Relation, Scope, bool) {
 	return r, target, ok
 }
 
-// SearchFields are the model's search fields, less those behind relations that the token may not follow.
+// SearchFields are the model's search fields, less those behind relations that the token may not follow. None is masked.
 func (s Scope) SearchFields() []catalog.SearchField {
 	var visible []catalog.SearchField
 	for _, f := range s.model.Search {

@@ -1,5 +1,6 @@
 // Package access says who may do what: it finds a token by the text that a request shows, knows the verbs that its
-// rules grant on each model, and hands out the Scope through which every statement about a table is made.
+// rules grant on each model, and hands out the Scope through which every statement about a table is made, with the
+// condition that its row policies put on the rows.
 package access
 
 import (
@@ -12,29 +13,32 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-// Tokens are the tokens in force for one catalog. Tokens with the same rules share their rights.
+// Tokens are the tokens in force for one catalog. Tokens with the same rules share their rights, and those with the same
+// groups and attributes what row policies know of them.
 type Tokens struct {
 	byHash map[[sha256.Size]byte]*Token
 }
 
 // Token is an MCPToken in force.
 type Token struct {
-	name   string
-	expiry time.Time // zero: never
-	rights *rights
+	name    string
+	expiry  time.Time // zero: never
+	rights  *rights
+	subject *subject
 }
 
 // NewTokens compiles a Config's tokens. Entries without a hash are not in force and are left out.
 func NewTokens(config *contract.Config, models *catalog.Catalog) *Tokens {
 	t := &Tokens{byHash: make(map[[sha256.Size]byte]*Token, len(config.Tokens))}
-	shared := map[string]*rights{}
+	shared, subjects := map[string]*rights{}, map[string]*subject{}
 	for _, entry := range config.Tokens {
 		if len(entry.Hashes) == 0 {
 			continue
 		}
 		token := &Token{
-			name:   entry.Namespace + "/" + entry.Name,
-			rights: compileRights(entry.Rules, models, shared),
+			name:    entry.Namespace + "/" + entry.Name,
+			rights:  compileRights(entry.Rules, models, shared),
+			subject: subjectOf(&entry, subjects),
 		}
 		if entry.Expiry != nil {
 			token.expiry = *entry.Expiry

@@ -1,4 +1,4 @@
-// Package admin is the operations that tools perform: list, get, describe and their kin. It knows models, rows and
+// Package admin is the operations that tools perform: list, get, create and their kin. It knows models, rows and
 // permissions, and neither HTTP nor SQL: a call becomes a plan over a Scope, which package database answers.
 package admin
 
@@ -7,22 +7,41 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/seal"
+	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
 // Admin performs the tools of one catalog on one database. It is never changed once it is made.
 type Admin struct {
-	catalog *catalog.Catalog
-	db      database.DB
-	tools   toolPieces
+	catalog  *catalog.Catalog
+	db       database.DB
+	settings Settings
+	cursors  *seal.Sealer
+	tools    toolPieces
 	// resources are the models' entries of resources/list, by Model.Index; nil for a model that is not advertised.
 	resources [][]byte
 }
 
+// Settings are what the operations need beside models and rows.
+type Settings struct {
+	// Endpoint is the endpoint's namespace and name, for webhooks.
+	Endpoint string
+	// SealKey is the key of cursors and confirmation tokens.
+	SealKey []byte
+	// MaxResultBytes is the size at which the rows of an answer are cut off.
+	MaxResultBytes int
+	// Audit is told of every change and refusal; it may be nil.
+	Audit *audit.Log
+	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
+	Webhook *webhook.Client
+}
+
 // New returns the operations over a catalog. db may be nil where no model of the catalog is served.
-func New(c *catalog.Catalog, db database.DB) *Admin {
-	return &Admin{catalog: c, db: db, tools: encodeTools(c), resources: encodeResources(c)}
+func New(c *catalog.Catalog, db database.DB, settings Settings) *Admin {
+	return &Admin{catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose), tools: encodeTools(c), resources: encodeResources(c)}
 }
 
 // Result is a tool's answer.
@@ -48,44 +67,40 @@ type Result struct {
 type operation struct {
 	// name stands before the model's in a tool's name.
 	name string
-	// verb is what a token must be granted on the model; label what a refusal calls it.
-	verb  access.Verbs
+	// may is whether a token may use the operation on a model at all, label what a refusal calls it.
+	may   func(access.Scope) bool
 	label string
-	// run performs the operation; nil where the server offers it for no model.
-	run func(*Admin, context.Context, access.Scope, []byte) ([]byte, error)
-	// define returns the tool as tools/list shows it, needsKey whether a model without a key has none.
-	define   func(*catalog.Model) definition
-	needsKey bool
+	// writes is whether it changes anything: the audit is told of each call.
+	writes bool
+	// offered is whether a served model has the operation, whoever asks; nil is always.
+	offered func(*catalog.Catalog, *catalog.Model) bool
+	run     func(*call) ([]byte, error)
+	// define returns the tool as tools/list shows it.
+	define func(*catalog.Model) definition
 	// many is whether it is told of with what changes many rows at once, rather than one row.
 	many bool
 	// advice is what prompts say about using it well: a sentence that goes on after the tool's name.
 	advice string
 }
 
+// call is one call of a model's tool on its way to its answer.
+type call struct {
+	*Admin
+	ctx   context.Context
+	token *access.Token
+	op    *operation
+	// scope is that of the model; it may not be one that the token may view.
+	scope access.Scope
+	// raw are the arguments: a JSON object, or nil.
+	raw []byte
+	// record is what the audit is told; operations that write fill in what they know of IDs, Fields, Changed and DryRun.
+	record audit.Record
+}
+
 const findModels = "find_models"
 
-// operations are in the order in which tools/list has them (decisions section 4).
-var operations = []operation{
-	{name: "list", verb: access.View, label: "view", run: (*Admin).list, define: defineList,
-		advice: "narrow with filters and search, order with order_by, and ask only for the fields that you need"},
-	{name: "get", verb: access.View, label: "view", run: (*Admin).get, define: defineGet, needsKey: true,
-		advice: "one row by its id, as list rows show it"},
-	{name: "create", verb: access.Add, label: "add"},
-	{name: "update", verb: access.Change, label: "change"},
-	{name: "delete", verb: access.Delete, label: "delete"},
-	{name: "describe", verb: access.View, label: "view", run: (*Admin).describe, define: defineDescribe,
-		advice: "fields, types and relationships: look here before you filter"},
-	{name: "actions", verb: access.View, label: "view", many: true},
-	{name: "action", verb: access.View, label: "view", many: true},
-	{name: "bulk", verb: access.View, label: "view", many: true},
-	{name: "related", verb: access.View, label: "view"},
-	{name: "history", verb: access.View, label: "view"},
-	{name: "autocomplete", verb: access.View, label: "view"},
-}
-
-func (o *operation) offeredFor(m *catalog.Model) bool {
-	return o.run != nil && (!o.needsKey || len(m.Key) > 0)
-}
+// outcomeOK is a record's outcome where there was no error.
+const outcomeOK = "ok"
 
 // Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of decisions section
 // 5: the model is known, the token may, the arguments fit, the row is there.
@@ -100,57 +115,40 @@ func (a *Admin) Call(ctx context.Context, token *access.Token, tool string, argu
 		r.UnknownTool = true
 		return r
 	}
-	return result(a.callModel(ctx, token, op, model, arguments))
+	return a.callModel(ctx, token, op, model, arguments)
 }
 
-func (a *Admin) callModel(ctx context.Context, token *access.Token, op *operation, model string, arguments []byte) ([]byte, error) {
-	m := a.catalog.Model(model)
+// callModel performs an operation on a model, and tells the audit of what changes something or is refused.
+func (a *Admin) callModel(ctx context.Context, token *access.Token, op *operation, model string, arguments []byte) Result {
+	c := &call{Admin: a, ctx: ctx, token: token, op: op, raw: arguments}
+	r := result(c.perform(model))
+	if op.writes || r.Code == CodePermissionDenied {
+		c.record.Token, c.record.Tool, c.record.Model = token.Name(), op.name+"_"+model, model
+		if c.record.Operation == "" {
+			c.record.Operation = op.name
+		}
+		if c.record.Outcome = outcomeOK; r.IsError {
+			c.record.Outcome = string(r.Code)
+		}
+		a.settings.Audit.Write(ctx, &c.record)
+	}
+	return r
+}
+
+func (c *call) perform(model string) ([]byte, error) {
+	m := c.catalog.Model(model)
 	if m == nil {
 		return nil, modelNotFound(model)
 	}
-	if !token.Verbs(m).Has(op.verb) {
-		return nil, permissionDenied(op.label, m)
+	c.scope = c.token.Reach(m)
+	if !c.op.may(c.scope) {
+		return nil, permissionDenied(c.op.label, m)
 	}
 	if !m.Served() {
 		return nil, modelWithheld(m)
 	}
-	if !op.offeredFor(m) {
-		return nil, notOffered(op.name, m)
+	if !c.op.offeredFor(c.catalog, m) {
+		return nil, c.notOffered(m)
 	}
-	scope, ok := token.Scope(m)
-	if !ok {
-		return nil, permissionDenied("view", m)
-	}
-	return op.run(a, ctx, scope, arguments)
-}
-
-// offered are the operations that the token may use on a model; none on one that is not served.
-func offered(token *access.Token, m *catalog.Model) []*operation {
-	var some []*operation
-	for i := range operations {
-		if op := &operations[i]; m.Served() && op.offeredFor(m) && token.Verbs(m).Has(op.verb) {
-			some = append(some, op)
-		}
-	}
-	return some
-}
-
-func findOperation(name string) *operation {
-	for i := range operations {
-		if operations[i].name == name {
-			return &operations[i]
-		}
-	}
-	return nil
-}
-
-// Tools are the names of the tools that a served model has for a token that may do everything.
-func Tools(m *catalog.Model) []string {
-	var names []string
-	for i := range operations {
-		if operations[i].offeredFor(m) {
-			names = append(names, operations[i].name+"_"+m.Name)
-		}
-	}
-	return names
+	return c.op.run(c)
 }

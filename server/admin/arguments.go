@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // arguments are a tool call's arguments, taken one by one. A null counts as absent.
@@ -41,7 +43,7 @@ func (a arguments) count(name string, absent int) (int, error) {
 	}
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 0 {
-		return 0, invalid("%s must be an integer of at least 0, not %s", name, excerpt(raw))
+		return 0, invalid("%s must be an integer of at least 0, not %s", name, lookup.Excerpt(raw))
 	}
 	return n, nil
 }
@@ -53,7 +55,7 @@ func (a arguments) text(name string) (string, error) {
 	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return "", invalid("%s must be a string, not %s", name, excerpt(raw))
+		return "", invalid("%s must be a string, not %s", name, lookup.Excerpt(raw))
 	}
 	return s, nil
 }
@@ -65,20 +67,11 @@ func (a arguments) texts(name string) ([]string, error) {
 	}
 	var list []*string
 	if err := json.Unmarshal(raw, &list); err != nil || slices.Contains(list, nil) {
-		return nil, invalid("%s must be an array of strings, not %s", name, excerpt(raw))
+		return nil, invalid("%s must be an array of strings, not %s", name, lookup.Excerpt(raw))
 	}
 	texts := make([]string, len(list))
 	for i, s := range list {
 		texts[i] = *s
 	}
 	return texts, nil
-}
-
-// excerpt is a piece of a caller's own value, short enough for a message.
-func excerpt(raw []byte) string {
-	const most = 60
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
 }

@@ -1,8 +1,10 @@
 package admin
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -58,15 +60,15 @@ type administrationOptions struct {
 }
 
 // describe answers what the model is made of.
-func (a *Admin) describe(_ context.Context, scope access.Scope, raw []byte) ([]byte, error) {
-	if _, err := parseArguments(raw); err != nil {
+func (c *call) describe() ([]byte, error) {
+	if _, err := parseArguments(c.raw); err != nil {
 		return nil, err
 	}
-	return json.Marshal(descriptionOf(scope))
+	return json.Marshal(descriptionOf(c.catalog, c.scope))
 }
 
 // descriptionOf describes the model as the scope's token may see it.
-func descriptionOf(scope access.Scope) *description {
+func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	m := scope.Model()
 	d := &description{
 		ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
@@ -77,7 +79,7 @@ func descriptionOf(scope access.Scope) *description {
 	}
 	for _, f := range scope.Fields() {
 		d.Fields = append(d.Fields, describeField(f))
-		if f.Column.Generated {
+		if isReadOnly(f) {
 			d.AdminConfig.ReadonlyFields = append(d.AdminConfig.ReadonlyFields, f.Name)
 		}
 		if len(m.ListDisplay) == 0 {
@@ -103,25 +105,59 @@ func descriptionOf(scope access.Scope) *description {
 		}
 		d.AdminConfig.Ordering = append(d.AdminConfig.Ordering, name)
 	}
+	for _, in := range m.Inlines {
+		if scope.Of(in.Model).Has(access.View) {
+			d.AdminConfig.Inlines = append(d.AdminConfig.Inlines, in.Model.Name)
+		}
+	}
+	for _, action := range actionsOf(models, scope) {
+		d.AdminConfig.Actions = append(d.AdminConfig.Actions, action.Name)
+	}
 	return d
 }
+
+// isReadOnly is whether no call writes the field.
+func isReadOnly(f *catalog.Field) bool { return f.ReadOnly || f.Masked || f.Column.Generated }
 
 func describeField(f *catalog.Field) fieldInfo {
 	c := f.Column
 	info := fieldInfo{
 		Name: f.Name, Type: c.Kind.String(), Required: !c.Nullable && !c.HasDefault && !c.Generated,
-		MaxLength: c.MaxLength, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: c.Comment,
+		MaxLength: c.MaxLength, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
 	}
 	if !c.Generated {
 		info.Default = c.Default // what computes a column is no default, and may name columns that are hidden
 	}
-	for _, value := range c.Choices {
-		info.Choices = append(info.Choices, choice{value, value})
+	for _, each := range f.Choices {
+		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})
 	}
-	if c.Generated {
-		info.Editable = new(bool)
+	switch {
+	case isReadOnly(f):
+		info.Editable, info.Required = new(bool), false
+	case f.PrimaryKey:
+		info.note("Set on create only.")
+	}
+	if f.Masked {
+		info.note(maskNote(f))
 	}
 	return info
+}
+
+// note adds a sentence to the help.
+func (f *fieldInfo) note(text string) {
+	if f.HelpText = strings.TrimSpace(sentence(f.HelpText)); f.HelpText != "" {
+		f.HelpText += " "
+	}
+	f.HelpText += text
+}
+
+// maskNote says how a masked field is shown.
+func maskNote(f *catalog.Field) string {
+	const unusable = " It cannot be filtered, ordered or searched by."
+	if f.KeepLast == 0 {
+		return "Masked: shown as ****." + unusable
+	}
+	return fmt.Sprintf("Masked: shown as **** and its last %d characters, where it has at least %d.", f.KeepLast, 2*f.KeepLast+4) + unusable
 }
 
 func describeRelation(r *catalog.Relation) relationInfo {

@@ -18,9 +18,14 @@ type Code string
 const (
 	CodePermissionDenied Code = "permission_denied"
 	CodeNotFound         Code = "not_found"
+	CodeValidation       Code = "validation_error"
 	CodeInvalidArgument  Code = "invalid_argument"
+	CodeProtected        Code = "protected"
+	CodeConflict         Code = "conflict"
 	CodeUnavailable      Code = "unavailable"
 	CodeTimeout          Code = "timeout"
+	CodeTooLarge         Code = "too_large"
+	CodeRateLimited      Code = "rate_limited"
 	CodeInternal         Code = "internal"
 )
 
@@ -28,6 +33,12 @@ const (
 type toolError struct {
 	Message string `json:"error"`
 	Code    Code   `json:"code"`
+	// Validation says which fields are at fault; it is there for CodeValidation only.
+	Validation *violations `json:"validation_errors,omitempty"`
+	// Current is the row as get_ shows it, for a CodeConflict about one.
+	Current json.RawMessage `json:"current,omitempty"`
+	// payload is the whole answer where it holds more than an error has; nil: the members above.
+	payload []byte
 }
 
 func (e *toolError) Error() string { return e.Message }
@@ -46,13 +57,21 @@ func modelNotFound(name string) error {
 	return failf(CodeNotFound, "Model '%s' not found; %s tells which there are", name, findModels)
 }
 
+// isNotFound is whether an error says that a row is not there.
+func isNotFound(err error) bool {
+	var told *toolError
+	return errors.As(err, &told) && told.Code == CodeNotFound
+}
+
+func rowNotFound(m *catalog.Model) error { return failf(CodeNotFound, "%s not found", m.Name) }
+
 func permissionDenied(label string, m *catalog.Model) error {
 	return failf(CodePermissionDenied, "Permission denied: cannot %s %s", label, m.Name)
 }
 
-func notOffered(operation string, m *catalog.Model) error {
-	offered := strings.Join(Tools(m), ", ")
-	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", operation, m.Name, offered)
+func (c *call) notOffered(m *catalog.Model) error {
+	offered := strings.Join(Tools(c.catalog, m), ", ")
+	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", c.op.name, m.Name, offered)
 }
 
 // modelWithheld speaks of a model that is registered but cannot be served as things are. Why, the admin is told in the
@@ -77,8 +96,10 @@ func result(text []byte, err error) Result {
 		r.Cause = err
 		r.DatabaseAway, r.SchemaChanged = failure.Code == database.Unreachable, failure.Code == database.Changed
 	}
-	r.Code, r.Message = told.Code, told.Message
-	r.Text, _ = json.Marshal(told) // two strings: it cannot fail
+	r.Code, r.Message, r.Text = told.Code, told.Message, told.payload
+	if r.Text == nil {
+		r.Text, _ = json.Marshal(told) // strings and JSON that is valid already: it cannot fail
+	}
 	return r
 }
 
@@ -86,17 +107,27 @@ func result(text []byte, err error) Result {
 func tell(e *database.Error) *toolError {
 	switch e.Code {
 	case database.Unreachable:
-		return &toolError{"the database cannot be reached; try again in a few seconds", CodeUnavailable}
+		return &toolError{Code: CodeUnavailable, Message: "the database cannot be reached; try again in a few seconds"}
 	case database.Busy:
-		return &toolError{"all of the server's database connections are busy; try again, with fewer calls at once", CodeUnavailable}
+		return &toolError{Code: CodeUnavailable, Message: "all of the server's database connections are busy; try again, with fewer calls at once"}
 	case database.Timeout:
-		return &toolError{"the database took too long; narrow the filters, or ask for fewer rows", CodeTimeout}
+		return &toolError{Code: CodeTimeout, Message: "the database took too long; narrow the filters, or ask for fewer rows"}
 	case database.Cancelled:
-		return &toolError{"the call was cancelled", CodeUnavailable}
+		return &toolError{Code: CodeUnavailable, Message: "the call was cancelled"}
 	case database.Changed:
-		return &toolError{"the table has just changed; try again in a few seconds", CodeUnavailable}
+		return &toolError{Code: CodeUnavailable, Message: "the table has just changed; try again in a few seconds"}
 	case database.Invalid:
-		return &toolError{e.Message, CodeInvalidArgument}
+		return &toolError{Code: CodeInvalidArgument, Message: e.Message}
+	case database.Violated:
+		return violationOf(nil, e.Violation)
+	case database.Locked:
+		return &toolError{Code: CodeUnavailable, Message: "another change is in the way; try again"}
+	case database.Refused:
+		return &toolError{Code: CodePermissionDenied, Message: "the database user of this endpoint may not do that; whoever administers the database can grant it"}
+	case database.Full:
+		return &toolError{Code: CodeUnavailable, Message: "the database has no room left; nothing was changed"}
+	case database.Uncertain:
+		return &toolError{Code: CodeUnavailable, Message: "the connection to the database broke while the change was being committed: it is not known whether it took hold; read the rows before you try again"}
 	}
-	return &toolError{"the database could not answer", CodeInternal}
+	return &toolError{Code: CodeInternal, Message: "the database could not answer"}
 }

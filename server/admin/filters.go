@@ -10,13 +10,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// The bounds of filters and of the values of one (decisions section 4, "filters").
-const (
-	maxFilters  = 32
-	maxInValues = 1000
-)
+// maxFilters bounds the filters of a call (decisions section 4, "filters").
+const maxFilters = 32
 
 // appendFilters adds one condition for each filter: they are ANDed.
 func appendFilters(where database.And, scope access.Scope, raw json.RawMessage) (database.And, error) {
@@ -25,7 +23,7 @@ func appendFilters(where database.And, scope access.Scope, raw json.RawMessage) 
 	}
 	var filters map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &filters); err != nil {
-		return nil, invalid("filters must be an object of field name to value, not %s", excerpt(raw))
+		return nil, invalid("filters must be an object of field name to value, not %s", lookup.Excerpt(raw))
 	}
 	if len(filters) > maxFilters {
 		return nil, invalid("filters: at most %d, not %d", maxFilters, len(filters))
@@ -46,11 +44,11 @@ func planFilter(scope access.Scope, key string, value json.RawMessage) (database
 	if target, ok := findTarget(scope, key); ok {
 		return target.compare(key, "exact", value)
 	}
-	lookup := "exact"
-	if i := strings.LastIndex(key, "__"); i >= 0 && lookups[key[i+2:]] != nil {
-		lookup = key[i+2:]
+	name := "exact"
+	if i := strings.LastIndex(key, "__"); i >= 0 && lookup.Find(key[i+2:]) != nil {
+		name = key[i+2:]
 		if target, ok := findTarget(scope, key[:i]); ok {
-			return target.compare(key, lookup, value)
+			return target.compare(key, name, value)
 		}
 	}
 	relation, rest, through := strings.Cut(key, "__")
@@ -63,15 +61,15 @@ func planFilter(scope access.Scope, key string, value json.RawMessage) (database
 	}
 	target, ok := findTarget(related, rest)
 	if ok {
-		lookup = "exact" // a field of that name goes before a lookup: author__year may be the author's year
-	} else if name, behind := strings.CutSuffix(rest, "__"+lookup); behind {
-		rest = name
+		name = "exact" // a field of that name goes before a lookup: author__year may be the author's year
+	} else if field, behind := strings.CutSuffix(rest, "__"+name); behind {
+		rest = field
 		target, ok = findTarget(related, rest)
 	}
 	if !ok {
 		return nil, unknownFilter(related, key, rest)
 	}
-	condition, err := target.compare(key, lookup, value)
+	condition, err := target.compare(key, name, value)
 	if err != nil {
 		return nil, err
 	}
@@ -92,20 +90,20 @@ func findTarget(scope access.Scope, name string) (filterTarget, bool) {
 	case isKeyName(m, name):
 		return filterTarget{m, nil}, true
 	}
-	f := scope.Field(name)
+	f := comparedField(scope, name)
 	return filterTarget{m, f}, f != nil
 }
 
-func (t filterTarget) compare(key, lookup string, value json.RawMessage) (database.Condition, error) {
+func (t filterTarget) compare(key, name string, value json.RawMessage) (database.Condition, error) {
 	var condition database.Condition
 	var err error
 	switch {
 	case t.field == nil:
-		condition, err = t.compareKey(lookup, value)
-	case !slices.Contains(lookupsOf(t.field.Column), lookup):
-		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", lookup, t.field.Column.Kind, strings.Join(lookupsOf(t.field.Column), ", "))
+		condition, err = t.compareKey(name, value)
+	case !slices.Contains(lookup.Of(t.field.Column), name):
+		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", name, t.field.Column.Kind, strings.Join(lookup.Of(t.field.Column), ", "))
 	default:
-		condition, err = lookups[lookup](t.field.Column, value)
+		condition, err = lookup.Find(name)(t.field.Column, value)
 	}
 	if err != nil {
 		return nil, invalid("filters: %s: %s", key, err)
@@ -114,8 +112,8 @@ func (t filterTarget) compare(key, lookup string, value json.RawMessage) (databa
 }
 
 // compareKey compares a key of several columns, which has no order and no text of its own.
-func (t filterTarget) compareKey(lookup string, value json.RawMessage) (database.Condition, error) {
-	switch lookup {
+func (t filterTarget) compareKey(name string, value json.RawMessage) (database.Condition, error) {
+	switch name {
 	case "exact":
 		return keyEquals(t.model, value)
 	case "ne":
@@ -123,14 +121,14 @@ func (t filterTarget) compareKey(lookup string, value json.RawMessage) (database
 		return database.Not{Condition: condition}, err
 	case "in":
 		var any database.Or
-		err := eachValue(value, func(raw json.RawMessage) error {
+		err := lookup.EachValue(value, func(raw json.RawMessage) error {
 			condition, err := keyEquals(t.model, raw)
 			any = append(any, condition)
 			return err
 		})
 		return any, err
 	}
-	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are exact, ne, in", lookup)
+	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are exact, ne, in", name)
 }
 
 func unknownFilter(scope access.Scope, key, name string) error {
@@ -139,31 +137,57 @@ func unknownFilter(scope access.Scope, key, name string) error {
 		relations = append(relations, r.Name)
 	}
 	m := scope.Model()
-	message := fmt.Sprintf("filters: %s: %s has no field %q; its fields are %s", key, m.Name, name, strings.Join(fieldNames(scope), ", "))
+	message := fmt.Sprintf("filters: %s: %s has no field %q; its fields are %s", key, m.Name, name, strings.Join(comparedFields(scope), ", "))
 	if len(relations) > 0 {
 		message += "; its relations (as relation__field) are " + strings.Join(relations, ", ")
 	}
-	return invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookupNames, ", "))
+	return invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookup.Names, ", "))
 }
+
+// comparedFields are the names of the fields that filters may use.
+func comparedFields(scope access.Scope) []string {
+	var names []string
+	for _, f := range scope.Fields() {
+		if !f.Masked {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// maxWords bounds the words of a search.
+const maxWords = 10
 
 // appendSearch adds one condition for each word of a search: the word must be in one of the search fields at least.
 func appendSearch(where database.And, scope access.Scope, search string) (database.And, error) {
-	const maxWords = 10
-	words := strings.Fields(search)
-	if len(words) == 0 {
+	if strings.TrimSpace(search) == "" {
 		return where, nil
 	}
-	if len(words) > maxWords {
-		return nil, invalid("search: at most %d words, not %d", maxWords, len(words))
-	}
-	if strings.ContainsRune(search, 0) {
-		return nil, invalid("search must not contain U+0000")
+	if err := checkSearch("search", search); err != nil {
+		return nil, err
 	}
 	fields := scope.SearchFields()
 	if len(fields) == 0 {
 		return nil, invalid("%s has no fields that search looks in; use filters", scope.Model().Name)
 	}
-	for _, word := range words {
+	return append(where, matchWords(scope, fields, search)...), nil
+}
+
+// checkSearch judges the text of a search, which the argument of that name has.
+func checkSearch(argument, search string) error {
+	if n := len(strings.Fields(search)); n > maxWords {
+		return invalid("%s: at most %d words, not %d", argument, maxWords, n)
+	}
+	if strings.ContainsRune(search, 0) {
+		return invalid("%s must not contain U+0000", argument)
+	}
+	return nil
+}
+
+// matchWords has one condition for each word: that it is in one of the fields at least.
+func matchWords(scope access.Scope, fields []catalog.SearchField, search string) database.And {
+	var all database.And
+	for _, word := range strings.Fields(search) {
 		var any database.Or
 		for _, f := range fields {
 			var condition database.Condition = database.Match{Column: f.Field.Column, Op: f.Op, Text: word, FoldCase: true}
@@ -172,7 +196,7 @@ func appendSearch(where database.And, scope access.Scope, search string) (databa
 			}
 			any = append(any, condition)
 		}
-		where = append(where, any)
+		all = append(all, any)
 	}
-	return where, nil
+	return all
 }

@@ -45,7 +45,7 @@ func (a *Admin) findModels(token *access.Token, raw []byte) ([]byte, error) {
 			ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
 			Description: describeModel(m), ToolsExposed: m.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
 		}
-		for _, op := range offered(token, m) {
+		for _, op := range a.offered(token, m) {
 			info.Operations = append(info.Operations, op.name)
 		}
 		found.Models = append(found.Models, info)

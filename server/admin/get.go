@@ -1,37 +1,32 @@
 package admin
 
-import (
-	"context"
-
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/database"
-)
-
-// get answers the one row that has the id.
-func (a *Admin) get(ctx context.Context, scope access.Scope, raw []byte) ([]byte, error) {
-	args, err := parseArguments(raw, idName)
+// get answers the one row that has the id, with the rows that belong to it where they are asked for.
+func (c *call) get() ([]byte, error) {
+	args, err := parseArguments(c.raw, idName, "include_inlines", "include_related")
 	if err != nil {
 		return nil, err
 	}
-	id, ok := args[idName]
-	if !ok {
-		return nil, invalid("id parameter is required")
-	}
-	m := scope.Model()
-	where, err := keyEquals(m, id)
+	where, err := c.wantedRow(args)
 	if err != nil {
 		return nil, err
 	}
-	output, err := planOutput(scope, nil)
+	inlines, err := args.flag("include_inlines")
 	if err != nil {
 		return nil, err
 	}
-	row, page, err := a.db.Select(ctx, &database.Select{From: scope.Source(), Output: output, Where: where, Limit: 1}, nil)
+	related, err := args.flag("include_related")
 	if err != nil {
 		return nil, err
 	}
-	if page.Count == 0 {
-		return nil, failf(CodeNotFound, "%s not found", m.Name)
+	if !inlines && !related {
+		return c.rowWhere(c.db, c.scope, where, false)
 	}
-	return row, nil
+	k := &kin{call: c, parent: c.scope, where: where}
+	if inlines {
+		k.addInlines()
+	}
+	if related {
+		k.addRelations()
+	}
+	return k.answer()
 }

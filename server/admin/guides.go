@@ -64,14 +64,14 @@ func (a *Admin) explainModels(token *access.Token) string {
 			break
 		}
 		m := scope.Model()
-		g.line("- %s (%s):%s Tools: %s", m.Name, m.VerboseNamePlural, sentence(describeModel(m)), toolNames(offered(token, m), m))
+		g.line("- %s (%s):%s Tools: %s", m.Name, m.VerboseNamePlural, sentence(describeModel(m)), toolNames(a.offered(token, m), m))
 	}
 	m := scopes[0].Model()
 	g.line("")
 	g.line("How to go about it, with %s as the example:", m.Name)
 	g.line(`- %s {"query": "%s"}: finds models by name and description`, findModels, m.Name)
-	for _, op := range offered(token, m) {
-		if op.define(m).Annotations.ReadOnlyHint {
+	for _, op := range a.offered(token, m) {
+		if !op.writes {
 			g.tool(op, m)
 		}
 	}
@@ -108,9 +108,9 @@ func toolNames(ops []*operation, m *catalog.Model) string {
 }
 
 // explainModel writes understand_model.
-func explainModel(scope access.Scope, ops []*operation) string {
+func (a *Admin) explainModel(scope access.Scope, ops []*operation) string {
 	var g guide
-	m, d := scope.Model(), descriptionOf(scope)
+	m, d := scope.Model(), descriptionOf(a.catalog, scope)
 	g.line("Understand the model %s (%s).%s", m.Name, m.VerboseNamePlural, sentence(describeModel(m)))
 	g.fields(d)
 	if len(d.Relationships) > 0 {
@@ -148,6 +148,9 @@ func (g *guide) fields(d *description) {
 		if f.MaxLength > 0 {
 			text += fmt.Sprintf(", at most %d characters", f.MaxLength)
 		}
+		if f.Editable != nil {
+			text += ", read-only"
+		}
 		if len(f.Choices) > 0 {
 			values := make([]string, len(f.Choices))
 			for i, c := range f.Choices {
@@ -167,61 +170,4 @@ func (g *guide) options(what string, names []string) {
 	if len(names) > 0 {
 		g.line("%s %s.", what, strings.Join(names, ", "))
 	}
-}
-
-// explainChanges writes crud_guide.
-func explainChanges(scope access.Scope, ops []*operation) string {
-	var g guide
-	m, d := scope.Model(), descriptionOf(scope)
-	var reading, changing []*operation
-	for _, op := range ops {
-		if op.define(m).Annotations.ReadOnlyHint {
-			reading = append(reading, op)
-		} else {
-			changing = append(changing, op)
-		}
-	}
-	if len(changing) == 0 {
-		g.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.VerboseNamePlural)
-	} else {
-		g.line("Change %s safely. Look first, with:", m.VerboseNamePlural)
-	}
-	for _, op := range reading {
-		g.tool(op, m)
-	}
-	if len(changing) == 0 {
-		return g.end()
-	}
-	g.line("Then change, one step at a time, and only what your user asked for:")
-	for _, op := range changing {
-		g.tool(op, m)
-	}
-	g.fields(d)
-	g.options("Read-only fields, which no data may hold:", d.AdminConfig.ReadonlyFields)
-	g.options("Inlines, the rows that are changed with their parent:", d.AdminConfig.Inlines)
-	return g.end()
-}
-
-// explainBulk writes bulk_operations_guide.
-func (a *Admin) explainBulk(token *access.Token) string {
-	var g guide
-	found := false
-	for _, scope := range a.viewable(token) {
-		m := scope.Model()
-		for _, op := range offered(token, m) {
-			if !op.many {
-				continue
-			}
-			if !found {
-				found = true
-				g.line("Change many rows at once with these tools, after a look at the rows with list_<model>:")
-			}
-			g.tool(op, m)
-		}
-	}
-	if !found {
-		g.line("No model that you may use has bulk tools or actions: there is nothing here that changes many rows at once.")
-		g.line("To read many rows, list_<model> pages with limit and offset; find_models names the models and their operations.")
-	}
-	return g.end()
 }

@@ -14,15 +14,11 @@ const mostNames = 20
 func (a *Admin) Instructions(endpoint string, token *access.Token) string {
 	var names []string
 	changes := false
-	seen := map[*operation]bool{} // what an operation may do is the same for every model, and its definition is costly
 	for _, scope := range a.viewable(token) {
 		m := scope.Model()
 		names = append(names, m.Name)
-		for _, op := range offered(token, m) {
-			if !seen[op] {
-				seen[op] = true
-				changes = changes || !op.define(m).Annotations.ReadOnlyHint
-			}
+		for _, op := range a.offered(token, m) {
+			changes = changes || op.writes
 		}
 	}
 	var b strings.Builder
@@ -36,8 +32,10 @@ func (a *Admin) Instructions(endpoint string, token *access.Token) string {
 		fmt.Fprintf(&b, " You may view %d models, among them %s.", len(names), strings.Join(names[:mostNames], ", "))
 	}
 	b.WriteString("\nStart with find_models, then describe_<model> for fields and relationships.")
-	b.WriteString(` list_<model> filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with limit and offset; ask only for the fields that you need.`)
-	if !changes {
+	b.WriteString(` list_<model> filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`)
+	if changes {
+		b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; crud_guide and bulk_operations_guide say how. An answer with requires_confirmation has changed nothing: ask your user first.")
+	} else {
 		b.WriteString("\nYou may only read.")
 	}
 	b.WriteString("\n" + dataNotInstructions)

@@ -22,7 +22,7 @@ func TestInstructionsAreCheap(t *testing.T) {
 		config.Models = append(config.Models, contract.Model{Exposure: table.Name, Name: table.Name, Table: table.Name, DefaultPageSize: 1, MaxPageSize: 1})
 	}
 	models := catalog.Build(config, schema)
-	a, token := New(models, nil), access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
+	a, token := New(models, nil, Settings{}), access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	const perModel = 5
 	if got := testing.AllocsPerRun(10, func() { a.Instructions("shop", token) }); got > 200*perModel {
 		t.Errorf("%v allocations for 200 models, want at most %d for each", got, perModel)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // idName is what arguments, filters and order_by call the whole key, whatever its columns are called.
@@ -30,7 +31,7 @@ func keyColumns(m *catalog.Model) []*database.Column {
 func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
 	if len(m.Key) == 1 {
 		column := m.Key[0].Column
-		value, err := parseValue(column, raw)
+		value, err := lookup.ParseValue(column, raw)
 		if err != nil {
 			return nil, invalid("id: %s", err)
 		}
@@ -50,7 +51,7 @@ func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error
 		if err != nil {
 			return nil, invalid("id: part %d is not percent-encoded as it should be", i+1)
 		}
-		value, err := parseText(m.Key[i].Column, plain)
+		value, err := lookup.ParseText(m.Key[i].Column, plain)
 		if err != nil {
 			return nil, invalid("id: part %d (%s): %s", i+1, m.Key[i].Name, err)
 		}

@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -11,40 +9,26 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// list answers {count, total_count, results}.
-func (a *Admin) list(ctx context.Context, scope access.Scope, raw []byte) ([]byte, error) {
-	plan, err := planList(scope, raw)
+// list answers {count, total_count, results}, and next_cursor where there is more.
+func (c *call) list() ([]byte, error) {
+	args, err := parseArguments(c.raw, "limit", "offset", "cursor", "total", "search", "order_by", "filters", "fields")
 	if err != nil {
 		return nil, err
 	}
-	// The rows come first, the counts are known after: room for them is left in front of the rows.
-	const room = len(`{"count":,"total_count":,"results":[`) + 2*20
-	out, page, err := a.db.Select(ctx, plan, make([]byte, room, 4096))
+	plan, err := planList(c.scope, args)
 	if err != nil {
 		return nil, err
 	}
-	head := make([]byte, 0, room)
-	head = strconv.AppendInt(append(head, `{"count":`...), int64(page.Count), 10)
-	head = strconv.AppendInt(append(head, `,"total_count":`...), page.Total, 10)
-	head = append(head, `,"results":[`...)
-	start := room - len(head)
-	copy(out[start:], head)
-	return append(out[start:], "]}"...), nil
+	if plan.After, err = c.openCursor(plan, args); err != nil {
+		return nil, err
+	}
+	return c.answerPage("{", c.scope, plan, func(last []database.Value) (string, error) { return c.nextCursor(plan, args, last) })
 }
 
-// planList reads list_'s arguments.
-func planList(scope access.Scope, raw []byte) (*database.Select, error) {
-	m := scope.Model()
-	args, err := parseArguments(raw, "limit", "offset", "search", "order_by", "filters", "fields")
+// planList reads list_'s arguments, but for the cursor.
+func planList(scope access.Scope, args arguments) (*database.Select, error) {
+	plan, err := planPage(scope, args)
 	if err != nil {
-		return nil, err
-	}
-	plan := &database.Select{From: scope.Source(), Total: true}
-	if plan.Limit, err = args.count("limit", m.DefaultPageSize); err != nil {
-		return nil, err
-	}
-	plan.Limit = min(plan.Limit, m.MaxPageSize)
-	if plan.Offset, err = args.count("offset", 0); err != nil {
 		return nil, err
 	}
 	var where database.And
@@ -61,6 +45,9 @@ func planList(scope access.Scope, raw []byte) (*database.Select, error) {
 	if len(where) > 0 {
 		plan.Where = where
 	}
+	if plan.Total, err = planTotal(scope, args); err != nil {
+		return nil, err
+	}
 	names, err := args.texts("order_by")
 	if err != nil {
 		return nil, err
@@ -68,12 +55,29 @@ func planList(scope access.Scope, raw []byte) (*database.Select, error) {
 	if plan.Order, err = planOrder(scope, names); err != nil {
 		return nil, err
 	}
+	if m := scope.Model(); m.UniqueKey {
+		plan.Cursor = orderColumns(plan.Order)
+	}
 	subset, err := args.texts("fields")
 	if err != nil {
 		return nil, err
 	}
 	plan.Output, err = planOutput(scope, subset)
 	return plan, err
+}
+
+// planPage begins the plan of a page of a scope's rows: it reads limit and offset.
+func planPage(scope access.Scope, args arguments) (*database.Select, error) {
+	m := scope.Model()
+	limit, err := args.count("limit", m.DefaultPageSize)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := args.count("offset", 0)
+	if err != nil {
+		return nil, err
+	}
+	return &database.Select{From: scope.Source(), Limit: min(limit, m.MaxPageSize), Offset: offset, More: true}, nil
 }
 
 // planOrder reads order_by, or takes the model's ordering where it is empty. The key is appended in the last column's
@@ -96,7 +100,7 @@ func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 			}
 			continue
 		}
-		f := scope.Field(name)
+		f := comparedField(scope, name)
 		if f == nil || !f.Column.Kind.Ordered() {
 			return nil, invalid("order_by: cannot order by %q; the fields are %s", name, strings.Join(orderedFields(scope), ", "))
 		}
@@ -114,14 +118,31 @@ func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 	return order, nil
 }
 
+func orderColumns(order []database.Order) []*database.Column {
+	columns := make([]*database.Column, len(order))
+	for i, o := range order {
+		columns[i] = o.Column
+	}
+	return columns
+}
+
 func orderedFields(scope access.Scope) []string {
 	var names []string
 	for _, f := range scope.Fields() {
-		if f.Column.Kind.Ordered() {
+		if f.Column.Kind.Ordered() && !f.Masked {
 			names = append(names, f.Name)
 		}
 	}
 	return names
+}
+
+// comparedField returns the field of that name that filters and order_by may use, or nil: a masked one, whose value could
+// be found out that way, looks like one that does not exist.
+func comparedField(scope access.Scope, name string) *catalog.Field {
+	if f := scope.Field(name); f != nil && !f.Masked {
+		return f
+	}
+	return nil
 }
 
 // planOutput says which members a row has: all visible fields, or the subset, and always the key.
@@ -137,16 +158,23 @@ func planOutput(scope access.Scope, subset []string) ([]database.Output, error) 
 	}
 	fields := scope.Fields()
 	output := make([]database.Output, 0, len(fields)+1)
+	columns := make([]*database.Column, len(fields)) // one piece of memory for the columns of all members
 	if m.KeyName != "" {
-		output = append(output, database.Output{Name: m.KeyName, Columns: keyColumns(m), Composite: len(m.Key) > 1})
+		output = append(output, keyOutput(m, m.KeyName))
 	}
-	for _, f := range fields {
+	for i, f := range fields {
 		wholeKey := m.KeyName == "" && f.PrimaryKey
 		if len(subset) == 0 || wanted[f] || wholeKey {
-			output = append(output, database.Output{Name: f.Name, Columns: []*database.Column{f.Column}})
+			columns[i] = f.Column
+			output = append(output, database.Output{Name: f.Name, Columns: columns[i : i+1 : i+1], Mask: f.Masked, KeepLast: f.KeepLast})
 		}
 	}
 	return output, nil
+}
+
+// keyOutput is a row's whole key, under a name.
+func keyOutput(m *catalog.Model, name string) database.Output {
+	return database.Output{Name: name, Columns: keyColumns(m), Composite: len(m.Key) > 1}
 }
 
 func fieldNames(scope access.Scope) []string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // Prompt is what prompts/get answers with: one message of the user's.
@@ -17,7 +18,7 @@ type prompt struct {
 	Arguments   []promptArgument `json:"arguments"`
 	// about writes the text where there are no arguments, aboutModel where the model's name is the one argument.
 	about      func(*Admin, *access.Token) string
-	aboutModel func(access.Scope, []*operation) string
+	aboutModel func(*Admin, access.Scope, []*operation) string
 }
 
 type promptArgument struct {
@@ -34,9 +35,9 @@ var prompts = []prompt{
 	{Name: "explore_models", Description: "How to discover the models of this endpoint and browse their data.",
 		Arguments: []promptArgument{}, about: (*Admin).explainModels},
 	{Name: "understand_model", Description: "The fields, relationships and administration options of one model.",
-		Arguments: modelArguments, aboutModel: explainModel},
+		Arguments: modelArguments, aboutModel: (*Admin).explainModel},
 	{Name: "crud_guide", Description: "How to create, update and delete rows of one model safely, with the rows that belong to them.",
-		Arguments: modelArguments, aboutModel: explainChanges},
+		Arguments: modelArguments, aboutModel: (*Admin).explainChanges},
 	{Name: "bulk_operations_guide", Description: "How to change many rows at once: bulk tools, actions and their confirmation.",
 		Arguments: []promptArgument{}, about: (*Admin).explainBulk},
 }
@@ -51,7 +52,7 @@ func (a *Admin) AppendPrompts(dst []byte, _ *access.Token) []byte { return appen
 func (a *Admin) Prompt(token *access.Token, name string, arguments []byte) (Prompt, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.Name == name })
 	if i < 0 {
-		return Prompt{}, invalid("Unknown prompt: %s", excerpt([]byte(name)))
+		return Prompt{}, invalid("Unknown prompt: %s", lookup.Excerpt([]byte(name)))
 	}
 	p := &prompts[i]
 	if p.about != nil {
@@ -61,7 +62,7 @@ func (a *Admin) Prompt(token *access.Token, name string, arguments []byte) (Prom
 	if err != nil {
 		return Prompt{}, err
 	}
-	return Prompt{p.Description, p.aboutModel(scope, offered(token, scope.Model()))}, nil
+	return Prompt{p.Description, p.aboutModel(a, scope, a.offered(token, scope.Model()))}, nil
 }
 
 // promptModel returns the model that a prompt's arguments name; an empty name is a missing one (decisions section 7).
@@ -79,7 +80,7 @@ func (a *Admin) promptModel(token *access.Token, arguments []byte) (access.Scope
 	}
 	m := a.catalog.Model(name)
 	if m == nil || !token.Verbs(m).Has(access.View) {
-		return access.Scope{}, modelNotFound(excerpt([]byte(name)))
+		return access.Scope{}, modelNotFound(lookup.Excerpt([]byte(name)))
 	}
 	scope, ok := token.Scope(m)
 	if !ok {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // The URIs of resources (interface specification section 4.5).
@@ -96,7 +97,7 @@ func (a *Admin) ReadResource(ctx context.Context, token *access.Token, uri strin
 	if err != nil {
 		return result(nil, err)
 	}
-	return result(a.callModel(ctx, token, findOperation(name), model, arguments))
+	return a.callModel(ctx, token, findOperation(name), model, arguments)
 }
 
 // parseURI says which operation on which model, with which arguments, reads a resource.
@@ -116,16 +117,16 @@ func parseURI(uri string) (operation, model string, arguments []byte, err error)
 	case id == "":
 		return "list", model, []byte(resourcePage), nil
 	case strings.ContainsAny(id, "/?#"):
-		return "", "", nil, failf(CodeInvalidArgument, "%s has more than an id after the model; an id's own / ? and # are percent-encoded", excerpt([]byte(uri)))
+		return "", "", nil, failf(CodeInvalidArgument, "%s has more than an id after the model; an id's own / ? and # are percent-encoded", lookup.Excerpt([]byte(uri)))
 	}
 	plain, err := url.PathUnescape(id)
 	if err != nil || !utf8.ValidString(plain) {
-		return "", "", nil, failf(CodeInvalidArgument, "the id in %s is not percent-encoded as it should be", excerpt([]byte(uri)))
+		return "", "", nil, failf(CodeInvalidArgument, "the id in %s is not percent-encoded as it should be", lookup.Excerpt([]byte(uri)))
 	}
 	arguments, err = json.Marshal(map[string]string{idName: plain})
 	return "get", model, arguments, err
 }
 
 func unknownResource(uri string) error {
-	return failf(CodeNotFound, "Resource %s not found; there are models://{model_name}/schema, data://{model_name}/ and data://{model_name}/{id}", excerpt([]byte(uri)))
+	return failf(CodeNotFound, "Resource %s not found; there are models://{model_name}/schema, data://{model_name}/ and data://{model_name}/{id}", lookup.Excerpt([]byte(uri)))
 }

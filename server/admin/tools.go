@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +25,13 @@ type annotations struct {
 	OpenWorldHint   bool `json:"openWorldHint"`
 }
 
-var reads = annotations{ReadOnlyHint: true, IdempotentHint: true}
+// The annotations of operations that read, and of those that change something in a way that can be undone or cannot.
+var (
+	reads    = annotations{ReadOnlyHint: true, IdempotentHint: true}
+	adds     = annotations{}
+	changes  = annotations{DestructiveHint: true, IdempotentHint: true}
+	destroys = annotations{DestructiveHint: true}
+)
 
 // schema is the piece of JSON Schema that tools need: closed objects without combinators.
 type schema struct {
@@ -37,6 +42,7 @@ type schema struct {
 	AdditionalProperties *bool             `json:"additionalProperties,omitempty"`
 	Items                *schema           `json:"items,omitempty"`
 	AnyOf                []schema          `json:"anyOf,omitempty"`
+	Enum                 []any             `json:"enum,omitempty"`
 	Minimum              *int              `json:"minimum,omitempty"`
 	Maximum              *int              `json:"maximum,omitempty"`
 }
@@ -55,7 +61,7 @@ type toolPieces struct {
 }
 
 type toolPiece struct {
-	verb access.Verbs
+	op   *operation
 	json []byte
 }
 
@@ -67,8 +73,8 @@ func encodeTools(c *catalog.Catalog) toolPieces {
 			continue
 		}
 		for i := range operations {
-			if op := &operations[i]; op.offeredFor(m) {
-				p.models[m.Index] = append(p.models[m.Index], toolPiece{op.verb, encodeTool(op.define(m))})
+			if op := &operations[i]; op.offeredFor(c, m) {
+				p.models[m.Index] = append(p.models[m.Index], toolPiece{op, encodeTool(op.define(m))})
 			}
 		}
 	}
@@ -98,9 +104,9 @@ func (a *Admin) AppendTools(dst []byte, token *access.Token) []byte {
 // eachTool gives, in order, the pieces of what the token may use.
 func (a *Admin) eachTool(token *access.Token, do func(piece []byte)) {
 	for _, m := range a.catalog.Models() {
-		verbs := token.Verbs(m)
+		scope := token.Reach(m)
 		for _, piece := range a.tools.models[m.Index] {
-			if verbs.Has(piece.verb) {
+			if piece.op.may(scope) {
 				do(piece.json)
 			}
 		}
@@ -112,49 +118,6 @@ func defineFindModels() definition {
 		Name:        findModels,
 		Description: "Find the models (tables) that you may view, with the operations that you may use on each. Start here.",
 		InputSchema: closed(map[string]schema{"query": {Type: "string", Description: "text to look for in names and descriptions; all models without it"}}),
-		Annotations: reads,
-	}
-}
-
-func defineList(m *catalog.Model) definition {
-	zero := 0
-	properties := map[string]schema{
-		"limit":    {Type: "integer", Minimum: &zero, Maximum: &m.MaxPageSize, Description: fmt.Sprintf("rows per page; %d without it", m.DefaultPageSize)},
-		"offset":   {Type: "integer", Minimum: &zero, Description: "matching rows to pass over"},
-		"order_by": {Type: "array", Items: &schema{Type: "string"}, Description: "field names; a leading - is descending"},
-		"filters":  {Type: "object", Description: "field or relation__field, with __lookup (exact, ne, in, range, gt, gte, lt, lte, isnull, contains, icontains, startswith, endswith, date, year, …), to value; all must hold"},
-		"fields":   {Type: "array", Items: &schema{Type: "string"}, Description: "only these fields; all without it"},
-	}
-	if len(m.Search) > 0 {
-		properties["search"] = schema{Type: "string", Description: "words that must all be found, in " + searchNames(m)}
-	}
-	return definition{
-		Name:        "list_" + m.Name,
-		Description: fmt.Sprintf("List %s.%s Fields: %s.", m.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m)),
-		InputSchema: closed(properties),
-		Annotations: reads,
-	}
-}
-
-func defineGet(m *catalog.Model) definition {
-	id := idSchema(m)
-	id.Description = "primary key"
-	if len(m.Key) > 1 {
-		id.Description = "primary key: " + keyNames(m) + ", each percent-encoded, joined by commas"
-	}
-	return definition{
-		Name:        "get_" + m.Name,
-		Description: fmt.Sprintf("Get one %s by its id.", m.VerboseName),
-		InputSchema: closed(map[string]schema{idName: id}, idName),
-		Annotations: reads,
-	}
-}
-
-func defineDescribe(m *catalog.Model) definition {
-	return definition{
-		Name:        "describe_" + m.Name,
-		Description: fmt.Sprintf("Describe %s: fields, relationships and how lists are searched and ordered.", m.VerboseNamePlural),
-		InputSchema: closed(map[string]schema{}),
 		Annotations: reads,
 	}
 }

@@ -5,9 +5,13 @@
 package catalog
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -16,6 +20,22 @@ type Catalog struct {
 	// models are sorted by name, as in the Config.
 	models []*Model
 	byName map[string]*Model
+	// schema is nil where it has not been seen yet.
+	schema *database.Schema
+	// registered are the models by their tables, byTable those that are served.
+	registered, byTable map[*database.Table]*Model
+	// pointing are the foreign keys that lead to each table.
+	pointing map[*database.Table][]Dependent
+	readOnly bool
+}
+
+// Dependent is a foreign key that leads to a table: rows of Table go, change or forbid it when the row that they name
+// goes.
+type Dependent struct {
+	Table *database.Table
+	Key   *database.ForeignKey
+	// Model is the served model of Table; nil where it is not registered.
+	Model *Model
 }
 
 // Model is one table under the name that agents use.
@@ -30,8 +50,11 @@ type Model struct {
 	Table  *database.Table
 	// Fields are the visible columns, in the table's order.
 	Fields []*Field
-	// Key are the columns of the primary key, in its order; empty where there is none.
-	Key []*Field
+	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty where
+	// there is none. UniqueKey is whether the database makes sure that a key is in one row only and never null: without
+	// it there is no update, delete or cursor.
+	Key       []*Field
+	UniqueKey bool
 	// KeyName is the member of a row that holds the whole key: "id", or "pk" where a column of another meaning is
 	// called id. It is "" where there is no key, or where the key is one column that is called id itself.
 	KeyName string
@@ -40,8 +63,25 @@ type Model struct {
 	Ordering []Order
 	// Relations are sorted by name. All lead to served models; whether a token may follow one, access says.
 	Relations []*Relation
+	// Display is the field by which a row is called ("Dune"); nil: its key.
+	Display *Field
+	// Inlines are the exposure's, in its order.
+	Inlines []*Inline
+	// Actions are the declared ones, in the exposure's order; delete_selected is none of them.
+	Actions []*Action
+	// Policies are the row policies; access says which match a token. Where there is any, a token that matches none
+	// sees no row.
+	Policies []*Policy
+	// Audits is whether the table is that of the audit, which is only viewed.
+	Audits bool
+	// Version is the field of optimistic concurrency; nil is none.
+	Version *Field
+	// fields and relations are the visible ones by their names.
 	fields    map[string]*Field
 	relations map[string]*Relation
+	// all are the columns, visible or not, in the table's order; columns are they by their names and by their fields'.
+	all     []*Field
+	columns map[string]*Field
 }
 
 // Field is a visible column.
@@ -51,6 +91,65 @@ type Field struct {
 	Column *database.Column
 	// PrimaryKey is whether the column is of the key, Unique whether its value is in one row only.
 	PrimaryKey, Unique bool
+	// Masked is whether the value is only shown as **** and its KeepLast last characters. A masked field is read-only,
+	// and in no filter, order, search or label.
+	Masked   bool
+	KeepLast int
+	// ReadOnly is whether no call writes the field: the exposure says so, or it is masked, generated or the version.
+	ReadOnly bool
+	// Secret is whether the column is named like a secret, though it is shown: its values are in no audit.
+	Secret bool
+	// Help is what the exposure or the column's comment says about it.
+	Help string
+	// Choices are the values that it may have, those of the exposure before an enum's; empty is any.
+	Choices []contract.Choice
+	// relation is the name of the relation of a foreign key of this column alone; "" where there is none.
+	relation string
+}
+
+// Inline is a model whose rows belong to one row of this model.
+type Inline struct {
+	Model *Model
+	// Relation leads from this model to the inline's rows; its Theirs are the foreign key.
+	Relation *Relation
+	// Max is the most rows that one call shows or changes.
+	Max int
+}
+
+// Policy is a row policy whose fields are found. Its condition is that of all its Filters; AllRows has none.
+type Policy struct {
+	contract.RowPolicy
+	Filters []PolicyFilter
+}
+
+// PolicyFilter is one filter of a policy: a condition that is the same for all tokens, or one that takes a token's
+// attribute.
+type PolicyFilter struct {
+	contract.Filter
+	// Column is this model's own column, hidden or not, that is compared; where Related is set, the target's column.
+	Column *database.Column
+	// Related is the foreign key by which another table's row is compared; nil for the model's own.
+	Related *database.ForeignKey
+	// Condition is the comparison where it takes no attribute; nil where it does.
+	Condition database.Condition
+}
+
+// Action is a declared action whose fields are found.
+type Action struct {
+	contract.Action
+	// Set and Where are those of an update action.
+	Set   []ActionAssignment
+	Where database.Condition
+	// Statement is that of an sql action, cut at its parameters.
+	Statement []sqlscan.Piece
+}
+
+// ActionAssignment sets a column: to Value, or to the named parameter, or to now.
+type ActionAssignment struct {
+	Field     *Field
+	How       database.AssignHow
+	Value     database.Value
+	Parameter string
 }
 
 // Relation leads from a model to rows of another.
@@ -84,7 +183,7 @@ type Order struct {
 
 // Build joins a Config's models with a schema. With a nil schema, which has not been seen yet, no model is served.
 func Build(config *contract.Config, schema *database.Schema) *Catalog {
-	c := &Catalog{byName: make(map[string]*Model, len(config.Models))}
+	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
 		m := &Model{Model: entry, Index: i, Module: moduleOf(entry)}
 		m.Status = contract.ModelStatus{Exposure: entry.Exposure, UID: entry.UID, Name: entry.Name}
@@ -98,27 +197,33 @@ func Build(config *contract.Config, schema *database.Schema) *Catalog {
 		return c
 	}
 	c.resolveTables(schema)
-	for _, m := range c.served() {
-		if p := m.resolveFields(); p != nil {
-			m.withhold(*p)
-		}
-	}
+	c.each(func(m *Model) *problem { return m.resolveFields(schema.Engine) })
+	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
+	c.each((*Model).resolveActions)
 	// Lists may go through relations, and relations lead to served models only: a model that is withheld for its
 	// lists takes the relations to it away, which may withhold another.
 	for settled := false; !settled; {
-		settled = true
 		c.relate()
-		for _, m := range c.served() {
-			if p := m.resolveLists(); p != nil {
-				m.withhold(*p)
-				settled = false
-			}
-		}
+		settled = c.each(func(m *Model) *problem { return cmp.Or(m.resolveLists(), c.resolveInlines(m)) })
 	}
+	c.findDependents()
 	for _, m := range c.served() {
 		m.report()
 	}
 	return c
+}
+
+// each resolves something of every model that is not withheld; where there is a problem, the model is withheld from then
+// on. It returns whether there was none.
+func (c *Catalog) each(resolve func(*Model) *problem) bool {
+	none := true
+	for _, m := range c.served() {
+		if p := resolve(m); p != nil {
+			m.withhold(*p)
+			none = false
+		}
+	}
+	return none
 }
 
 // Models returns all models by name, withheld ones too.
@@ -136,6 +241,33 @@ func (m *Model) Field(name string) *Field { return m.fields[name] }
 // Relation returns the relation of that name, or nil.
 func (m *Model) Relation(name string) *Relation { return m.relations[name] }
 
+// Dependents are the foreign keys that lead to a table, from registered tables and others.
+func (c *Catalog) Dependents(t *database.Table) []Dependent { return c.pointing[t] }
+
+// ModelOf returns the served model of a table, or nil.
+func (c *Catalog) ModelOf(t *database.Table) *Model { return c.byTable[t] }
+
+// Audit is the table of the audit; nil where there is none that can be used.
+func (c *Catalog) Audit() *database.Table {
+	if c.schema == nil {
+		return nil
+	}
+	return c.schema.Audit
+}
+
+// AuditProblem is why the audit table that the Config names cannot be used; "" where it can, or where none is named.
+// Nothing is written then: a change that cannot be recorded is refused.
+func (c *Catalog) AuditProblem() string {
+	if c.schema == nil {
+		return ""
+	}
+	return c.schema.AuditProblem
+}
+
+// ReadOnly is whether the endpoint only reads its database.
+func (c *Catalog) ReadOnly() bool { return c.readOnly }
+
+// served are the models that are not withheld, or not yet.
 func (c *Catalog) served() []*Model {
 	return slices.DeleteFunc(slices.Clone(c.models), func(m *Model) bool { return m.Status.Reason != "" && !m.Served() })
 }
@@ -149,13 +281,17 @@ func (m *Model) withhold(p problem) {
 
 // report says in the status what is served.
 func (m *Model) report() {
-	m.Status.Reason = contract.ReasonServed
+	var notes []string
 	for _, f := range m.Fields {
 		m.Status.Columns = append(m.Status.Columns, f.Column.Name)
+		if f.relation == "" && isForeignKey(m.Table, f.Column) {
+			notes = append(notes, fmt.Sprintf("the foreign key %s has no relation, as its name leaves none that is free; name one in fields.overrides", f.Column.Name))
+		}
 	}
 	for _, f := range m.Key {
 		m.Status.Key = append(m.Status.Key, f.Column.Name)
 	}
+	m.Status.Reason, m.Status.Message = contract.ReasonServed, strings.Join(notes, "; ")
 }
 
 // moduleOf is the module that is known without a schema.

@@ -7,52 +7,43 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// The names under which a row's whole key stands.
-const (
-	idName = "id"
-	pkName = "pk"
-)
-
-// resolveFields decides which columns are visible, and under which names.
-func (m *Model) resolveFields() *problem {
-	all := m.nameFields()
-	byName := map[string]*Field{}
-	for _, f := range all {
-		byName[f.Column.Name] = f
-	}
-	for _, f := range all { // the API's name goes before a column's where they collide
-		byName[f.Name] = f
-	}
-	listed := func(list string, names []string) (map[*Field]bool, *problem) {
-		chosen := map[*Field]bool{}
-		for _, name := range names {
-			f := byName[name]
-			if f == nil {
-				return nil, fieldNotFound(list, name, m.Table, all)
-			}
-			chosen[f] = true
+// resolveFields decides which columns are visible, under which names, and what is known of them beside their types.
+func (m *Model) resolveFields(engine string) *problem {
+	for _, step := range []func() *problem{m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.resolveDisplay} {
+		if p := step(); p != nil {
+			return p
 		}
-		return chosen, nil
 	}
-	included, p := listed("fields.include", m.Include)
+	return m.resolveVersion(engine)
+}
+
+// chooseFields decides which columns are visible, and which of them callers write.
+func (m *Model) chooseFields() *problem {
+	included, p := m.listed("fields.include", m.Include)
 	if p != nil {
 		return p
 	}
-	excluded, p := listed("fields.exclude", m.Exclude)
+	excluded, p := m.listed("fields.exclude", m.Exclude)
 	if p != nil {
 		return p
 	}
-	m.fields = map[string]*Field{}
-	for _, f := range all {
-		secret := looksSecret(f.Column.Name) && !included[f]
+	readOnly, p := m.listed("fields.readOnly", m.ReadOnly)
+	if p != nil {
+		return p
+	}
+	for _, f := range m.all {
+		f.ReadOnly = readOnly[f] || f.Column.Generated
+		f.Secret = looksSecret(f.Column.Name)
+		hidden := f.Secret && !included[f]
 		switch {
 		case f.PrimaryKey && excluded[f]:
-			return &problem{contract.ReasonFieldNotAllowed, fmt.Sprintf("fields.exclude: %s is of the key of %s, which cannot be hidden", f.Column.Name, m.Table)}
-		case f.PrimaryKey && secret:
-			return &problem{contract.ReasonFieldNotAllowed, fmt.Sprintf("the key column %s of %s is named like a secret; name it in fields.include to show it", f.Column.Name, m.Table)}
-		case secret:
+			return notAllowed("fields.exclude: %s is of the key of %s, which cannot be hidden", f.Column.Name, m.Table)
+		case f.PrimaryKey && hidden:
+			return notAllowed("the key column %s of %s is named like a secret; name it in fields.include to show it", f.Column.Name, m.Table)
+		case hidden:
 			m.Status.Hidden = append(m.Status.Hidden, f.Column.Name)
 			continue
 		case excluded[f], len(m.Include) > 0 && !included[f] && !f.PrimaryKey:
@@ -60,77 +51,167 @@ func (m *Model) resolveFields() *problem {
 		}
 		m.Fields = append(m.Fields, f)
 	}
-	for _, f := range m.Fields {
-		m.fields[f.Column.Name] = f
-	}
-	for _, f := range m.Fields {
-		m.fields[f.Name] = f
-	}
-	return m.nameKey(all)
+	m.fields = byNames(m.Fields)
+	return nil
 }
 
-// nameFields names every column of the table, visible or not, so that a name never depends on what is hidden.
-func (m *Model) nameFields() []*Field {
-	taken := map[string]bool{}
-	for _, c := range m.Table.Columns {
-		taken[c.Name] = true
-	}
-	fields := make([]*Field, len(m.Table.Columns))
-	for i, c := range m.Table.Columns {
-		fields[i] = &Field{
-			Name:       c.Name,
-			Column:     c,
-			PrimaryKey: slices.Contains(m.Table.PrimaryKey, c),
-			Unique:     isUnique(m.Table, c),
+// listed are the fields that a list names, hidden or not.
+func (m *Model) listed(list string, names []string) (map[*Field]bool, *problem) {
+	chosen := map[*Field]bool{}
+	for _, name := range names {
+		f := m.columns[name]
+		if f == nil {
+			return nil, fieldNotFound(list, name, m.Table, m.all)
 		}
-		relation := foreignKeyRelation(m.Table, c)
-		name := relation + "_id"
-		if relation == "" || taken[relation] && relation != c.Name || taken[name] && name != c.Name {
-			continue
+		chosen[f] = true
+	}
+	return chosen, nil
+}
+
+// byNames are fields by their columns' names and by their own, which go before where they collide.
+func byNames(fields []*Field) map[string]*Field {
+	all := make(map[string]*Field, len(fields))
+	for _, f := range fields {
+		all[f.Column.Name] = f
+	}
+	for _, f := range fields {
+		all[f.Name] = f
+	}
+	return all
+}
+
+// maskFields finds the fields that are shown as ****. A mask over what is hidden would promise what is not to be seen.
+func (m *Model) maskFields() *problem {
+	const list = "fields.masked"
+	for _, masked := range m.Masked {
+		f := m.fields[masked.Name]
+		switch {
+		case f == nil && m.columns[masked.Name] != nil && m.columns[masked.Name].Secret:
+			return notAllowed("%s: column %s of %s is hidden, as it is named like a secret; name it in fields.include to show it as ****", list, masked.Name, m.Table)
+		case f == nil:
+			return m.listProblem(list, masked.Name)
+		case f.PrimaryKey:
+			return notAllowed("%s: %s is of the key of %s, which cannot be masked", list, f.Column.Name, m.Table)
 		}
-		taken[relation], taken[name] = true, true
-		fields[i].Name = name
-	}
-	return fields
-}
-
-// foreignKeyRelation is the name that the column's foreign key wants, or "" where it has none of its own.
-func foreignKeyRelation(t *database.Table, c *database.Column) string {
-	for _, fk := range t.ForeignKeys {
-		if len(fk.Columns) == 1 && fk.Columns[0] == c {
-			return relationName(c.Name)
-		}
-	}
-	return ""
-}
-
-func isUnique(t *database.Table, c *database.Column) bool {
-	if len(t.PrimaryKey) == 1 && t.PrimaryKey[0] == c {
-		return true
-	}
-	return slices.ContainsFunc(t.Unique, func(set []*database.Column) bool { return len(set) == 1 && set[0] == c })
-}
-
-// nameKey decides under which name a row shows its whole key (decisions section 4, "id").
-func (m *Model) nameKey(all []*Field) *problem {
-	for _, c := range m.Table.PrimaryKey {
-		i := slices.IndexFunc(all, func(f *Field) bool { return f.Column == c })
-		m.Key = append(m.Key, all[i])
-	}
-	if len(m.Key) == 0 || len(m.Key) == 1 && m.Key[0].Name == idName {
-		return nil
-	}
-	named := func(name string) bool {
-		return slices.ContainsFunc(all, func(f *Field) bool { return f.Name == name })
-	}
-	m.KeyName = idName
-	if named(idName) {
-		m.KeyName = pkName
-	}
-	if named(m.KeyName) {
-		return &problem{contract.ReasonFieldNotAllowed, fmt.Sprintf("%s has columns %s and %s of which neither is its whole key: its rows have no name left for the key", m.Table, idName, pkName)}
+		f.Masked, f.KeepLast, f.ReadOnly = true, masked.KeepLast, true
 	}
 	return nil
+}
+
+// overrideFields fills in what the exposure says of fields, or else the database. The names of relations are known by
+// then.
+func (m *Model) overrideFields() *problem {
+	const list = "fields.overrides"
+	for _, f := range m.all {
+		f.Help = f.Column.Comment
+		for _, choice := range f.Column.Choices {
+			f.Choices = append(f.Choices, contract.Choice{Value: choice})
+		}
+	}
+	seen := map[*Field]bool{}
+	for _, o := range m.Overrides {
+		f := m.columns[o.Name]
+		switch {
+		case f == nil:
+			return fieldNotFound(list, o.Name, m.Table, m.all)
+		case seen[f]:
+			return notAllowed("%s: %s stands twice, once as %s and once as %s", list, o.Name, f.Column.Name, f.Name)
+		}
+		seen[f] = true
+		if o.Description != "" {
+			f.Help = o.Description
+		}
+		if len(o.Choices) > 0 {
+			f.Choices = o.Choices
+		}
+		for _, choice := range o.Choices {
+			if _, err := lookup.ParseStoredText(f.Column, choice.Value); err != nil {
+				return notAllowed("%s: the choice %q of %s %s", list, choice.Value, f.Column.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// displayNames are what columns are called that call a row, the likeliest first.
+var displayNames = []string{"name", "title", "label"}
+
+// resolveDisplay finds the field by which people call a row: the exposure's, or else the text column that is named for
+// it, or else none.
+func (m *Model) resolveDisplay() *problem {
+	if m.DisplayField != "" {
+		f, p := m.shownField("displayField", m.DisplayField)
+		m.Display = f
+		return p
+	}
+	for _, name := range displayNames {
+		i := slices.IndexFunc(m.Fields, func(f *Field) bool {
+			return f.Column.Kind == database.Text && !f.Masked && strings.EqualFold(f.Column.Name, name)
+		})
+		if i >= 0 {
+			m.Display = m.Fields[i]
+			return nil
+		}
+	}
+	return nil
+}
+
+// leastFractionDigits are those of a timestamp that can be a version: a coarser one would not tell two quick writes from
+// each other.
+const leastFractionDigits = 3
+
+// resolveVersion finds the field of optimistic concurrency, which only the server moves.
+func (m *Model) resolveVersion(engine string) *problem {
+	const list = "versionField"
+	if m.VersionField == "" {
+		return nil
+	}
+	f, p := m.shownField(list, m.VersionField)
+	if p != nil {
+		return p
+	}
+	c := f.Column
+	switch {
+	case f.PrimaryKey:
+		return notAllowed("%s: %s is of the key, which never changes", list, f.Name)
+	case c.Generated:
+		return notAllowed("%s: %s is computed by the database, so that the server cannot move it", list, f.Name)
+	case c.Nullable:
+		return notAllowed("%s: %s may be null, so that a row could have no version; make the column NOT NULL", list, f.Name)
+	case c.Kind == database.Integer:
+	case c.Kind != database.Timestamp && c.Kind != database.TimestampTZ:
+		return notAllowed("%s: %s is %s; a version is an integer or a timestamp", list, f.Name, c.Kind)
+	case c.FractionDigits < 0 && engine == contract.EngineSQLite:
+	case c.FractionDigits < leastFractionDigits:
+		return notAllowed("%s: the type of %s, %s, is coarser than a millisecond; give it %d digits or more, or use an integer", list, f.Name, c.NativeType, leastFractionDigits)
+	}
+	f.ReadOnly = true
+	m.Version = f
+	return nil
+}
+
+// shownField finds a field that a list names to show or compare it: it must be visible and not masked.
+func (m *Model) shownField(list, name string) (*Field, *problem) {
+	f := m.fields[name]
+	switch {
+	case f == nil:
+		return nil, m.listProblem(list, name)
+	case f.Masked:
+		return nil, notAllowed("%s: %s is masked, and a masked field is in no order, search or label", list, f.Name)
+	}
+	return f, nil
+}
+
+// listProblem says why a list names no visible field.
+func (m *Model) listProblem(list, name string) *problem {
+	if m.columns[name] != nil {
+		return &problem{contract.ReasonFieldNotFound, fmt.Sprintf("%s: column %s of %s is hidden", list, m.columns[name].Column.Name, m.Table)}
+	}
+	return fieldNotFound(list, name, m.Table, m.Fields)
+}
+
+func notAllowed(format string, args ...any) *problem {
+	return &problem{contract.ReasonFieldNotAllowed, fmt.Sprintf(format, args...)}
 }
 
 func fieldNotFound(list, name string, t *database.Table, fields []*Field) *problem {

@@ -1,10 +1,8 @@
 package catalog
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -20,7 +18,7 @@ func (m *Model) resolveLists() *problem {
 	}
 	if len(m.SearchFields) == 0 {
 		for _, f := range m.Fields {
-			if f.Column.Kind == database.Text {
+			if f.Column.Kind == database.Text && !f.Masked {
 				m.Search = append(m.Search, SearchField{Text: f.Name, Op: database.TextContains, Field: f})
 			}
 		}
@@ -53,20 +51,19 @@ func (m *Model) searchField(text string) (SearchField, *problem) {
 	case strings.HasPrefix(text, "="):
 		s.Op, name = database.TextEquals, text[1:]
 	}
-	if s.Field = m.fields[name]; s.Field == nil {
-		relation, column, through := strings.Cut(name, "__")
-		if through {
+	holder, column := m, name
+	if m.fields[name] == nil {
+		if relation, rest, through := strings.Cut(name, "__"); through && m.relations[relation] != nil {
 			s.Relation = m.relations[relation]
-		}
-		if s.Relation == nil {
-			return s, m.listProblem("searchFields", name)
-		}
-		if s.Field = s.Relation.Target.fields[column]; s.Field == nil {
-			return s, s.Relation.Target.listProblem("searchFields", column)
+			holder, column = s.Relation.Target, rest
 		}
 	}
+	var p *problem
+	if s.Field, p = holder.shownField("searchFields", column); p != nil {
+		return s, p
+	}
 	if !s.Field.Column.Kind.Textual() {
-		return s, &problem{contract.ReasonFieldNotAllowed, fmt.Sprintf("searchFields: %s is no text but %s", name, s.Field.Column.Kind)}
+		return s, notAllowed("searchFields: %s is no text but %s", name, s.Field.Column.Kind)
 	}
 	return s, nil
 }
@@ -76,19 +73,12 @@ func (m *Model) orderFields(name string) ([]*Field, *problem) {
 	if name == idName && len(m.Key) > 0 {
 		return m.Key, nil
 	}
-	f := m.fields[name]
-	if f == nil {
-		return nil, m.listProblem("ordering", name)
+	f, p := m.shownField("ordering", name)
+	if p != nil {
+		return nil, p
 	}
 	if !f.Column.Kind.Ordered() {
-		return nil, &problem{contract.ReasonFieldNotAllowed, fmt.Sprintf("ordering: %s is %s, which has no order", name, f.Column.Kind)}
+		return nil, notAllowed("ordering: %s is %s, which has no order", name, f.Column.Kind)
 	}
 	return []*Field{f}, nil
-}
-
-func (m *Model) listProblem(list, name string) *problem {
-	if m.Table.Column(name) != nil {
-		return &problem{contract.ReasonFieldNotFound, fmt.Sprintf("%s: column %s of %s is hidden", list, name, m.Table)}
-	}
-	return fieldNotFound(list, name, m.Table, m.Fields)
 }

@@ -7,27 +7,72 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
+// nameFields names every column of the table, visible or not, so that a name never depends on what is hidden.
+func (m *Model) nameFields() *problem {
+	taken := map[string]bool{}
+	for _, c := range m.Table.Columns {
+		taken[c.Name] = true
+		m.all = append(m.all, &Field{Name: c.Name, Column: c, Unique: isUnique(m.Table, c)})
+	}
+	// name gives a foreign key's field the name of its relation; false where that is taken.
+	name := func(f *Field, relation string) bool {
+		field := relation + "_id"
+		if relation == "" || taken[relation] && relation != f.Column.Name || taken[field] && field != f.Column.Name {
+			return false
+		}
+		taken[relation], taken[field] = true, true
+		f.Name, f.relation = field, relation
+		return true
+	}
+	chosen := map[*Field]bool{}
+	for _, o := range m.Overrides {
+		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name || relationName(f.Column.Name)+"_id" == o.Name })
+		if o.Relation == "" || i < 0 {
+			continue // that the column is not there, overrideFields says
+		}
+		f := m.all[i]
+		chosen[f] = true
+		switch {
+		case !isForeignKey(m.Table, f.Column):
+			return notAllowed("fields.overrides: %s has a relation, and is no foreign key", o.Name)
+		case !name(f, o.Relation):
+			return notAllowed("fields.overrides: the relation %s of %s, or its field %s_id, has the name of another column or relation", o.Relation, o.Name, o.Relation)
+		}
+	}
+	for _, f := range m.all {
+		if chosen[f] || !isForeignKey(m.Table, f.Column) {
+			continue
+		}
+		name(f, relationName(f.Column.Name)) // report says where it stays without
+	}
+	m.columns = byNames(m.all)
+	return nil
+}
+
+// isForeignKey is whether a column is a foreign key by itself.
+func isForeignKey(t *database.Table, c *database.Column) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(fk *database.ForeignKey) bool { return len(fk.Columns) == 1 && fk.Columns[0] == c })
+}
+
 // relate finds the relations between served models: one for each foreign key whose columns are visible, and its
-// reverse.
+// reverse. A masked column is as good as hidden: what it leads to would tell its value.
 func (c *Catalog) relate() {
-	byTable := map[*database.Table]*Model{}
+	c.byTable = map[*database.Table]*Model{}
 	served := c.served()
 	for _, m := range served {
-		byTable[m.Table] = m
+		c.byTable[m.Table] = m
 		m.Relations, m.relations = nil, map[string]*Relation{}
 	}
 	for _, m := range served {
 		for _, fk := range m.Table.ForeignKeys {
-			target := byTable[fk.References]
-			if target == nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
-				continue
+			if len(fk.Columns) == 1 {
+				c.relateBy(m, fk, m.columns[fk.Columns[0].Name].relation)
 			}
-			name := m.forwardName(fk, target)
-			if name == "" || m.relations[name] != nil {
-				continue
+		}
+		for _, fk := range m.Table.ForeignKeys {
+			if target := c.byTable[fk.References]; len(fk.Columns) > 1 && target != nil && m.columns[target.Name] == nil {
+				c.relateBy(m, fk, target.Name)
 			}
-			m.addRelation(&Relation{Name: name, Target: target, Ours: fk.Columns, Theirs: fk.ReferencedColumns})
-			target.addRelation(&Relation{Name: m.Name + "_by_" + name, Target: m, Many: true, Ours: fk.ReferencedColumns, Theirs: fk.Columns})
 		}
 	}
 	for _, m := range served {
@@ -35,39 +80,43 @@ func (c *Catalog) relate() {
 	}
 }
 
-func (m *Model) addRelation(r *Relation) {
-	if m.relations[r.Name] != nil || m.fields[r.Name] != nil && r.Many {
+// relateBy adds a foreign key's relation, and its reverse, where both ends are visible and the name is free.
+func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
+	target := c.byTable[fk.References]
+	if name == "" || target == nil || m.relations[name] != nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
 		return
 	}
-	m.relations[r.Name] = r
-	m.Relations = append(m.Relations, r)
+	m.addRelation(&Relation{Name: name, Target: target, Ours: fk.Columns, Theirs: fk.ReferencedColumns})
+	if reverse := m.Name + "_by_" + name; target.columns[reverse] == nil {
+		target.addRelation(reverseOf(fk, m, reverse))
+	}
 }
 
-// forwardName is a foreign key's relation: named by its column, or, where it has several, by the target model.
-func (m *Model) forwardName(fk *database.ForeignKey, target *Model) string {
-	if len(fk.Columns) > 1 {
-		if m.fields[target.Name] != nil {
-			return ""
-		}
-		return target.Name
-	}
-	f := m.fieldOf(fk.Columns[0])
-	relation := relationName(f.Column.Name)
-	if f.Name != relation+"_id" {
-		return "" // the name was taken: the column stands for itself
-	}
-	return relation
+// reverseOf is the relation from the table that a foreign key names to the rows of its model.
+func reverseOf(fk *database.ForeignKey, m *Model, name string) *Relation {
+	return &Relation{Name: name, Target: m, Many: true, Ours: fk.ReferencedColumns, Theirs: fk.Columns}
 }
 
-// shows is whether all the columns are visible.
+func (m *Model) addRelation(r *Relation) {
+	if m.relations[r.Name] == nil {
+		m.relations[r.Name] = r
+		m.Relations = append(m.Relations, r)
+	}
+}
+
+// shows is whether all the columns are visible, and not masked.
 func (m *Model) shows(columns []*database.Column) bool {
-	return !slices.ContainsFunc(columns, func(c *database.Column) bool { return m.fieldOf(c) == nil })
+	return !slices.ContainsFunc(columns, func(c *database.Column) bool {
+		return !slices.ContainsFunc(m.Fields, func(f *Field) bool { return f.Column == c && !f.Masked })
+	})
 }
 
-func (m *Model) fieldOf(c *database.Column) *Field {
-	i := slices.IndexFunc(m.Fields, func(f *Field) bool { return f.Column == c })
-	if i < 0 {
-		return nil
+// findDependents lists the foreign keys that lead to each table.
+func (c *Catalog) findDependents() {
+	c.pointing = map[*database.Table][]Dependent{}
+	for _, t := range c.schema.Tables {
+		for _, fk := range t.ForeignKeys {
+			c.pointing[fk.References] = append(c.pointing[fk.References], Dependent{Table: t, Key: fk, Model: c.byTable[t]})
+		}
 	}
-	return m.Fields[i]
 }

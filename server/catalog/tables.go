@@ -13,23 +13,47 @@ import (
 func (c *Catalog) resolveTables(schema *database.Schema) {
 	bySeniority := slices.Clone(c.models)
 	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.CompareAge(&b.Model) })
-	owner := map[*database.Table]*Model{}
+	c.registered = map[*database.Table]*Model{}
 	for _, m := range bySeniority {
 		table := findTable(schema, m.Schema, m.Model.Table)
 		if table == nil {
 			m.withhold(problem{contract.ReasonTableNotFound, tableNotFound(schema, m.Schema, m.Model.Table)})
 			continue
 		}
-		if older := owner[table]; older != nil {
+		if older := c.registered[table]; older != nil {
 			m.withhold(problem{contract.ReasonTableConflicted, fmt.Sprintf(
 				"table %s is model %s of MCPModelExposure %s, which is older", table, older.Name, older.Exposure)})
 			continue
 		}
-		owner[table] = m
+		c.registered[table] = m
 		m.Table = table
 		m.Status.Table = table.String()
+		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
+			m.onlyView()
+		}
 		if m.Module == "" {
 			m.Module = table.Schema
+		}
+	}
+}
+
+// viewing are the operations that change nothing.
+var viewing = []string{"list", "get", "describe", "related", "history", "autocomplete"}
+
+// onlyView takes away from the model of the audit table whatever could change it: what an audit says must stay said.
+func (m *Model) onlyView() {
+	if len(m.Model.Actions) > 0 {
+		m.withhold(*notAllowed("actions: %s is the audit table, which is only viewed", m.Table))
+		return
+	}
+	if len(m.Operations) == 0 {
+		m.Operations = viewing
+		return
+	}
+	for _, operation := range m.Operations {
+		if !slices.Contains(viewing, operation) {
+			m.withhold(*notAllowed("operations: %s is the audit table, which is only viewed: %s is not for it; leave it out", m.Table, operation))
+			return
 		}
 	}
 }

@@ -16,6 +16,16 @@ INSERT INTO book SELECT n, 'The book number ' || n, (n - 1) / 50, n % 100 + 0.95
   repeat('A sentence about the book. ', 6), timestamptz '2020-01-01 00:00Z' + n * interval '1 minute' FROM generate_series(1, 20000) n;
 CREATE INDEX ON book (author_id, id);
 ANALYZE book`,
+	contract.EngineMySQL: `
+CREATE TABLE book (id bigint PRIMARY KEY, title varchar(200) NOT NULL, author_id bigint NOT NULL, price numeric(8,2), published date,
+  in_stock boolean, description text, created_at timestamp NOT NULL);
+INSERT INTO book SELECT n, concat('The book number ', n), (n - 1) DIV 50, n % 100 + 0.95, date '2000-01-01' + INTERVAL n % 3000 DAY, n % 3 = 0,
+  repeat('A sentence about the book. ', 6), timestamp '2020-01-01 00:00:00' + INTERVAL n MINUTE
+  FROM (WITH digit AS (SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
+    UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)
+    SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d AS n FROM digit a, digit b, digit c, digit d, digit e WHERE e.d < 2) AS series;
+CREATE INDEX book_author ON book (author_id, id);
+ANALYZE TABLE book`,
 	contract.EngineSQLite: `
 CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, author_id BIGINT NOT NULL, price NUMERIC(8,2), published DATE,
   in_stock BOOLEAN, description TEXT, created_at TIMESTAMP NOT NULL);
@@ -41,7 +51,7 @@ func BenchmarkSelect(b *testing.B) {
 				Where: database.Compare{Column: author, Op: database.Equal, Value: int64(123)},
 			}
 			counted := *list
-			counted.Total = true
+			counted.Total = database.TotalExact
 			for _, question := range []struct {
 				name string
 				plan *database.Select

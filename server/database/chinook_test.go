@@ -14,7 +14,7 @@ import (
 )
 
 // chinookKeys are the tables of Chinook as PostgreSQL's script names them, their keys, and where their foreign keys
-// lead. SQLite's script writes them in camel case.
+// lead. The others write them in camel case.
 var chinookKeys = map[string]struct{ key, foreign string }{
 	"album":          {"album_id", "artist_id>artist.artist_id"},
 	"artist":         {"artist_id", ""},
@@ -32,9 +32,10 @@ var chinookKeys = map[string]struct{ key, foreign string }{
 func TestChinook(t *testing.T) {
 	scripts := map[string]string{
 		contract.EnginePostgreSQL: databasetest.Chinook(t, "Chinook_PostgreSql.sql"),
+		contract.EngineMySQL:      databasetest.Chinook(t, "Chinook_MySql.sql"),
 		contract.EngineSQLite:     databasetest.Chinook(t, "Chinook_Sqlite.sql"),
 	}
-	onBothEngines(t, scripts, func(t *testing.T, f fixture) {
+	onAllEngines(t, scripts, func(t *testing.T, f fixture) {
 		schema := f.schema(t)
 		if len(schema.Tables) != len(chinookKeys) {
 			t.Errorf("found %d tables, want %d", len(schema.Tables), len(chinookKeys))
@@ -65,10 +66,10 @@ func checkKeys(t *testing.T, table *database.Table) {
 
 // checkRows compares a Select of all columns with plain SQL.
 func checkRows(t *testing.T, f fixture, table *database.Table) {
-	expected := readPlainly(t, f.plain, table)
+	expected := readPlainly(t, f.engine, f.plain, table)
 	rows, page := f.read(t, &database.Select{
 		From: database.NewSource(table, nil), Output: outputs(table.Columns...), Order: ascending(table.PrimaryKey...),
-		Limit: 100_000, Total: true,
+		Limit: 100_000, Total: database.TotalExact,
 	})
 	if len(rows) != len(expected) || page.Total != int64(len(expected)) {
 		t.Fatalf("%d rows, total %d; plain SQL finds %d", len(rows), page.Total, len(expected))
@@ -81,20 +82,25 @@ func checkRows(t *testing.T, f fixture, table *database.Table) {
 }
 
 // readPlainly reads a table as texts, and writes the JSON that is expected of each row.
-func readPlainly(t *testing.T, plain *sql.DB, table *database.Table) (expected []string) {
+func readPlainly(t *testing.T, engine string, plain *sql.DB, table *database.Table) (expected []string) {
 	t.Helper()
+	quote, text := `"`, "text"
+	if engine == contract.EngineMySQL {
+		quote, text = "`", "char"
+	}
 	columns := make([]string, len(table.Columns))
 	for i, column := range table.Columns {
-		columns[i] = fmt.Sprintf(`CAST("%s" AS text)`, column.Name)
+		columns[i] = "CAST(" + quote + column.Name + quote + " AS " + text + ")"
 		if column.NativeType == "NUMERIC(10,2)" { // SQLite keeps a float
 			columns[i] = fmt.Sprintf(`printf('%%.2f', "%s")`, column.Name)
 		}
 	}
+	name := quote + table.Name + quote
 	var key []string
 	for _, column := range table.PrimaryKey {
-		key = append(key, fmt.Sprintf(`"%s"."%s"`, table.Name, column.Name))
+		key = append(key, name+"."+quote+column.Name+quote)
 	}
-	rows, err := plain.Query(fmt.Sprintf(`SELECT %s FROM "%s" ORDER BY %s`, strings.Join(columns, ", "), table.Name, strings.Join(key, ", ")))
+	rows, err := plain.Query("SELECT " + strings.Join(columns, ", ") + " FROM " + name + " ORDER BY " + strings.Join(key, ", "))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +131,7 @@ func plainJSON(t *testing.T, column *database.Column, value sql.NullString) stri
 	switch native := strings.ToLower(column.NativeType); {
 	case !value.Valid:
 		return "null"
-	case native == "integer":
+	case native == "integer", strings.HasPrefix(native, "int("):
 		return value.String
 	case strings.HasPrefix(native, "timestamp"), native == "datetime":
 		return `"` + strings.Replace(value.String, " ", "T", 1) + `"`

@@ -8,11 +8,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// conditionsScript makes two tables that differ in the engines' words for types only.
-func conditionsScript(timestamp, decimal string) string {
-	return `
+// conditionsScript makes two tables that differ in the engines' words for types only, and in how a backslash is written.
+func conditionsScript(timestamp, backslash string) string {
+	return strings.NewReplacer("TIMESTAMP", timestamp, `\`, backslash).Replace(`
 CREATE TABLE author (id INTEGER PRIMARY KEY, name VARCHAR(40), country VARCHAR(2));
-CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price ` + decimal + `, in_stock BOOLEAN, published DATE, sold ` + timestamp + `,
+CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, price NUMERIC(8,2), in_stock BOOLEAN, published DATE, sold TIMESTAMP,
   author_id INTEGER REFERENCES author (id));
 INSERT INTO author VALUES (1, 'Ada', 'GB'), (2, 'Émile', 'FR'), (3, 'nobody', NULL);
 INSERT INTO book VALUES
@@ -22,15 +22,16 @@ INSERT INTO book VALUES
   (4, 'underXscore', 100.25, NULL, NULL, NULL, NULL),
   (5, 'back\slash [a-c]*?', NULL, FALSE, '1999-12-31', '2001-02-04 00:00:00', 2),
   (6, 'Élan vital', 7, TRUE, '2001-02-03', '2001-02-03 00:00:00', NULL),
-  (7, NULL, 7.5, TRUE, '2001-02-03', NULL, 1);`
+  (7, NULL, 7.5, TRUE, '2001-02-03', NULL, 1);`)
 }
 
 func TestConditions(t *testing.T) {
 	scripts := map[string]string{
-		contract.EnginePostgreSQL: conditionsScript("TIMESTAMP", "NUMERIC(8,2)"),
-		contract.EngineSQLite:     conditionsScript("DATETIME", "NUMERIC(8,2)"),
+		contract.EnginePostgreSQL: conditionsScript("TIMESTAMP", `\`),
+		contract.EngineMySQL:      conditionsScript("DATETIME(3)", `\\`),
+		contract.EngineSQLite:     conditionsScript("DATETIME", `\`),
 	}
-	onBothEngines(t, scripts, func(t *testing.T, f fixture) {
+	onAllEngines(t, scripts, func(t *testing.T, f fixture) {
 		schema := f.schema(t)
 		book, author := find(t, schema, "book"), find(t, schema, "author")
 		column := book.Column
@@ -149,7 +150,7 @@ func TestConditions(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	onBothEngines(t, same(`CREATE TABLE item (id INTEGER PRIMARY KEY, grp INTEGER NOT NULL, hidden BOOLEAN NOT NULL);
+	onAllEngines(t, same(`CREATE TABLE item (id INTEGER PRIMARY KEY, grp INTEGER NOT NULL, hidden BOOLEAN NOT NULL);
 INSERT INTO item VALUES (1, 2, FALSE), (2, 1, FALSE), (3, 2, FALSE), (4, 1, FALSE), (5, 2, FALSE), (6, 1, TRUE);`), func(t *testing.T, f fixture) {
 		item := f.table(t, "item")
 		visible := database.NewSource(item, database.Compare{Column: item.Column("hidden"), Op: database.Equal, Value: false})
@@ -170,13 +171,13 @@ INSERT INTO item VALUES (1, 2, FALSE), (2, 1, FALSE), (3, 2, FALSE), (4, 1, FALS
 			{"one row", 1, 1, "2", 5},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				plan := &database.Select{From: visible, Output: outputs(item.Column("id")), Order: order, Limit: test.limit, Offset: test.offset, Total: true}
+				plan := &database.Select{From: visible, Output: outputs(item.Column("id")), Order: order, Limit: test.limit, Offset: test.offset, Total: database.TotalExact}
 				rows, page := f.read(t, plan)
 				got := strings.NewReplacer(`{"id":`, "", "}", "").Replace(strings.Join(rows, " "))
 				if got != test.want || page.Total != test.total {
 					t.Errorf("rows %s of %d, want %s of %d", got, page.Total, test.want, test.total)
 				}
-				plan.Total = false
+				plan.Total = database.TotalNone
 				if again, page := f.read(t, plan); len(again) != len(rows) || page.Total != -1 {
 					t.Errorf("without a count: %d rows, total %d", len(again), page.Total)
 				}
@@ -186,7 +187,7 @@ INSERT INTO item VALUES (1, 2, FALSE), (2, 1, FALSE), (3, 2, FALSE), (4, 1, FALS
 }
 
 func TestRowsAreAppended(t *testing.T) {
-	onBothEngines(t, same(`CREATE TABLE item (a INTEGER NOT NULL, b VARCHAR(20) NOT NULL, PRIMARY KEY (a, b)); INSERT INTO item VALUES (1, 'x,y/z%'), (2, 'é')`),
+	onAllEngines(t, same(`CREATE TABLE item (a INTEGER NOT NULL, b VARCHAR(20) NOT NULL, PRIMARY KEY (a, b)); INSERT INTO item VALUES (1, 'x,y/z%'), (2, 'é')`),
 		func(t *testing.T, f fixture) {
 			item := f.table(t, "item")
 			plan := &database.Select{From: database.NewSource(item, nil), Order: ascending(item.PrimaryKey...), Limit: 10, Output: []database.Output{

@@ -20,6 +20,10 @@ type DB interface {
 	// Select answers a plan made from a Schema of this DB. It appends the rows to out as JSON objects joined by commas
 	// (no brackets), values straight from the wire, and returns the extended slice. Any error is an *Error.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
+	// Transact runs do in one transaction: committed where do returns nil, and rolled back where it returns an error,
+	// which Transact then returns as it is. Where the database could not be asked at all, do is not run; do is never run
+	// twice. It must not be used on a database whose settings say ReadOnly.
+	Transact(ctx context.Context, do func(Tx) error) error
 	// Ping asks the database for a sign of life.
 	Ping(ctx context.Context) error
 	// Close ends all connections. Calls under way are cancelled.
@@ -30,9 +34,29 @@ type DB interface {
 type Page struct {
 	// Count is the number of rows written.
 	Count int
-	// Total is the number of rows that match, whatever the page; -1 where the plan did not ask for it.
+	// More is whether there are further rows: beyond the plan's Limit, or cut off by its MaxBytes, which Cut tells.
+	More, Cut bool
+	// Shortened is whether a value was cut at the plan's MaxValue.
+	Shortened bool
+	// Last are the last row's values of the plan's Cursor columns; nil where there is no row or none was asked for.
+	Last []Value
+	// Total is the number of rows that match, whatever the page; -1 where the plan did not ask for it, or it is not known.
 	Total int64
+	// Precision says how Total is to be taken.
+	Precision Precision
 }
+
+// Precision is how exact a Total is.
+type Precision uint8
+
+// The precisions.
+const (
+	TotalIsExact Precision = iota
+	// TotalIsEstimated: the planner's estimate.
+	TotalIsEstimated
+	// TotalIsAtLeast: counting stopped there.
+	TotalIsAtLeast
+)
 
 // Code says what kind of Error it is.
 type Code string
@@ -51,6 +75,16 @@ const (
 	Changed Code = "changed"
 	// Invalid: a bound value is none of its column's type, though it looked like one; Message is fit for the caller.
 	Invalid Code = "invalid"
+	// Violated: a constraint does not allow the write; the Error's Violation says which.
+	Violated Code = "violated"
+	// Locked: another transaction holds what the statement needs, or both waited for each other.
+	Locked Code = "locked"
+	// Refused: the database's user may not do that.
+	Refused Code = "refused"
+	// Full: the database has no room left for the write.
+	Full Code = "full"
+	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.
+	Uncertain Code = "uncertain"
 	// Failed: anything else.
 	Failed Code = "failed"
 )
@@ -63,6 +97,10 @@ type Error struct {
 	Reason  string
 	Message string
 	Cause   error
+	// Violation is that of the code Violated; nil otherwise.
+	Violation *Violation
+	// Column is the column whose value is at fault, where an Invalid is about one and the engine tells; else nil.
+	Column *Column
 }
 
 func (e *Error) Error() string {

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
@@ -24,17 +25,17 @@ type fixture struct {
 	plain *sql.DB
 }
 
-// onBothEngines runs a test on each engine, on a database that a script has filled.
-func onBothEngines(t *testing.T, script map[string]string, test func(t *testing.T, f fixture)) {
+// onAllEngines runs a test on each engine, on a database that a script has filled.
+func onAllEngines(t *testing.T, script map[string]string, test func(t *testing.T, f fixture)) {
 	t.Helper()
 	for name, make := range engines {
 		t.Run(name, func(t *testing.T) { test(t, make(t, script[name])) })
 	}
 }
 
-// same is a script that both engines understand.
+// same is a script that all engines understand.
 func same(script string) map[string]string {
-	return map[string]string{contract.EnginePostgreSQL: script, contract.EngineSQLite: script}
+	return map[string]string{contract.EnginePostgreSQL: script, contract.EngineMySQL: script, contract.EngineSQLite: script}
 }
 
 var limits = contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)}
@@ -47,6 +48,13 @@ var engines = map[string]func(t testing.TB, script string) fixture{
 		return started(t, fixture{contract.EnginePostgreSQL, postgres.Open(database.Settings{
 			Database: limits, Connection: func() (contract.Connection, error) { return connection, nil },
 		}), opened(t, "pgx", uri)})
+	},
+	contract.EngineMySQL: func(t testing.TB, script string) fixture {
+		connection := databasetest.MariaDB(t)
+		databasetest.ExecuteMySQL(t, connection, script)
+		return started(t, fixture{contract.EngineMySQL, mysql.Open(database.Settings{
+			Database: limits, Connection: func() (contract.Connection, error) { return connection, nil },
+		}), opened(t, "mysql", databasetest.MySQLName(connection))})
 	},
 	contract.EngineSQLite: func(t testing.TB, script string) fixture {
 		file := filepath.Join(t.TempDir(), "data.sqlite")
@@ -125,7 +133,7 @@ func (f fixture) ids(t testing.TB, table *database.Table, where database.Conditi
 	t.Helper()
 	id := table.Column("id")
 	rows, page := f.read(t, &database.Select{
-		From: database.NewSource(table, nil), Output: outputs(id), Where: where, Order: ascending(id), Limit: 1000, Total: true,
+		From: database.NewSource(table, nil), Output: outputs(id), Where: where, Order: ascending(id), Limit: 1000, Total: database.TotalExact,
 	})
 	if page.Total != int64(len(rows)) {
 		t.Errorf("%d rows were found, but %d counted", len(rows), page.Total)

@@ -1,5 +1,7 @@
 package database
 
+import "time"
+
 // Source is a table as one caller may see it: the table and the condition that every row of it must meet. It can be
 // made by NewSource only, which package access alone may call (the linter sees to it): so no statement can be made
 // about a table but through the caller's scope.
@@ -26,11 +28,44 @@ type Select struct {
 	Where Condition
 	// Order must end with the columns of a key where pages are not to overlap.
 	Order []Order
+	// After starts behind the row that had these values of the Order's columns, one each; nil starts at the first. It
+	// does not change Total.
+	After []Value
 	// Limit is the most rows; Offset how many matching ones are passed over first.
 	Limit, Offset int
+	// Cursor are the columns whose values Page.Last is to have.
+	Cursor []*Column
+	// More asks whether there are rows beyond Limit.
+	More bool
+	// MaxBytes is the size of out at which no further row is begun, MaxValue the most bytes of one text, JSON or binary
+	// value, of which a longer one shows its beginning and says so; 0 is no bound.
+	MaxBytes, MaxValue int
 	// Total asks for the number of matching rows.
-	Total bool
+	Total Total
+	// Lock locks the rows until the transaction ends.
+	Lock bool
 }
+
+// Total is a way to count the matching rows (decisions section 4, "total_count").
+type Total uint8
+
+// The ways. Where the page itself tells how many rows there are, nothing is counted, whatever the way.
+const (
+	TotalNone Total = iota
+	// TotalExact is exact, or the call is a Timeout.
+	TotalExact
+	// TotalAuto is exact where that takes no longer than TotalBudget; else the planner's estimate, or, on an engine that
+	// has none, TotalCapped.
+	TotalAuto
+	// TotalCapped stops counting at TotalCap.
+	TotalCapped
+)
+
+// The bounds of TotalAuto and TotalCapped.
+const (
+	TotalBudget = 250 * time.Millisecond
+	TotalCap    = 10_000
+)
 
 // Output is one member of a row's JSON object.
 type Output struct {
@@ -40,6 +75,9 @@ type Output struct {
 	// each percent-encoded and joined by commas into one string.
 	Columns   []*Column
 	Composite bool
+	// Mask shows a value as "****" and its KeepLast last characters only, where it has at least twice that and four more.
+	Mask     bool
+	KeepLast int
 }
 
 // Order is one step of an ordering.
@@ -133,8 +171,10 @@ type Exists struct {
 	Where Condition
 }
 
-// Value is a bound value in the form that its column's kind has: nil, bool (Boolean), int64 (Integer), float64 (Float),
-// string (Text, Decimal, Date, Time, Timestamp, TimestampTZ, Interval, UUID, Enum, Other), []byte (Bytes, JSON).
+// Value is a bound value in the form that its column's kind has: nil, bool (Boolean), int64 (Integer; uint64 beyond its
+// range), float64 (Float), string (Text, Decimal, Date, Time, Timestamp, TimestampTZ, Interval, UUID, Enum, Other),
+// []byte (Bytes, JSON), []Value (Array; nested for one of several dimensions, elements in the form of the column's
+// Element).
 type Value any
 
 func (And) condition()        {}

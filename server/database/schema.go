@@ -10,6 +10,10 @@ type Schema struct {
 	SearchPath []string
 	// Tables are sorted by schema and name.
 	Tables []*Table
+	// Audit is the audit table that the settings name; nil where they name none, or where AuditProblem says why it cannot
+	// be used.
+	Audit        *Table
+	AuditProblem string
 }
 
 // TableKind says what a table is.
@@ -36,6 +40,18 @@ type Table struct {
 	// Unique are the unique constraints and indexes that hold for every row, beside the primary key.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
+	// Constraints tell of which columns a violation speaks, by the name that the engine gives it: unique indexes that
+	// hold for some rows only and checks too, where the engine tells their columns.
+	Constraints []Constraint
+	// Writable is whether rows can be written at all: not those of a materialised view, or of a view that no rule or
+	// trigger makes writable.
+	Writable bool
+}
+
+// Constraint is a constraint or unique index and the columns that it is about.
+type Constraint struct {
+	Name    string
+	Columns []*Column
 }
 
 // String returns schema.table, or the table alone where there are no schemas.
@@ -74,8 +90,15 @@ type Column struct {
 	LooseCollation bool
 	// MaxLength is the most characters that a text may have; 0 is no bound.
 	MaxLength int
-	// Scale is the number of digits after the point of a decimal; -1 where the column declares none.
-	Scale int
+	// Scale is the number of digits after the point of a decimal, Precision that of all its digits; -1 where the column
+	// declares none.
+	Scale, Precision int
+	// Bits is the size of an integer (8, 16, 24, 32, 64); 0 where it is not known. Unsigned is whether it is never
+	// negative.
+	Bits     int
+	Unsigned bool
+	// FractionDigits are those of the seconds of a time or timestamp; -1 where it is not known.
+	FractionDigits int
 	// Choices are an enum's values, in its order.
 	Choices []string
 	// Element is the kind of an array's elements.
@@ -90,7 +113,21 @@ type ForeignKey struct {
 	// References is the other table, ReferencedColumns its columns, one for each of Columns.
 	References        *Table
 	ReferencedColumns []*Column
+	// OnDelete is what becomes of the row when the one that it names goes.
+	OnDelete OnDelete
 }
+
+// OnDelete is what a foreign key does when the row that it names goes.
+type OnDelete uint8
+
+// What a foreign key does.
+const (
+	// Restrict forbids it, at once or at the end of the transaction.
+	Restrict OnDelete = iota
+	Cascade
+	SetNull
+	SetDefault
+)
 
 // Kind is what a column's values are, whatever the engine calls them. It decides their JSON form (decisions section 4,
 // "Values"), the lookups that apply, and whether they have an order.

@@ -46,3 +46,7 @@ func BenchmarkPing(b *testing.B) {
 func BenchmarkGet(b *testing.B) {
 	benchmark(b, newEndpoint(b, config()), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":2}}}`)
 }
+
+func BenchmarkList(b *testing.B) {
+	benchmark(b, newEndpoint(b, config()), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_book","arguments":{"limit":2}}}`)
+}

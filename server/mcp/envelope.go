@@ -14,6 +14,7 @@ const (
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
+	codeRefused            = -32000 // the server's own: the token may not go on, or not yet
 	codeResourceNotRead    = -32002
 	codeHeaderMismatch     = -32020
 	codeUnsupportedVersion = -32022

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -30,6 +31,8 @@ type exchange struct {
 	body    body
 	// out is the answer's body.
 	out []byte
+	// retryAfter is how long the token must wait where the status is 429.
+	retryAfter time.Duration
 
 	// form and method are labels for metrics and the log, of bounded sets.
 	form   telemetry.Form
@@ -54,7 +57,7 @@ func (x *exchange) release() {
 
 // callTool runs one tool, and tells those who count and log what became of it.
 func (x *exchange) callTool(name string, arguments []byte) admin.Result {
-	result := x.endpoint.Call(x.ctx, x.token, name, arguments)
+	result := x.callWithinRate(name, arguments)
 	outcome := telemetry.OutcomeOK
 	if result.IsError {
 		outcome = string(result.Code)
@@ -62,6 +65,27 @@ func (x *exchange) callTool(name string, arguments []byte) admin.Result {
 	x.handler.options.Metrics.ToolCall(name, outcome)
 	x.note("tool", name, result)
 	return result
+}
+
+// callWithinRate runs one tool where the token does not call too often.
+func (x *exchange) callWithinRate(name string, arguments []byte) admin.Result {
+	if x.limited() {
+		if wait := x.overRate(costOf(name, arguments)); wait > 0 {
+			return admin.RateLimited(wait)
+		}
+	}
+	return x.endpoint.Call(x.ctx, x.token, name, arguments)
+}
+
+// readmit looks at the token again, and at what the endpoint has become; false where the token may act no more.
+func (x *exchange) readmit() bool {
+	endpoint, open := x.handler.options.Endpoint()
+	if !open {
+		return false
+	}
+	x.endpoint = endpoint
+	x.token = endpoint.Authenticate(authorization(x.header), x.handler.options.Now())
+	return x.token != nil
 }
 
 // readFrom reads a resource, and tells those who log what became of it.

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -51,12 +52,13 @@ func config() *contract.Config {
 		Version: 1, MinReader: 1, Revision: 1,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: "status-key", URL: "https://books.example.com/mcp/",
+			SealKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(5 * time.Second)},
-			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10},
+			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10, MaxResultBytes: 1 << 20},
 		},
 		Models: []contract.Model{
-			{Exposure: "author", Name: "author", Table: "author", Expose: true, VerboseName: "author", VerboseNamePlural: "authors", DefaultPageSize: 100, MaxPageSize: 1000},
-			{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books", DefaultPageSize: 100, MaxPageSize: 1000},
+			{Exposure: "author", Name: "author", Table: "author", Expose: true, VerboseName: "author", VerboseNamePlural: "authors", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000},
+			{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000},
 		},
 		Tokens: []contract.Token{
 			{Namespace: "shop", Name: "expired", Hashes: []string{contract.HashToken(expiredToken)}, Expiry: &past, Rules: everything},
@@ -98,7 +100,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	e.change = func(c *contract.Config) {
 		current = nil
 		if c != nil {
-			current = snapshot.Build(c, schema, db)
+			current = snapshot.Build(c, schema, db, nil)
 		}
 	}
 	e.change(c)

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func FuzzResourceURI(f *testing.F) {
 				if len(answer.Result.Contents) != 1 || answer.Result.Contents[0].URI != uri || !json.Valid([]byte(answer.Result.Contents[0].Text)) {
 					t.Errorf("%q is answered with %+v", uri, answer.Result)
 				}
-				outcomes[i] = answer.Result.Contents[0].Text
+				outcomes[i] = nextCursor.ReplaceAllString(answer.Result.Contents[0].Text, "")
 			case answer.Error.Code != [2]int{-32002, -32602}[i] || answer.Error.Data.URI == nil || *answer.Error.Data.URI != uri || answer.Error.Message == "":
 				t.Errorf("%q is answered with %+v", uri, answer.Error)
 			default:
@@ -114,3 +115,6 @@ func FuzzResourceURI(f *testing.F) {
 		e.log.Reset()
 	})
 }
+
+// nextCursor is sealed anew for every answer.
+var nextCursor = regexp.MustCompile(`,"next_cursor":"[^"]*"`)

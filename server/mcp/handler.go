@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
@@ -34,6 +36,9 @@ type Handler struct {
 	// serverInfo is how the server names itself, in JSON.
 	serverInfo []byte
 	inFlight   atomic.Int64
+	// rates are what each token has left, reading the bodies that are on their way. Both outlive any snapshot.
+	rates   rate.Limits
+	reading readers
 	// origins are those of the newest settings.
 	origins atomic.Pointer[origins]
 }
@@ -64,7 +69,7 @@ const retryAfter = "1"
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)
-	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method = h, r.Context(), r.Header, false, telemetry.FormNone, ""
+	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, false, telemetry.FormNone, "", 0
 	a := answer{w: w}
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -143,22 +148,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if !h.authenticate(a, r, x) {
 		return
 	}
-	if h.inFlight.Add(1) > int64(settings.Limits.MaxConcurrentRequests) {
-		h.inFlight.Add(-1)
-		a.header("Retry-After", retryAfter)
-		a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
-		return
-	}
-	h.options.Metrics.InFlight(1)
-	defer func() {
-		h.inFlight.Add(-1)
-		h.options.Metrics.InFlight(-1)
-	}()
-	if status, message := x.read(r, settings.Limits.MaxBodyBytes); status != 0 {
-		if status == http.StatusRequestEntityTooLarge {
-			a.header("Connection", "close") // The rest of the body is not worth reading.
-		}
-		a.refuse(status, message)
+	if !h.readBody(a, r, x, &settings.Limits) {
 		return
 	}
 	// A body may take a minute to come, and a token that was revoked meanwhile must not act any more.
@@ -170,9 +160,48 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if x.endpoint = endpoint; !h.authenticate(a, r, x) {
 		return
 	}
+	if h.inFlight.Add(1) > int64(settings.Limits.MaxConcurrentRequests) {
+		h.inFlight.Add(-1)
+		refuseBusy(a)
+		return
+	}
+	h.options.Metrics.InFlight(1)
+	defer func() {
+		h.inFlight.Add(-1)
+		h.options.Metrics.InFlight(-1)
+	}()
 	x.out = x.out[:0]
 	status := x.respond()
+	if status == http.StatusTooManyRequests {
+		a.header("Retry-After", retryAfterHeader(x.retryAfter))
+	}
 	a.send(status, x.out)
+}
+
+// readBody reads the body into x.in; where it cannot, it answers and is false. The body of a request takes none of the
+// places in which requests are answered: one that comes slowly keeps nobody else waiting.
+func (h *Handler) readBody(a *answer, r *http.Request, x *exchange, limits *contract.Limits) bool {
+	token := x.token.Name()
+	if !h.reading.enter(token, limits.MaxConcurrentRequests) {
+		refuseBusy(a)
+		return false
+	}
+	defer h.reading.leave(token)
+	status, message := x.read(r, limits.MaxBodyBytes)
+	if status == 0 {
+		return true
+	}
+	if status == http.StatusRequestEntityTooLarge {
+		a.header("Connection", "close") // The rest of the body is not worth reading.
+	}
+	a.refuse(status, message)
+	return false
+}
+
+// refuseBusy answers where as much is done at once as may be.
+func refuseBusy(a *answer) {
+	a.header("Retry-After", retryAfter)
+	a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
 }
 
 // authenticate finds the request's token in x.endpoint; where there is none, it answers and is false.

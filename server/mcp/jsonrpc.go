@@ -38,7 +38,11 @@ func (x *exchange) batch() (status int) {
 		if before > 1 {
 			x.out = append(x.out, ',')
 		}
-		if x.message(&x.body.messages[i]) == http.StatusAccepted {
+		answer := x.message
+		if i > 0 && !x.readmit() {
+			answer = x.refuseMessage // The token was revoked, or has expired, while the messages before were answered.
+		}
+		if answer(&x.body.messages[i]) == http.StatusAccepted {
 			x.out = x.out[:before]
 		}
 	}
@@ -54,10 +58,7 @@ func (x *exchange) batch() (status int) {
 // message answers one message (decisions section 2). The status is that of a body that is this message alone; 202 is a
 // notification, which has no answer.
 func (x *exchange) message(m *message) (status int) {
-	id := nullID
-	if isString(m.id) || isInteger(m.id) {
-		id = m.id
-	}
+	id := m.replyID()
 	switch {
 	case !m.object:
 		return x.invalid(id, "a message must be an object")
@@ -85,6 +86,22 @@ func (x *exchange) message(m *message) (status int) {
 	return x.request(id, method, m)
 }
 
+// replyID is the id that the answer to a message has.
+func (m *message) replyID() []byte {
+	if isString(m.id) || isInteger(m.id) {
+		return m.id
+	}
+	return nullID
+}
+
+// refuseMessage answers one message of a batch whose token may act no more.
+func (x *exchange) refuseMessage(m *message) (status int) {
+	if m.object && m.id == nil {
+		return http.StatusAccepted
+	}
+	return x.fail(m.replyID(), codeRefused, "Invalid or missing authentication token")
+}
+
 // request answers a request that is well-formed. In the initialize era the status is 200 whatever becomes of it.
 func (x *exchange) request(id []byte, name string, m *message) (status int) {
 	method := methods[name]
@@ -110,6 +127,11 @@ func (x *exchange) request(id []byte, name string, m *message) (status int) {
 		return http.StatusOK
 	case m.params != nil && !isObject(m.params) && !bytes.Equal(m.params, []byte("null")):
 		return x.fail(id, codeInvalidParams, "params must be an object")
+	}
+	if method.label != methodCallTool { // whose calls are counted by what they hold
+		if wait := x.overRate(1); wait > 0 {
+			return x.refuseRate(id, wait)
+		}
 	}
 	return method.run(x, id, m)
 }

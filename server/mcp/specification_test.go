@@ -29,8 +29,8 @@ func specificationConfig() *contract.Config {
 	c := config()
 	soon := now.Add(time.Second)
 	c.Models = append(c.Models,
-		contract.Model{Exposure: "note", Name: "note", Table: "note", VerboseName: "note", VerboseNamePlural: "notes", DefaultPageSize: 100, MaxPageSize: 1000},
-		contract.Model{Exposure: "reading", Name: "reading", Table: "reading", Module: "diary", Expose: true, VerboseName: "reading", VerboseNamePlural: "readings", DefaultPageSize: 100, MaxPageSize: 1000})
+		contract.Model{Exposure: "note", Name: "note", Table: "note", VerboseName: "note", VerboseNamePlural: "notes", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000},
+		contract.Model{Exposure: "reading", Name: "reading", Table: "reading", Module: "diary", Expose: true, VerboseName: "reading", VerboseNamePlural: "readings", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000})
 	everything := []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}
 	inactive := token("inactive", inactiveToken, everything...)
 	inactive.Hashes = nil // which is how a Config says it

@@ -45,7 +45,7 @@ func manyModels(n int) *contract.Config {
 	for i := range n {
 		name := tableName(i)
 		c.Models = append(c.Models, contract.Model{Exposure: name, Name: name, Table: name, Expose: true, VerboseName: name, VerboseNamePlural: name,
-			Description: "What one row of it stands for, in a sentence.", DefaultPageSize: 100, MaxPageSize: 1000})
+			Description: "What one row of it stands for, in a sentence.", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000})
 	}
 	return c
 }

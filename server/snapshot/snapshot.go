@@ -5,11 +5,13 @@ package snapshot
 
 import (
 	"context"
+	"encoding/base64"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -24,21 +26,35 @@ type Snapshot struct {
 
 // Build joins a Config with a schema that the database gave. schema may be nil, where none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
-func Build(config *contract.Config, schema *database.Schema, db database.DB) *Snapshot {
+//
+// log is told of changes and refusals; it may be nil.
+func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log) *Snapshot {
 	models := catalog.Build(config, schema)
+	settings := admin.Settings{
+		Endpoint:       config.Endpoint.Namespace + "/" + config.Endpoint.Name,
+		SealKey:        sealKey(config),
+		MaxResultBytes: config.Endpoint.Limits.MaxResultBytes,
+		Audit:          log,
+	}
 	s := &Snapshot{
 		config: config,
 		tokens: access.NewTokens(config, models),
-		admin:  admin.New(models, db),
+		admin:  admin.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
 	for i, m := range models.Models() {
 		s.models[i] = m.Status
 		if m.Served() {
-			s.models[i].Tools = admin.Tools(m)
+			s.models[i].Tools = admin.Tools(models, m)
 		}
 	}
 	return s
+}
+
+// sealKey is the Config's; Validate saw that it is base64.
+func sealKey(config *contract.Config) []byte {
+	key, _ := base64.StdEncoding.DecodeString(config.Endpoint.SealKey)
+	return key
 }
 
 // Config is what the snapshot was built from.

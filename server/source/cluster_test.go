@@ -21,9 +21,9 @@ func partOf(t *testing.T, revision int64) map[string][]byte {
 	parts, err := contract.Encode(&contract.Config{
 		Version: 1, MinReader: 1, Revision: revision,
 		Endpoint: contract.Endpoint{
-			Namespace: "shop", Name: "books", StatusKey: "key",
+			Namespace: "shop", Name: "books", StatusKey: "key", SealKey: contract.NewSealKey(),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1},
-			Limits:   contract.Limits{MaxBodyBytes: 1, MaxConcurrentRequests: 1},
+			Limits:   contract.Limits{MaxBodyBytes: 1, MaxConcurrentRequests: 1, MaxResultBytes: 1},
 		},
 	}, 1)
 	if err != nil {

@@ -29,6 +29,7 @@ type Metrics struct {
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	calls     *prometheus.CounterVec
+	limited   prometheus.Counter
 	inFlight  prometheus.Gauge
 	revision  prometheus.Gauge
 	refused   prometheus.Gauge
@@ -52,6 +53,10 @@ func NewMetrics() *Metrics {
 			Name: "mcp_admin_tool_calls_total",
 			Help: "Tool calls, by the operation in the tool's name and the outcome: ok, or the error's code.",
 		}, []string{"operation", "outcome"}),
+		limited: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "mcp_admin_rate_limited_total",
+			Help: "Calls that were refused because their token called more often than it may.",
+		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "mcp_admin_requests_in_flight",
 			Help: "Authenticated requests that are being answered.",
@@ -69,7 +74,7 @@ func NewMetrics() *Metrics {
 			Help: "1 while the newest attempt to reach the database succeeded.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.inFlight, m.revision, m.refused, m.database,
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.limited, m.inFlight, m.revision, m.refused, m.database,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -107,6 +112,9 @@ func (m *Metrics) ToolCall(tool, outcome string) {
 	}
 	m.calls.WithLabelValues(operation, outcome).Inc()
 }
+
+// RateLimited counts a call that was refused because its token called more often than it may.
+func (m *Metrics) RateLimited() { m.limited.Inc() }
 
 // InFlight adds to the number of requests that are being answered.
 func (m *Metrics) InFlight(delta int) { m.inFlight.Add(float64(delta)) }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
@@ -51,6 +52,9 @@ var foreignKeys = map[string]string{
 type engine struct {
 	name string
 	db   *sql.DB
+	// quote is what stands around an identifier, binary before a text that is compared byte by byte, length is the
+	// function that counts characters.
+	quote, binary, length string
 	// column is a column's, or a table's, name there.
 	column func(snake string) string
 	// row is an SQL expression: a JSON object of the columns, whatever their order.
@@ -67,7 +71,7 @@ func (e engine) field(table, column string) string {
 	return e.column(column)
 }
 
-func (e engine) quoted(name string) string { return `"` + e.column(name) + `"` }
+func (e engine) quoted(name string) string { return e.quote + e.column(name) + e.quote }
 
 func camel(snake string) string {
 	var b strings.Builder
@@ -87,7 +91,7 @@ func onSQLite(t *testing.T) engine {
 	if _, err := db.Exec(databasetest.Chinook(t, "Chinook_Sqlite.sql")); err != nil {
 		t.Fatal(err)
 	}
-	e := engine{name: "SQLite", db: db, column: camel}
+	e := engine{name: "SQLite", db: db, column: camel, quote: `"`, length: "length"}
 	e.row = func(columns []string) string {
 		pairs := make([]string, len(columns))
 		for i, c := range columns {
@@ -111,7 +115,7 @@ func onPostgreSQL(t *testing.T) engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	e := engine{name: "PostgreSQL", db: db, column: func(snake string) string { return snake }}
+	e := engine{name: "PostgreSQL", db: db, quote: `"`, length: "length", column: func(snake string) string { return snake }}
 	e.row = func(columns []string) string {
 		pairs := make([]string, len(columns))
 		for i, c := range columns {
@@ -123,19 +127,46 @@ func onPostgreSQL(t *testing.T) engine {
 	return e
 }
 
+func onMariaDB(t *testing.T) engine {
+	connection := databasetest.MariaDB(t)
+	databasetest.ExecuteMySQL(t, connection, databasetest.Chinook(t, "Chinook_MySql.sql"))
+	db, err := sql.Open("mysql", databasetest.MySQLName(connection))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	e := engine{name: "MariaDB", db: db, column: camel, quote: "`", binary: "BINARY ", length: "char_length"}
+	e.row = func(columns []string) string {
+		pairs := make([]string, len(columns))
+		for i, c := range columns {
+			value := e.quoted(c)
+			if strings.HasSuffix(c, "_date") {
+				value = "date_format(" + value + ", '%Y-%m-%dT%H:%i:%s')"
+			}
+			pairs[i] = fmt.Sprintf("'%s', %s", e.column(c), value)
+		}
+		return "json_object(" + strings.Join(pairs, ", ") + ")"
+	}
+	e.serve(t, harness.Database{Connection: map[string][]byte{"uri": []byte(databasetest.URI(connection))}})
+	return e
+}
+
 func (e *engine) serve(t *testing.T, database harness.Database) {
 	t.Helper()
 	var models []contract.Model
 	for _, table := range tables {
 		models = append(models, contract.Model{Name: table.name, Table: e.column(table.name), Expose: true})
 	}
-	var viewer contract.Token
-	viewer, e.token = harness.Viewer()
-	e.endpoint = harness.Serve(t, database, models, []contract.Token{viewer})
+	e.token = "mcp_rootrootrootroot.0000000000000000000000000000000000000000000"
+	root := contract.Token{Namespace: "test", Name: "root", Hashes: []string{contract.HashToken(e.token)},
+		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}, Actions: []string{"*"}}}}
+	e.endpoint = harness.Serve(t, database, models, []contract.Token{root}, func(c *contract.Config) {
+		c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
+	})
 }
 
 func TestChinook(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) engine{"SQLite": onSQLite, "PostgreSQL": onPostgreSQL} {
+	for name, open := range map[string]func(*testing.T) engine{"SQLite": onSQLite, "PostgreSQL": onPostgreSQL, "MariaDB": onMariaDB} {
 		t.Run(name, func(t *testing.T) {
 			e := open(t)
 			t.Run("tools/list", e.testTools)
@@ -148,6 +179,11 @@ func TestChinook(t *testing.T) {
 			}
 			t.Run("filters", e.testFilters)
 			t.Run("ordering", e.testOrdering)
+			for _, table := range tables {
+				columns := strings.Fields(table.columns)
+				t.Run("related_"+table.name, func(t *testing.T) { e.testRelated(t, table.name, columns[:table.keys]) })
+				t.Run("writing "+table.name, func(t *testing.T) { e.testWriting(t, table.name, columns, columns[:table.keys]) })
+			}
 		})
 	}
 }
@@ -234,6 +270,9 @@ func same(a, b any) bool {
 	return fmt.Sprint(a) == fmt.Sprint(b)
 }
 
+// operations are a table's, in the order of the tools: every table of Chinook has all.
+var operations = []string{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"}
+
 func (e engine) testTools(t *testing.T) {
 	_, body := e.endpoint.Post(e.token, `{"method":"tools/list"}`)
 	var list struct {
@@ -245,7 +284,9 @@ func (e engine) testTools(t *testing.T) {
 	decode(t, body, &list)
 	want := []string{"find_models"}
 	for _, table := range tables {
-		want = append(want, "list_"+table.name, "get_"+table.name, "describe_"+table.name)
+		for _, operation := range operations {
+			want = append(want, operation+"_"+table.name)
+		}
 	}
 	var got []string
 	for _, tool := range list.Tools {
@@ -273,7 +314,7 @@ func (e engine) testFind(t *testing.T) {
 			t.Errorf("%q finds %d models, want %d", query, found.Count, want)
 		}
 		for _, m := range found.Models {
-			if want := []string{"list", "get", "describe"}; !slices.Equal(m.Operations, want) {
+			if want := operations; !slices.Equal(m.Operations, want) {
 				t.Errorf("%s has operations %q, want %q", m.ModelName, m.Operations, want)
 			}
 		}

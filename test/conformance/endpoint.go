@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -79,8 +80,9 @@ func (e endpoint) serve(ctx context.Context, folder string) (url string, err err
 		Version: contract.Version, MinReader: 1, Revision: 1,
 		Endpoint: contract.Endpoint{
 			Namespace: "test", Name: "conformance", URL: url, StatusKey: "status-key",
+			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
-			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 100},
+			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 100, MaxResultBytes: 1 << 20},
 		},
 		Tokens: []contract.Token{{
 			Namespace: "test", Name: "conformance", Hashes: []string{contract.HashToken(token)},
@@ -116,7 +118,7 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 	for _, name := range []string{"author", "book"} {
 		config.Models = append(config.Models, contract.Model{
 			Exposure: name, Name: name, Table: name, Expose: true, VerboseName: name, VerboseNamePlural: name + "s",
-			DefaultPageSize: 100, MaxPageSize: 1000,
+			DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000,
 		})
 	}
 	sql := filepath.Join(folder, "sql")
@@ -152,7 +154,7 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 
 // startFixture serves the real handler over the fixture.
 func startFixture(ctx context.Context, config *contract.Config, listener net.Listener, _ string) error {
-	catalogue := &fixture{Endpoint: snapshot.Build(config, nil, nil)}
+	catalogue := &fixture{Endpoint: snapshot.Build(config, nil, nil, nil)}
 	s := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: mcp.NewHandler(mcp.Options{

@@ -2,14 +2,19 @@
 package harness
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +27,38 @@ import (
 type Endpoint struct {
 	// URL is what agents call.
 	URL string
-	t   testing.TB
+	// Log is what the server has logged.
+	Log    *Log
+	t      testing.TB
+	admin  string
+	last   source.Update
+	source *manual
+}
+
+// Log is a server's log, one JSON object a line. Safe for concurrent use.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// Lines are the lines that hold a text.
+func (l *Log) Lines(containing string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []string
+	for line := range strings.Lines(l.text.String()) {
+		if strings.Contains(line, containing) {
+			found = append(found, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return found
 }
 
 // Database is where a server finds its database: a SQLite file, or a connection Secret.
@@ -31,14 +67,23 @@ type Database struct {
 	Connection source.Secret
 }
 
-// fixed is a source that says the same for ever.
-type fixed source.Update
+// manual is a source that says what the test says. applied follows each update.
+type manual struct {
+	updates chan source.Update
+	applied chan struct{}
+}
 
 // Run implements source.Source.
-func (f fixed) Run(ctx context.Context, apply func(source.Update)) error {
-	apply(source.Update(f))
-	<-ctx.Done()
-	return nil
+func (m *manual) Run(ctx context.Context, apply func(source.Update)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case u := <-m.updates:
+			apply(u)
+			m.applied <- struct{}{}
+		}
+	}
 }
 
 const statusKey = "status-key"
@@ -51,18 +96,15 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 		Version: contract.Version, MinReader: 1, Revision: 1, Models: models, Tokens: tokens,
 		Endpoint: contract.Endpoint{
 			Namespace: "test", Name: "test", StatusKey: statusKey,
+			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
 			Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
-			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200},
+			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200, MaxResultBytes: 1 << 20},
 		},
 	}
 	if database.SQLiteFile != "" {
 		config.Endpoint.Database.Engine = contract.EngineSQLite
 	}
-	for i := range models {
-		m := &models[i]
-		m.Exposure, m.VerboseName, m.VerboseNamePlural = m.Name, m.Name, m.Name+"s"
-		m.DefaultPageSize, m.MaxPageSize = 100, 1000
-	}
+	complete(models)
 	for _, change := range configure {
 		change(config)
 	}
@@ -70,10 +112,14 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 		t.Fatal(err)
 	}
 	endpoint, admin := listen(t), listen(t)
+	e := &Endpoint{
+		URL: "http://" + endpoint.Addr().String() + "/mcp/", Log: &Log{},
+		t: t, admin: "http://" + admin.Addr().String(),
+		source: &manual{make(chan source.Update), make(chan struct{})},
+	}
 	s := &server.Server{
-		Source:   fixed{Config: config, Connection: database.Connection},
-		Endpoint: endpoint, Admin: admin, SQLiteFile: database.SQLiteFile,
-		Version: "test", Log: slog.New(slog.DiscardHandler),
+		Source: e.source, Endpoint: endpoint, Admin: admin, SQLiteFile: database.SQLiteFile,
+		Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -84,9 +130,50 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 			t.Error(err)
 		}
 	})
-	e := &Endpoint{URL: "http://" + endpoint.Addr().String() + "/mcp/", t: t}
-	e.waitReady("http://" + admin.Addr().String())
+	e.apply(source.Update{Config: config, Connection: database.Connection})
+	e.waitReady(e.admin)
 	return e
+}
+
+// complete fills in what the models leave out, and sorts them.
+func complete(models []contract.Model) {
+	slices.SortFunc(models, func(a, b contract.Model) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range models {
+		m := &models[i]
+		m.Exposure, m.VerboseName, m.VerboseNamePlural = m.Name, m.Name, m.Name+"s"
+		m.DefaultPageSize, m.MaxPageSize, m.MaxBulkItems = cmp.Or(m.DefaultPageSize, 100), cmp.Or(m.MaxPageSize, 1000), cmp.Or(m.MaxBulkItems, 1000)
+	}
+}
+
+func (e *Endpoint) apply(u source.Update) {
+	e.last = u
+	e.source.updates <- u
+	<-e.source.applied
+}
+
+// Apply puts a changed Config in force: when it returns, calls are answered from it.
+func (e *Endpoint) Apply(change func(*contract.Config)) {
+	e.t.Helper()
+	config := *e.last.Config
+	config.Revision++
+	change(&config)
+	complete(config.Models)
+	if err := config.Validate(); err != nil {
+		e.t.Fatal(err)
+	}
+	next := e.last
+	next.Config = &config
+	e.apply(next)
+}
+
+// Status is what the server tells the controllers.
+func (e *Endpoint) Status() contract.Status {
+	e.t.Helper()
+	var s contract.Status
+	if text := e.status(e.admin); json.Unmarshal([]byte(text), &s) != nil {
+		e.t.Fatalf("no status: %s", text)
+	}
+	return s
 }
 
 func listen(t testing.TB) net.Listener {

@@ -16,8 +16,16 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=mcpadmin.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("ActionSpec"):
+		return &apiv1alpha1.ActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
+		return &apiv1alpha1.AuditSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Choice"):
+		return &apiv1alpha1.ChoiceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfigMapReference"):
 		return &apiv1alpha1.ConfigMapReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ConfirmSpec"):
+		return &apiv1alpha1.ConfirmSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConnectionSecretReference"):
 		return &apiv1alpha1.ConnectionSecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CORSSpec"):
@@ -30,10 +38,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.DatabaseTLSApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("EndpointReference"):
 		return &apiv1alpha1.EndpointReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("FieldAssignment"):
+		return &apiv1alpha1.FieldAssignmentApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("FieldFilter"):
+		return &apiv1alpha1.FieldFilterApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("FieldOverride"):
+		return &apiv1alpha1.FieldOverrideApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("FieldsSpec"):
 		return &apiv1alpha1.FieldsSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Group"):
 		return &apiv1alpha1.GroupApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("InlineSpec"):
+		return &apiv1alpha1.InlineSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MaskedField"):
+		return &apiv1alpha1.MaskedFieldApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MCPEndpoint"):
 		return &apiv1alpha1.MCPEndpointApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MCPEndpointSpec"):
@@ -56,12 +74,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ModelLimitsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NetworkSpec"):
 		return &apiv1alpha1.NetworkSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ParameterSpec"):
+		return &apiv1alpha1.ParameterSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PermissionRule"):
 		return &apiv1alpha1.PermissionRuleApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PoolSpec"):
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReplicasStatus"):
 		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RowPolicy"):
+		return &apiv1alpha1.RowPolicyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretKeyReference"):
 		return &apiv1alpha1.SecretKeyReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretReference"):
@@ -74,6 +96,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ServerSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerTLS"):
 		return &apiv1alpha1.ServerTLSApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SQLActionSpec"):
+		return &apiv1alpha1.SQLActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteClaim"):
 		return &apiv1alpha1.SQLiteClaimApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteSpec"):
@@ -82,6 +106,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.TableReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TokenSecretSpec"):
 		return &apiv1alpha1.TokenSecretSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("UpdateActionSpec"):
+		return &apiv1alpha1.UpdateActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("WebhookActionSpec"):
+		return &apiv1alpha1.WebhookActionSpecApplyConfiguration{}
 
 	}
 	return nil

@@ -72,7 +72,7 @@ func (o *options) run(ctx context.Context) (err error) {
 	report := &reporter{out: o.out}
 	source := &manifestSource{
 		paths: o.paths, endpoint: o.endpoint, state: State(o.state),
-		baseURL: "http://" + endpoint.Addr().String(), statusKey: contract.NewToken(),
+		baseURL: "http://" + endpoint.Addr().String(), statusKey: contract.NewToken(), sealKey: contract.NewSealKey(),
 		compiled: report.compiled, failed: report.failed,
 	}
 	// The manifests must be good once: a first start with bad ones ends with what is wrong.

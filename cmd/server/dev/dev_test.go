@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // screen is what the command printed so far.
@@ -195,6 +197,55 @@ func TestDevEndsAtOnceWhereTheManifestsCannotBeUsed(t *testing.T) {
 			cmd.SetErr(&out)
 			if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("ended with %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+const webhookYAML = `---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPModelExposure
+metadata: {name: note}
+spec:
+  endpointRef: {name: notes}
+  table: {name: note}
+  actions:
+  - {name: send, requires: [view], webhook: {url: "http://notes.example:81/send", headersSecretRef: {name: hook}}}
+`
+
+func TestDevTakesTheHeadersOfAWebhookFromASecretAmongTheManifests(t *testing.T) {
+	exposure := strings.Index(notes, "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPModelExposure")
+	token := strings.Index(notes, "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToken")
+	for name, tc := range map[string]struct{ secret, headers, lack string }{
+		"for its host": {
+			"---\napiVersion: v1\nkind: Secret\nmetadata: {name: hook, annotations: {mcpadmin.dev/webhook-host: \"notes.example:81\"}}\nstringData: {X-Key: hush, signing-key: hush too}\n",
+			"map[X-Key:hush]", "",
+		},
+		"for another host": {
+			"---\napiVersion: v1\nkind: Secret\nmetadata: {name: hook, annotations: {mcpadmin.dev/webhook-host: elsewhere}}\nstringData: {X-Key: hush}\n",
+			"map[]", "MCPModelExposure default/note lacks something: WebhookSecretInvalid: action \"send\": Secret \"hook\" must carry",
+		},
+		"not there": {"", "map[]", "MCPModelExposure default/note lacks something: SecretNotFound: action \"send\": Secret \"hook\" does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := notes[:exposure] + notes[token:] + webhookYAML + tc.secret
+			s := &manifestSource{
+				paths: []string{write(t, map[string]string{"notes.yaml": files})}, state: State(t.TempDir()),
+				baseURL: "http://127.0.0.1:1", statusKey: "key", sealKey: contract.NewSealKey(),
+			}
+			o, err := s.load(time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.config.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(o.config.Models[0].Actions[0].Webhook.Headers); got != tc.headers {
+				t.Errorf("headers %s, want %s", got, tc.headers)
+			}
+			printed := o.describe(&contract.Status{})
+			if strings.Contains(printed, "lacks something") != (tc.lack != "") || !strings.Contains(printed, tc.lack) || strings.Contains(printed, "hush") {
+				t.Errorf("printed:\n%s", printed)
 			}
 		})
 	}

@@ -19,15 +19,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
 // Manifests are the objects that dev works with, as files give them.
 type Manifests struct {
-	Endpoints  []v1alpha1.MCPEndpoint
-	Exposures  []v1alpha1.MCPModelExposure
-	Tokens     []v1alpha1.MCPToken
-	Secrets    map[types.NamespacedName]map[string][]byte
-	ConfigMaps map[types.NamespacedName]map[string][]byte
+	Endpoints []v1alpha1.MCPEndpoint
+	Exposures []v1alpha1.MCPModelExposure
+	Tokens    []v1alpha1.MCPToken
+	Secrets   map[types.NamespacedName]map[string][]byte
+	// WebhookHosts are the hosts for which Secrets are, by their annotations.
+	WebhookHosts map[types.NamespacedName]string
+	ConfigMaps   map[types.NamespacedName]map[string][]byte
 	// Ignored are the other objects, as "Kind name": dev needs nothing of them.
 	Ignored []string
 }
@@ -36,8 +39,9 @@ type Manifests struct {
 // server: an unknown field, a field given twice, or an object given twice is an error that names the file and the object.
 func ReadManifests(paths []string) (*Manifests, error) {
 	m := &Manifests{
-		Secrets:    map[types.NamespacedName]map[string][]byte{},
-		ConfigMaps: map[types.NamespacedName]map[string][]byte{},
+		Secrets:      map[types.NamespacedName]map[string][]byte{},
+		WebhookHosts: map[types.NamespacedName]string{},
+		ConfigMaps:   map[types.NamespacedName]map[string][]byte{},
 	}
 	seen := map[string]string{}
 	var errs []error
@@ -157,6 +161,7 @@ func (m *Manifests) add(kind string, key types.NamespacedName, encoded []byte) e
 			return err
 		}
 		m.Secrets[key] = withStrings(secrets[0].Data, secrets[0].StringData)
+		m.WebhookHosts[key] = secrets[0].Annotations[v1alpha1.WebhookHostAnnotation]
 	case "v1 ConfigMap":
 		var maps []corev1.ConfigMap
 		if err := appendStrict(&maps, encoded, func(*corev1.ConfigMap) {}); err != nil {
@@ -193,6 +198,17 @@ func withStrings(data map[string][]byte, texts map[string]string) map[string][]b
 		all[key] = []byte(value)
 	}
 	return all
+}
+
+// webhookSecrets are the Secrets of a namespace, as webhooks use them.
+func (m *Manifests) webhookSecrets(namespace string) map[string]compile.WebhookSecret {
+	secrets := map[string]compile.WebhookSecret{}
+	for key, data := range m.Secrets {
+		if key.Namespace == namespace {
+			secrets[key.Name] = compile.WebhookSecret{Host: m.WebhookHosts[key], Data: data}
+		}
+	}
+	return secrets
 }
 
 func namespaceOr(namespace string) string {

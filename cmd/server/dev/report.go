@@ -113,8 +113,11 @@ func (o *outcome) describe(status *contract.Status) string {
 	}
 	table.Flush()
 	for _, key := range sortedKeys(o.verdicts.Exposures) {
-		if v := o.verdicts.Exposures[key]; !v.Accepted {
+		switch v := o.verdicts.Exposures[key]; {
+		case !v.Accepted:
 			fmt.Fprintf(&b, "  MCPModelExposure %s: %s: %s\n", key, v.Reason, v.Message)
+		case v.Lack.Reason != "":
+			fmt.Fprintf(&b, "  MCPModelExposure %s lacks something: %s: %s\n", key, v.Lack.Reason, v.Lack.Message)
 		}
 	}
 	b.WriteString("\nTOKENS\n")

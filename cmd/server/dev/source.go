@@ -28,6 +28,7 @@ type manifestSource struct {
 	state     State
 	baseURL   string
 	statusKey string
+	sealKey   string
 	// compiled is told of each outcome; failed of manifests that cannot be used, while the last good ones stay.
 	compiled func(*outcome)
 	failed   func(error)
@@ -129,7 +130,8 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 	in := compile.Inputs{
 		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens,
 		Credentials: map[types.NamespacedName]compile.Credential{},
-		StatusKey:   s.statusKey, Now: now, Previous: s.previous,
+		Webhooks:    m.webhookSecrets(endpoint.Namespace),
+		StatusKey:   s.statusKey, SealKey: s.sealKey, Now: now, Previous: s.previous,
 	}
 	for i := range m.Tokens {
 		t := &m.Tokens[i]

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
@@ -16,7 +17,8 @@ func TestDevDoesNotReadAgainForWhatItWritesItself(t *testing.T) {
 			folder := write(t, map[string]string{"notes.yaml": notes})
 			reads := make(chan *outcome, 1000)
 			s := &manifestSource{
-				paths: []string{folder}, state: State(filepath.Join(folder, state)), baseURL: "http://127.0.0.1:1", statusKey: "key",
+				paths: []string{folder}, state: State(filepath.Join(folder, state)), baseURL: "http://127.0.0.1:1",
+				statusKey: "key", sealKey: contract.NewSealKey(),
 				compiled: func(o *outcome) { reads <- o }, failed: func(err error) { t.Error(err) },
 			}
 			if _, err := s.load(time.Now()); err != nil { // as the command does first; it makes the state

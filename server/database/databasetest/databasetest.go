@@ -1,5 +1,6 @@
-// Package databasetest gives tests a database: a fresh one on the PostgreSQL server that MCP_TEST_POSTGRES names, and the
-// SQL of the Chinook sample database where it lies beside the project. Only tests import it.
+// Package databasetest gives tests a database: a fresh one on the PostgreSQL server that MCP_TEST_POSTGRES names, or on
+// the MariaDB or MySQL server that MCP_TEST_MARIADB names, and the SQL of the Chinook sample database where it lies
+// beside the project. Only tests import it.
 package databasetest
 
 import (
@@ -43,9 +44,13 @@ func PostgreSQL(t testing.TB) contract.Connection {
 	return c
 }
 
-// URI returns a connection's URI, for a plain client beside the code under test.
+// URI returns a connection's URI, for a plain client beside the code under test, or for a connection Secret.
 func URI(c contract.Connection) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(c.User, c.Password), Host: c.Address(), Path: c.Database}
+	scheme := "postgres"
+	if c.Engine == contract.EngineMySQL {
+		scheme = "mysql"
+	}
+	u := url.URL{Scheme: scheme, User: url.UserPassword(c.User, c.Password), Host: c.Address(), Path: c.Database}
 	if c.SSLMode != "" {
 		u.RawQuery = url.Values{"sslmode": {c.SSLMode}}.Encode()
 	}
@@ -95,7 +100,8 @@ func Chinook(t testing.TB, file string) string {
 	}
 	var kept []string
 	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "DROP DATABASE") && !strings.HasPrefix(line, "CREATE DATABASE") && !strings.HasPrefix(line, `\c `) {
+		if !strings.HasPrefix(line, "DROP DATABASE") && !strings.HasPrefix(line, "CREATE DATABASE") &&
+			!strings.HasPrefix(line, `\c `) && !strings.HasPrefix(line, "USE ") {
 			kept = append(kept, line)
 		}
 	}

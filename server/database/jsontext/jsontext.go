@@ -155,13 +155,22 @@ func isNumber[T Text](s T) bool {
 
 // AppendFloat appends a float in its shortest form that reads back as itself; NaN and infinities as strings.
 func AppendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		dst = AppendFloatText(append(dst, '"'), f)
+		return append(dst, '"')
+	}
+	return AppendFloatText(dst, f)
+}
+
+// AppendFloatText is AppendFloat without the quotes of NaN and infinities.
+func AppendFloatText(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
-		return append(dst, `"NaN"`...)
+		return append(dst, "NaN"...)
 	case math.IsInf(f, 1):
-		return append(dst, `"Infinity"`...)
+		return append(dst, "Infinity"...)
 	case math.IsInf(f, -1):
-		return append(dst, `"-Infinity"`...)
+		return append(dst, "-Infinity"...)
 	}
 	format := byte('f')
 	if magnitude := math.Abs(f); magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21) {

@@ -41,6 +41,17 @@ func TestValues(t *testing.T) {
 			"10000-01-01 00:00:00": "10000-01-01 00:00:00", "2009-01-01": "2009-01-01", "": "", "soon": "soon",
 			"2009-01-01 00:00:00.": "2009-01-01 00:00:00.", "2009-01-01 00:00:00+1": "2009-01-01 00:00:00+1", "\"\n": `\"\n`,
 		}},
+		{"timestamp as text", jsontext.AppendTimestampText[string], map[string]string{
+			"2009-01-01 00:00:00.125": "2009-01-01T00:00:00.125", "2009-01-01 00:00:00+00": "2009-01-01T00:00:00Z", "\"\n": "\"\n", "": "",
+		}},
+		{"instant", jsontext.AppendInstant[string], map[string]string{
+			"2009-01-01 00:00:00": "2009-01-01T00:00:00Z", "2009-01-01 00:00": "2009-01-01T00:00:00Z", "2009-01-01 00:00:00.1234567": "2009-01-01T00:00:00.1234567Z",
+			"2009-01-01 00:00:00.5Z": "2009-01-01T00:00:00.5Z", "2009-01-01 05:00:00-07": "2009-01-01T05:00:00-07:00",
+			"2009-01-01 05:30:00+05:30": "2009-01-01T05:30:00+05:30", "2009-01-01": "2009-01-01", "": "", "\"\n": `\"\n`,
+		}},
+		{"instant as text", jsontext.AppendInstantText[string], map[string]string{
+			"2009-01-01 00:00:00": "2009-01-01T00:00:00Z", "2009-01-01 00:00:00+00": "2009-01-01T00:00:00Z", "\"\n": "\"\n", "": "",
+		}},
 		{"part of a key", jsontext.AppendPercentEncoded[string], map[string]string{
 			"plain-1.2_~": "plain-1.2_~", "a,b/c d%": "a%2Cb%2Fc%20d%25", "é": "%C3%A9", "": "",
 		}},
@@ -66,6 +77,9 @@ func TestFloats(t *testing.T) {
 	}
 	if got := string(jsontext.AppendFloat(nil, math.NaN())); got != `"NaN"` {
 		t.Errorf("NaN is %s", got)
+	}
+	if got := string(jsontext.AppendFloatText(nil, math.Inf(-1))); got != "-Infinity" {
+		t.Errorf("as text, an infinity is %s", got)
 	}
 }
 
@@ -116,7 +130,8 @@ func FuzzValuesAreValidJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		timestamp := append(jsontext.AppendTimestamp([]byte(`"`), s), '"')
-		for _, out := range [][]byte{jsontext.AppendInteger(nil, s), jsontext.AppendNumber(nil, s), timestamp} {
+		instant := append(jsontext.AppendInstant([]byte(`"`), s), '"')
+		for _, out := range [][]byte{jsontext.AppendInteger(nil, s), jsontext.AppendNumber(nil, s), timestamp, instant} {
 			if !json.Valid(out) {
 				t.Errorf("%q became %q", s, out)
 			}

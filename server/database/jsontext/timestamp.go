@@ -5,9 +5,51 @@ package jsontext
 // zero, and seconds where there are none. Any other text (infinity, years before Christ or beyond 9999) is appended as
 // JSON escapes it.
 func AppendTimestamp[T Text](dst []byte, s T) []byte {
+	if extended, ok := appendTimestamp(dst, s); ok {
+		return extended
+	}
+	return AppendEscaped(dst, s)
+}
+
+// AppendTimestampText is AppendTimestamp where the text does not go into JSON as it is: any other text is appended as it
+// stands.
+func AppendTimestampText[T Text](dst []byte, s T) []byte {
+	if extended, ok := appendTimestamp(dst, s); ok {
+		return extended
+	}
+	return append(dst, s...)
+}
+
+// AppendInstant is AppendTimestamp for an instant: a text that names no zone is in UTC.
+func AppendInstant[T Text](dst []byte, s T) []byte {
+	if extended, ok := appendTimestamp(dst, s); ok {
+		return appendUTC(extended)
+	}
+	return AppendEscaped(dst, s)
+}
+
+// AppendInstantText is AppendTimestampText for an instant: a text that names no zone is in UTC.
+func AppendInstantText[T Text](dst []byte, s T) []byte {
+	if extended, ok := appendTimestamp(dst, s); ok {
+		return appendUTC(extended)
+	}
+	return append(dst, s...)
+}
+
+// appendUTC appends a Z to a timestamp that was appended without a zone.
+func appendUTC(dst []byte) []byte {
+	zone := dst[len(dst)-len("+00:00"):]
+	if zone[0] == '+' || zone[0] == '-' || zone[5] == 'Z' {
+		return dst
+	}
+	return append(dst, 'Z')
+}
+
+// appendTimestamp reports whether the text has the form; what lies behind dst's end means nothing where it has not.
+func appendTimestamp[T Text](dst []byte, s T) ([]byte, bool) {
 	clock := clockEnd(s)
 	if clock == 0 {
-		return AppendEscaped(dst, s)
+		return dst, false
 	}
 	from := len(dst)
 	dst = append(dst, s[:clock]...)
@@ -22,24 +64,24 @@ func AppendTimestamp[T Text](dst []byte, s T) []byte {
 			i++
 		}
 		if i == 1 {
-			return AppendEscaped(dst[:from], s)
+			return dst, false
 		}
 		dst = append(dst, rest[:i]...)
 		rest = rest[i:]
 	}
 	switch {
 	case len(rest) == 0:
-		return dst
+		return dst, true
 	case string(rest) == "Z", string(rest) == "+00", string(rest) == "+00:00":
-		return append(dst, 'Z')
+		return append(dst, 'Z'), true
 	case rest[0] != '+' && rest[0] != '-':
 	case fits(rest[1:], "00"):
 		dst = append(dst, rest...)
-		return append(dst, ":00"...)
+		return append(dst, ":00"...), true
 	case fits(rest[1:], "00:00"):
-		return append(dst, rest...)
+		return append(dst, rest...), true
 	}
-	return AppendEscaped(dst[:from], s)
+	return dst, false
 }
 
 // clockEnd returns where the date and the time of day end, before a fraction; 0 where s does not start with them.

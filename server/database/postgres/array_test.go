@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 )
 
 func TestTextsThatAreNoArrays(t *testing.T) {
@@ -53,11 +54,11 @@ func BenchmarkRow(b *testing.B) {
 	}
 	values := [][]byte{[]byte("4711"), []byte(`A title with "quotes" in it`), []byte("12.50"), []byte("t"),
 		[]byte("2026-01-02 03:04:05.678+00"), []byte(`\x00ff10aabb`), []byte("{1,2,3,NULL}")}
-	var r row
-	r.prepare(outputs)
+	var w rowtext.Writer[[]byte]
+	w.Prepare(cells{}, outputs, 16<<10)
 	out := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {
-		out = r.append(out[:0], values)
+		out = w.Append(out[:0], values)
 	}
 }

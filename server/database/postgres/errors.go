@@ -153,6 +153,7 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		}
 		return e
 	}
+	e.Cause = forTheLog(answer)
 	switch class := answer.Code[:min(2, len(answer.Code))]; {
 	case answer.Code == "57014":
 		e.Code, e.Message = database.Timeout, "the statement took longer than "+d.statementTimeout().String()
@@ -160,16 +161,23 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
 	case answer.Code == "42883", answer.Code == "42804", answer.Code == "0A000":
 		e.Code, e.Message = database.Invalid, "a value cannot be compared with its column in that way"
+	case answer.Code == "54000":
+		e.Code, e.Message = database.Invalid, "a value is too large for the database"
 	case class == "22":
 		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or out of its range"
 		if aboutParameter(answer) {
 			e.Message = answer.Message
-		} else {
-			// The log is no place for a row's value either.
-			e.Cause = &pgconn.PgError{Severity: answer.Severity, Code: answer.Code, Message: "a value, which is not repeated here"}
 		}
+	case answer.Code == "40001", answer.Code == "40P01", answer.Code == "55P03":
+		e.Code, e.Message = database.Locked, "another transaction holds the row; try again"
+	case answer.Code == "25006":
+		e.Code, e.Message = database.Refused, "the database allows no changes"
 	case answer.Code == "42501":
-		e.Message = "the database user may not read this table"
+		e.Code, e.Message = database.Refused, "the database user may not do that"
+	case answer.Code == "55000":
+		e.Code, e.Message = database.Refused, "the database does not allow that on this table"
+	case answer.Code == "53100":
+		e.Code, e.Message = database.Full, "the database has no room left"
 	case class == "08", class == "57":
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}
@@ -180,8 +188,10 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 // they may quote a row, where a view computes a column. A server that does not tell (before 13, or one that speaks
 // another language) is not repeated.
 func aboutParameter(answer *pgconn.PgError) bool {
-	return strings.HasPrefix(answer.Where, "unnamed portal parameter $")
+	return strings.HasPrefix(answer.Where, parameterPrefix)
 }
+
+const parameterPrefix = "unnamed portal parameter $"
 
 // tableChanged is whether a statement no longer fits the tables.
 func tableChanged(answer *pgconn.PgError) bool {

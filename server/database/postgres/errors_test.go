@@ -118,7 +118,7 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 		{"a type without equality", where("at", "(1,2)"), nil, database.Invalid, "cannot be compared"},
 		{"read only, a value outside an enum", where("mood", "merry"), readOnly, database.Invalid, "merry"},
 		{"too slow", all(find(t, schema, "public.slow")), quick, database.Timeout, "longer than 100ms"},
-		{"a view that writes, read only", all(find(t, schema, "public.writing")), readOnly, database.Failed, "could not answer"},
+		{"a view that writes, read only", all(find(t, schema, "public.writing")), readOnly, database.Refused, "allows no changes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(c, test.change))

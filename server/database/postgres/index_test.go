@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
@@ -49,29 +51,70 @@ CREATE INDEX ON t (lower(name))`)
 		{"address", equal("address", "10.0.0.1")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var s sqltext.Statement
-			if err := s.Build(sqltext.PostgreSQL, &database.Select{From: database.NewSource(table, test.condition), Limit: 10}); err != nil {
-				t.Fatal(err)
+			plan := explain(t, plain, &database.Select{From: database.NewSource(table, test.condition), Limit: 10})
+			if !strings.Contains(plan, "Index Cond") {
+				t.Errorf("it is answered by\n%s", plan)
 			}
-			var values [][]byte
-			for _, arg := range s.Args {
-				text := fmt.Sprint(arg.Value)
-				if arg.List != nil {
-					text = fmt.Sprintf("{%v}", arg.List[0])
-				}
-				values = append(values, []byte(text))
-			}
-			result := plain.PgConn().ExecParams(t.Context(), "EXPLAIN "+string(s.Select), values, nil, nil, nil).Read()
-			if result.Err != nil {
-				t.Fatal(result.Err)
-			}
-			var plan strings.Builder
-			for _, row := range result.Rows {
-				plan.Write(row[0])
-				plan.WriteByte('\n')
-			}
-			if !strings.Contains(plan.String(), "Index Cond") {
-				t.Errorf("%s is answered by\n%s", s.Select, plan.String())
+		})
+	}
+}
+
+// explain asks a plain client how the server answers a plan.
+func explain(t *testing.T, plain *pgx.Conn, plan *database.Select) string {
+	t.Helper()
+	var s sqltext.Statement
+	if err := s.Build(sqltext.PostgreSQL, plan); err != nil {
+		t.Fatal(err)
+	}
+	var values [][]byte
+	for _, arg := range s.Args {
+		text := fmt.Sprint(arg.Value)
+		if arg.List != nil {
+			text = fmt.Sprintf("{%v}", arg.List[0])
+		}
+		values = append(values, []byte(text))
+	}
+	result := plain.PgConn().ExecParams(t.Context(), "EXPLAIN "+string(s.Select), values, nil, nil, nil).Read()
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	said := string(s.Select) + "\n"
+	for _, row := range result.Rows {
+		said += string(row[0]) + "\n"
+	}
+	return said
+}
+
+// A deep page costs what the first one does: the index is entered where the page begins, and nothing is sorted.
+func TestIndexesServePages(t *testing.T) {
+	t.Parallel()
+	c := filled(t, `
+CREATE TABLE t (id int PRIMARY KEY, name text NOT NULL, price numeric(8,2), at timestamptz NOT NULL);
+CREATE INDEX ON t (name, id); CREATE INDEX ON t (at, id DESC); CREATE INDEX ON t (price, id);
+INSERT INTO t SELECT n, 'n' || n, n, now() FROM generate_series(1, 5000) n; ANALYZE t`)
+	table := find(t, introspect(t, open(t, settings(c, nil))), "public.t")
+	plain := databasetest.Connect(t, databasetest.URI(c))
+	order := func(name string, descending bool) database.Order {
+		return database.Order{Column: table.Column(name), Descending: descending}
+	}
+	for _, test := range []struct {
+		name  string
+		order []database.Order
+		after []database.Value
+		cond  bool
+	}{
+		{"by the key", []database.Order{order("id", false)}, []database.Value{int64(4000)}, true},
+		{"backwards", []database.Order{order("id", true)}, []database.Value{int64(4000)}, true},
+		{"by two", []database.Order{order("name", false), order("id", false)}, []database.Value{"n4000", int64(4000)}, true},
+		{"by two backwards", []database.Order{order("name", true), order("id", true)}, []database.Value{"n4000", int64(4000)}, true},
+		{"by two both ways", []database.Order{order("at", false), order("id", true)}, []database.Value{"2126-01-01T00:00:00Z", int64(4000)}, true},
+		{"by one that may be NULL, backwards", []database.Order{order("price", true), order("id", true)}, []database.Value{"4000.00", int64(4000)}, true},
+		{"by one that may be NULL", []database.Order{order("price", false), order("id", false)}, []database.Value{"4000.00", int64(4000)}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			plan := explain(t, plain, &database.Select{From: database.NewSource(table, nil), Output: outputs(table.Column("name")), Order: test.order, After: test.after, Limit: 50, More: true})
+			if strings.Contains(plan, "Sort") || test.cond && !strings.Contains(plan, "Index Cond") {
+				t.Errorf("it is answered by\n%s", plan)
 			}
 		})
 	}

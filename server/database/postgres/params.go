@@ -26,15 +26,16 @@ func (p *params) reset() {
 
 func (p *params) encode(args []sqltext.Arg) error {
 	p.arena, p.ends, p.values = p.arena[:0], p.ends[:0], p.values[:0]
-	for _, arg := range args {
+	for i := range args {
+		arg := &args[i]
 		var err error
 		if arg.List != nil {
-			p.arena, err = appendArrayParam(p.arena, arg.List)
+			p.arena, err = appendArrayParam(p.arena, arg.Kind, arg.List)
 		} else {
-			p.arena, err = appendParam(p.arena, arg.Value)
+			p.arena, err = appendParam(p.arena, arg.Kind, arg.Element, arg.Value)
 		}
 		if err != nil {
-			return err
+			return named(err, arg.Column)
 		}
 		p.ends = append(p.ends, len(p.arena))
 	}
@@ -51,8 +52,15 @@ func (p *params) encode(args []sqltext.Arg) error {
 	return nil
 }
 
-// appendParam appends a value in PostgreSQL's text format.
-func appendParam(dst []byte, value database.Value) ([]byte, error) {
+// named makes an error one of the column whose value is at fault.
+func named(err error, c *database.Column) error {
+	e := database.AsError(err)
+	e.Column = c
+	return e
+}
+
+// appendParam appends a value in PostgreSQL's text format. Element is the kind of an array's elements.
+func appendParam(dst []byte, kind, element database.Kind, value database.Value) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:
 		return dst, nil
@@ -63,6 +71,8 @@ func appendParam(dst []byte, value database.Value) ([]byte, error) {
 		return append(dst, v...), nil
 	case int64:
 		return strconv.AppendInt(dst, v, 10), nil
+	case uint64:
+		return strconv.AppendUint(dst, v, 10), nil
 	case bool:
 		return strconv.AppendBool(dst, v), nil
 	case float64:
@@ -74,13 +84,18 @@ func appendParam(dst []byte, value database.Value) ([]byte, error) {
 		}
 		return strconv.AppendFloat(dst, v, 'g', -1, 64), nil
 	case []byte:
+		if kind == database.JSON {
+			return append(dst, v...), nil
+		}
 		return hex.AppendEncode(append(dst, `\x`...), v), nil
+	case []database.Value:
+		return appendArrayParam(dst, element, v)
 	}
 	return dst, fmt.Errorf("a value of type %T cannot be bound", value)
 }
 
-// appendArrayParam appends values as an array literal, each quoted.
-func appendArrayParam(dst []byte, values []database.Value) ([]byte, error) {
+// appendArrayParam appends values as an array literal, each quoted; an array among them is one more dimension.
+func appendArrayParam(dst []byte, kind database.Kind, values []database.Value) ([]byte, error) {
 	var element []byte
 	var err error
 	dst = append(dst, '{')
@@ -88,11 +103,17 @@ func appendArrayParam(dst []byte, values []database.Value) ([]byte, error) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if value == nil {
+		switch v := value.(type) {
+		case nil:
 			dst = append(dst, "NULL"...)
 			continue
+		case []database.Value:
+			if dst, err = appendArrayParam(dst, kind, v); err != nil {
+				return dst, err
+			}
+			continue
 		}
-		if element, err = appendParam(element[:0], value); err != nil {
+		if element, err = appendParam(element[:0], kind, database.Other, value); err != nil {
 			return dst, err
 		}
 		dst = append(dst, '"')

@@ -78,7 +78,7 @@ func TestStatementsKeptPrepared(t *testing.T) {
 	most := 0
 	for limit := 1; limit <= 400; limit++ { // each another statement, with the same count beside it
 		plan := all(kept)
-		plan.Limit, plan.Total = limit, true
+		plan.Limit, plan.Total = limit, database.TotalExact
 		for range 2 {
 			var row []struct{ ID int }
 			if err := json.Unmarshal([]byte(read(t, db, plan)), &row); err != nil {
@@ -124,7 +124,7 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 			if got := read(t, db, plan); got != test.want {
 				t.Errorf("the session has %s, want %s", got, test.want)
 			}
-			plan.Total = true
+			plan.Total = database.TotalExact
 			if _, page, err := db.Select(t.Context(), plan, nil); err != nil || page.Total != 1 {
 				t.Errorf("with a count: %d, %v", page.Total, err)
 			}

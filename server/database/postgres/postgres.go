@@ -45,6 +45,8 @@ type db struct {
 	// sessions are the connections that are open, so that Close can end what they are doing.
 	sessions sync.Map
 	closed   atomic.Bool
+	// known is what introspection found last; nil before it.
+	known atomic.Pointer[known]
 }
 
 // Open returns the database that the settings lead to. It connects when it is first asked.

@@ -12,11 +12,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// call is the memory of one Select, kept for the next.
+// call is the memory of one statement, kept for the next.
 type call struct {
 	sql    sqltext.Statement
 	params params
-	row    row
+	rows   rows
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -24,21 +24,26 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 func (c *call) release() {
 	c.sql.Reset()
 	c.params.reset()
-	c.row.reset()
+	c.rows.reset()
 	calls.Put(c)
+}
+
+// prepare makes everything ready that a plan needs.
+func (c *call) prepare(plan *database.Select) error {
+	if err := c.sql.Build(sqltext.PostgreSQL, plan); err != nil {
+		return err
+	}
+	c.rows.writer.Prepare(cells{}, plan.Output, plan.MaxValue)
+	return c.params.encode(c.sql.Args)
 }
 
 // Select implements database.DB.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get().(*call)
 	defer c.release()
-	if err := c.sql.Build(sqltext.PostgreSQL, plan); err != nil {
+	if err := c.prepare(plan); err != nil {
 		return out, database.Page{}, err
 	}
-	if err := c.params.encode(c.sql.Args); err != nil {
-		return out, database.Page{}, err
-	}
-	c.row.prepare(plan.Output)
 	for again := false; ; again = true {
 		extended, page, err := d.try(ctx, plan, c, out)
 		if err == nil {
@@ -67,13 +72,23 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 	}
 	defer pooled.Release()
 	conn := pooled.Conn().PgConn()
-	guarded, cancel := d.guard(ctx, 2)
+	guarded, cancel := d.guard(ctx, 3)
 	defer cancel()
 
-	out, page, err := d.run(guarded, conn, plan, c, out)
+	x := exchange{db: d, conn: conn, session: sessionOf(conn)}
+	out, page, whole, err := x.read(guarded, plan, c, out)
 	if conn.TxStatus() == 'E' {
 		// The pool would throw the connection away otherwise; where this fails, it may.
 		_, _ = conn.Exec(guarded, "ROLLBACK").ReadAll()
+	}
+	if whole && timedOut(err) && ctx.Err() == nil {
+		switch {
+		case page.Total >= 0:
+			err = nil // the page told it
+		case plan.Total == database.TotalAuto:
+			page.Precision = database.TotalIsEstimated
+			page.Total, err = x.estimate(guarded, plan, c)
+		}
 	}
 	if err == nil {
 		return out, page, nil
@@ -82,96 +97,150 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 		d.unnamed.Store(true)
 		return nil, database.Page{}, &retryable{err}
 	}
-	if ctx.Err() == nil && guarded.Err() == nil && !d.closed.Load() && conn.IsClosed() {
+	if d.died(ctx, guarded, conn) {
 		return nil, database.Page{}, &retryable{err}
 	}
+	return nil, database.Page{}, d.readError(ctx, c, err)
+}
+
+// died is whether the connection is gone though nobody ended the call: it may have been dead when it was taken, and
+// others of the pool with it.
+func (d *db) died(ctx, guarded context.Context, conn *pgconn.PgConn) bool {
+	if ctx.Err() != nil || guarded.Err() != nil || d.closed.Load() || !conn.IsClosed() {
+		return false
+	}
+	d.pool.Reset()
+	return true
+}
+
+// readError says why a read failed.
+func (d *db) readError(ctx context.Context, c *call, err error) *database.Error {
 	failure := database.AsError(err)
 	if failure.Code == database.Failed {
 		failure = d.statementError(ctx, err)
+		failure.Column = c.columnAtFault(err)
 	}
 	if failure.Code == database.Changed {
 		// Other connections hold statements that were prepared for the tables as they were.
 		d.pool.Reset()
 	}
-	return nil, database.Page{}, failure
+	return failure
 }
 
-// run sends everything at once and reads the answers.
-func (d *db) run(ctx context.Context, conn *pgconn.PgConn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
-	page := database.Page{Total: -1}
-	s := sessionOf(conn)
-	var rows, total *pgconn.StatementDescription
-	unnamed := s.pooled || d.unnamed.Load()
-	if !unnamed {
-		err := s.makeRoom(ctx, conn)
+// exchange is what a connection is asked at once, within a transaction that is open, or by itself.
+type exchange struct {
+	db      *db
+	conn    *pgconn.PgConn
+	session *session
+	// open is whether it is within a transaction that others began and end.
+	open bool
+}
+
+// unnamed is whether statements must not be prepared.
+func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
+
+// read sends everything at once and reads the answers. Where it returns whole, the page is there, and an error is about
+// the count alone.
+func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out []byte) (_ []byte, page database.Page, whole bool, err error) {
+	page.Total = -1
+	var rows, total, limit *pgconn.StatementDescription
+	counted := plan.Total != database.TotalNone
+	limited := plan.Total == database.TotalAuto && !x.open
+	if !x.unnamed() {
+		if err = x.session.makeRoom(ctx, x.conn); err != nil {
+			return nil, page, false, err
+		}
+		if rows, err = x.session.prepare(ctx, x.conn, c.sql.Select); err == nil && counted {
+			total, err = x.session.prepare(ctx, x.conn, c.sql.Count)
+		}
+		if err == nil && limited {
+			limit, err = x.session.prepare(ctx, x.conn, budget)
+		}
 		if err != nil {
-			return nil, page, err
-		}
-		if rows, err = s.prepare(ctx, conn, c.sql.Select); err != nil {
-			return nil, page, err
-		}
-		if plan.Total {
-			if total, err = s.prepare(ctx, conn, c.sql.Count); err != nil {
-				return nil, page, err
-			}
+			return nil, page, false, err
 		}
 	}
-	if !unnamed && !plan.Total && !d.settings.ReadOnly {
-		return c.readAlone(ctx, conn, rows, out)
+	if !counted && (x.open || !x.unnamed() && !x.db.settings.ReadOnly) {
+		out, page, err = c.readAlone(ctx, x.conn, rows, plan, out)
+		return out, page, false, err
 	}
 
 	var batch pgconn.Batch
-	before := 0
-	if d.settings.ReadOnly {
-		batch.ExecParams("BEGIN READ ONLY", nil, nil, nil, nil)
-		before++
-	}
-	if unnamed {
-		// Without BEGIN, all that goes before one Sync is one transaction, so these settings end with it as well.
-		batch.ExecParams("SELECT "+sessionSettings, [][]byte{[]byte("t"), []byte(d.timeoutSetting())}, []uint32{boolOID, textOID}, nil, nil)
-		before++
-	}
+	before := x.begin(&batch)
 	send(&batch, rows, c.sql.Select, c.params.values)
-	if plan.Total {
+	if limited {
+		send(&batch, limit, budget, [][]byte{x.db.budgetSetting()})
+	}
+	if counted {
 		send(&batch, total, c.sql.Count, c.params.values[:c.sql.CountArgs])
 	}
-	if d.settings.ReadOnly {
-		batch.ExecParams("COMMIT", nil, nil, nil, nil)
-	}
-	results := conn.ExecBatch(ctx, &batch)
-	for ; before > 0 && results.NextResult(); before-- {
-		if _, err := results.ResultReader().Close(); err != nil {
-			break // Close tells of it
-		}
-	}
-	var err error
+	x.end(&batch)
+	results := x.conn.ExecBatch(ctx, &batch)
+	skip(results, before)
 	if results.NextResult() {
-		out, page.Count, err = c.row.read(results.ResultReader(), out)
+		out, page, err = c.rows.read(results.ResultReader(), plan, out)
+		if _, closeErr := results.ResultReader().Close(); closeErr != nil {
+			err = closeErr
+		}
+		whole = err == nil
 	}
-	if err == nil && plan.Total && results.NextResult() {
+	if whole && limited {
+		skip(results, 1)
+	}
+	if whole && counted && results.NextResult() {
 		for reader := results.ResultReader(); reader.NextRow(); {
 			page.Total, err = strconv.ParseInt(string(reader.Values()[0]), 10, 64)
 		}
 	}
-	if closeErr := results.Close(); closeErr != nil {
+	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}
-	return out, page, err
+	settleTotal(plan, &page)
+	return out, page, whole, err
 }
 
-// readAlone is run for the one statement that most calls are.
-func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgconn.StatementDescription, out []byte) ([]byte, database.Page, error) {
+// readAlone is read for the one statement that most calls are.
+func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgconn.StatementDescription, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	var reader *pgconn.ResultReader
 	if prepared != nil {
 		reader = conn.ExecStatement(ctx, prepared, c.params.values, nil, nil)
 	} else {
 		reader = conn.ExecParams(ctx, string(c.sql.Select), c.params.values, nil, nil, nil)
 	}
-	out, count, err := c.row.read(reader, out)
+	out, page, err := c.rows.read(reader, plan, out)
 	if _, closeErr := reader.Close(); closeErr != nil {
 		err = closeErr
 	}
-	return out, database.Page{Count: count, Total: -1}, err
+	return out, page, err
+}
+
+// begin puts what goes before a statement into a batch, and returns how many results that has.
+func (x exchange) begin(batch *pgconn.Batch) int {
+	before := 0
+	if x.open {
+		return 0
+	}
+	if x.db.settings.ReadOnly {
+		batch.ExecParams("BEGIN READ ONLY", nil, nil, nil, nil)
+		before++
+	}
+	if x.unnamed() {
+		// Without BEGIN, all that goes before one Sync is one transaction, so these settings end with it as well.
+		x.db.sendSettings(batch)
+		before++
+	}
+	return before
+}
+
+func (x exchange) end(batch *pgconn.Batch) {
+	if x.db.settings.ReadOnly && !x.open {
+		batch.ExecParams("COMMIT", nil, nil, nil, nil)
+	}
+}
+
+// sendSettings makes the session's settings for one transaction.
+func (d *db) sendSettings(batch *pgconn.Batch) {
+	batch.ExecParams("SELECT "+sessionSettings, [][]byte{[]byte("t"), []byte(d.timeoutSetting())}, []uint32{boolOID, textOID}, nil, nil)
 }
 
 func send(batch *pgconn.Batch, prepared *pgconn.StatementDescription, sql []byte, values [][]byte) {
@@ -180,4 +249,13 @@ func send(batch *pgconn.Batch, prepared *pgconn.StatementDescription, sql []byte
 		return
 	}
 	batch.ExecParams(string(sql), values, nil, nil, nil)
+}
+
+// skip passes over results that tell nothing; of an error, Close tells.
+func skip(results *pgconn.MultiResultReader, n int) {
+	for ; n > 0 && results.NextResult(); n-- {
+		if _, err := results.ResultReader().Close(); err != nil {
+			return
+		}
+	}
 }

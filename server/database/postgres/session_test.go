@@ -18,7 +18,7 @@ func TestLongStatementsAreNotKept(t *testing.T) {
 	}
 	for _, condition := range []database.Condition{database.Compare{Column: size, Op: database.Greater, Value: int64(8 << 10)}, long} {
 		plan := all(kept)
-		plan.Where, plan.Total = condition, true
+		plan.Where, plan.Total = condition, database.TotalExact
 		for range 3 {
 			read(t, db, plan)
 		}

@@ -12,12 +12,30 @@ type columnType struct {
 // modifierHeader is what PostgreSQL adds to a length or a precision in a type's modifier.
 const modifierHeader = 4
 
+// mostFractionDigits are those that times have where their type does not say.
+const mostFractionDigits = 6
+
 // describe fills in what the type says of the column.
 func (t columnType) describe(c *database.Column) {
 	c.Kind = kindOf(t.name, t.class)
 	// int2vector, oidvector and box[] write their elements in another way.
 	if t.category == "A" && t.elementName != "" && t.name[0] == '_' && t.elementName != "box" {
 		c.Kind, c.Element = database.Array, kindOf(t.elementName, t.elementClass)
+	}
+	switch t.name {
+	case "int2":
+		c.Bits = 16
+	case "int4":
+		c.Bits = 32
+	case "int8":
+		c.Bits = 64
+	case "oid":
+		c.Bits, c.Unsigned = 32, true
+	case "time", "timetz", "timestamp", "timestamptz":
+		c.FractionDigits = mostFractionDigits
+		if t.modifier >= 0 {
+			c.FractionDigits = int(t.modifier)
+		}
 	}
 	if t.modifier < modifierHeader {
 		return
@@ -27,6 +45,7 @@ func (t columnType) describe(c *database.Column) {
 		c.MaxLength = int(t.modifier - modifierHeader)
 	case "numeric":
 		// The low eleven bits are the scale, signed.
+		c.Precision = int((t.modifier-modifierHeader)>>16) & 0xffff
 		c.Scale = max(int(((t.modifier-modifierHeader)&0x7ff)^0x400)-0x400, 0)
 	}
 }

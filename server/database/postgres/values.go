@@ -1,10 +1,11 @@
 package postgres
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"strconv"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -16,118 +17,69 @@ const (
 	textOID = pgtype.TextOID
 )
 
-// row writes the rows of one plan.
-type row struct {
-	outputs []database.Output
-	members jsontext.Members
-	// part is the memory for a part of a composite key.
-	part []byte
-}
+// cells writes what the server sends in its text format, as rowtext.Engine has it; nil is NULL.
+type cells struct{}
 
-func (r *row) prepare(outputs []database.Output) {
-	r.outputs = outputs
-	r.members.Reset()
-	for _, output := range outputs {
-		r.members.Add(output.Name)
-	}
-}
+func (cells) IsNull(value []byte) bool { return value == nil }
 
-func (r *row) reset() { r.outputs = nil }
-
-// read appends the rows of a result, joined by commas.
-func (r *row) read(result *pgconn.ResultReader, dst []byte) ([]byte, int, error) {
-	if err := r.check(result.FieldDescriptions()); err != nil {
-		return dst, 0, err
-	}
-	count := 0
-	for ; result.NextRow(); count++ {
-		if count > 0 {
-			dst = append(dst, ',')
-		}
-		dst = r.append(dst, result.Values())
-	}
-	return dst, count, nil
-}
-
-// check makes sure that what is embedded as JSON is JSON still: without a prepared statement nothing else would tell
-// that a column has another type by now.
-func (r *row) check(fields []pgconn.FieldDescription) error {
-	if len(fields) == 0 {
-		return nil // an error is on its way
-	}
-	next := 0
-	for _, output := range r.outputs {
-		for _, column := range output.Columns {
-			if !embeddable(column, fields[next].DataTypeOID) {
-				return &database.Error{Code: database.Changed, Reason: reasonError, Message: "the database's tables have changed"}
-			}
-			next++
-		}
-	}
-	return nil
-}
-
-func embeddable(c *database.Column, oid uint32) bool {
-	switch {
-	case c.Kind == database.JSON:
-		return oid == pgtype.JSONOID || oid == pgtype.JSONBOID
-	case c.Kind == database.Array && c.Element == database.JSON:
-		return oid == pgtype.JSONArrayOID || oid == pgtype.JSONBArrayOID
-	}
-	return true
-}
-
-func (r *row) append(dst []byte, values [][]byte) []byte {
-	dst = append(dst, '{')
-	next := 0
-	for i := range r.outputs {
-		output := &r.outputs[i]
-		dst = r.members.Append(dst, i)
-		if output.Composite {
-			dst = r.appendComposite(dst, output.Columns, values[next:next+len(output.Columns)])
-		} else {
-			dst = appendValue(dst, output.Columns[0], values[next])
-		}
-		next += len(output.Columns)
-	}
-	return append(dst, '}')
-}
-
-// appendComposite appends a key of several columns; decisions section 4, "id". It is null where any part is.
-func (r *row) appendComposite(dst []byte, columns []*database.Column, values [][]byte) []byte {
-	from := len(dst)
-	dst = append(dst, '"')
-	for i, value := range values {
-		if value == nil {
-			return append(dst[:from], "null"...)
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		switch columns[i].Kind {
-		case database.Boolean:
-			r.part = appendBoolean(r.part[:0], value)
-		case database.Timestamp, database.TimestampTZ:
-			r.part = jsontext.AppendTimestamp(r.part[:0], value)
-		case database.Bytes:
-			r.part = appendBase64(r.part[:0], value)
-		default:
-			r.part = append(r.part[:0], value...)
-		}
-		dst = jsontext.AppendPercentEncoded(dst, r.part)
-	}
-	return append(dst, '"')
-}
-
-// appendValue appends a value in its JSON form, from PostgreSQL's text format; nil is NULL.
-func appendValue(dst []byte, c *database.Column, value []byte) []byte {
-	if value == nil {
-		return append(dst, "null"...)
-	}
+func (cells) AppendJSON(dst []byte, c *database.Column, value []byte) []byte {
 	if c.Kind == database.Array {
 		return appendArray(dst, c.Element, value)
 	}
 	return appendScalar(dst, c.Kind, value)
+}
+
+func (cells) AppendPlain(dst []byte, c *database.Column, value []byte) []byte {
+	switch c.Kind {
+	case database.Boolean:
+		return appendBoolean(dst, value)
+	case database.Timestamp, database.TimestampTZ:
+		return jsontext.AppendTimestampText(dst, value)
+	case database.Bytes:
+		return appendBase64(dst, value)
+	case database.Array:
+		return appendArray(dst, c.Element, value)
+	}
+	return append(dst, value...)
+}
+
+// Size implements rowtext.Engine. Bytes come as \x and two digits for each: a text of that very form counts as the bytes
+// that it could be.
+func (cells) Size(value []byte) int {
+	if len(value) < 2 || value[0] != '\\' || value[1] != 'x' || len(value)%2 != 0 {
+		return len(value)
+	}
+	for _, c := range value[2:] {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return len(value)
+		}
+	}
+	return len(value)/2 - 1
+}
+
+// Value implements rowtext.Engine. What has no form of its own is bound again as the text that the server wrote.
+func (cells) Value(c *database.Column, value []byte) database.Value {
+	switch c.Kind {
+	case database.Boolean:
+		return string(value) == "t"
+	case database.Integer:
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+			return n
+		}
+	case database.Float:
+		if f, err := strconv.ParseFloat(string(value), 64); err == nil {
+			return f
+		}
+	case database.Bytes:
+		if digits, ok := bytes.CutPrefix(value, []byte(`\x`)); ok {
+			if decoded, err := hex.AppendDecode(nil, digits); err == nil {
+				return decoded
+			}
+		}
+	case database.JSON:
+		return bytes.Clone(value)
+	}
+	return string(value)
 }
 
 func appendScalar(dst []byte, kind database.Kind, value []byte) []byte {

@@ -73,7 +73,7 @@ func (d *db) codeError(err error) *database.Error {
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		e.Code, e.Message = database.Unreachable, "the file "+d.settings.SQLitePath+" is no sound SQLite database"
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
-		e.Message = "the SQLite file " + d.settings.SQLitePath + " cannot be read: its volume reports an error"
+		e.Message = "the SQLite file " + d.settings.SQLitePath + " cannot be read or written: its volume reports an error"
 	case sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_RANGE:
 		e.Code, e.Message = database.Invalid, "a value is too large"
 	case sqlite3.SQLITE_ERROR:
@@ -86,10 +86,12 @@ func (d *db) codeError(err error) *database.Error {
 func statementFault(said string) (database.Code, string) {
 	contains := func(words string) bool { return strings.Contains(said, words) }
 	switch {
-	case contains("no such table"), contains("no such column"):
+	case contains("no such table"), contains("no such column"), contains("has no column named"):
 		return database.Changed, "the database's tables have changed"
 	case contains("variable number must be"), contains("too many SQL variables"), contains("too large"), contains("too complex"):
 		return database.Invalid, "the filters hold too many values"
+	case contains("foreign key mismatch"):
+		return database.Failed, "a foreign key does not fit the table that it names, so that SQLite refuses to write"
 	}
 	return database.Failed, "the database could not answer"
 }

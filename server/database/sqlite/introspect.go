@@ -1,22 +1,39 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
-	"slices"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Introspect implements database.DB. A view that SQLite itself cannot read (its table is gone, say) is left out.
+// Introspect implements database.DB. What SQLite itself cannot read is left out: a view whose table is gone, a virtual
+// table whose module is not there. So are the tables in which virtual ones keep their data.
 func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	c, err := d.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer d.pool.release(c)
+	defer d.readers.release(c)
+	schema, err := d.readSchema(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if d.settings.Audit == nil {
+		return schema, nil
+	}
+	made, err := d.makeAudit(ctx, schema)
+	if err == nil && made {
+		schema, err = d.readSchema(ctx, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.findAudit(schema)
+	return schema, nil
+}
+
+func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	schema, err := introspect(limited, c)
@@ -27,46 +44,60 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	return schema, nil
 }
 
+// found is a table as the list of tables has it.
+type found struct {
+	*database.Table
+	// sql is the statement that made it.
+	sql                   string
+	virtual, withoutRowid bool
+}
+
 func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
 	s := &database.Schema{Engine: "SQLite"}
 	if err := c.each(ctx, "SELECT sqlite_version()", nil, func(v []driver.Value) { s.Version = text(v[0]) }); err != nil {
 		return nil, err
 	}
-	withoutRowid := map[*database.Table]bool{}
-	const tables = `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`
-	err := c.each(ctx, tables, nil, func(v []driver.Value) {
-		table := &database.Table{Name: text(v[0]), Kind: database.BaseTable}
-		if text(v[1]) == "view" {
-			table.Kind = database.View
-		}
-		withoutRowid[table] = v[2] == int64(1)
-		s.Tables = append(s.Tables, table)
-	})
+	tables, err := readTables(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(s.Tables, func(a, b *database.Table) int { return cmp.Compare(a.Name, b.Name) })
-
-	readable := s.Tables[:0]
-	for _, table := range s.Tables {
-		err := readColumns(ctx, c, table)
+	for _, table := range tables {
+		err := readColumns(ctx, c, table.Table)
 		if err == nil && table.Kind == database.BaseTable {
-			err = readIndexes(ctx, c, table, withoutRowid[table])
+			err = readIndexes(ctx, c, table)
 		}
 		switch {
-		case err == nil:
-			readable = append(readable, table)
-		case table.Kind != database.View || ctx.Err() != nil:
+		case err != nil && (ctx.Err() != nil || table.Kind != database.View && !table.virtual):
 			return nil, err
+		case err == nil && len(table.Columns) > 0:
+			s.Tables = append(s.Tables, table.Table)
 		}
 	}
-	s.Tables = readable
 	for _, table := range s.Tables {
 		if err := readForeignKeys(ctx, c, s, table); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// readTables lists the tables. A view can be written where it has triggers, which are always INSTEAD OF; a virtual table
+// is only read, since what a write would do to it is its module's to say.
+func readTables(ctx context.Context, c *conn) ([]found, error) {
+	const list = `SELECT l.name, l.type, l.wr, s.sql, EXISTS (SELECT 1 FROM sqlite_schema AS t WHERE t.type = 'trigger' AND t.tbl_name = l.name COLLATE NOCASE)
+FROM pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
+WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
+	var tables []found
+	err := c.each(ctx, list, nil, func(v []driver.Value) {
+		kind, triggers := text(v[1]), v[4] == int64(1)
+		table := found{&database.Table{Name: text(v[0]), Kind: database.BaseTable}, text(v[3]), kind == "virtual", v[2] == int64(1)}
+		if kind == "view" {
+			table.Kind = database.View
+		}
+		table.Writable = kind == "table" || kind == "view" && triggers
+		tables = append(tables, table)
+	})
+	return tables, err
 }
 
 // The last column of pragma_table_xinfo.
@@ -103,86 +134,34 @@ func readColumns(ctx context.Context, c *conn, table *database.Table) error {
 	return err
 }
 
-// readIndexes finds the unique indexes that hold for every row, and whether the key is the row's own number.
-func readIndexes(ctx context.Context, c *conn, table *database.Table, withoutRowid bool) error {
-	var unique []string
-	keyIndex := false
-	const indexes = `SELECT name, origin, "unique", partial FROM pragma_index_list(?1) ORDER BY name`
-	err := c.each(ctx, indexes, []driver.Value{table.Name}, func(v []driver.Value) {
-		switch {
-		case text(v[1]) == "pk":
-			keyIndex = true
-		case v[2] == int64(1) && v[3] == int64(0):
-			unique = append(unique, text(v[0]))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	if len(table.PrimaryKey) == 1 && !keyIndex && !withoutRowid {
-		table.PrimaryKey[0].HasDefault = true // INTEGER PRIMARY KEY: SQLite gives the next number
-	}
-	for _, index := range unique {
-		columns, whole := []*database.Column(nil), true
-		err := c.each(ctx, `SELECT name FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno`, []driver.Value{index}, func(v []driver.Value) {
-			column := findColumn(table, text(v[0]))
-			columns, whole = append(columns, column), whole && column != nil // an expression has no name
-		})
-		if err != nil {
-			return err
-		}
-		if whole {
-			table.Unique = append(table.Unique, columns)
-		}
-	}
-	return nil
-}
-
-func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *database.Table) error {
-	type link struct{ from, to string }
-	var targets []string
-	links := map[int64][]link{}
-	var ids []int64
-	const keys = `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq`
-	err := c.each(ctx, keys, []driver.Value{table.Name}, func(v []driver.Value) {
-		id := v[0].(int64)
-		if links[id] == nil {
-			ids, targets = append(ids, id), append(targets, text(v[1]))
-		}
-		links[id] = append(links[id], link{text(v[2]), text(v[3])})
-	})
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
-		at := slices.IndexFunc(s.Tables, func(t *database.Table) bool { return strings.EqualFold(t.Name, targets[i]) })
-		if at < 0 {
-			continue // SQLite takes a foreign key to a table that does not exist
-		}
-		key := &database.ForeignKey{References: s.Tables[at]}
-		for place, l := range links[id] {
-			theirs := findColumn(key.References, l.to)
-			if l.to == "" && place < len(key.References.PrimaryKey) {
-				theirs = key.References.PrimaryKey[place] // one that names no columns refers to the key
-			}
-			key.Columns = append(key.Columns, findColumn(table, l.from))
-			key.ReferencedColumns = append(key.ReferencedColumns, theirs)
-		}
-		if !slices.Contains(key.Columns, nil) && !slices.Contains(key.ReferencedColumns, nil) {
-			table.ForeignKeys = append(table.ForeignKeys, key)
-		}
-	}
-	return nil
-}
-
-// findColumn finds a column as SQLite does, whatever the case of ASCII letters.
+// findColumn finds a column by SQLite's rule of names.
 func findColumn(table *database.Table, name string) *database.Column {
 	for _, column := range table.Columns {
-		if strings.EqualFold(column.Name, name) {
+		if sameName(column.Name, name) {
 			return column
 		}
 	}
 	return nil
+}
+
+// sameName is whether two names are one to SQLite, which folds the letters of ASCII.
+func sameName(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }
 
 func text(value driver.Value) string {

@@ -7,8 +7,6 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // maxStatements bounds the statements that one connection keeps prepared.
@@ -19,18 +17,21 @@ const maxStatements = 256
 const maxKept = 8 << 10
 
 // errBusy is a pool's answer where no connection became free in time.
-var errBusy = errors.New("no connection became free within " + database.AcquireTimeout.String())
+var errBusy = errors.New("no connection became free in time")
 
 // pool holds connections that are idle, newest first, and counts those in use.
 type pool struct {
 	open func() (*conn, error)
+	// patience is how long acquire waits.
+	patience time.Duration
 	// slots has one element for each connection in use.
 	slots chan struct{}
 	mu    sync.Mutex
 	idle  []*conn
 }
 
-// acquire returns a connection, waiting for one no longer than database.AcquireTimeout, and not beyond closing.
+// acquire returns a connection, waiting for one as long as the pool's patience lasts, and not beyond closing.
+// Those that wait are served in the order in which they came.
 func (p *pool) acquire(ctx, closing context.Context) (*conn, error) {
 	if closing.Err() != nil {
 		return nil, closing.Err()
@@ -38,7 +39,7 @@ func (p *pool) acquire(ctx, closing context.Context) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
-		patience := time.NewTimer(database.AcquireTimeout)
+		patience := time.NewTimer(p.patience)
 		defer patience.Stop()
 		select {
 		case p.slots <- struct{}{}:
@@ -69,6 +70,12 @@ func (p *pool) release(c *conn) {
 	p.mu.Lock()
 	p.idle = append(p.idle, c)
 	p.mu.Unlock()
+	<-p.slots
+}
+
+// discard closes a connection that is in use and cannot be used again.
+func (p *pool) discard(c *conn) {
+	c.close()
 	<-p.slots
 }
 
@@ -134,8 +141,9 @@ func (c *conn) prepare(ctx context.Context, sql []byte) (s driver.StmtQueryConte
 	return s, func() {}, nil
 }
 
-// query runs a prepared statement and calls row for each of its rows, whose values are good until the next.
-func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, row func([]driver.Value)) (err error) {
+// query runs a prepared statement and calls row for each of its rows, whose values are good until the next, as long as it
+// returns true.
+func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) (err error) {
 	s, done, err := c.prepare(ctx, sql)
 	if err != nil {
 		return err
@@ -163,17 +171,36 @@ func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, 
 		case err != nil:
 			return err
 		}
-		row(values)
+		if !row(values) {
+			return nil
+		}
 	}
 }
 
-// each is query for a text and plain values.
+// each is query for a text, plain values and all rows.
 func (c *conn) each(ctx context.Context, sql string, args []driver.Value, row func([]driver.Value)) error {
 	named := make([]driver.NamedValue, len(args))
 	for i, arg := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
 	}
-	return c.query(ctx, []byte(sql), named, row)
+	return c.query(ctx, []byte(sql), named, func(values []driver.Value) bool {
+		row(values)
+		return true
+	})
+}
+
+// change runs a prepared statement, whatever rows it returns, and tells how many it has changed.
+func (c *conn) change(ctx context.Context, sql []byte, args []driver.NamedValue) (int64, error) {
+	s, done, err := c.prepare(ctx, sql)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	result, err := s.(driver.StmtExecContext).ExecContext(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 // exec runs a script of any number of statements.

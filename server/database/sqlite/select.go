@@ -3,18 +3,23 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 	"sync"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// call is the memory of one Select, kept for the next.
+// dialect is what this package's statements are written in.
+var dialect = sqltext.SQLite
+
+// call is the memory of one statement, kept for the next.
 type call struct {
 	sql  sqltext.Statement
 	args []driver.NamedValue
-	row  row
+	row  rowtext.Writer[driver.Value]
+	// last are the values of the plan's Cursor in the row that was written last.
+	last []driver.Value
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -22,79 +27,139 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 func (c *call) release() {
 	c.sql.Reset()
 	clear(c.args)
-	c.row.reset()
+	c.row.Reset()
+	clear(c.last[:cap(c.last)])
 	calls.Put(c)
 }
 
-// Select implements database.DB. The rows are only counted where the page itself does not tell how many match.
+// build makes a call ready for a plan.
+func (c *call) build(plan *database.Select) error {
+	if err := c.sql.Build(dialect, plan); err != nil {
+		return err
+	}
+	c.row.Prepare(values{}, plan.Output, plan.MaxValue)
+	return c.bind(toCompare)
+}
+
+// nothing is the page of a Select that failed.
+var nothing = database.Page{Total: -1}
+
+// Select implements database.DB. The rows are only counted where the page itself does not tell how many match; the count
+// is a statement of its own, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	page := database.Page{Total: -1}
 	c := calls.Get().(*call)
 	defer c.release()
-	if err := c.sql.Build(sqltext.SQLite, plan); err != nil {
-		return out, page, err
+	if err := c.build(plan); err != nil {
+		return out, nothing, err
 	}
-	if err := c.bind(); err != nil {
-		return out, page, database.AsError(err)
-	}
-	c.row.prepare(plan.Output)
-
 	connection, err := d.acquire(ctx)
 	if err != nil {
-		return out, page, err
+		return out, nothing, err
 	}
-	defer d.pool.release(connection)
-	extended := out
-	err = d.statement(ctx, connection, c.sql.Select, c.args, func(values []driver.Value) {
-		if page.Count > 0 {
-			extended = append(extended, ',')
-		}
-		extended = c.row.append(extended, values)
-		page.Count++
-	})
+	defer d.readers.release(connection)
+	return d.run(ctx, connection, plan, c, out)
+}
+
+// run answers a plan that was built.
+func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
+	extended, page, err := d.readPage(ctx, connection, plan, c, out)
 	if err != nil {
-		return out, database.Page{Total: -1}, err
+		return out, nothing, err
 	}
+	page.Total = -1
 	switch {
-	case !plan.Total:
-	case page.Count < plan.Limit && (plan.Offset == 0 || page.Count > 0):
+	case plan.Total == database.TotalNone:
+	case plan.After == nil && !page.More && (plan.More || page.Count < plan.Limit) && (plan.Offset <= 0 || page.Count > 0):
 		page.Total = int64(max(plan.Offset, 0) + page.Count)
 	default:
-		err = d.statement(ctx, connection, c.sql.Count, c.args[:c.sql.CountArgs], func(values []driver.Value) {
-			page.Total, _ = values[0].(int64)
-		})
-		if err != nil {
-			return out, database.Page{Total: -1}, err
+		if page.Total, page.Precision, err = d.count(ctx, connection, plan, c, page); err != nil {
+			return out, nothing, err
 		}
 	}
 	return extended, page, nil
 }
 
-func (d *db) statement(ctx context.Context, c *conn, sql []byte, args []driver.NamedValue, row func([]driver.Value)) error {
+// readPage appends the rows of a page.
+func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
+	var page database.Page
+	err := d.statement(ctx, connection, c.sql.Select, c.args, func(values []driver.Value) bool {
+		page.Cut = page.Count > 0 && plan.MaxBytes > 0 && len(out) >= plan.MaxBytes
+		if page.More = page.Cut || page.Count == plan.Limit; page.More {
+			return false
+		}
+		if page.Count > 0 {
+			out = append(out, ',')
+		}
+		out = c.row.Append(out, values)
+		page.Count++
+		c.last = append(c.last[:0], values[len(values)-len(plan.Cursor):]...)
+		return true
+	})
+	page.Shortened = c.row.Shortened()
+	if page.Count > 0 && len(plan.Cursor) > 0 {
+		page.Last = c.row.Values(plan.Cursor, c.last)
+	}
+	return out, page, err
+}
+
+// count counts the matching rows in the plan's way. SQLite has no estimate: where an exact count takes too long, it is a
+// capped one; and where that takes too long as well, what the page itself shows.
+func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page database.Page) (int64, database.Precision, error) {
+	if plan.Total != database.TotalAuto {
+		return d.countOnce(ctx, connection, plan, c)
+	}
+	total, precision, late, err := d.countSoon(ctx, connection, plan, c)
+	if !late {
+		return total, precision, err
+	}
+	capped := *plan
+	capped.Total = database.TotalCapped
+	if err := c.build(&capped); err != nil {
+		return -1, 0, err
+	}
+	if total, precision, late, err = d.countSoon(ctx, connection, &capped, c); !late {
+		return total, precision, err
+	}
+	return shown(plan, page), database.TotalIsAtLeast, nil
+}
+
+// shown is how many matching rows there are at least, as the page tells.
+func shown(plan *database.Select, page database.Page) int64 {
+	n := page.Count
+	if page.More {
+		n++
+	}
+	if n > 0 {
+		n += max(plan.Offset, 0)
+	}
+	return int64(n)
+}
+
+// countSoon counts for no longer than database.TotalBudget, and tells whether that was too short.
+func (d *db) countSoon(ctx context.Context, connection *conn, plan *database.Select, c *call) (total int64, precision database.Precision, late bool, err error) {
+	soon, cancel := context.WithTimeout(ctx, database.TotalBudget)
+	defer cancel()
+	total, precision, err = d.countOnce(soon, connection, plan, c)
+	return total, precision, err != nil && soon.Err() != nil && ctx.Err() == nil && d.closing.Err() == nil, err
+}
+
+func (d *db) countOnce(ctx context.Context, connection *conn, plan *database.Select, c *call) (total int64, precision database.Precision, err error) {
+	err = d.statement(ctx, connection, c.sql.Count, c.args[:c.sql.CountArgs], func(values []driver.Value) bool {
+		total, _ = values[0].(int64)
+		return true
+	})
+	if plan.Total == database.TotalCapped && total > database.TotalCap {
+		total, precision = database.TotalCap, database.TotalIsAtLeast
+	}
+	return total, precision, err
+}
+
+// statement runs a statement that reads, for no longer than a statement may take.
+func (d *db) statement(ctx context.Context, c *conn, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	if err := c.query(limited, sql, args, row); err != nil {
 		return d.statementError(ctx, limited, err)
-	}
-	return nil
-}
-
-// bind turns the statement's values into the driver's.
-func (c *call) bind() error {
-	c.args = c.args[:0]
-	for i, arg := range c.sql.Args {
-		value := arg.Value
-		switch v := value.(type) {
-		case nil, string, int64, float64, []byte:
-		case bool:
-			value = int64(0)
-			if v {
-				value = int64(1)
-			}
-		default:
-			return fmt.Errorf("a value of type %T cannot be bound", value)
-		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return nil
 }

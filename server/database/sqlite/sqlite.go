@@ -1,5 +1,15 @@
 // Package sqlite answers plans from a SQLite file, by modernc.org/sqlite's driver: pure Go, so that the program stays
-// one static file. It holds a small pool of connections that only read, each with the statements it has prepared.
+// one static file. It holds a small pool of connections that only read, and one that writes, each with the statements it
+// has prepared.
+//
+// The file keeps the journal mode that it has. With a write-ahead log (which a file made here has) readers and the writer
+// never wait for each other. With a rollback journal readers wait while a transaction is being committed, or has changed
+// more than fits its memory, and a commit waits until the reads that are under way have ended. Either way a read that
+// begins after a transaction was committed sees what it wrote.
+//
+// Timestamps are written as SQLite's own functions write them, "2006-01-02 15:04:05[.999]" in UTC, and dates as
+// "2006-01-02": nothing tells which form the file's other users have chosen. They are compared by what they mean, but
+// sorted by what is stored.
 //
 // A file that does not exist is made, and filled once from a folder of SQL files; one that exists is never touched.
 //
@@ -21,7 +31,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// busyTimeout is how long a statement waits for a lock of another process, where its own time is not over before.
+// busyTimeout is how long a statement waits for a lock of another connection or process, where its own time is not over
+// before.
 const busyTimeout = 5 * time.Second
 
 // engine opens connections. It is a driver of its own, so that what it registers reaches nobody else's.
@@ -39,7 +50,8 @@ var engine = sync.OnceValue(func() *sqlite.Driver {
 
 type db struct {
 	settings database.Settings
-	pool     pool
+	// readers are connections that cannot write; writer is the one that can.
+	readers, writer pool
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc
@@ -55,9 +67,23 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.pool.slots = make(chan struct{}, max(settings.MaxConnections, 1))
-	d.pool.open = func() (*conn, error) { return openConn(readerURI(settings)) }
+	d.readers = pool{
+		slots: make(chan struct{}, max(settings.MaxConnections, 1)), patience: database.AcquireTimeout,
+		open: func() (*conn, error) { return openConn(readerURI(settings)) },
+	}
+	d.writer = pool{
+		slots: make(chan struct{}, 1), patience: lockTimeout(settings),
+		open: func() (*conn, error) { return openConn(writerURI(settings)) },
+	}
 	return d
+}
+
+// lockTimeout is how long a transaction waits for another to end: no longer than a statement may take.
+func lockTimeout(settings database.Settings) time.Duration {
+	if timeout := time.Duration(settings.StatementTimeout); timeout > 0 {
+		return min(timeout, busyTimeout)
+	}
+	return busyTimeout
 }
 
 // readerURI names the file for a connection that only reads.
@@ -68,6 +94,14 @@ func readerURI(settings database.Settings) string {
 	}
 	return fileURI(settings.SQLitePath, url.Values{
 		"mode": {mode}, "_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)}, "_query_only": {"1"},
+	})
+}
+
+// writerURI names the file for the connection that writes. It cannot be used to damage the file itself.
+func writerURI(settings database.Settings) string {
+	return fileURI(settings.SQLitePath, url.Values{
+		"mode": {"rw"}, "_busy_timeout": {strconv.FormatInt(lockTimeout(settings).Milliseconds(), 10)}, "_foreign_keys": {"1"},
+		"_txlock": {"immediate"}, "_defensive": {"1"},
 	})
 }
 
@@ -90,12 +124,12 @@ func (d *db) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// acquire takes a connection from the pool, making the file first where there is none.
+// acquire takes a connection that reads, making the file first where there is none.
 func (d *db) acquire(ctx context.Context) (*conn, error) {
 	if err := d.ensureFile(ctx); err != nil {
 		return nil, err
 	}
-	c, err := d.pool.acquire(ctx, d.closing)
+	c, err := d.readers.acquire(ctx, d.closing)
 	if err != nil {
 		return nil, d.openError(ctx, err)
 	}
@@ -108,7 +142,7 @@ func (d *db) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer d.pool.release(c)
+	defer d.readers.release(c)
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	// It reads the file's header, which SELECT 1 would not.
@@ -129,7 +163,8 @@ func (d *db) shutDown() {
 	if under != nil {
 		<-under.done
 	}
-	d.pool.close()
+	d.writer.close()
+	d.readers.close()
 }
 
 func (d *db) name() string { return filepath.Base(d.settings.SQLitePath) }

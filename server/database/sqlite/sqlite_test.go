@@ -2,8 +2,6 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,102 +13,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
-
-func settings(path string, change func(*database.Settings)) database.Settings {
-	s := database.Settings{
-		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
-		SQLitePath: path,
-	}
-	if change != nil {
-		change(&s)
-	}
-	return s
-}
-
-// filled returns a file that a script has filled.
-func filled(t testing.TB, script string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "some data.sqlite")
-	execute(t, path, script)
-	return path
-}
-
-// execute runs a script by a client of its own.
-func execute(t testing.TB, path, script string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(script); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func open(t testing.TB, s database.Settings) database.DB {
-	t.Helper()
-	db := sqlite.Open(s)
-	t.Cleanup(db.Close)
-	return db
-}
-
-func introspect(t testing.TB, db database.DB) *database.Schema {
-	t.Helper()
-	schema, err := db.Introspect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
-
-func find(t testing.TB, schema *database.Schema, name string) *database.Table {
-	t.Helper()
-	for _, table := range schema.Tables {
-		if table.String() == name {
-			return table
-		}
-	}
-	t.Fatalf("there is no table %s", name)
-	return nil
-}
-
-// all returns a plan that reads every column of a table.
-func all(table *database.Table) *database.Select {
-	plan := &database.Select{From: database.NewSource(table, nil), Limit: 1000}
-	for _, column := range table.Columns {
-		plan.Output = append(plan.Output, database.Output{Name: column.Name, Columns: []*database.Column{column}})
-	}
-	return plan
-}
-
-func read(t testing.TB, db database.DB, plan *database.Select) string {
-	t.Helper()
-	out, _, err := db.Select(t.Context(), plan, []byte("["))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out = append(out, ']')
-	if !json.Valid(out) {
-		t.Fatalf("no JSON: %s", out)
-	}
-	return string(out)
-}
-
-// failure returns an error as the *database.Error that it must be.
-func failure(t testing.TB, err error) *database.Error {
-	t.Helper()
-	var e *database.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("got %v, want a *database.Error", err)
-	}
-	if e.Message == "" || e.Reason == "" && e.Code != database.Invalid {
-		t.Errorf("%#v has no message or no reason", e)
-	}
-	return e
-}
 
 func TestValues(t *testing.T) {
 	for _, test := range []struct {
@@ -146,11 +49,17 @@ func TestValues(t *testing.T) {
 		{"timestamp with a fraction", "TIMESTAMP", "'2009-01-01 00:00:00.250'", database.Timestamp, `"2009-01-01T00:00:00.250"`},
 		{"timestamp without seconds", "DATETIME", "'2009-01-01 00:00'", database.Timestamp, `"2009-01-01T00:00:00"`},
 		{"instant", "TIMESTAMP WITH TIME ZONE", "'2009-01-01 00:00:00+00:00'", database.TimestampTZ, `"2009-01-01T00:00:00Z"`},
+		{"instant without a zone", "TIMESTAMPTZ", "'2009-01-01 00:00:00.5'", database.TimestampTZ, `"2009-01-01T00:00:00.5Z"`},
+		{"instant elsewhere", "TIMESTAMPTZ", "'2009-01-01 00:00:00-05:30'", database.TimestampTZ, `"2009-01-01T00:00:00-05:30"`},
+		{"another text in an instant's column", "TIMESTAMPTZ", "'a \"b\"'", database.TimestampTZ, `"a \"b\""`},
 		{"a number in a timestamp column", "DATETIME", "1230768000", database.Timestamp, "1230768000"},
 		{"another text in a timestamp column", "DATETIME", "'01.01.2009'", database.Timestamp, `"01.01.2009"`},
 		{"uuid", "UUID", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", database.UUID, `"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"`},
 		{"json", "JSON", `'{"a": 1.10}'`, database.JSON, `{"a": 1.10}`},
 		{"a text in a json column", "JSON", `'{"a":'`, database.JSON, `"{\"a\":"`},
+		{"json that is no UTF-8", "JSON", `CAST(x'2261ff22' AS TEXT)`, database.JSON, "\"\\\"a\uFFFD\\\"\""},
+		{"json written as a number", "JSON", "'5'", database.JSON, "5"},
+		{"no bytes", "BLOB", "x''", database.Bytes, `""`},
 		{"bytes", "BLOB", "x'00ff10'", database.Bytes, `"AP8Q"`},
 		{"a text in a bytes column", "BLOB", "'abc'", database.Bytes, `"abc"`},
 		{"a number of no type", "", "5", database.Other, "5"},
@@ -263,28 +172,6 @@ CREATE VIRTUAL TABLE words USING fts5(word);`)
 	for _, table := range schema.Tables {
 		read(t, db, all(table))
 	}
-}
-
-func keys(table *database.Table) string {
-	var all []string
-	if len(table.PrimaryKey) > 0 {
-		all = append(all, "key "+names(table.PrimaryKey))
-	}
-	for _, unique := range table.Unique {
-		all = append(all, "unique "+names(unique))
-	}
-	for _, key := range table.ForeignKeys {
-		all = append(all, names(key.Columns)+">"+key.References.String()+"."+names(key.ReferencedColumns))
-	}
-	return strings.Join(all, "; ")
-}
-
-func names(columns []*database.Column) string {
-	all := make([]string, len(columns))
-	for i, column := range columns {
-		all[i] = column.Name
-	}
-	return strings.Join(all, ",")
 }
 
 const slowView = `CREATE VIEW slow AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT i AS id FROM n WHERE i = 1 OR i = 1000000000`

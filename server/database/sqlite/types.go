@@ -23,13 +23,21 @@ var wellKnown = map[string]database.Kind{
 // rules of affinity (https://www.sqlite.org/datatype3.html#determination_of_column_affinity).
 func describeType(c *database.Column) {
 	name, arguments := splitType(c.NativeType)
-	c.Kind, c.Scale = kindOf(name), -1
+	c.Kind = kindOf(name)
+	c.Scale, c.Precision, c.FractionDigits = -1, -1, -1
 	switch c.Kind {
+	case database.Integer:
+		c.Bits = 64 // whatever it is called
+	case database.Timestamp, database.TimestampTZ:
+		c.FractionDigits = 3 // SQLite's clock and its functions of time
 	case database.Text:
 		if len(arguments) == 1 {
 			c.MaxLength = arguments[0]
 		}
 	case database.Decimal:
+		if len(arguments) > 0 {
+			c.Precision = arguments[0]
+		}
 		if len(arguments) == 2 {
 			c.Scale = arguments[1]
 		}

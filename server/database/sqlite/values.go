@@ -4,127 +4,122 @@ import (
 	"database/sql/driver"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 )
 
-// row writes the rows of one plan.
-type row struct {
-	outputs []database.Output
-	members jsontext.Members
-	// part is the memory for a part of a composite key.
-	part []byte
-}
+// values writes what the driver hands out: nil, int64, float64, string and []byte, SQLite's five classes. SQLite lets a
+// column hold values of any class, whatever it declares: one that is not of the declared kind stands as it is stored.
+type values struct{}
 
-func (r *row) prepare(outputs []database.Output) {
-	r.outputs = outputs
-	r.members.Reset()
-	for _, output := range outputs {
-		r.members.Add(output.Name)
+var _ rowtext.Engine[driver.Value] = values{}
+
+// IsNull implements rowtext.Engine.
+func (values) IsNull(v driver.Value) bool { return v == nil }
+
+// Size implements rowtext.Engine.
+func (values) Size(value driver.Value) int {
+	switch v := value.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
 	}
+	return 8
 }
 
-func (r *row) reset() { r.outputs = nil }
+// Value implements rowtext.Engine. It is the value as it is stored, which finds it again: a decimal is an int64 or a
+// float64, as its text would not be the same number, and a timestamp has the form that its row has.
+func (values) Value(c *database.Column, value driver.Value) database.Value {
+	if n, ok := value.(int64); ok && isTruth(c, n) {
+		return n == 1
+	}
+	return value
+}
 
-func (r *row) append(dst []byte, values []driver.Value) []byte {
-	dst = append(dst, '{')
-	next := 0
-	for i := range r.outputs {
-		output := &r.outputs[i]
-		dst = r.members.Append(dst, i)
-		if output.Composite {
-			dst = r.appendComposite(dst, output.Columns, values[next:next+len(output.Columns)])
-		} else {
-			dst = appendValue(dst, output.Columns[0], values[next])
+// AppendJSON implements rowtext.Engine.
+func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) []byte {
+	switch v := value.(type) {
+	case int64:
+		switch {
+		case isTruth(c, v):
+			return strconv.AppendBool(dst, v == 1)
+		case c.Kind != database.Decimal:
+			return jsontext.AppendInt(dst, v)
 		}
-		next += len(output.Columns)
+	case float64:
+		if c.Kind != database.Decimal || !isFinite(v) {
+			return jsontext.AppendFloat(dst, v)
+		}
+	case string:
+		switch {
+		case c.Kind == database.Timestamp:
+			dst = jsontext.AppendTimestamp(append(dst, '"'), v)
+			return append(dst, '"')
+		case c.Kind == database.TimestampTZ:
+			dst = jsontext.AppendInstant(append(dst, '"'), v)
+			return append(dst, '"')
+		case c.Kind == database.JSON && utf8.ValidString(v) && json.Valid([]byte(v)):
+			return append(dst, v...)
+		default:
+			return jsontext.AppendString(dst, v)
+		}
 	}
-	return append(dst, '}')
-}
-
-// appendComposite appends a key of several columns; decisions section 4, "id". It is null where any part is.
-func (r *row) appendComposite(dst []byte, columns []*database.Column, values []driver.Value) []byte {
-	from := len(dst)
 	dst = append(dst, '"')
-	for i, value := range values {
-		if value == nil {
-			return append(dst[:from], "null"...)
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		switch v := value.(type) {
-		case string:
-			if isTimestamp(columns[i]) {
-				r.part = jsontext.AppendTimestamp(r.part[:0], v)
-			} else {
-				r.part = append(r.part[:0], v...)
-			}
-		case int64:
-			if columns[i].Kind == database.Boolean && (v == 0 || v == 1) {
-				r.part = strconv.AppendBool(r.part[:0], v == 1)
-			} else {
-				r.part = strconv.AppendInt(r.part[:0], v, 10)
-			}
-		case float64:
-			r.part = jsontext.AppendFloat(r.part[:0], v)
-		case []byte:
-			r.part = base64.StdEncoding.AppendEncode(r.part[:0], v)
-		}
-		dst = jsontext.AppendPercentEncoded(dst, r.part)
-	}
+	dst = e.AppendPlain(dst, c, value)
 	return append(dst, '"')
 }
 
-// appendValue appends a value in its JSON form. SQLite lets a column hold values of any class, whatever it declares:
-// one that is not of the declared kind stands as it is stored.
-func appendValue(dst []byte, c *database.Column, value driver.Value) []byte {
+// AppendPlain implements rowtext.Engine.
+func (values) AppendPlain(dst []byte, c *database.Column, value driver.Value) []byte {
 	switch v := value.(type) {
-	case nil:
-		return append(dst, "null"...)
 	case int64:
 		switch {
-		case c.Kind == database.Boolean && (v == 0 || v == 1):
+		case isTruth(c, v):
 			return strconv.AppendBool(dst, v == 1)
 		case c.Kind == database.Decimal:
-			dst = strconv.AppendInt(append(dst, '"'), v, 10)
-			for place := 0; place < c.Scale; place++ {
-				if place == 0 {
-					dst = append(dst, '.')
-				}
-				dst = append(dst, '0')
-			}
-			return append(dst, '"')
+			return appendScaled(dst, v, c.Scale)
 		}
-		return jsontext.AppendInt(dst, v)
+		return strconv.AppendInt(dst, v, 10)
 	case float64:
 		if c.Kind == database.Decimal && isFinite(v) {
-			dst = strconv.AppendFloat(append(dst, '"'), v, 'f', c.Scale, 64)
-			return append(dst, '"')
+			return strconv.AppendFloat(dst, v, 'f', c.Scale, 64)
 		}
-		return jsontext.AppendFloat(dst, v)
+		return jsontext.AppendFloatText(dst, v)
 	case string:
-		switch {
-		case isTimestamp(c):
-			dst = jsontext.AppendTimestamp(append(dst, '"'), v)
-			return append(dst, '"')
-		case c.Kind == database.JSON && json.Valid([]byte(v)):
-			return append(dst, v...)
+		switch c.Kind {
+		case database.Timestamp:
+			return jsontext.AppendTimestampText(dst, v)
+		case database.TimestampTZ:
+			return jsontext.AppendInstantText(dst, v)
 		}
-		return jsontext.AppendString(dst, v)
+		return append(dst, v...)
 	case []byte:
-		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), v)
-		return append(dst, '"')
+		return base64.StdEncoding.AppendEncode(dst, v)
 	}
-	return jsontext.AppendString(dst, fmt.Sprint(value))
+	return dst
 }
 
-func isTimestamp(c *database.Column) bool {
-	return c.Kind == database.Timestamp || c.Kind == database.TimestampTZ
+// appendScaled appends a whole number with as many zeros behind its point as the column declares.
+func appendScaled(dst []byte, n int64, scale int) []byte {
+	dst = strconv.AppendInt(dst, n, 10)
+	if scale > 0 {
+		dst = append(dst, '.')
+	}
+	for ; scale > 0; scale-- {
+		dst = append(dst, '0')
+	}
+	return dst
+}
+
+// isTruth is whether a number is one of the two that a column of truths holds.
+func isTruth(c *database.Column, n int64) bool {
+	return c.Kind == database.Boolean && (n == 0 || n == 1)
 }
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

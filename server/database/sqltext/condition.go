@@ -113,7 +113,7 @@ func (w *writer) exists(e database.Exists) {
 	w.aliases++
 	w.alias = w.aliases
 	w.text("EXISTS (SELECT 1")
-	w.from(e.From.Table())
+	w.fromOther(e.From.Table())
 	w.text(" WHERE ")
 	for i, theirs := range e.Theirs {
 		if i > 0 {

@@ -23,15 +23,22 @@ func (postgresql) placeholder(dst []byte, n int) []byte {
 	return strconv.AppendInt(append(dst, '$'), int64(n), 10)
 }
 
-func (postgresql) selectPrefix(*database.Select) string { return "" }
-func (postgresql) selectSuffix(*database.Select) string { return "" }
+func (postgresql) selectPrefix(int) string { return "" }
+func (postgresql) selectSuffix(int) string { return "" }
+func (postgresql) lock() string            { return " FOR UPDATE" }
+func (postgresql) nullsFirst() bool        { return false }
+func (postgresql) rowComparison() bool     { return true }
+func (postgresql) noValues() string        { return " DEFAULT VALUES" }
+func (postgresql) returning() bool         { return true }
+func (postgresql) readsWritten() bool      { return true }
+func (postgresql) deleteFrom() string      { return "DELETE FROM " }
 
 func (postgresql) output(w *writer, c *database.Column) { w.column(c) }
 
 func (postgresql) compare(w *writer, c database.Compare) {
 	w.column(c.Column)
 	w.text(" " + string(c.Op) + " ")
-	w.bind(Arg{Kind: c.Column.Kind, Value: c.Value})
+	w.bind(argOf(c.Column, c.Value))
 	if isPlainInteger(c.Column) {
 		w.text("::bigint")
 	}
@@ -41,11 +48,50 @@ func (postgresql) compare(w *writer, c database.Compare) {
 func (postgresql) in(w *writer, c database.In) {
 	w.column(c.Column)
 	w.text(" = ANY(")
-	w.bind(Arg{Kind: c.Column.Kind, List: c.Values})
+	w.bind(Arg{Kind: c.Column.Kind, Element: c.Column.Element, Column: c.Column, List: c.Values})
 	if isPlainInteger(c.Column) {
 		w.text("::bigint[]")
 	}
 	w.text(")")
+}
+
+// value is bound without a cast as well: the server takes it as what the column is, and a write of a value beyond its
+// range is refused.
+func (postgresql) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
+
+// now is the clock, and not the beginning of the transaction; types without a zone have it in UTC.
+func (postgresql) now(w *writer, c *database.Column) {
+	switch c.Kind {
+	case database.Date, database.Time, database.Timestamp:
+		w.text("clock_timestamp() AT TIME ZONE 'UTC'")
+	default:
+		w.text("clock_timestamp()")
+	}
+}
+
+// next relies on greatest, which passes over NULLs.
+func (d postgresql) next(w *writer, c *database.Column) {
+	w.text("greatest(")
+	d.now(w, c)
+	w.text(", ")
+	w.column(c)
+	w.text(" + interval '" + smallestStep(c, 6) + " seconds')")
+}
+
+func (postgresql) auditTable(table, index string) []string {
+	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT now(),
+  token text NOT NULL,
+  action text NOT NULL,
+  model text NOT NULL,
+  table_schema text NOT NULL,
+  table_name text NOT NULL,
+  object_id text NOT NULL,
+  object_repr text NOT NULL,
+  message text NOT NULL,
+  changes jsonb NOT NULL
+)`, "CREATE INDEX IF NOT EXISTS " + index + " ON " + table + " (table_schema, table_name, object_id, id)"}
 }
 
 func isPlainInteger(c *database.Column) bool {

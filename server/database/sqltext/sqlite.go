@@ -39,19 +39,27 @@ func (sqlite) placeholder(dst []byte, n int) []byte {
 
 // selectPrefix puts a page of several rows together before its first row is handed out: the driver interrupts a
 // statement that is cancelled only while it waits for the first row.
-func (sqlite) selectPrefix(plan *database.Select) string {
-	if plan.Limit > 1 {
-		return "WITH page AS MATERIALIZED ("
+func (sqlite) selectPrefix(rows int) string {
+	if rows > 1 {
+		return "WITH sqlite_page AS MATERIALIZED ("
 	}
 	return ""
 }
 
-func (sqlite) selectSuffix(plan *database.Select) string {
-	if plan.Limit > 1 {
-		return ") SELECT * FROM page"
+func (sqlite) selectSuffix(rows int) string {
+	if rows > 1 {
+		return ") SELECT * FROM sqlite_page"
 	}
 	return ""
 }
+
+func (sqlite) lock() string        { return "" }
+func (sqlite) nullsFirst() bool    { return true }
+func (sqlite) rowComparison() bool { return true }
+func (sqlite) noValues() string    { return " DEFAULT VALUES" }
+func (sqlite) returning() bool     { return true }
+func (sqlite) readsWritten() bool  { return true }
+func (sqlite) deleteFrom() string  { return "DELETE FROM " }
 
 // output hides the column's declared type, by which the driver would turn texts into times.
 func (sqlite) output(w *writer, c *database.Column) {
@@ -62,7 +70,7 @@ func (sqlite) output(w *writer, c *database.Column) {
 func (d sqlite) compare(w *writer, c database.Compare) {
 	d.subject(w, c.Column)
 	w.text(" " + string(c.Op) + " ")
-	d.value(w, c.Column, c.Value)
+	d.comparable(w, c.Column, c.Value)
 }
 
 func (d sqlite) in(w *writer, c database.In) {
@@ -72,7 +80,7 @@ func (d sqlite) in(w *writer, c database.In) {
 		if i > 0 {
 			w.text(", ")
 		}
-		d.value(w, c.Column, value)
+		d.comparable(w, c.Column, value)
 	}
 	w.text(")")
 }
@@ -95,15 +103,55 @@ func (sqlite) subject(w *writer, c *database.Column) {
 	}
 }
 
-func (sqlite) value(w *writer, c *database.Column, value database.Value) {
+func (sqlite) comparable(w *writer, c *database.Column, value database.Value) {
 	switch c.Kind {
 	case database.Timestamp, database.TimestampTZ:
 		w.text(comparableTimestamp)
 		w.bind(Arg{Kind: c.Kind, Value: value})
 		w.text(")")
 	default:
-		w.bind(Arg{Kind: c.Kind, Value: value})
+		w.bind(argOf(c, value))
 	}
+}
+
+// value stands as it is bound: columns are sorted by what they store, whatever that means.
+func (sqlite) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
+
+// now writes the clock's time in UTC, to the millisecond, which is as fine as SQLite tells it.
+func (sqlite) now(w *writer, c *database.Column) {
+	switch c.Kind {
+	case database.Date:
+		w.text("date('now')")
+	case database.Time:
+		w.text("strftime('%H:%M:%f', 'now')")
+	default:
+		w.text(comparableTimestamp + "'now')")
+	}
+}
+
+// next compares texts of one form, which sort as the times that they are.
+func (d sqlite) next(w *writer, c *database.Column) {
+	w.text("max(")
+	d.now(w, c)
+	w.text(", coalesce(" + comparableTimestamp)
+	w.column(c)
+	w.text(", 'auto', '+" + smallestStep(c, 3) + " seconds'), ''))")
+}
+
+func (sqlite) auditTable(table, index string) []string {
+	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at TIMESTAMP NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  token TEXT NOT NULL,
+  action TEXT NOT NULL,
+  model TEXT NOT NULL,
+  table_schema TEXT NOT NULL,
+  table_name TEXT NOT NULL,
+  object_id TEXT NOT NULL,
+  object_repr TEXT NOT NULL,
+  message TEXT NOT NULL,
+  changes JSON NOT NULL
+)`, "CREATE INDEX IF NOT EXISTS " + index + " ON " + table + " (table_schema, table_name, object_id, id)"}
 }
 
 func (sqlite) match(w *writer, m database.Match) {

@@ -16,84 +16,115 @@ import (
 
 // Arg is a value to bind.
 type Arg struct {
-	// Kind is that of the column which the value is compared with.
-	Kind database.Kind
-	// Value is the value; List, where it is not nil, stands for it: the values of an array.
+	// Kind is that of the column which the value is compared with or given to; Element that of an array's elements.
+	Kind, Element database.Kind
+	// Column is that column; nil where there is none.
+	Column *database.Column
+	// Value is the value; List, where it is not nil, stands for it: several values of that kind, bound as one array.
 	Value database.Value
 	List  []database.Value
 }
 
-// Statement is a plan as SQL. Its zero value is ready, and Build may be called again and again: what it returned before
-// is then overwritten.
+// argOf is a value of a column.
+func argOf(c *database.Column, value database.Value) Arg {
+	return Arg{Kind: c.Kind, Element: c.Element, Column: c, Value: value}
+}
+
+// Statement is a plan as SQL. Its zero value is ready, and it may be built again and again: what it held before is then
+// overwritten. Build fills Select and Count; the others fill Text.
 type Statement struct {
-	// Select reads the rows; its columns are those of the plan's outputs, one after the other.
+	// Select reads the rows; its columns are those of the plan's outputs, one after the other, and then its Cursor. Where
+	// the plan asks for More, it reads one row beyond the limit.
 	Select []byte
-	// Count counts all matching rows; it is empty where the plan does not ask for them.
+	// Count counts all matching rows, or those up to one beyond TotalCap; it is empty where the plan does not ask for
+	// them.
 	Count []byte
-	// Args are those of Select; Count takes the first CountArgs of them.
+	// Text writes, or is what an administrator declared. The columns that it returns are those of an Insert's outputs;
+	// Returns tells whether it returns any: an engine that cannot must find the new row itself.
+	Text    []byte
+	Returns bool
+	// Args are those of Select or of Text; Count takes the first CountArgs of them.
 	Args      []Arg
 	CountArgs int
 
 	where []byte
 }
 
-// Build writes the plan's statements. An error is a *database.Error of the code Invalid: a value is none of its
-// column's kind.
+// Build writes the statements of a read. An error is a *database.Error of the code Invalid: a value is none of its
+// column's kind, or After does not fit Order.
 func (s *Statement) Build(d Dialect, plan *database.Select) error {
+	if plan.After != nil && len(plan.After) != len(plan.Order) {
+		return &database.Error{Code: database.Invalid, Message: "the cursor does not fit the order"}
+	}
 	w := writer{dialect: d, buf: s.where[:0], args: s.Args[:0]}
 	condition := and(plan.From.Policy(), plan.Where)
+	around := precedenceTop
+	if len(plan.After) > 0 {
+		around = precedenceAnd
+	}
 	if condition != nil {
 		w.text(" WHERE ")
-		w.condition(condition, precedenceTop)
+		w.condition(condition, around)
 	}
 	s.where, s.CountArgs = w.buf, len(w.args)
 
 	w.buf = s.Select[:0]
-	w.text(d.selectPrefix(plan))
+	rows := max(plan.Limit, 0)
+	if plan.More {
+		rows++
+	}
+	w.text(d.selectPrefix(rows))
 	w.text("SELECT ")
-	separator := ""
-	for _, output := range plan.Output {
-		for _, column := range output.Columns {
-			w.text(separator)
-			d.output(&w, column)
-			separator = ", "
-		}
-	}
-	if separator == "" {
-		w.text("1")
-	}
+	w.outputs(plan.Output, plan.Cursor)
 	w.from(plan.From.Table())
 	w.buf = append(w.buf, s.where...)
-	for i, order := range plan.Order {
-		if i == 0 {
-			w.text(" ORDER BY ")
+	if len(plan.After) > 0 {
+		if condition == nil {
+			w.text(" WHERE ")
 		} else {
-			w.text(", ")
+			w.text(" AND ")
 		}
-		w.column(order.Column)
-		if order.Descending {
-			w.text(" DESC")
-		}
+		w.after(plan.Order, plan.After)
 	}
+	w.order(plan.Order)
 	// The limit stands in the text: PostgreSQL plans a bound one as a tenth of all rows. Few different ones are in use.
 	w.text(" LIMIT ")
-	w.buf = strconv.AppendInt(w.buf, int64(max(plan.Limit, 0)), 10)
+	w.buf = strconv.AppendInt(w.buf, int64(rows), 10)
 	if plan.Offset > 0 {
 		w.text(" OFFSET ")
 		w.bind(Arg{Kind: database.Integer, Value: int64(plan.Offset)})
 	}
-	w.text(d.selectSuffix(plan))
+	if plan.Lock {
+		w.text(d.lock())
+	}
+	w.text(d.selectSuffix(rows))
 	s.Select, s.Args = w.buf, w.args
 
-	s.Count = s.Count[:0]
-	if plan.Total {
-		w.buf = s.Count
+	w.buf = s.Count[:0]
+	switch plan.Total {
+	case database.TotalExact, database.TotalAuto:
 		w.text("SELECT count(*)")
 		w.from(plan.From.Table())
 		w.buf = append(w.buf, s.where...)
-		s.Count = w.buf
+	case database.TotalCapped:
+		w.text("SELECT count(*) FROM (SELECT 1")
+		w.from(plan.From.Table())
+		w.buf = append(w.buf, s.where...)
+		w.text(" LIMIT ")
+		w.buf = strconv.AppendInt(w.buf, database.TotalCap+1, 10)
+		w.text(") AS counted")
 	}
+	s.Count = w.buf
 	return w.err
+}
+
+// Matching writes the statement of all matching rows of the plan that was built, with none of their values: what a
+// planner can be asked about. It takes the first CountArgs of Args.
+func (s *Statement) Matching(d Dialect, plan *database.Select) string {
+	w := writer{dialect: d}
+	w.text("SELECT 1")
+	w.from(plan.From.Table())
+	return string(append(w.buf, s.where...))
 }
 
 // Reset forgets the values, so that a Statement that is kept for later keeps none of a request's.
@@ -108,26 +139,92 @@ type writer struct {
 	buf     []byte
 	args    []Arg
 	// alias is the number of the source that is being written about, aliases that of the latest one.
+	// Without an alias (unaliased) columns stand by their names alone.
 	alias, aliases int
-	err            error
+	// written is the table that an UPDATE or DELETE writes to.
+	written *database.Table
+	// own, where it is not nil, is what the first source is called by instead: its own name.
+	own *database.Table
+	err error
 }
 
 func (w *writer) text(s string) { w.buf = append(w.buf, s...) }
 
 func (w *writer) identifier(name string) { w.buf = w.dialect.quote(w.buf, name) }
 
-func (w *writer) from(table *database.Table) {
-	w.text(" FROM ")
+// unaliased is the alias of a statement whose table has none.
+const unaliased = -1
+
+func (w *writer) table(table *database.Table) {
 	if table.Schema != "" {
 		w.identifier(table.Schema)
 		w.text(".")
 	}
 	w.identifier(table.Name)
+}
+
+func (w *writer) from(table *database.Table) {
+	w.text(" FROM ")
+	w.aliased(table)
+}
+
+// fromOther is from for a table that is read beside the statement's own. Where that is the table which is written to, and
+// the engine does not have it so, a copy is read; the limit, which is none, keeps the engine from seeing through it.
+func (w *writer) fromOther(table *database.Table) {
+	if table != w.written || w.dialect.readsWritten() {
+		w.from(table)
+		return
+	}
+	w.text(" FROM (SELECT * FROM ")
+	w.table(table)
+	w.text(" LIMIT 18446744073709551615) AS ")
+	w.aliasName(w.alias)
+}
+
+func (w *writer) aliased(table *database.Table) {
+	w.table(table)
 	w.text(" AS ")
 	w.aliasName(w.alias)
 }
 
+// outputs writes what is read: the outputs' columns, and then others. A row without any has a 1.
+func (w *writer) outputs(outputs []database.Output, others []*database.Column) {
+	separator := ""
+	write := func(columns []*database.Column) {
+		for _, column := range columns {
+			w.text(separator)
+			w.dialect.output(w, column)
+			separator = ", "
+		}
+	}
+	for i := range outputs {
+		write(outputs[i].Columns)
+	}
+	write(others)
+	if separator == "" {
+		w.text("1")
+	}
+}
+
+func (w *writer) order(order []database.Order) {
+	for i, step := range order {
+		if i == 0 {
+			w.text(" ORDER BY ")
+		} else {
+			w.text(", ")
+		}
+		w.column(step.Column)
+		if step.Descending {
+			w.text(" DESC")
+		}
+	}
+}
+
 func (w *writer) aliasName(alias int) {
+	if alias == 0 && w.own != nil {
+		w.table(w.own)
+		return
+	}
 	w.text("t")
 	w.buf = strconv.AppendInt(w.buf, int64(alias), 10)
 }
@@ -135,8 +232,10 @@ func (w *writer) aliasName(alias int) {
 func (w *writer) column(c *database.Column) { w.columnOf(w.alias, c) }
 
 func (w *writer) columnOf(alias int, c *database.Column) {
-	w.aliasName(alias)
-	w.text(".")
+	if alias != unaliased {
+		w.aliasName(alias)
+		w.text(".")
+	}
 	w.identifier(c.Name)
 }
 

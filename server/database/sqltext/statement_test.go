@@ -49,7 +49,7 @@ func TestStatements(t *testing.T) {
 		Output: []database.Output{{Name: "id", Columns: []*database.Column{id}}, {Name: "pk", Columns: []*database.Column{id, title}, Composite: true}},
 		Where:  database.Compare{Column: title, Op: database.Greater, Value: "M"},
 		Order:  []database.Order{{Column: title, Descending: true}, {Column: id}},
-		Limit:  50, Offset: 100, Total: true,
+		Limit:  50, Offset: 100, Total: database.TotalExact,
 	}
 	for _, test := range []struct {
 		name          string
@@ -61,16 +61,16 @@ func TestStatements(t *testing.T) {
 			selects: `SELECT t0."id", t0."id", t0."title" FROM "shop"."book" AS t0 WHERE t0."in_stock" = $1 AND t0."title" > $2 ORDER BY t0."title" DESC, t0."id" LIMIT 50 OFFSET $3 | true | M | 100`,
 			want:    `SELECT count(*) FROM "shop"."book" AS t0 WHERE t0."in_stock" = $1 AND t0."title" > $2 | true | M`},
 		{name: "SQLite", dialect: sqltext.SQLite,
-			selects: `WITH page AS MATERIALIZED (SELECT +t0."id", +t0."id", +t0."title" FROM "shop"."book" AS t0 WHERE t0."in_stock" = ?1 AND t0."title" > ?2 ORDER BY t0."title" DESC, t0."id" LIMIT 50 OFFSET ?3) SELECT * FROM page | true | M | 100`,
+			selects: `WITH sqlite_page AS MATERIALIZED (SELECT +t0."id", +t0."id", +t0."title" FROM "shop"."book" AS t0 WHERE t0."in_stock" = ?1 AND t0."title" > ?2 ORDER BY t0."title" DESC, t0."id" LIMIT 50 OFFSET ?3) SELECT * FROM sqlite_page | true | M | 100`,
 			want:    `SELECT count(*) FROM "shop"."book" AS t0 WHERE t0."in_stock" = ?1 AND t0."title" > ?2 | true | M`},
 		{name: "without total, offset and conditions", dialect: sqltext.PostgreSQL, change: func(plan *database.Select) {
-			plan.From, plan.Where, plan.Order, plan.Offset, plan.Total = database.NewSource(book, nil), nil, nil, 0, false
+			plan.From, plan.Where, plan.Order, plan.Offset, plan.Total = database.NewSource(book, nil), nil, nil, 0, database.TotalNone
 		}, selects: `SELECT t0."id", t0."id", t0."title" FROM "shop"."book" AS t0 LIMIT 50`},
 		{name: "one row of a table without a schema", dialect: sqltext.SQLite, change: func(plan *database.Select) {
-			plan.From, plan.Where, plan.Order, plan.Offset, plan.Limit, plan.Total = database.NewSource(&database.Table{Name: "b"}, nil), nil, nil, 0, 1, false
+			plan.From, plan.Where, plan.Order, plan.Offset, plan.Limit, plan.Total = database.NewSource(&database.Table{Name: "b"}, nil), nil, nil, 0, 1, database.TotalNone
 		}, selects: `SELECT +t0."id", +t0."id", +t0."title" FROM "b" AS t0 LIMIT 1`},
 		{name: "nothing to read", dialect: sqltext.PostgreSQL, change: func(plan *database.Select) {
-			plan.Output, plan.Where, plan.Order, plan.Offset, plan.Limit, plan.Total = nil, nil, nil, 0, -1, false
+			plan.Output, plan.Where, plan.Order, plan.Offset, plan.Limit, plan.Total = nil, nil, nil, 0, -1, database.TotalNone
 		}, selects: `SELECT 1 FROM "shop"."book" AS t0 WHERE t0."in_stock" = $1 LIMIT 0 | true`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestStatements(t *testing.T) {
 				if got := shown(s.Select, s.Args); got != test.selects {
 					t.Errorf("select is\n%s\nwant\n%s", got, test.selects)
 				}
-				if got := shown(s.Count, s.Args[:s.CountArgs]); plan.Total && got != test.want || !plan.Total && len(s.Count) > 0 {
+				if got := shown(s.Count, s.Args[:s.CountArgs]); plan.Total != database.TotalNone && got != test.want || plan.Total == database.TotalNone && len(s.Count) > 0 {
 					t.Errorf("count is\n%s\nwant\n%s", got, test.want)
 				}
 			}
@@ -179,7 +179,7 @@ func TestConditions(t *testing.T) {
 		}{{"PostgreSQL", sqltext.PostgreSQL, test.postgresql}, {"SQLite", sqltext.SQLite, test.sqlite}} {
 			t.Run(test.name+" "+dialect.name, func(t *testing.T) {
 				var s sqltext.Statement
-				err := s.Build(dialect, &database.Select{From: database.NewSource(book, nil), Where: test.condition, Total: true})
+				err := s.Build(dialect, &database.Select{From: database.NewSource(book, nil), Where: test.condition, Total: database.TotalExact})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -196,7 +196,7 @@ func TestPolicyStandsBesideAnyCondition(t *testing.T) {
 	policy := database.Or{database.IsNull{Column: title}, database.Compare{Column: id, Op: database.Less, Value: int64(3)}}
 	var s sqltext.Statement
 	err := s.Build(sqltext.PostgreSQL, &database.Select{
-		From: database.NewSource(book, policy), Where: database.Or{database.And{}, database.IsNull{Column: id}}, Total: true,
+		From: database.NewSource(book, policy), Where: database.Or{database.And{}, database.IsNull{Column: id}}, Total: database.TotalExact,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,53 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ActionSpec
+  map:
+    fields:
+    - name: confirm
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfirmSpec
+    - name: description
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: parameters
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ParameterSpec
+          elementRelationship: associative
+          keys:
+          - name
+    - name: requires
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
+          elementRelationship: associative
+    - name: sql
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLActionSpec
+    - name: update
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.UpdateActionSpec
+    - name: webhook
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AttributeValue
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
+  map:
+    fields:
+    - name: table
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CORSSpec
   map:
     fields:
@@ -34,12 +79,32 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Choice
+  map:
+    fields:
+    - name: label
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfigMapReference
   map:
     fields:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfirmSpec
+  map:
+    fields:
+    - name: message
+      type:
+        scalar: string
+    - name: token
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfirmationTokenUse
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfirmationTokenUse
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
   map:
     fields:
@@ -110,6 +175,62 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldAssignment
+  map:
+    fields:
+    - name: field
+      type:
+        scalar: string
+    - name: parameter
+      type:
+        scalar: string
+    - name: source
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
+    - name: value
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+  map:
+    fields:
+    - name: field
+      type:
+        scalar: string
+    - name: lookup
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
+    - name: tokenAttribute
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldOverride
+  map:
+    fields:
+    - name: choices
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Choice
+          elementRelationship: associative
+          keys:
+          - value
+    - name: description
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: relation
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldsSpec
   map:
     fields:
@@ -120,6 +241,28 @@ var schemaYAML = typed.YAMLObject(`types:
             scalar: string
           elementRelationship: associative
     - name: include
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: masked
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MaskedField
+          elementRelationship: associative
+          keys:
+          - name
+    - name: overrides
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldOverride
+          elementRelationship: associative
+          keys:
+          - name
+    - name: readOnly
       type:
         list:
           elementType:
@@ -137,7 +280,21 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PermissionRule
           elementRelationship: atomic
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.InlineSpec
+  map:
+    fields:
+    - name: foreignKey
+      type:
+        scalar: string
+    - name: max
+      type:
+        scalar: numeric
+    - name: model
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpoint
   map:
@@ -160,6 +317,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointSpec
   map:
     fields:
+    - name: audit
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseSpec
@@ -230,7 +390,18 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureSpec
   map:
     fields:
+    - name: actions
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ActionSpec
+          elementRelationship: associative
+          keys:
+          - name
     - name: description
+      type:
+        scalar: string
+    - name: displayField
       type:
         scalar: string
     - name: endpointRef
@@ -242,6 +413,20 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: fields
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldsSpec
+    - name: inlines
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.InlineSpec
+          elementRelationship: associative
+          keys:
+          - model
+    - name: key
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: limits
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ModelLimits
@@ -257,12 +442,26 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: module
       type:
         scalar: string
+    - name: operations
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Operation
+          elementRelationship: associative
     - name: ordering
       type:
         list:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: rowPolicies
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicy
+          elementRelationship: associative
+          keys:
+          - name
     - name: searchFields
       type:
         list:
@@ -272,10 +471,16 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: table
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
+    - name: totalCount
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TotalCountMode
     - name: verboseName
       type:
         scalar: string
     - name: verboseNamePlural
+      type:
+        scalar: string
+    - name: versionField
       type:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureStatus
@@ -352,6 +557,11 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: active
       type:
         scalar: boolean
+    - name: attributes
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AttributeValue
     - name: endpointRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.EndpointReference
@@ -405,10 +615,22 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secret
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretStatus
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MaskedField
+  map:
+    fields:
+    - name: keepLast
+      type:
+        scalar: numeric
+    - name: name
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ModelLimits
   map:
     fields:
     - name: defaultPageSize
+      type:
+        scalar: numeric
+    - name: maxBulkItems
       type:
         scalar: numeric
     - name: maxPageSize
@@ -423,11 +645,46 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: externalURL
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Operation
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ParameterPresence
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ParameterSpec
+  map:
+    fields:
+    - name: choices
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Choice
+          elementRelationship: associative
+          keys:
+          - value
+    - name: description
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: presence
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ParameterPresence
+    - name: type
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ParameterType
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ParameterType
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PermissionRule
   map:
     fields:
+    - name: actions
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: models
       type:
         list:
@@ -464,6 +721,40 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: ready
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicy
+  map:
+    fields:
+    - name: allRows
+      type:
+        scalar: boolean
+    - name: appliesTo
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicySubject
+    - name: filters
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+          elementRelationship: atomic
+    - name: groups
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: name
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicySubject
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLActionSpec
+  map:
+    fields:
+    - name: statement
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteClaim
   map:
     fields:
@@ -524,6 +815,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxConcurrentRequests
       type:
         scalar: numeric
+    - name: maxResultBytes
+      type:
+        scalar: numeric
+    - name: requestsPerSecondPerToken
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServerSpec
   map:
     fields:
@@ -578,8 +875,39 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TotalCountMode
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.UpdateActionSpec
+  map:
+    fields:
+    - name: set
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldAssignment
+          elementRelationship: associative
+          keys:
+          - field
+    - name: where
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+          elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Verb
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+  map:
+    fields:
+    - name: headersSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+    - name: timeout
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: url
+      type:
+        scalar: string
 - name: io.k8s.api.core.v1.ResourceClaim
   map:
     fields:

@@ -17,8 +17,8 @@ type DatabaseSpecApplyConfiguration struct {
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`
-	// engine says which engine a connectionSecretRef leads to where its Secret does not; absent, the Secret decides,
-	// then PostgreSQL.
+	// engine says which engine a connectionSecretRef leads to where its Secret does not: PostgreSQL, or MySQL, which is
+	// MariaDB too. Absent, the Secret decides, then PostgreSQL.
 	Engine *apiv1alpha1.DatabaseEngine `json:"engine,omitempty"`
 	// tls says how the connection is protected; absent, the Secret's own sslmode decides, then mode Prefer.
 	TLS *DatabaseTLSApplyConfiguration `json:"tls,omitempty"`

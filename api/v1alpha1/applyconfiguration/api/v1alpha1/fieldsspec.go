@@ -5,12 +5,18 @@ package v1alpha1
 // FieldsSpecApplyConfiguration represents a declarative configuration of the FieldsSpec type for use
 // with apply.
 //
-// FieldsSpec says which columns are visible. Columns named like secrets are hidden unless include names them.
+// FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden unless include names them.
 type FieldsSpecApplyConfiguration struct {
 	// include limits the visible columns to these and the key; absent is every column not excluded.
 	Include []string `json:"include,omitempty"`
 	// exclude hides these columns everywhere. The key cannot be hidden.
 	Exclude []string `json:"exclude,omitempty"`
+	// readOnly columns are shown, and never taken from callers.
+	ReadOnly []string `json:"readOnly,omitempty"`
+	// masked columns are shown as ****, are read-only, and cannot be searched, filtered or ordered by.
+	Masked []MaskedFieldApplyConfiguration `json:"masked,omitempty"`
+	// overrides say more of columns than the database does.
+	Overrides []FieldOverrideApplyConfiguration `json:"overrides,omitempty"`
 }
 
 // FieldsSpecApplyConfiguration constructs a declarative configuration of the FieldsSpec type for use with
@@ -35,6 +41,42 @@ func (b *FieldsSpecApplyConfiguration) WithInclude(values ...string) *FieldsSpec
 func (b *FieldsSpecApplyConfiguration) WithExclude(values ...string) *FieldsSpecApplyConfiguration {
 	for i := range values {
 		b.Exclude = append(b.Exclude, values[i])
+	}
+	return b
+}
+
+// WithReadOnly adds the given value to the ReadOnly field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ReadOnly field.
+func (b *FieldsSpecApplyConfiguration) WithReadOnly(values ...string) *FieldsSpecApplyConfiguration {
+	for i := range values {
+		b.ReadOnly = append(b.ReadOnly, values[i])
+	}
+	return b
+}
+
+// WithMasked adds the given value to the Masked field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Masked field.
+func (b *FieldsSpecApplyConfiguration) WithMasked(values ...*MaskedFieldApplyConfiguration) *FieldsSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithMasked")
+		}
+		b.Masked = append(b.Masked, *values[i])
+	}
+	return b
+}
+
+// WithOverrides adds the given value to the Overrides field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Overrides field.
+func (b *FieldsSpecApplyConfiguration) WithOverrides(values ...*FieldOverrideApplyConfiguration) *FieldsSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithOverrides")
+		}
+		b.Overrides = append(b.Overrides, *values[i])
 	}
 	return b
 }

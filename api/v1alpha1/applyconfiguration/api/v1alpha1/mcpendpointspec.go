@@ -15,6 +15,9 @@ type MCPEndpointSpecApplyConfiguration struct {
 	Server *ServerSpecApplyConfiguration `json:"server,omitempty"`
 	// network says how agents reach the endpoint.
 	Network *NetworkSpecApplyConfiguration `json:"network,omitempty"`
+	// audit records changes in a table of the database; absent, they are in the server's log alone, and there is no
+	// history.
+	Audit *AuditSpecApplyConfiguration `json:"audit,omitempty"`
 }
 
 // MCPEndpointSpecApplyConfiguration constructs a declarative configuration of the MCPEndpointSpec type for use with
@@ -57,5 +60,13 @@ func (b *MCPEndpointSpecApplyConfiguration) WithServer(value *ServerSpecApplyCon
 // If called multiple times, the Network field is set to the value of the last call.
 func (b *MCPEndpointSpecApplyConfiguration) WithNetwork(value *NetworkSpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
 	b.Network = value
+	return b
+}
+
+// WithAudit sets the Audit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Audit field is set to the value of the last call.
+func (b *MCPEndpointSpecApplyConfiguration) WithAudit(value *AuditSpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
+	b.Audit = value
 	return b
 }

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
 // MCPModelExposureSpecApplyConfiguration represents a declarative configuration of the MCPModelExposureSpec type for use
 // with apply.
 //
@@ -24,8 +28,13 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	VerboseNamePlural *string `json:"verboseNamePlural,omitempty"`
 	// description tells agents what a row is; absent, the table's comment.
 	Description *string `json:"description,omitempty"`
-	// fields says which columns are visible.
+	// key names the columns that tell one row from all others, in their order, for views and for tables without a
+	// primary key. Without a key such a model has no get, update or delete.
+	Key []string `json:"key,omitempty"`
+	// fields says which columns are visible, and how.
 	Fields *FieldsSpecApplyConfiguration `json:"fields,omitempty"`
+	// displayField is the column whose value stands for the row in autocomplete_ and in history; absent, the key.
+	DisplayField *string `json:"displayField,omitempty"`
 	// searchFields are searched by `search`: a column, or relation__column; a leading ^ is "starts with", = is "equals".
 	// Absent, the visible text columns.
 	SearchFields []string `json:"searchFields,omitempty"`
@@ -33,7 +42,22 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	Ordering []string `json:"ordering,omitempty"`
 	// listDisplay names the columns that tell most about a row; describe_ passes it on. Absent, all visible columns.
 	ListDisplay []string `json:"listDisplay,omitempty"`
-	// limits bound the model's pages.
+	// inlines are models whose rows belong to a row of this one, and are written together with it.
+	Inlines []InlineSpecApplyConfiguration `json:"inlines,omitempty"`
+	// operations limits the tools to these; absent is every one that the table allows. find_models is always there.
+	Operations []apiv1alpha1.Operation `json:"operations,omitempty"`
+	// actions are what can be done to selected rows, beside delete_selected.
+	Actions []ActionSpecApplyConfiguration `json:"actions,omitempty"`
+	// rowPolicies say which rows a token sees. Where there is any, a token that none of them matches sees no row; without
+	// any, every row is seen by whoever may view the model.
+	RowPolicies []RowPolicyApplyConfiguration `json:"rowPolicies,omitempty"`
+	// versionField is an integer or timestamp column that changes with every write; update_ and delete_ then compare
+	// expected_version with it, and the server moves it. Absent, the last write wins.
+	VersionField *string `json:"versionField,omitempty"`
+	// totalCount is how total_count is found: Auto is exact within a quarter of a second and an estimate beyond, Exact is
+	// exact or fails, Capped stops at 10,000. Auto when absent.
+	TotalCount *apiv1alpha1.TotalCountMode `json:"totalCount,omitempty"`
+	// limits bound the model's pages and bulk calls.
 	Limits *ModelLimitsApplyConfiguration `json:"limits,omitempty"`
 }
 
@@ -107,11 +131,29 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithDescription(value string) *
 	return b
 }
 
+// WithKey adds the given value to the Key field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Key field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithKey(values ...string) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		b.Key = append(b.Key, values[i])
+	}
+	return b
+}
+
 // WithFields sets the Fields field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Fields field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithFields(value *FieldsSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
 	b.Fields = value
+	return b
+}
+
+// WithDisplayField sets the DisplayField field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DisplayField field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithDisplayField(value string) *MCPModelExposureSpecApplyConfiguration {
+	b.DisplayField = &value
 	return b
 }
 
@@ -142,6 +184,71 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithListDisplay(values ...strin
 	for i := range values {
 		b.ListDisplay = append(b.ListDisplay, values[i])
 	}
+	return b
+}
+
+// WithInlines adds the given value to the Inlines field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Inlines field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithInlines(values ...*InlineSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithInlines")
+		}
+		b.Inlines = append(b.Inlines, *values[i])
+	}
+	return b
+}
+
+// WithOperations adds the given value to the Operations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Operations field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithOperations(values ...apiv1alpha1.Operation) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		b.Operations = append(b.Operations, values[i])
+	}
+	return b
+}
+
+// WithActions adds the given value to the Actions field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Actions field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithActions(values ...*ActionSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithActions")
+		}
+		b.Actions = append(b.Actions, *values[i])
+	}
+	return b
+}
+
+// WithRowPolicies adds the given value to the RowPolicies field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the RowPolicies field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithRowPolicies(values ...*RowPolicyApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRowPolicies")
+		}
+		b.RowPolicies = append(b.RowPolicies, *values[i])
+	}
+	return b
+}
+
+// WithVersionField sets the VersionField field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the VersionField field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithVersionField(value string) *MCPModelExposureSpecApplyConfiguration {
+	b.VersionField = &value
+	return b
+}
+
+// WithTotalCount sets the TotalCount field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TotalCount field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithTotalCount(value apiv1alpha1.TotalCountMode) *MCPModelExposureSpecApplyConfiguration {
+	b.TotalCount = &value
 	return b
 }
 

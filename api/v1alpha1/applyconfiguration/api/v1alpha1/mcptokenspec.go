@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -21,6 +22,8 @@ type MCPTokenSpecApplyConfiguration struct {
 	Groups []string `json:"groups,omitempty"`
 	// permissions of the token's own, beside its groups'.
 	Permissions []PermissionRuleApplyConfiguration `json:"permissions,omitempty"`
+	// attributes are what the models' row policies ask of the token (tokenAttribute).
+	Attributes map[string]apiv1alpha1.AttributeValue `json:"attributes,omitempty"`
 	// tokenSecretRef names a Secret that holds the token: a text of at least 32 characters. No Secret is written then.
 	TokenSecretRef *SecretKeyReferenceApplyConfiguration `json:"tokenSecretRef,omitempty"`
 	// tokenHashSecretRef names a Secret that holds only the token's hash: the hex SHA-256 of its whole text. No Secret
@@ -79,6 +82,20 @@ func (b *MCPTokenSpecApplyConfiguration) WithPermissions(values ...*PermissionRu
 			panic("nil value passed to WithPermissions")
 		}
 		b.Permissions = append(b.Permissions, *values[i])
+	}
+	return b
+}
+
+// WithAttributes puts the entries into the Attributes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Attributes field,
+// overwriting an existing map entries in Attributes field with the same key.
+func (b *MCPTokenSpecApplyConfiguration) WithAttributes(entries map[string]apiv1alpha1.AttributeValue) *MCPTokenSpecApplyConfiguration {
+	if b.Attributes == nil && len(entries) > 0 {
+		b.Attributes = make(map[string]apiv1alpha1.AttributeValue, len(entries))
+	}
+	for k, v := range entries {
+		b.Attributes[k] = v
 	}
 	return b
 }

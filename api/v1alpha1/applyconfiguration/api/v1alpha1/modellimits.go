@@ -5,12 +5,14 @@ package v1alpha1
 // ModelLimitsApplyConfiguration represents a declarative configuration of the ModelLimits type for use
 // with apply.
 //
-// ModelLimits bound a model's pages.
+// ModelLimits bound a model's pages and bulk calls.
 type ModelLimitsApplyConfiguration struct {
 	// defaultPageSize is the page size where a call names none; 100 when absent, or maxPageSize where that is smaller.
 	DefaultPageSize *int32 `json:"defaultPageSize,omitempty"`
 	// maxPageSize caps the page size that a call names; 1000 when absent.
 	MaxPageSize *int32 `json:"maxPageSize,omitempty"`
+	// maxBulkItems is the most items of one bulk_ call, and ids of one action_ call; 1000 when absent.
+	MaxBulkItems *int32 `json:"maxBulkItems,omitempty"`
 }
 
 // ModelLimitsApplyConfiguration constructs a declarative configuration of the ModelLimits type for use with
@@ -32,5 +34,13 @@ func (b *ModelLimitsApplyConfiguration) WithDefaultPageSize(value int32) *ModelL
 // If called multiple times, the MaxPageSize field is set to the value of the last call.
 func (b *ModelLimitsApplyConfiguration) WithMaxPageSize(value int32) *ModelLimitsApplyConfiguration {
 	b.MaxPageSize = &value
+	return b
+}
+
+// WithMaxBulkItems sets the MaxBulkItems field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxBulkItems field is set to the value of the last call.
+func (b *ModelLimitsApplyConfiguration) WithMaxBulkItems(value int32) *ModelLimitsApplyConfiguration {
+	b.MaxBulkItems = &value
 	return b
 }

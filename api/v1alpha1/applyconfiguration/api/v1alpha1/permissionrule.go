@@ -9,7 +9,7 @@ import (
 // PermissionRuleApplyConfiguration represents a declarative configuration of the PermissionRule type for use
 // with apply.
 //
-// PermissionRule grants verbs on models. Rules only add; what no rule grants is refused.
+// PermissionRule grants verbs and actions on models. Rules only add; what no rule grants is refused.
 type PermissionRuleApplyConfiguration struct {
 	// modules limits the rule to models of these modules; absent or "*" is any.
 	Modules []string `json:"modules,omitempty"`
@@ -17,6 +17,9 @@ type PermissionRuleApplyConfiguration struct {
 	Models []string `json:"models,omitempty"`
 	// verbs that are granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
 	Verbs []apiv1alpha1.Verb `json:"verbs,omitempty"`
+	// actions are names of declared actions that are granted, whatever they require; "*" is every one. An action needs
+	// the verb "view" beside it. Absent grants none.
+	Actions []string `json:"actions,omitempty"`
 }
 
 // PermissionRuleApplyConfiguration constructs a declarative configuration of the PermissionRule type for use with
@@ -51,6 +54,16 @@ func (b *PermissionRuleApplyConfiguration) WithModels(values ...string) *Permiss
 func (b *PermissionRuleApplyConfiguration) WithVerbs(values ...apiv1alpha1.Verb) *PermissionRuleApplyConfiguration {
 	for i := range values {
 		b.Verbs = append(b.Verbs, values[i])
+	}
+	return b
+}
+
+// WithActions adds the given value to the Actions field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Actions field.
+func (b *PermissionRuleApplyConfiguration) WithActions(values ...string) *PermissionRuleApplyConfiguration {
+	for i := range values {
+		b.Actions = append(b.Actions, values[i])
 	}
 	return b
 }

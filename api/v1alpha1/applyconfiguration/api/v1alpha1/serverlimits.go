@@ -11,6 +11,11 @@ type ServerLimitsApplyConfiguration struct {
 	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
 	// maxConcurrentRequests is how many requests one pod answers at once; further ones get 503. 200 when absent.
 	MaxConcurrentRequests *int32 `json:"maxConcurrentRequests,omitempty"`
+	// maxResultBytes is the size at which the rows of one answer are cut off; 1048576 (1 MiB) when absent.
+	MaxResultBytes *int64 `json:"maxResultBytes,omitempty"`
+	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second; the items of bulk calls
+	// and batches count one by one. Absent is no limit.
+	RequestsPerSecondPerToken *int32 `json:"requestsPerSecondPerToken,omitempty"`
 }
 
 // ServerLimitsApplyConfiguration constructs a declarative configuration of the ServerLimits type for use with
@@ -32,5 +37,21 @@ func (b *ServerLimitsApplyConfiguration) WithMaxBodyBytes(value int64) *ServerLi
 // If called multiple times, the MaxConcurrentRequests field is set to the value of the last call.
 func (b *ServerLimitsApplyConfiguration) WithMaxConcurrentRequests(value int32) *ServerLimitsApplyConfiguration {
 	b.MaxConcurrentRequests = &value
+	return b
+}
+
+// WithMaxResultBytes sets the MaxResultBytes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxResultBytes field is set to the value of the last call.
+func (b *ServerLimitsApplyConfiguration) WithMaxResultBytes(value int64) *ServerLimitsApplyConfiguration {
+	b.MaxResultBytes = &value
+	return b
+}
+
+// WithRequestsPerSecondPerToken sets the RequestsPerSecondPerToken field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RequestsPerSecondPerToken field is set to the value of the last call.
+func (b *ServerLimitsApplyConfiguration) WithRequestsPerSecondPerToken(value int32) *ServerLimitsApplyConfiguration {
+	b.RequestsPerSecondPerToken = &value
 	return b
 }

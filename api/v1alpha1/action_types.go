@@ -1,0 +1,213 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ActionSpec declares an action on rows that a caller selects by their ids: exactly one of update, sql and webhook.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.update), has(self.sql), has(self.webhook)].filter(x, x).size() == 1",message="exactly one of update, sql and webhook must be given"
+// +kubebuilder:validation:XValidation:rule="!has(self.update) || self.update.set.all(s, !has(s.parameter) || has(self.parameters) && self.parameters.exists(p, p.name == s.parameter))",message="update sets a field to a parameter that parameters does not declare"
+type ActionSpec struct {
+	// name is what callers and permission rules call the action. delete_selected is the server's own.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
+	// +kubebuilder:validation:XValidation:rule="self != 'delete_selected'",message="delete_selected is the server's own action"
+	Name string `json:"name,omitempty"`
+	// description tells agents what the action does.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1000
+	Description string `json:"description,omitempty"`
+	// requires are verbs, all of which a token needs on the model, unless a rule of the token names the action. Absent,
+	// an update needs "change", and sql and webhook are granted by such a rule alone. Every action needs "view" too.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Requires []RequiredVerb `json:"requires,omitempty"`
+	// confirm makes the action ask before it does anything; absent, it runs at the first call.
+	// +optional
+	Confirm *ConfirmSpec `json:"confirm,omitempty"`
+	// parameters are the values that a caller gives in confirmation_data.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	Parameters []ParameterSpec `json:"parameters,omitempty"`
+	// update sets columns of the selected rows.
+	// +optional
+	Update *UpdateActionSpec `json:"update,omitempty"`
+	// sql runs one statement on the selected rows. Not offered where the endpoint's access is ReadOnly, and only for a
+	// model whose key is one column.
+	// +optional
+	SQL *SQLActionSpec `json:"sql,omitempty"`
+	// webhook posts the ids of the selected rows to a service.
+	// +optional
+	Webhook *WebhookActionSpec `json:"webhook,omitempty"`
+}
+
+// RequiredVerb is a verb that an action needs.
+// +kubebuilder:validation:Enum=view;add;change;delete
+type RequiredVerb string
+
+// ConfirmSpec is what an action asks before it does anything.
+type ConfirmSpec struct {
+	// message is the question: a Go text template over .count, .model, .action and .parameters. Absent, a standard one.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1000
+	Message string `json:"message,omitempty"`
+	// token is whether the second call must show the first one's confirmation_token, which is refused where the selected
+	// rows are not those that were asked about. Optional when absent.
+	// +optional
+	Token ConfirmationTokenUse `json:"token,omitempty"`
+}
+
+// ConfirmationTokenUse is whether something must be given.
+// +kubebuilder:validation:Enum=Required;Optional
+type ConfirmationTokenUse string
+
+// The uses of a confirmation token.
+const (
+	ConfirmationTokenRequired ConfirmationTokenUse = "Required"
+	ConfirmationTokenOptional ConfirmationTokenUse = "Optional"
+)
+
+// ParameterSpec is a value that an action's caller gives.
+type ParameterSpec struct {
+	// name is the member of confirmation_data, and :name in a sql statement.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
+	// +kubebuilder:validation:XValidation:rule="!(self in ['action', 'apply', 'confirm', 'ids', 'post'])",message="action, apply, confirm, ids and post are the form's own"
+	Name string `json:"name,omitempty"`
+	// type is what the value must be.
+	// +required
+	Type ParameterType `json:"type,omitempty"`
+	// presence is whether the value must be given; Optional when absent. One that is not given leaves its field as it is
+	// in an update, is NULL in a sql statement, and is not in a webhook's form.
+	// +optional
+	Presence ParameterPresence `json:"presence,omitempty"`
+	// description tells agents what the value is for.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=500
+	Description string `json:"description,omitempty"`
+	// choices are the only values that may be given; absent, any of the type.
+	// +optional
+	// +listType=map
+	// +listMapKey=value
+	// +kubebuilder:validation:MaxItems=100
+	Choices []Choice `json:"choices,omitempty"`
+}
+
+// ParameterType is the type of a parameter's values.
+// +kubebuilder:validation:Enum=String;Integer;Decimal;Boolean;Date;DateTime
+type ParameterType string
+
+// ParameterPresence is whether a parameter must be given.
+// +kubebuilder:validation:Enum=Required;Optional
+type ParameterPresence string
+
+// The presences of a parameter.
+const (
+	ParameterRequired ParameterPresence = "Required"
+	ParameterOptional ParameterPresence = "Optional"
+)
+
+// UpdateActionSpec sets columns of those selected rows that meet all of where.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.where) || self.where.all(f, !has(f.tokenAttribute))",message="tokenAttribute belongs to row policies; the rows that a token sees are all that an action selects from"
+type UpdateActionSpec struct {
+	// set are the fields to set.
+	// +required
+	// +listType=map
+	// +listMapKey=field
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=50
+	Set []FieldAssignment `json:"set,omitempty"`
+	// where limits the action to rows that meet all of these; the others are skipped. Absent, all selected rows.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Where []FieldFilter `json:"where,omitempty"`
+}
+
+// FieldAssignment sets one field.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.value) == (self.source == 'Value')",message="value belongs to source Value, which needs it"
+// +kubebuilder:validation:XValidation:rule="has(self.parameter) == (self.source == 'Parameter')",message="parameter belongs to source Parameter, which needs it"
+type FieldAssignment struct {
+	// field is the column or field to set, but for the key and versionField. Read-only and hidden ones may be set: it is
+	// the administrator who says so here.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Field string `json:"field,omitempty"`
+	// source is where the value comes from: Value (value), Null, Now (the moment of the call), Parameter (parameter).
+	// +required
+	Source AssignmentSource `json:"source,omitempty"`
+	// value is the constant of source Value, in the text form that rows show ("true", "12.50", "2026-01-31").
+	// +optional
+	// +kubebuilder:validation:MaxLength=1000
+	Value *string `json:"value,omitempty"`
+	// parameter names the parameter of source Parameter.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// AssignmentSource is where an assigned value comes from.
+// +kubebuilder:validation:Enum=Value;Null;Now;Parameter
+type AssignmentSource string
+
+// The sources of an assignment.
+const (
+	AssignValue     AssignmentSource = "Value"
+	AssignNull      AssignmentSource = "Null"
+	AssignNow       AssignmentSource = "Now"
+	AssignParameter AssignmentSource = "Parameter"
+)
+
+// SQLActionSpec is one statement.
+type SQLActionSpec struct {
+	// statement is exactly one INSERT, UPDATE, DELETE or MERGE that contains :ids, which is bound to the keys of those
+	// selected rows that the token may see ("where id in (:ids)"). Beside it only declared parameters, as :name, are
+	// bound. It runs as the database user, whatever row policies say of the rows that it names otherwise. Where it is
+	// not such a statement, the exposure is not Accepted.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10000
+	Statement string `json:"statement,omitempty"`
+}
+
+// WebhookActionSpec is a service that does the action.
+type WebhookActionSpec struct {
+	// url is where the action is posted: http or https, never a loopback, link-local or metadata address.
+	// +required
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[#@]')",message="must be an http or https URL with a host, without user or fragment"
+	URL string `json:"url,omitempty"`
+	// headersSecretRef names a Secret whose keys are the names of headers to send, but for signing-key, whose value signs
+	// the body. The Secret must carry the annotation mcpadmin.dev/webhook-host with the URL's host, and its port where
+	// the URL has one: whoever may write exposures cannot send other Secrets' values away.
+	// +optional
+	HeadersSecretRef *SecretReference `json:"headersSecretRef,omitempty"`
+	// timeout is the longest that the service may take; 10s when absent.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('60s')",message="must be between 100ms and 60s"
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+}
+
+const (
+	// WebhookHostAnnotation is the annotation of a webhook's Secret that names the host[:port] it is for.
+	WebhookHostAnnotation = "mcpadmin.dev/webhook-host"
+	// WebhookSigningKey is the key of a webhook's Secret that signs, and is no header.
+	WebhookSigningKey = "signing-key"
+)

@@ -1,0 +1,200 @@
+package contract
+
+import (
+	"cmp"
+	"strings"
+	"time"
+)
+
+// Model is one table under the name that agents use.
+type Model struct {
+	// Revision is the first revision of the Config that held this entry as it is.
+	Revision int64 `json:"revision"`
+	// Exposure is the name of the MCPModelExposure, in the endpoint's namespace; UID its identity.
+	Exposure string `json:"exposure"`
+	UID      string `json:"uid,omitempty"`
+	// Created is when the exposure was made: of two that turn out to have one table, the older keeps it, then the one
+	// whose name comes first.
+	Created time.Time `json:"created,omitzero"`
+	Name    string    `json:"name"`
+	// Module is "" where it is the table's schema.
+	Module            string `json:"module,omitempty"`
+	Schema            string `json:"schema,omitempty"`
+	Table             string `json:"table"`
+	Expose            bool   `json:"expose,omitempty"`
+	VerboseName       string `json:"verboseName"`
+	VerboseNamePlural string `json:"verboseNamePlural"`
+	Description       string `json:"description,omitempty"`
+	// Key names the columns of the key where the table declares none.
+	Key []string `json:"key,omitempty"`
+	// Lists of fields hold column or API names.
+	Include      []string        `json:"include,omitempty"`
+	Exclude      []string        `json:"exclude,omitempty"`
+	ReadOnly     []string        `json:"readOnly,omitempty"`
+	Masked       []MaskedField   `json:"masked,omitempty"`
+	Overrides    []FieldOverride `json:"overrides,omitempty"`
+	DisplayField string          `json:"displayField,omitempty"`
+	SearchFields []string        `json:"searchFields,omitempty"`
+	Ordering     []string        `json:"ordering,omitempty"`
+	ListDisplay  []string        `json:"listDisplay,omitempty"`
+	Inlines      []Inline        `json:"inlines,omitempty"`
+	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
+	Operations []string `json:"operations,omitempty"`
+	Actions    []Action `json:"actions,omitempty"`
+	// RowPolicies say which rows a token sees; where there is any, a token that matches none sees no row.
+	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
+	// VersionField is the column of optimistic concurrency; "" is none.
+	VersionField string `json:"versionField,omitempty"`
+	// TotalCount is one of the Total… constants.
+	TotalCount      string `json:"totalCount,omitempty"`
+	DefaultPageSize int    `json:"defaultPageSize"`
+	MaxPageSize     int    `json:"maxPageSize"`
+	MaxBulkItems    int    `json:"maxBulkItems"`
+}
+
+// The ways of total_count (decisions section 4, "total_count"); "" is TotalAuto.
+const (
+	TotalAuto   = "Auto"
+	TotalExact  = "Exact"
+	TotalCapped = "Capped"
+)
+
+// MaskedField is a field that is readable only as **** and its last characters.
+type MaskedField struct {
+	Name     string `json:"name"`
+	KeepLast int    `json:"keepLast,omitempty"`
+}
+
+// FieldOverride says more of a field than the database does.
+type FieldOverride struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Choices     []Choice `json:"choices,omitempty"`
+	// Relation is the name of the foreign key's relation, and <relation>_id then the field's; "" is the rule's own.
+	Relation string `json:"relation,omitempty"`
+}
+
+// Choice is a value that a field may have, in the text form that values have in keys.
+type Choice struct {
+	Value string `json:"value"`
+	Label string `json:"label,omitempty"`
+}
+
+// Inline is a model whose rows belong to one row of this model.
+type Inline struct {
+	Model string `json:"model"`
+	// ForeignKey is the column or field of the inline's model that leads here; "" where there is only one.
+	ForeignKey string `json:"foreignKey,omitempty"`
+	// Max is the most rows that one call shows or changes.
+	Max int `json:"max"`
+}
+
+// RowPolicy lets some tokens see some rows. Several that match a token are ORed.
+type RowPolicy struct {
+	Name string `json:"name"`
+	// Everyone or one of Groups makes the policy match a token.
+	Groups   []string `json:"groups,omitempty"`
+	Everyone bool     `json:"everyone,omitempty"`
+	// AllRows lets them see every row; otherwise those that meet all of Filters.
+	AllRows bool     `json:"allRows,omitempty"`
+	Filters []Filter `json:"filters,omitempty"`
+}
+
+// Filter is a condition on a field, as an administrator writes it. Values are texts, in the form that values have in
+// keys. A missing token attribute matches nothing.
+type Filter struct {
+	Field string `json:"field"`
+	// Lookup is a lookup's name; "" is exact.
+	Lookup string `json:"lookup,omitempty"`
+	Value  string `json:"value,omitempty"`
+	// Values are those of in (any number) and range (two).
+	Values         []string `json:"values,omitempty"`
+	TokenAttribute string   `json:"tokenAttribute,omitempty"`
+}
+
+// Action is a declared action; exactly one of Update, SQL and Webhook is there.
+type Action struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Requires are verbs, all of which a token needs where no rule of it names the action. Empty: only a rule that names
+	// the action grants it.
+	Requires   []string       `json:"requires,omitempty"`
+	Confirm    *Confirmation  `json:"confirm,omitempty"`
+	Parameters []Parameter    `json:"parameters,omitempty"`
+	Update     *UpdateAction  `json:"update,omitempty"`
+	SQL        *SQLAction     `json:"sql,omitempty"`
+	Webhook    *WebhookAction `json:"webhook,omitempty"`
+}
+
+// Confirmation makes an action ask first.
+type Confirmation struct {
+	// Message is a template over .count, .model, .action and .parameters; "" is a standard one.
+	Message string `json:"message,omitempty"`
+	// TokenRequired is whether the second call must show the first one's confirmation_token.
+	TokenRequired bool `json:"tokenRequired,omitempty"`
+}
+
+// Parameter is a value that an action's caller gives in confirmation_data.
+type Parameter struct {
+	Name string `json:"name"`
+	// Type is one of the Type… constants.
+	Type        string   `json:"type"`
+	Required    bool     `json:"required,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Choices     []Choice `json:"choices,omitempty"`
+}
+
+// The types of Parameter.
+const (
+	TypeString   = "String"
+	TypeInteger  = "Integer"
+	TypeDecimal  = "Decimal"
+	TypeBoolean  = "Boolean"
+	TypeDate     = "Date"
+	TypeDateTime = "DateTime"
+)
+
+// UpdateAction sets columns of the selected rows that meet Where.
+type UpdateAction struct {
+	Set   []ActionAssignment `json:"set"`
+	Where []Filter           `json:"where,omitempty"`
+}
+
+// ActionAssignment sets one field.
+type ActionAssignment struct {
+	Field string `json:"field"`
+	// Source is one of the Source… constants.
+	Source    string `json:"source"`
+	Value     string `json:"value,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+}
+
+// The sources of ActionAssignment.
+const (
+	SourceValue     = "Value"
+	SourceNull      = "Null"
+	SourceNow       = "Now"
+	SourceParameter = "Parameter"
+)
+
+// SQLAction is one DML statement that contract/sqlscan accepts.
+type SQLAction struct {
+	Statement string `json:"statement"`
+}
+
+// WebhookAction posts the selection to a fixed URL.
+type WebhookAction struct {
+	URL string `json:"url"`
+	// Headers go with the request; SigningKey makes its HMAC header. Both are secret.
+	Headers    map[string]string `json:"headers,omitempty"`
+	SigningKey string            `json:"signingKey,omitempty"`
+	Timeout    Duration          `json:"timeout"`
+	// Problem is why the webhook cannot be called, as its headers' Secret is missing; "" where it can.
+	Problem string `json:"problem,omitempty"`
+}
+
+// CompareAge is negative where m wins over other, should both turn out to name the same table: the older exposure does,
+// then the one whose name sorts first.
+func (m *Model) CompareAge(other *Model) int {
+	return cmp.Or(m.Created.Compare(other.Created), strings.Compare(m.Exposure, other.Exposure))
+}

@@ -1,0 +1,156 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// compileModels accepts the oldest exposure of each model name and of each table. A table named once with and once
+// without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted.
+func compileModels(in Inputs, verdicts Verdicts) []contract.Model {
+	var exposures []*v1alpha1.MCPModelExposure
+	for i := range in.Exposures {
+		e := &in.Exposures[i]
+		if e.DeletionTimestamp.IsZero() && e.Namespace == in.Endpoint.Namespace && e.Spec.EndpointRef.Name == in.Endpoint.Name {
+			exposures = append(exposures, e)
+		}
+	}
+	slices.SortFunc(exposures, func(a, b *v1alpha1.MCPModelExposure) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+
+	models := []contract.Model{}
+	byModel := map[string]string{}
+	byTable := map[v1alpha1.TableReference]string{}
+	webhooks := newWebhooks(in)
+	for _, e := range exposures {
+		key := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
+		if errs := v1alpha1.ValidateMCPModelExposure(e); len(errs) > 0 {
+			verdicts.Exposures[key] = invalid(errs)
+			continue
+		}
+		if winner, taken := byModel[e.EffectiveModel()]; taken {
+			verdicts.Exposures[key] = conflicted(fmt.Sprintf("model %q is that of MCPModelExposure %q, which is older", e.EffectiveModel(), winner))
+			continue
+		}
+		if winner, taken := byTable[e.Spec.Table]; taken {
+			verdicts.Exposures[key] = conflicted(fmt.Sprintf("table %q is that of MCPModelExposure %q, which is older", e.Spec.Table.String(), winner))
+			continue
+		}
+		byModel[e.EffectiveModel()] = e.Name
+		byTable[e.Spec.Table] = e.Name
+		verdict := accepted()
+		entry := modelEntry(e)
+		entry.Actions, verdict.Lack = webhooks.actionEntries(e)
+		if verdict.Lack == (Lack{}) {
+			verdict.Lack = missingGroup(in.Endpoint, e)
+		}
+		verdicts.Exposures[key] = verdict
+		models = append(models, entry)
+	}
+	slices.SortFunc(models, func(a, b contract.Model) int { return cmp.Compare(a.Name, b.Name) })
+	return models
+}
+
+// missingGroup is what a row policy lacks that is for a group which the endpoint does not have. Such a policy matches
+// nobody, so that the model may be served meanwhile.
+func missingGroup(endpoint *v1alpha1.MCPEndpoint, e *v1alpha1.MCPModelExposure) Lack {
+	for _, p := range e.Spec.RowPolicies {
+		for _, group := range p.Groups {
+			if findGroup(endpoint, group) == nil {
+				return Lack{
+					Reason:  v1alpha1.ReasonGroupNotFound,
+					Message: fmt.Sprintf("row policy %q is for group %q, which MCPEndpoint %s does not have", p.Name, group, endpoint.Name),
+				}
+			}
+		}
+	}
+	return Lack{}
+}
+
+// modelEntry is the entry of an exposure, but for its actions.
+func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
+	spec := &e.Spec
+	entry := contract.Model{
+		Exposure:          e.Name,
+		UID:               string(e.UID),
+		Created:           e.CreationTimestamp.UTC(),
+		Name:              e.EffectiveModel(),
+		Module:            spec.Module,
+		Schema:            spec.Table.Schema,
+		Table:             spec.Table.Name,
+		Expose:            spec.EffectiveExpose(),
+		VerboseName:       e.EffectiveVerboseName(),
+		VerboseNamePlural: e.EffectiveVerboseNamePlural(),
+		Description:       spec.Description,
+		Key:               slices.Clone(spec.Key),
+		Include:           slices.Clone(spec.Fields.Include),
+		Exclude:           slices.Clone(spec.Fields.Exclude),
+		ReadOnly:          slices.Clone(spec.Fields.ReadOnly),
+		DisplayField:      spec.DisplayField,
+		SearchFields:      slices.Clone(spec.SearchFields),
+		Ordering:          slices.Clone(spec.Ordering),
+		ListDisplay:       slices.Clone(spec.ListDisplay),
+		VersionField:      spec.VersionField,
+		TotalCount:        string(spec.EffectiveTotalCount()),
+		DefaultPageSize:   int(spec.Limits.EffectiveDefaultPageSize()),
+		MaxPageSize:       int(spec.Limits.EffectiveMaxPageSize()),
+		MaxBulkItems:      int(spec.Limits.EffectiveMaxBulkItems()),
+	}
+	for _, m := range spec.Fields.Masked {
+		entry.Masked = append(entry.Masked, contract.MaskedField{Name: m.Name, KeepLast: int(m.KeepLast)})
+	}
+	for _, o := range spec.Fields.Overrides {
+		entry.Overrides = append(entry.Overrides, contract.FieldOverride{
+			Name: o.Name, Description: o.Description, Choices: choiceEntries(o.Choices), Relation: o.Relation,
+		})
+	}
+	for _, i := range spec.Inlines {
+		entry.Inlines = append(entry.Inlines, contract.Inline{Model: i.Model, ForeignKey: i.ForeignKey, Max: int(i.EffectiveMax())})
+	}
+	for _, o := range spec.Operations {
+		entry.Operations = append(entry.Operations, string(o))
+	}
+	for _, p := range spec.RowPolicies {
+		entry.RowPolicies = append(entry.RowPolicies, contract.RowPolicy{
+			Name:     p.Name,
+			Groups:   slices.Clone(p.Groups),
+			Everyone: p.AppliesTo == v1alpha1.AppliesToEveryone,
+			AllRows:  p.AllRows != nil && *p.AllRows,
+			Filters:  filterEntries(p.Filters),
+		})
+	}
+	return entry
+}
+
+func choiceEntries(choices []v1alpha1.Choice) []contract.Choice {
+	var entries []contract.Choice
+	for _, c := range choices {
+		entries = append(entries, contract.Choice{Value: c.Value, Label: c.Label})
+	}
+	return entries
+}
+
+func filterEntries(filters []v1alpha1.FieldFilter) []contract.Filter {
+	var entries []contract.Filter
+	for _, f := range filters {
+		entries = append(entries, contract.Filter{
+			Field: f.Field, Lookup: string(f.EffectiveLookup()), Value: textOf(f.Value),
+			Values: slices.Clone(f.Values), TokenAttribute: f.TokenAttribute,
+		})
+	}
+	return entries
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,226 @@
+package compile_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// everything is an exposure with every field that a model's entry is made of.
+func everything(s *v1alpha1.MCPModelExposureSpec) {
+	s.Key = []string{"region", "number"}
+	s.Fields = v1alpha1.FieldsSpec{
+		ReadOnly: []string{"total"},
+		Masked:   []v1alpha1.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
+		Overrides: []v1alpha1.FieldOverride{{
+			Name: "status", Description: "Where it stands.", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
+		}},
+	}
+	s.DisplayField, s.VersionField = "number", "updated_at"
+	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
+	s.Operations = []v1alpha1.Operation{"list", "action"}
+	s.RowPolicies = []v1alpha1.RowPolicy{
+		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.FieldFilter{
+			{Field: "region", TokenAttribute: "region"}, {Field: "status", Lookup: "in", Values: []string{"open", "paid"}},
+		}},
+		{Name: "all", Groups: []string{"analysts"}, AllRows: new(true)},
+		{Name: "public", AppliesTo: "Everyone", Filters: []v1alpha1.FieldFilter{{Field: "public", Value: new("true")}}},
+	}
+	s.Actions = []v1alpha1.ActionSpec{
+		{
+			Name: "refund", Description: "Refund it.", Confirm: &v1alpha1.ConfirmSpec{Message: "Sure?", Token: "Required"},
+			Parameters: []v1alpha1.ParameterSpec{{Name: "reason", Type: "String", Presence: "Required", Choices: []v1alpha1.Choice{{Value: "late"}}}},
+			Update: &v1alpha1.UpdateActionSpec{
+				Set: []v1alpha1.FieldAssignment{
+					{Field: "status", Source: "Value", Value: new("refunded")}, {Field: "at", Source: "Now"}, {Field: "why", Source: "Parameter", Parameter: "reason"},
+				},
+				Where: []v1alpha1.FieldFilter{{Field: "status", Value: new("paid")}},
+			},
+		},
+		{Name: "recompute", SQL: &v1alpha1.SQLActionSpec{Statement: "update orders set total = 0 where number in (:ids)"}},
+		{Name: "send", Requires: []v1alpha1.RequiredVerb{"view"}, Webhook: &v1alpha1.WebhookActionSpec{URL: "http://billing/send"}},
+	}
+	s.Limits.MaxBulkItems = 7
+}
+
+func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
+	in := inputs()
+	in.Exposures = []v1alpha1.MCPModelExposure{exposure("order", time.Hour, everything)}
+	config, verdicts := compile.Compile(in)
+	if v := verdicts.Exposures[key("order")]; !v.Accepted || v.Lack != (compile.Lack{}) {
+		t.Fatalf("verdict: %+v", v)
+	}
+	if err := config.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	ten := contract.Duration(10 * time.Second)
+	want := contract.Model{
+		Revision: 1, Exposure: "order", UID: "uid-order", Created: config.Models[0].Created, Name: "order", Table: "order",
+		VerboseName: "order", VerboseNamePlural: "orders",
+		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
+		Masked:       []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
+		Overrides:    []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}},
+		DisplayField: "number", VersionField: "updated_at",
+		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},
+		Operations: []string{"list", "action"},
+		RowPolicies: []contract.RowPolicy{
+			{Name: "own", Groups: []string{"support"}, Filters: []contract.Filter{
+				{Field: "region", Lookup: "exact", TokenAttribute: "region"}, {Field: "status", Lookup: "in", Values: []string{"open", "paid"}},
+			}},
+			{Name: "all", Groups: []string{"analysts"}, AllRows: true},
+			{Name: "public", Everyone: true, Filters: []contract.Filter{{Field: "public", Lookup: "exact", Value: "true"}}},
+		},
+		Actions: []contract.Action{
+			{
+				Name: "refund", Description: "Refund it.", Requires: []string{"change"}, Confirm: &contract.Confirmation{Message: "Sure?", TokenRequired: true},
+				Parameters: []contract.Parameter{{Name: "reason", Type: "String", Required: true, Choices: []contract.Choice{{Value: "late"}}}},
+				Update: &contract.UpdateAction{
+					Set: []contract.ActionAssignment{
+						{Field: "status", Source: "Value", Value: "refunded"}, {Field: "at", Source: "Now"}, {Field: "why", Source: "Parameter", Parameter: "reason"},
+					},
+					Where: []contract.Filter{{Field: "status", Lookup: "exact", Value: "paid"}},
+				},
+			},
+			{Name: "recompute", SQL: &contract.SQLAction{Statement: "update orders set total = 0 where number in (:ids)"}},
+			{Name: "send", Requires: []string{"view"}, Webhook: &contract.WebhookAction{URL: "http://billing/send", Timeout: ten}},
+		},
+		TotalCount: "Auto", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 7,
+	}
+	if got := config.Models[0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestTheEndpointsEntryHoldsItsAuditAndLimits(t *testing.T) {
+	in := inputs()
+	config := mustCompile(t, in)
+	if e := config.Endpoint; e.SealKey != in.SealKey || e.Audit != nil || e.Limits.MaxResultBytes != 1<<20 || e.Limits.RequestsPerSecondPerToken != 0 {
+		t.Errorf("as it is: %+v", e)
+	}
+	in.Endpoint.Spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Schema: "public", Name: "log"}}
+	in.Endpoint.Spec.Server.Limits = v1alpha1.ServerLimits{MaxResultBytes: 65536, RequestsPerSecondPerToken: 50}
+	config = mustCompile(t, in)
+	if e := config.Endpoint; *e.Audit != (contract.AuditTable{Schema: "public", Name: "log"}) || e.Limits.MaxResultBytes != 65536 || e.Limits.RequestsPerSecondPerToken != 50 {
+		t.Errorf("with audit and limits: %+v", e)
+	}
+}
+
+func TestATokensEntryHoldsItsGroupsAttributesAndActions(t *testing.T) {
+	in := inputs()
+	in.Tokens = []v1alpha1.MCPToken{token("agent", time.Hour, func(s *v1alpha1.MCPTokenSpec) {
+		s.Groups = []string{"support", "analysts"}
+		s.Attributes = map[string]v1alpha1.AttributeValue{"region": "emea"}
+		s.Permissions = []v1alpha1.PermissionRule{{Models: []string{"order"}, Actions: []string{"refund"}}}
+	})}
+	agent := mustCompile(t, in).Tokens[0]
+	if got := fmt.Sprint(agent.Groups, agent.Attributes, agent.Rules[0]); got != "[analysts support] map[region:emea] {[] [order] [] [refund]}" {
+		t.Error(got)
+	}
+	in.Tokens[0].Spec.Active = new(bool)
+	if agent = mustCompile(t, in).Tokens[0]; agent.Groups != nil || agent.Attributes != nil {
+		t.Errorf("a token that is not in force has %+v", agent)
+	}
+}
+
+func TestAPolicyForAGroupThatIsNotThereIsLacking(t *testing.T) {
+	in := inputs()
+	in.Exposures[1].Spec.RowPolicies = []v1alpha1.RowPolicy{{Name: "own", Groups: []string{"support", "nobody"}, AllRows: new(true)}}
+	config, verdicts := compile.Compile(in)
+	v := verdicts.Exposures[key("order")]
+	if !v.Accepted || v.Lack.Reason != "GroupNotFound" || v.Lack.Message != `row policy "own" is for group "nobody", which MCPEndpoint shop does not have` {
+		t.Errorf("%+v", v)
+	}
+	if len(config.Models) != 2 || len(config.Models[1].RowPolicies) != 1 {
+		t.Errorf("models: %+v", config.Models)
+	}
+}
+
+func TestAWebhookHasWhatItsSecretHolds(t *testing.T) {
+	secret := func(host string, data ...string) *compile.WebhookSecret {
+		s := &compile.WebhookSecret{Host: host, Data: map[string][]byte{}}
+		for i := 0; i < len(data); i += 2 {
+			s.Data[data[i]] = []byte(data[i+1])
+		}
+		return s
+	}
+	for name, row := range map[string]struct {
+		secret  *compile.WebhookSecret
+		headers string
+		signing string
+		// reason and problem are what it lacks; no problem names a value.
+		reason, problem string
+	}{
+		"headers and a key":     {secret("billing:81", "authorization", "Bearer value\n", "X-Team", "a", "signing-key", "key\n"), "map[Authorization:Bearer value X-Team:a]", "key", "", ""},
+		"a host in capitals":    {secret("BILLING:81", "signing-key", "key"), "map[]", "key", "", ""},
+		"no Secret":             {nil, "map[]", "", "SecretNotFound", `Secret "hook" does not exist`},
+		"a Secret not read":     {&compile.WebhookSecret{Unsure: true}, "map[]", "", "SecretNotFound", `Secret "hook" could not be read; it is tried again`},
+		"no annotation":         {secret("", "X", "value"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" must carry the annotation mcpadmin.dev/webhook-host: "billing:81"`},
+		"another host":          {secret("elsewhere:81", "X", "value"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" must carry the annotation mcpadmin.dev/webhook-host: "billing:81"`},
+		"the host without port": {secret("billing", "X", "value"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" must carry the annotation mcpadmin.dev/webhook-host: "billing:81"`},
+		"the server's header":   {secret("billing:81", "host", "value"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" has the key "host", a header that the server sets itself`},
+		"a header twice":        {secret("billing:81", "X-A", "value", "x-a", "value"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" has the header "X-A" twice`},
+		"two lines":             {secret("billing:81", "X-A", "value\nX-B: value"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" has a key "X-A" whose value cannot stand in a header`},
+		"an empty key":          {secret("billing:81", "signing-key", "\n"), "map[]", "", "WebhookSecretInvalid", `Secret "hook" has an empty key "signing-key"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputs()
+			in.Exposures[1].Spec.Actions = []v1alpha1.ActionSpec{webhook("http://billing:81/send")}
+			if row.secret != nil {
+				in.Webhooks = map[string]compile.WebhookSecret{"hook": *row.secret}
+			}
+			config, verdicts := compile.Compile(in)
+			got, v := config.Models[1].Actions[0].Webhook, verdicts.Exposures[key("order")]
+			if fmt.Sprint(got.Headers) != row.headers || got.SigningKey != row.signing || got.Problem != row.problem {
+				t.Errorf("%+v", got)
+			}
+			want := compile.Lack{Reason: row.reason}
+			if row.problem != "" {
+				want.Message = `action "send": ` + row.problem
+			}
+			if !v.Accepted || v.Lack != want {
+				t.Errorf("verdict: %+v", v)
+			}
+		})
+	}
+}
+
+func webhook(url string) v1alpha1.ActionSpec {
+	return v1alpha1.ActionSpec{Name: "send", Webhook: &v1alpha1.WebhookActionSpec{
+		URL: url, HeadersSecretRef: &v1alpha1.SecretReference{Name: "hook"}, Timeout: &metav1.Duration{Duration: time.Second},
+	}}
+}
+
+func TestAWebhookWhoseSecretCannotBeReadKeepsWhatItHad(t *testing.T) {
+	for name, row := range map[string]struct {
+		url  string
+		kept bool
+	}{
+		"to the same URL": {"http://billing/send", true},
+		"to another":      {"http://elsewhere/send", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputs()
+			in.Exposures[1].Spec.Actions = []v1alpha1.ActionSpec{webhook("http://billing/send")}
+			in.Webhooks = map[string]compile.WebhookSecret{"hook": {Host: "billing", Data: map[string][]byte{"X-Key": []byte("value"), "signing-key": []byte("key")}}}
+			in.Previous = roundTrip(t, mustCompile(t, in))
+			in.Webhooks = map[string]compile.WebhookSecret{"hook": {Unsure: true}}
+			in.Exposures[1].Spec.Actions = []v1alpha1.ActionSpec{webhook(row.url)}
+			config, _ := compile.Compile(in)
+			hook := config.Models[1].Actions[0].Webhook
+			if kept := hook.Headers["X-Key"] == "value" && hook.SigningKey == "key" && hook.Problem == ""; kept != row.kept {
+				t.Errorf("%+v", hook)
+			}
+			if strings.Contains(written(t, config), "value") != row.kept {
+				t.Errorf("the headers are in the Config: %v", !row.kept)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// webhookSecrets reads the Secrets that the webhooks of an endpoint's exposures name. It is safe for concurrent use.
+type webhookSecrets struct {
+	// cached has the Secrets' metadata; live is the API server.
+	cached, live client.Reader
+
+	mu sync.Mutex
+	// read is what each endpoint's Secrets said last, by their names: a Secret is read again when its metadata changed.
+	read map[types.NamespacedName]map[string]readWebhookSecret
+}
+
+type readWebhookSecret struct {
+	secret          types.UID
+	resourceVersion string
+	found           compile.WebhookSecret
+}
+
+func newWebhookSecrets(cached, live client.Reader) *webhookSecrets {
+	return &webhookSecrets{cached: cached, live: live, read: map[types.NamespacedName]map[string]readWebhookSecret{}}
+}
+
+// resolve returns the Secrets by their names. One that could not be read is there as such, and the error says why: it
+// keeps nothing else from being done.
+func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedName, exposures []v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
+	w.mu.Lock()
+	last := w.read[endpoint]
+	w.mu.Unlock()
+
+	asked, found := map[string]bool{}, map[string]compile.WebhookSecret{}
+	read := map[string]readWebhookSecret{}
+	var errs []error
+	for i := range exposures {
+		for _, name := range webhookSecretNames(&exposures[i]) {
+			if asked[name] {
+				continue
+			}
+			asked[name] = true
+			secret, err := w.readGiven(ctx, types.NamespacedName{Namespace: endpoint.Namespace, Name: name}, last[name])
+			switch {
+			case err != nil:
+				errs = append(errs, err)
+				found[name] = compile.WebhookSecret{Unsure: true}
+			case secret != nil:
+				found[name], read[name] = secret.found, *secret
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.read[endpoint] = read; len(read) == 0 {
+		delete(w.read, endpoint)
+	}
+	return found, errors.Join(errs...)
+}
+
+// readGiven reads a user's Secret from the API server, where its metadata says that it changed or is not there. Nil is
+// one that does not exist.
+func (w *webhookSecrets) readGiven(ctx context.Context, key types.NamespacedName, last readWebhookSecret) (*readWebhookSecret, error) {
+	seen := metadataOf("Secret")
+	if err := w.cached.Get(ctx, key, seen); client.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	if seen.UID != "" && last.secret == seen.UID && last.resourceVersion == seen.ResourceVersion {
+		return &last, nil
+	}
+	secret := &corev1.Secret{}
+	if err := w.live.Get(ctx, key, secret); apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return &readWebhookSecret{
+		secret.UID, secret.ResourceVersion,
+		compile.WebhookSecret{Host: secret.Annotations[v1alpha1.WebhookHostAnnotation], Data: secret.Data},
+	}, nil
+}
+
+// forget drops what is remembered about an endpoint that is gone.
+func (w *webhookSecrets) forget(endpoint types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.read, endpoint)
+}
+
+// webhookSecretNames are the Secrets that an exposure's webhooks name, each as often as they do.
+func webhookSecretNames(e *v1alpha1.MCPModelExposure) []string {
+	var names []string
+	for i := range e.Spec.Actions {
+		if hook := e.Spec.Actions[i].Webhook; hook != nil && hook.HeadersSecretRef != nil {
+			names = append(names, hook.HeadersSecretRef.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,148 @@
+package access
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// policies are the row policies of the model that match the token, and whether they limit what it sees. A model without
+// policies limits nobody, nor does one of which a policy gives the token all rows; of several that match, a row need meet
+// only one (decisions section 8).
+func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
+	for _, p := range s.model.Policies {
+		if !p.Everyone && !slices.ContainsFunc(p.Groups, s.token.subject.in) {
+			continue
+		}
+		if p.AllRows {
+			return nil, false
+		}
+		matching = append(matching, p)
+	}
+	return matching, len(s.model.Policies) > 0
+}
+
+// policy is the condition that the model's rows must meet; nil where the token sees all of them.
+func (s Scope) policy() database.Condition {
+	matching, limited := s.policies()
+	if !limited {
+		return nil
+	}
+	any := make(database.Or, 0, len(matching))
+	for _, p := range matching {
+		all := make(database.And, 0, len(p.Filters))
+		for i := range p.Filters {
+			all = append(all, s.token.filter(&p.Filters[i]))
+		}
+		any = append(any, all)
+	}
+	return any
+}
+
+// filter is the condition of one filter for the token. An attribute that the token does not have, or that is no value of
+// the column, matches nothing.
+func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
+	condition := f.Condition
+	if f.TokenAttribute != "" {
+		attribute, ok := t.subject.attributes[f.TokenAttribute]
+		if !ok {
+			return database.Or{}
+		}
+		var err error
+		if condition, err = lookup.FromText(f.Column, f.Lookup, attribute, nil); err != nil {
+			return database.Or{}
+		}
+	}
+	if f.Related == nil {
+		return condition
+	}
+	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
+}
+
+// Limited is whether a row policy stands between the token and the model's rows. The planner's estimates, which know
+// nothing of policies, are not for such a token.
+func (s Scope) Limited() bool {
+	_, limited := s.policies()
+	return limited
+}
+
+// Fingerprint tells the rows that the token may see from those of other tokens: equal policies with equal attributes
+// give equal ones, and "" is every row. It is what a cursor is bound to.
+func (s Scope) Fingerprint() string {
+	matching, limited := s.policies()
+	if !limited {
+		return ""
+	}
+	type term struct {
+		Policy     any
+		Attributes []*string
+	}
+	terms := make([]term, len(matching))
+	for i, p := range matching {
+		terms[i].Policy = p.RowPolicy
+		for _, f := range p.Filters {
+			if value, ok := s.token.subject.attributes[f.TokenAttribute]; ok {
+				terms[i].Attributes = append(terms[i].Attributes, &value)
+			} else {
+				terms[i].Attributes = append(terms[i].Attributes, nil)
+			}
+		}
+	}
+	text, _ := json.Marshal(terms) // strings only: it cannot fail
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Fixed are the values that the row policy demands of a new row's fields: those that it compares for equality, where
+// only one policy matches the token.
+func (s Scope) Fixed() []database.Assignment {
+	matching, _ := s.policies()
+	if len(matching) != 1 {
+		return nil
+	}
+	var fixed []database.Assignment
+	for i := range matching[0].Filters {
+		f := &matching[0].Filters[i]
+		if f.Related != nil || cmp.Or(f.Lookup, "exact") != "exact" || f.Column.Generated || isFixed(fixed, f.Column) {
+			continue
+		}
+		text := f.Value
+		if f.TokenAttribute != "" {
+			text = s.token.subject.attributes[f.TokenAttribute]
+		}
+		if _, never := s.token.filter(f).(database.Or); never {
+			continue
+		}
+		if value, err := lookup.ParseStoredText(f.Column, text); err == nil {
+			fixed = append(fixed, database.Assignment{Column: f.Column, Value: value})
+		}
+	}
+	return fixed
+}
+
+func isFixed(fixed []database.Assignment, c *database.Column) bool {
+	return slices.ContainsFunc(fixed, func(a database.Assignment) bool { return a.Column == c })
+}
+
+// subject is what row policies know of a token. Equal ones are shared.
+type subject struct {
+	groups     []string
+	attributes map[string]string
+}
+
+func subjectOf(entry *contract.Token, shared map[string]*subject) *subject {
+	key, _ := json.Marshal([]any{entry.Groups, entry.Attributes}) // strings only: it cannot fail
+	if shared[string(key)] == nil {
+		shared[string(key)] = &subject{entry.Groups, entry.Attributes}
+	}
+	return shared[string(key)]
+}
+
+func (s *subject) in(group string) bool { return slices.Contains(s.groups, group) }

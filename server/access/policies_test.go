@@ -1,0 +1,353 @@
+package access
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// row is a row in memory: int64, string or nil by the column's name.
+type row map[string]database.Value
+
+// world is a database in memory: items that persons own.
+type world struct {
+	schema       *database.Schema
+	item, person *database.Table
+	rows         map[*database.Table][]row
+}
+
+func newWorld(r *rand.Rand) *world {
+	column := func(name string, kind database.Kind) *database.Column {
+		return &database.Column{Name: name, Kind: kind, Nullable: name != "id"}
+	}
+	w := &world{rows: map[*database.Table][]row{}}
+	w.person = &database.Table{Name: "person", Columns: []*database.Column{column("id", database.Integer), column("team", database.Text), column("age", database.Integer)}}
+	w.item = &database.Table{Name: "item", Columns: []*database.Column{column("id", database.Integer), column("region", database.Text), column("level", database.Integer), column("owner_id", database.Integer)}}
+	w.person.PrimaryKey, w.item.PrimaryKey = w.person.Columns[:1], w.item.Columns[:1]
+	w.item.ForeignKeys = []*database.ForeignKey{{Name: "owner", Columns: w.item.Columns[3:], References: w.person, ReferencedColumns: w.person.PrimaryKey}}
+	w.schema = &database.Schema{Database: "d", Tables: []*database.Table{w.item, w.person}}
+	some := func(values ...database.Value) database.Value { return values[r.IntN(len(values))] }
+	for id := range int64(4) {
+		w.rows[w.person] = append(w.rows[w.person], row{"id": id, "team": some(nil, "a", "b"), "age": some(nil, int64(1), int64(2))})
+	}
+	for id := range int64(12) {
+		w.rows[w.item] = append(w.rows[w.item], row{"id": id, "region": some(nil, "a", "b", "c"), "level": some(nil, int64(0), int64(1), int64(2)), "owner_id": some(nil, r.Int64N(4))})
+	}
+	return w
+}
+
+// meets evaluates a condition as the documentation of package database has it.
+func (w *world) meets(c database.Condition, r row) bool {
+	switch c := c.(type) {
+	case nil:
+		return true
+	case database.And:
+		return !slices.ContainsFunc(c, func(c database.Condition) bool { return !w.meets(c, r) })
+	case database.Or:
+		return slices.ContainsFunc(c, func(c database.Condition) bool { return w.meets(c, r) })
+	case database.Not:
+		return !w.meets(c.Condition, r)
+	case database.IsNull:
+		return r[c.Column.Name] == nil
+	case database.Compare:
+		value := r[c.Column.Name]
+		if value == nil || c.Value == nil {
+			return false
+		}
+		sign := order(value, c.Value)
+		return map[database.CompareOp]bool{database.Equal: sign == 0, database.Less: sign < 0, database.LessOrEqual: sign <= 0, database.Greater: sign > 0, database.GreaterOrEqual: sign >= 0}[c.Op]
+	case database.In:
+		return r[c.Column.Name] != nil && slices.Contains(c.Values, r[c.Column.Name])
+	case database.Exists:
+		return slices.ContainsFunc(w.rows[c.From.Table()], func(other row) bool {
+			for i := range c.Ours {
+				if ours := r[c.Ours[i].Name]; ours == nil || ours != other[c.Theirs[i].Name] {
+					return false
+				}
+			}
+			return w.meets(c.From.Policy(), other) && w.meets(c.Where, other)
+		})
+	}
+	panic(fmt.Sprintf("no such condition: %T", c))
+}
+
+func order(a, b database.Value) int {
+	if text, ok := a.(string); ok {
+		return strings.Compare(text, b.(string))
+	}
+	return int(a.(int64) - b.(int64))
+}
+
+// visible says in the words of decisions section 8 whether a token sees an item.
+func (w *world) visible(policies []contract.RowPolicy, token *contract.Token, item row) bool {
+	matching := slices.DeleteFunc(slices.Clone(policies), func(p contract.RowPolicy) bool {
+		return !p.Everyone && !slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(token.Groups, g) })
+	})
+	return len(policies) == 0 || slices.ContainsFunc(matching, func(p contract.RowPolicy) bool {
+		return p.AllRows || !slices.ContainsFunc(p.Filters, func(f contract.Filter) bool { return !w.passes(f, token, item) })
+	})
+}
+
+// passes is the oracle of one filter. It compares texts, and knows nothing of conditions.
+func (w *world) passes(f contract.Filter, token *contract.Token, item row) bool {
+	text, field := f.Value, f.Field
+	if f.TokenAttribute != "" {
+		attribute, there := token.Attributes[f.TokenAttribute]
+		if !there {
+			return false
+		}
+		text = attribute
+	}
+	number := strings.HasSuffix(field, "level") || strings.HasSuffix(field, "age") || strings.HasSuffix(field, "id")
+	if _, err := strconv.ParseInt(text, 10, 64); err != nil && number && f.Lookup != "in" && f.Lookup != "isnull" {
+		return false
+	}
+	r := item
+	if column, through := strings.CutPrefix(field, "owner__"); through {
+		i := slices.IndexFunc(w.rows[w.person], func(p row) bool { return item["owner_id"] == p["id"] })
+		if i < 0 {
+			return false
+		}
+		r, field = w.rows[w.person][i], column
+	}
+	value := r[field]
+	if f.Lookup == "isnull" {
+		return (value == nil) == (text == "true")
+	}
+	shown := fmt.Sprint(value)
+	if value == nil {
+		return f.Lookup == "ne"
+	}
+	switch f.Lookup {
+	case "ne":
+		return shown != text
+	case "in":
+		return slices.Contains(f.Values, shown)
+	case "gte":
+		return shown >= text // of one letter or digit each
+	}
+	return shown == text
+}
+
+func randomPolicies(r *rand.Rand) []contract.RowPolicy {
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	var policies []contract.RowPolicy
+	for i := range r.IntN(4) {
+		p := contract.RowPolicy{Name: strconv.Itoa(i), AllRows: r.IntN(8) == 0}
+		if p.Everyone = r.IntN(4) == 0; !p.Everyone {
+			p.Groups = []string{pick("g", "h"), pick("h", "i")}
+		}
+		for range 1 + r.IntN(2) {
+			f := contract.Filter{Field: pick("region", "level", "owner_id", "owner__team", "owner__age"), Lookup: pick("", "exact", "ne", "in", "gte", "isnull")}
+			number := f.Field != "region" && f.Field != "owner__team"
+			switch {
+			case f.Lookup == "in" && number:
+				f.Values = []string{pick("0", "1"), pick("1", "2")}
+			case f.Lookup == "in":
+				f.Values = []string{pick("a", "b"), pick("b", "c")}
+			case f.Lookup == "isnull":
+				f.Value = pick("true", "false")
+			case r.IntN(2) == 0:
+				f.TokenAttribute = pick("x", "y", "z")
+			case number:
+				f.Value = pick("0", "1", "2")
+			default:
+				f.Value = pick("a", "b", "c")
+			}
+			if !p.AllRows {
+				p.Filters = append(p.Filters, f)
+			}
+		}
+		policies = append(policies, p)
+	}
+	return policies
+}
+
+func randomToken(r *rand.Rand, name string) contract.Token {
+	token := contract.Token{Namespace: "ns", Name: name, Hashes: []string{contract.HashToken(text + name)}, Attributes: map[string]string{},
+		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}}
+	for _, g := range []string{"g", "h", "i"} {
+		if r.IntN(2) == 0 {
+			token.Groups = append(token.Groups, g)
+		}
+	}
+	for _, a := range []string{"x", "y"} {
+		if r.IntN(3) > 0 {
+			token.Attributes[a] = []string{"a", "b", "1", "2", "", "99999999999999999999"}[r.IntN(6)]
+		}
+	}
+	return token
+}
+
+// TestATokenSeesTheRowsOfItsPoliciesAndNoOthers compares the condition of a Source with an oracle that reads decisions
+// section 8 word by word, over random policies, tokens and rows.
+func TestATokenSeesTheRowsOfItsPoliciesAndNoOthers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	some, all, none := 0, 0, 0
+	for i := range 3000 {
+		w := newWorld(r)
+		policies := randomPolicies(r)
+		config := &contract.Config{Tokens: []contract.Token{randomToken(r, "s"), randomToken(r, "t")}, Models: []contract.Model{
+			{Name: "item", Exposure: "item", Table: "item", RowPolicies: policies, Exclude: []string{"level"}}, {Name: "person", Exposure: "person", Table: "person"}}}
+		models := catalog.Build(config, w.schema)
+		item := models.Model("item")
+		if !item.Served() {
+			t.Fatalf("case %d: %s", i, item.Status.Message)
+		}
+		compiled := NewTokens(config, models)
+		seen, fingerprints := make([][]int, 2), make([]string, 2)
+		for j := range config.Tokens {
+			entry := &config.Tokens[j]
+			scope, _ := compiled.Authenticate("Bearer "+text+entry.Name, time.Now()).Scope(item)
+			source := scope.Source()
+			if source.Table() != w.item || scope.Limited() != (source.Policy() != nil) || scope.Limited() == (scope.Fingerprint() == "") {
+				t.Fatalf("case %d: limited is %v, the fingerprint %q, the policy %#v", i, scope.Limited(), scope.Fingerprint(), source.Policy())
+			}
+			everything := slices.ContainsFunc(policies, func(p contract.RowPolicy) bool {
+				return p.AllRows && (p.Everyone || slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(entry.Groups, g) }))
+			})
+			if scope.Limited() == (everything || len(policies) == 0) {
+				t.Fatalf("case %d: a token of groups %q is limited: %v, by %+v", i, entry.Groups, scope.Limited(), policies)
+			}
+			for id, candidate := range w.rows[w.item] {
+				want := w.visible(policies, entry, candidate)
+				if got := w.meets(source.Policy(), candidate); got != want {
+					t.Fatalf("case %d: a token of groups %q and attributes %q sees %v: %v, want %v, by %+v", i, entry.Groups, entry.Attributes, candidate, got, want, policies)
+				}
+				if !want {
+					continue
+				}
+				seen[j] = append(seen[j], id)
+				for _, a := range scope.Fixed() {
+					if a.How != database.AssignValue || candidate[a.Column.Name] != a.Value {
+						t.Fatalf("case %d: %s is fixed to %v, and a visible row has %v", i, a.Column.Name, a.Value, candidate[a.Column.Name])
+					}
+				}
+			}
+			fingerprints[j] = scope.Fingerprint()
+			switch {
+			case len(seen[j]) == len(w.rows[w.item]):
+				all++
+			case len(seen[j]) > 0:
+				some++
+			default:
+				none++
+			}
+		}
+		if fingerprints[0] == fingerprints[1] && !slices.Equal(seen[0], seen[1]) {
+			t.Fatalf("case %d: tokens of one fingerprint see %v and %v", i, seen[0], seen[1])
+		}
+	}
+	if some < 500 || all < 100 || none < 100 {
+		t.Errorf("the cases are too poor: %d see some rows, %d all, %d none", some, all, none)
+	}
+}
+
+func TestAPolicyFixesWhatItComparesForEquality(t *testing.T) {
+	equal := func(field, value string) contract.Filter { return contract.Filter{Field: field, Value: value} }
+	own := contract.Filter{Field: "region", TokenAttribute: "region"}
+	of := func(filters ...contract.Filter) contract.RowPolicy {
+		return contract.RowPolicy{Name: "p", Everyone: true, Filters: filters}
+	}
+	for _, tc := range []struct {
+		name       string
+		policies   []contract.RowPolicy
+		attributes map[string]string
+		want       map[string]database.Value
+	}{
+		{"no policy", nil, nil, nil},
+		{"constants", []contract.RowPolicy{of(equal("region", "a"), equal("level", "2"))}, nil, map[string]database.Value{"region": "a", "level": int64(2)}},
+		{"an attribute", []contract.RowPolicy{of(own)}, map[string]string{"region": "b"}, map[string]database.Value{"region": "b"}},
+		{"an attribute that is missing", []contract.RowPolicy{of(own)}, nil, nil},
+		{"an attribute that is no value", []contract.RowPolicy{of(contract.Filter{Field: "level", TokenAttribute: "region"})}, map[string]string{"region": "b"}, nil},
+		{"another comparison", []contract.RowPolicy{of(contract.Filter{Field: "level", Lookup: "gte", Value: "2"})}, nil, nil},
+		{"through a relation", []contract.RowPolicy{of(equal("owner__team", "a"))}, nil, nil},
+		{"several that match", []contract.RowPolicy{of(equal("region", "a")), {Name: "q", Groups: []string{"g"}, Filters: []contract.Filter{equal("region", "b")}}}, nil, nil},
+		{"one that matches", []contract.RowPolicy{of(equal("region", "a")), {Name: "q", Groups: []string{"other"}, AllRows: true}}, nil, map[string]database.Value{"region": "a"}},
+		{"all rows", []contract.RowPolicy{of(equal("region", "a")), {Name: "q", Groups: []string{"g"}, AllRows: true}}, nil, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}}, Tokens: []contract.Token{{
+				Hashes: []string{contract.HashToken(text)}, Groups: []string{"g"}, Attributes: tc.attributes, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
+			models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema)
+			scope, ok := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+			if !ok {
+				t.Fatal(models.Model("item").Status.Message)
+			}
+			var got map[string]database.Value
+			for _, a := range scope.Fixed() {
+				if got == nil {
+					got = map[string]database.Value{}
+				}
+				got[a.Column.Name] = a.Value
+			}
+			if !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("fixed are %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A relation shows what a token may see at its other end, and no more.
+func TestARelationLeadsToVisibleRowsOnly(t *testing.T) {
+	w := newWorld(rand.New(rand.NewPCG(5, 6)))
+	config := &contract.Config{
+		Models: []contract.Model{
+			{Name: "item", Exposure: "item", Table: "item", SearchFields: []string{"region", "owner__team"}},
+			{Name: "person", Exposure: "person", Table: "person", RowPolicies: []contract.RowPolicy{{Name: "p", Everyone: true, Filters: []contract.Filter{{Field: "team", Value: "a"}}}}}},
+		Tokens: []contract.Token{
+			{Name: "both", Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}},
+			{Name: "items", Hashes: []string{contract.HashToken(text + "1")}, Rules: []contract.Rule{{Models: []string{"item"}, Verbs: []string{"view"}}}}},
+	}
+	models := catalog.Build(config, w.schema)
+	all := NewTokens(config, models)
+	scope, _ := all.Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+	owner, _, ok := scope.Follow("owner")
+	if !ok || len(scope.Relations()) != 1 || len(scope.SearchFields()) != 2 {
+		t.Fatalf("the relation is %v, of %v", ok, scope.Relations())
+	}
+	visible := 0
+	for _, candidate := range w.rows[w.item] {
+		want := slices.ContainsFunc(w.rows[w.person], func(p row) bool { return candidate["owner_id"] == p["id"] && p["team"] == "a" })
+		if got := w.meets(scope.Related(owner, nil), candidate); got != want {
+			t.Errorf("%v is related: %v, want %v", candidate, got, want)
+		}
+		if want {
+			visible++
+		}
+	}
+	if visible == 0 {
+		t.Error("no item is of team a: the rows are too poor")
+	}
+	blind, _ := all.Authenticate("Bearer "+text+"1", time.Now()).Scope(models.Model("item"))
+	if _, _, ok := blind.Follow("owner"); ok || len(blind.Relations()) != 0 || len(blind.SearchFields()) != 1 {
+		t.Error("a relation leads to a model that the token may not view")
+	}
+	if w.meets(blind.Related(owner, nil), w.rows[w.item][0]) {
+		t.Error("a row is related to one that the token may not view")
+	}
+}
+
+func TestTokensOfEqualGroupsAndAttributesShareThem(t *testing.T) {
+	attributes := map[string]string{"region": "a"}
+	entries := make([]contract.Token, 3)
+	for i := range entries {
+		entries[i] = contract.Token{Hashes: []string{contract.HashToken(fmt.Sprint(text, i))}, Groups: []string{"g"}, Attributes: maps.Clone(attributes)}
+	}
+	entries[2].Attributes["region"] = "b"
+	all, _ := tokens(entries...)
+	of := func(i int) *subject { return all.Authenticate(fmt.Sprint("Bearer ", text, i), time.Now()).subject }
+	if of(0) != of(1) || of(0) == of(2) {
+		t.Error("equal ones are not shared, or different ones are")
+	}
+}

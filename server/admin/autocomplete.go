@@ -1,0 +1,118 @@
+package admin
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// autocompleteLimit is how many rows autocomplete_ answers where the call does not say.
+const autocompleteLimit = 20
+
+// suggestions is autocomplete_'s payload.
+type suggestions struct {
+	Model   string       `json:"model"`
+	Term    string       `json:"term"`
+	Count   int          `json:"count"`
+	Results []suggestion `json:"results"`
+}
+
+type suggestion struct {
+	ID   json.RawMessage `json:"id"`
+	Text string          `json:"text"`
+}
+
+// autocomplete answers the ids of rows that are called something with the term in it, of those whose search fields have
+// all of its words, and of the one whose id it is.
+func (c *call) autocomplete() ([]byte, error) {
+	args, err := parseArguments(c.raw, "term", "limit")
+	if err != nil {
+		return nil, err
+	}
+	term, err := args.text("term")
+	if err != nil {
+		return nil, err
+	}
+	m := c.scope.Model()
+	limit, err := args.count("limit", autocompleteLimit)
+	if err != nil {
+		return nil, err
+	}
+	where, err := planTerm(c.scope, term)
+	if err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(limit, m.MaxPageSize), MaxBytes: c.settings.MaxResultBytes, MaxValue: maxListValue}
+	plan.Output = []database.Output{keyOutput(m, idName)}
+	if d := m.Display; d != nil {
+		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
+		if d.Column.Kind.Ordered() {
+			plan.Order = append(plan.Order, database.Order{Column: d.Column})
+		}
+	}
+	for _, o := range keyOrder(m) {
+		if m.Display == nil || o.Column != m.Display.Column {
+			plan.Order = append(plan.Order, o)
+		}
+	}
+	out, page, err := c.db.Select(c.ctx, plan, []byte("["))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]struct{ ID, Text json.RawMessage }, 0, page.Count)
+	if err := json.Unmarshal(append(out, ']'), &rows); err != nil {
+		return nil, err
+	}
+	found := suggestions{Model: m.Name, Term: term, Count: page.Count, Results: make([]suggestion, len(rows))}
+	for i, row := range rows {
+		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
+	}
+	return json.Marshal(found)
+}
+
+// label is what people call a row whose display field has this value: the value, or, where there is none, the id.
+func label(id, display json.RawMessage) string {
+	if len(display) == 0 || isNull(display) {
+		return plainText(id)
+	}
+	return plainText(display)
+}
+
+// planTerm is the condition that a term finds a row; nil, which is every row, for an empty one.
+func planTerm(scope access.Scope, term string) (database.Condition, error) {
+	term = strings.TrimSpace(term)
+	if term == "" {
+		return nil, nil
+	}
+	if err := checkSearch("term", term); err != nil {
+		return nil, err
+	}
+	m := scope.Model()
+	var any database.Or
+	if d := m.Display; d != nil && d.Column.Kind.Textual() {
+		any = append(any, database.Match{Column: d.Column, Op: database.TextContains, Text: term, FoldCase: true})
+	}
+	if fields := scope.SearchFields(); len(fields) > 0 {
+		any = append(any, matchWords(scope, fields, term))
+	}
+	if id, ok := keyFromText(m, term); ok {
+		any = append(any, id)
+	}
+	return any, nil
+}
+
+// keyFromText is the condition that a row's key is what a text says; false where it cannot be one. Of kinds that only
+// the database knows, it cannot be told without an error of the database's.
+func keyFromText(m *catalog.Model, text string) (database.Condition, bool) {
+	for _, f := range m.Key {
+		if k := f.Column.Kind; k == database.Other || k == database.Interval {
+			return nil, false
+		}
+	}
+	quoted, _ := json.Marshal(text) // a string: it cannot fail
+	condition, err := keyEquals(m, quoted)
+	return condition, err == nil
+}

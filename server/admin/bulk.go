@@ -1,0 +1,294 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// bulkAnswer is bulk_'s payload. Where nothing succeeded it is an error, and says so as every error does.
+type bulkAnswer struct {
+	Error        string      `json:"error,omitempty"`
+	Code         Code        `json:"code,omitempty"`
+	Operation    string      `json:"operation"`
+	TotalItems   int         `json:"total_items"`
+	SuccessCount int         `json:"success_count"`
+	ErrorCount   int         `json:"error_count"`
+	Results      bulkResults `json:"results"`
+}
+
+type bulkResults struct {
+	Success []bulkSuccess `json:"success"`
+	Errors  []bulkError   `json:"errors"`
+}
+
+type bulkSuccess struct {
+	Index   int             `json:"index"`
+	ID      json.RawMessage `json:"id"`
+	Created bool            `json:"created,omitempty"`
+	Updated bool            `json:"updated,omitempty"`
+	Deleted bool            `json:"deleted,omitempty"`
+}
+
+type bulkError struct {
+	Index int `json:"index"`
+	*toolError
+}
+
+// bulkItem is one item as it was read; problem is why it cannot be written.
+type bulkItem struct {
+	data           *rowData
+	where, version database.Condition
+	problem        *toolError
+}
+
+// bulkRun is a bulk on its way.
+type bulkRun struct {
+	*call
+	operation string
+	atomic    bool
+	items     []bulkItem
+	results   bulkResults
+}
+
+// bulkOperations are the operations that bulk_ of a model has.
+func bulkOperations(m *catalog.Model) []string {
+	var names []string
+	for _, name := range []string{"create", "update", "delete"} {
+		if (m.UniqueKey || name == "create") && (len(m.Operations) == 0 || slices.Contains(m.Operations, name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// errNothingKept undoes a bulk that is all or nothing.
+var errNothingKept = errors.New("an item failed")
+
+// bulk writes many rows in one transaction: each for itself, or, with atomic, all or nothing.
+func (c *call) bulk() ([]byte, error) {
+	b, err := c.readBulk()
+	if err != nil {
+		return nil, err
+	}
+	err = b.run(false)
+	var failure *database.Error
+	if errors.As(err, &failure) && failure.Code == database.Violated && !b.atomic {
+		// A constraint that is checked on commit was broken by one item or another: asked after each item, the database
+		// tells by which.
+		err = b.run(true)
+	}
+	if err != nil && !errors.Is(err, errNothingKept) {
+		return nil, explain(c.scope, err)
+	}
+	return b.answer()
+}
+
+// run writes the items in a transaction. With check, constraints are checked after each.
+func (b *bulkRun) run(check bool) error {
+	b.results = bulkResults{Success: []bulkSuccess{}, Errors: []bulkError{}}
+	if b.atomic && b.keepProblems() {
+		return errNothingKept
+	}
+	return b.db.Transact(b.ctx, func(tx database.Tx) error {
+		w := &write{b.call, tx}
+		for i, item := range b.items {
+			if item.problem != nil {
+				b.fail(i, item.problem)
+				continue
+			}
+			if err := b.writeItem(w, i, check); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeItem writes one item. What is wrong with the item itself is among the results; any other error ends the bulk.
+func (b *bulkRun) writeItem(w *write, i int, check bool) error {
+	var id json.RawMessage
+	attempt := func() (err error) {
+		if id, err = b.perform(w, b.items[i]); err == nil && check {
+			err = explain(b.scope, w.tx.CheckConstraints(b.ctx))
+		}
+		return err
+	}
+	var err error
+	if b.atomic {
+		err = attempt()
+	} else {
+		err = w.tx.Savepoint(b.ctx, attempt)
+	}
+	var told *toolError
+	switch {
+	case err == nil:
+		b.results.Success = append(b.results.Success, bulkSuccess{
+			Index: i, ID: id, Created: b.operation == "create", Updated: b.operation == "update", Deleted: b.operation == "delete"})
+		return nil
+	case !errors.As(err, &told):
+		return err
+	}
+	b.fail(i, told)
+	if b.atomic {
+		b.results.Success = []bulkSuccess{}
+		return errNothingKept
+	}
+	return nil
+}
+
+func (b *bulkRun) perform(w *write, item bulkItem) (json.RawMessage, error) {
+	switch b.operation {
+	case "create":
+		added, err := w.insertRow(item.data, nil, nil)
+		return added.id, err
+	case "update":
+		changed, err := w.updateRow(item.data, item.where, item.version, nil)
+		return changed.id, err
+	}
+	gone, err := w.deleteRow(b.scope, item.where, nil)
+	if err != nil {
+		return nil, err
+	}
+	return gone.rows[0].id, nil
+}
+
+// keepProblems tells of the items that could not be read, and whether there are any.
+func (b *bulkRun) keepProblems() bool {
+	for i, item := range b.items {
+		if item.problem != nil {
+			b.fail(i, item.problem)
+		}
+	}
+	return len(b.results.Errors) > 0
+}
+
+func (b *bulkRun) fail(i int, problem *toolError) {
+	b.results.Errors = append(b.results.Errors, bulkError{i, problem})
+}
+
+func (b *bulkRun) answer() ([]byte, error) {
+	a := bulkAnswer{Operation: b.operation, TotalItems: len(b.items), SuccessCount: len(b.results.Success),
+		ErrorCount: len(b.results.Errors), Results: b.results}
+	b.record.Changed = a.SuccessCount
+	b.record.IDs = nil
+	for _, s := range b.results.Success {
+		b.record.IDs = append(b.record.IDs, plainText(s.ID))
+	}
+	if a.SuccessCount > 0 {
+		return json.Marshal(a)
+	}
+	first := b.results.Errors[0]
+	a.Code = first.Code
+	a.Error = fmt.Sprintf("nothing was changed; item %d: %s", first.Index, first.Message)
+	payload, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	return nil, &toolError{Code: a.Code, Message: a.Error, payload: payload}
+}
+
+// readBulk reads bulk_'s arguments. What is wrong with single items is kept with them.
+func (c *call) readBulk() (*bulkRun, error) {
+	args, err := c.writeArguments("operation", "items", "atomic")
+	if err != nil {
+		return nil, err
+	}
+	m := c.scope.Model()
+	b := &bulkRun{call: c}
+	if b.operation, err = args.text("operation"); err != nil {
+		return nil, err
+	}
+	if known := bulkOperations(m); !slices.Contains(known, b.operation) {
+		return nil, invalid("operation must be one of %s", strings.Join(known, ", "))
+	}
+	c.record.Operation = "bulk:" + b.operation
+	if err := c.mayPerform(c.scope, b.operation); err != nil {
+		return nil, err
+	}
+	if b.atomic, err = args.flag("atomic"); err != nil {
+		return nil, err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(args["items"], &raw); err != nil || len(raw) == 0 {
+		return nil, invalid("items must be an array of at least one item")
+	}
+	if len(raw) > m.MaxBulkItems {
+		return nil, invalid("items: %d are too many; one call takes at most %d", len(raw), m.MaxBulkItems)
+	}
+	b.items = make([]bulkItem, len(raw))
+	for i := range raw {
+		if err := b.readItem(&b.items[i], raw[i]); err != nil && !errors.As(err, &b.items[i].problem) {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// readItem reads one item: {data}, {id, data} or {id}.
+func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
+	m := b.scope.Model()
+	var args arguments
+	switch {
+	case b.operation == "delete" && raw[0] != '{':
+		args = arguments{idName: raw}
+	case raw[0] != '{':
+		return invalid("each item of a bulk %s must be an object, not %s", b.operation, lookup.Excerpt(raw))
+	case b.operation == "create" && b.scope.Field("data") == nil && members(raw)["data"] == nil:
+		args = arguments{"data": raw}
+	default:
+		var err error
+		if args, err = parseArguments(raw, bulkMembers[b.operation]...); err != nil {
+			return err
+		}
+	}
+	for _, name := range bulkMembers[b.operation][:b.required()] {
+		if args[name] == nil || isNull(args[name]) {
+			return invalid("%s is required in each item of a bulk %s", name, b.operation)
+		}
+	}
+	var err error
+	if id := args[idName]; id != nil {
+		if item.where, err = keyEquals(m, id); err != nil {
+			return err
+		}
+	}
+	if item.version, err = expectedVersion(m, args["expected_version"]); err != nil {
+		return err
+	}
+	if b.operation == "delete" {
+		return nil
+	}
+	item.data, err = b.readData(b.scope, args["data"], purpose{creates: b.operation == "create"})
+	if err == nil && len(item.data.fields) == 0 && b.operation == "update" {
+		return invalid("data must name at least one field to change")
+	}
+	if err == nil {
+		b.noteFields(item.data)
+	}
+	return err
+}
+
+// bulkMembers are the members of an item of each operation, those that are required first.
+var bulkMembers = map[string][]string{"create": {"data"}, "update": {idName, "data", "expected_version"}, "delete": {idName}}
+
+func (b *bulkRun) required() int {
+	if b.operation == "update" {
+		return 2
+	}
+	return 1
+}
+
+func (b *bulkRun) noteFields(d *rowData) {
+	for _, name := range fieldsGiven(d) {
+		if !slices.Contains(b.record.Fields, name) {
+			b.record.Fields = append(b.record.Fields, name)
+		}
+	}
+}

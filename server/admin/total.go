@@ -1,0 +1,42 @@
+package admin
+
+import (
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// The values of the argument total.
+const (
+	totalExact = "exact"
+	totalNone  = "none"
+)
+
+// planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
+// token under a row policy gets no estimate, which would tell of rows that it may not see (decisions section 4,
+// "total_count").
+func planTotal(scope access.Scope, args arguments) (database.Total, error) {
+	asked, err := args.text("total")
+	if err != nil {
+		return 0, err
+	}
+	switch asked {
+	case totalExact:
+		return database.TotalExact, nil
+	case totalNone:
+		return database.TotalNone, nil
+	case "":
+	default:
+		return 0, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, asked)
+	}
+	switch scope.Model().TotalCount {
+	case contract.TotalExact:
+		return database.TotalExact, nil
+	case contract.TotalCapped:
+		return database.TotalCapped, nil
+	}
+	if scope.Limited() {
+		return database.TotalCapped, nil
+	}
+	return database.TotalAuto, nil
+}

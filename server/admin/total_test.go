@@ -1,0 +1,46 @@
+package admin
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+func TestWaysOfCounting(t *testing.T) {
+	for _, c := range []struct {
+		name, exposure, asked string
+		limited               bool
+		want                  database.Total
+	}{
+		{"where nothing is said", "", "", false, database.TotalAuto},
+		{"where nothing is said, under a row policy", "", "", true, database.TotalCapped},
+		{"Auto", contract.TotalAuto, "", false, database.TotalAuto},
+		{"Auto, under a row policy", contract.TotalAuto, "", true, database.TotalCapped},
+		{"Capped", contract.TotalCapped, "", false, database.TotalCapped},
+		{"Exact", contract.TotalExact, "", false, database.TotalExact},
+		{"Exact, under a row policy", contract.TotalExact, "", true, database.TotalExact},
+		{"exact, which the caller asks for", contract.TotalCapped, "exact", true, database.TotalExact},
+		{"none, which the caller asks for", contract.TotalExact, "none", false, database.TotalNone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLibrary(t, on("author", func(m *contract.Model) {
+				m.TotalCount = c.exposure
+				if c.limited {
+					m.RowPolicies = []contract.RowPolicy{{Name: "branch", Everyone: true, Filters: []contract.Filter{{Field: "branch", TokenAttribute: "branch"}}}}
+				}
+			}))
+			args := arguments{}
+			if c.asked != "" {
+				args["total"] = json.RawMessage(`"` + c.asked + `"`)
+			}
+			token := l.tokens.Authenticate("Bearer "+clerkText, time.Now())
+			scope, _ := token.Scope(l.admin.catalog.Model("author"))
+			if got, err := planTotal(scope, args); err != nil || got != c.want {
+				t.Errorf("got %d (%v), want %d", got, err, c.want)
+			}
+		})
+	}
+}

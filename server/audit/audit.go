@@ -1,0 +1,51 @@
+// Package audit tells of every call that changed something, or that was refused, in one JSON line (decisions section 8,
+// "Audit and history"). It never holds a value: ids and the names of fields are all that it tells of a row.
+//
+// Packages admin and snapshot import it; what is recorded in the database itself is admin's.
+package audit
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Record is one call.
+type Record struct {
+	// Token is the token's namespace and name, Tool the tool's whole name, Model its model's.
+	Token, Tool, Model string
+	// Operation is the tool's operation, with an action's name behind a colon: "create", "action:refund".
+	Operation string
+	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; at most MaxIDs of them.
+	IDs []string
+	// Fields are the API names of the fields that were given values.
+	Fields []string
+	// Changed is the number of rows that were changed.
+	Changed int
+	// DryRun is whether all was undone on purpose.
+	DryRun bool
+	// Outcome is "ok", or the error's code; "intent" before a webhook is called.
+	Outcome string
+}
+
+// MaxIDs bounds the ids of one line.
+const MaxIDs = 100
+
+// Log writes records. A nil Log writes nothing.
+type Log struct{ to *slog.Logger }
+
+// NewLog returns a Log that writes to a logger.
+func NewLog(to *slog.Logger) *Log { return &Log{to} }
+
+// Write writes a record as one line.
+func (l *Log) Write(ctx context.Context, r *Record) {
+	if l == nil {
+		return
+	}
+	ids := r.IDs
+	if len(ids) > MaxIDs {
+		ids = ids[:MaxIDs]
+	}
+	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), slog.String("tool", r.Tool), slog.String("model", r.Model),
+		slog.String("operation", r.Operation), slog.Any("ids", ids), slog.Any("fields", r.Fields), slog.Int("changed", r.Changed),
+		slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
+}

@@ -1,0 +1,61 @@
+package databasetest
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// MariaDB makes a new database, dropped again when the test ends, and returns how to reach it. It skips the test where
+// the environment variable MCP_TEST_MARIADB, the mysql:// URI of a user who may do everything on a MariaDB or MySQL
+// server, is not set.
+func MariaDB(t testing.TB) contract.Connection {
+	t.Helper()
+	server := os.Getenv("MCP_TEST_MARIADB")
+	if server == "" {
+		t.Skip("MCP_TEST_MARIADB is not set: the URI of a user with all rights on a MariaDB server for tests")
+	}
+	// A server may let everybody into databases whose names begin with test_.
+	name := fmt.Sprintf("mcp_test_%d_%d", os.Getpid(), databases.Add(1))
+	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := c
+	all.Database = ""
+	ExecuteMySQL(t, all, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
+	t.Cleanup(func() { ExecuteMySQL(t, all, "DROP DATABASE "+name) })
+	return c
+}
+
+// MySQLName returns the data source name of a connection, for a plain client beside the code under test. Its session is
+// in UTC, and a script may have many statements.
+func MySQLName(c contract.Connection) string {
+	config := mysql.NewConfig()
+	config.User, config.Passwd, config.DBName = c.User, c.Password, c.Database
+	config.Net, config.Addr = "tcp", c.Address()
+	config.MultiStatements = true
+	config.Params = map[string]string{"time_zone": "'+00:00'"}
+	if err := config.Apply(mysql.Charset("utf8mb4", "")); err != nil {
+		panic(err) // it does not fail
+	}
+	return config.FormatDSN()
+}
+
+// ExecuteMySQL runs a script of SQL on a connection of its own.
+func ExecuteMySQL(t testing.TB, c contract.Connection, script string) {
+	t.Helper()
+	plain, err := sql.Open("mysql", MySQLName(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if _, err := plain.Exec(script); err != nil {
+		t.Fatalf("%.200s: %v", script, err)
+	}
+}

@@ -1,0 +1,213 @@
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// connect opens a connection to where the settings lead now, and makes its session.
+func (d *db) connect(ctx context.Context) (*conn, error) {
+	if err := d.gate.check(); err != nil {
+		return nil, err
+	}
+	c, err := d.dial(ctx)
+	if err == nil {
+		if err = d.prepareSession(ctx, c); err == nil {
+			d.gate.succeeded()
+			return c, nil
+		}
+		c.lost = true
+		c.close()
+	}
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	failure := d.connectError(err)
+	if failure.Reason != contract.ReasonSecretIncomplete { // asking the settings again costs nothing
+		d.gate.failed(failure)
+	}
+	return nil, failure
+}
+
+// dial opens a connection.
+func (d *db) dial(ctx context.Context) (*conn, error) {
+	settings, err := d.settings.Connection()
+	if err != nil {
+		return nil, incomplete(err)
+	}
+	c := &conn{statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn}
+	config, failure := d.configure(settings)
+	if failure != nil {
+		return nil, failure
+	}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		var dialer net.Dialer
+		var err error
+		c.network, err = dialer.DialContext(ctx, network, address)
+		return c.network, err
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, incomplete(errors.New("the connection's parts are not understood"))
+	}
+	limited, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if c.raw, err = connector.Connect(limited); err != nil {
+		if limited.Err() != nil {
+			err = context.DeadlineExceeded
+		}
+		return nil, connectFailure(settings.Address(), err)
+	}
+	return c, nil
+}
+
+// configure says how the driver is to connect.
+func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
+	config := mysql.NewConfig()
+	config.User, config.Passwd, config.DBName = c.User, c.Password, c.Database
+	config.Net, config.Addr = "tcp", c.Address()
+	if strings.HasPrefix(c.Host, "/") {
+		config.Net, config.Addr = "unix", c.Host
+	}
+	config.ClientFoundRows = true
+	config.ConnectionAttributes = "program_name:mcp-admin-server"
+	config.Logger = &mysql.NopLogger{}
+	if err := config.Apply(mysql.Charset("utf8mb4", "")); err != nil {
+		return nil, incomplete(err)
+	}
+	return config, d.configureTLS(config, c)
+}
+
+// configureTLS follows libpq's sslmode. "allow" is taken as "prefer": a server that wants TLS refuses everything else
+// as it refuses a wrong password.
+func (d *db) configureTLS(config *mysql.Config, c contract.Connection) *database.Error {
+	mode := d.settings.TLSMode
+	if mode == "" {
+		mode = c.SSLMode
+	}
+	if config.Net == "unix" || mode == "disable" {
+		return nil
+	}
+	//nolint:gosec // G402: the modes below verify-full do not look at the server's name, and those below verify-ca at nothing
+	config.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+	if net.ParseIP(c.Host) == nil {
+		config.TLS.ServerName = c.Host
+	}
+	if d.settings.CA != nil {
+		pem, err := d.settings.CA()
+		if err != nil {
+			return tlsFailed(c.Address(), "the CA certificates cannot be read", err)
+		}
+		config.TLS.RootCAs = x509.NewCertPool()
+		if !config.TLS.RootCAs.AppendCertsFromPEM(pem) {
+			return tlsFailed(c.Address(), "the CA holds no PEM certificate", nil)
+		}
+	}
+	switch mode {
+	case "", "prefer", "allow":
+		config.AllowFallbackToPlaintext = true
+	case "require":
+		if config.TLS.RootCAs != nil {
+			config.TLS.VerifyConnection = verifyChain(config.TLS.RootCAs) // as libpq does where there is a CA
+		}
+	case "verify-ca":
+		config.TLS.VerifyConnection = verifyChain(config.TLS.RootCAs)
+	case "verify-full":
+		config.TLS.InsecureSkipVerify = false
+		config.TLS.ServerName = c.Host
+	default:
+		return incomplete(errors.New("the sslmode is not one of libpq's"))
+	}
+	return nil
+}
+
+// verifyChain checks the server's certificate against the roots, but not its name.
+func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+		for _, certificate := range state.PeerCertificates[1:] {
+			options.Intermediates.AddCert(certificate)
+		}
+		_, err := state.PeerCertificates[0].Verify(options)
+		return err
+	}
+}
+
+// serverQuery tells where we are. Behind one address there may be several servers.
+const serverQuery = `SELECT VERSION(), CONNECTION_ID(), CONCAT_WS('/', @@hostname, @@port, @@server_id), DATABASE()`
+
+// identify reads who the server is.
+func (c *conn) identify(ctx context.Context) error {
+	var id string
+	err := c.texts(ctx, serverQuery, nil, func(v []string) { c.version, id, c.server, c.database = v[0], v[1], v[2], v[3] })
+	if err != nil {
+		return err
+	}
+	c.mariaDB = strings.Contains(c.version, "MariaDB")
+	c.id, err = strconv.ParseUint(id, 10, 64)
+	return err
+}
+
+// sqlMode is what of the session's sql_mode is needed, and no more: values that do not fit are errors, in tables of every
+// engine; a key of 0 is 0. Dates of zeros are let be: they are read and looked for, and package lookup takes none.
+const sqlMode = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO"
+
+// prepareSession makes the session one in which plans mean the same on every server.
+//
+// Transactions see what others have committed, as those of PostgreSQL do: a row that is read again after it was found
+// to have changed is the row as it is. A wait for a lock ends before the statement's time does, so that a call learns
+// what it waited for; messages are in English, as constraints' names are read from them.
+func (d *db) prepareSession(ctx context.Context, c *conn) error {
+	limited, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if err := c.identify(limited); err != nil {
+		return err
+	}
+	isolation := "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+	if d.settings.ReadOnly {
+		isolation += ", READ ONLY"
+	}
+	settings := "SET SESSION sql_mode = '" + sqlMode + "', time_zone = '+00:00', lc_messages = 'en_US', autocommit = 1"
+	if timeout := d.statementTimeout(); timeout > 0 {
+		settings += fmt.Sprintf(", innodb_lock_wait_timeout = %d", max(int(timeout.Seconds()/2), 1))
+		if c.mariaDB {
+			settings += fmt.Sprintf(", max_statement_time = %.3f", max(timeout.Seconds(), 0.001))
+		} else {
+			settings += fmt.Sprintf(", max_execution_time = %d", max(timeout.Milliseconds(), 1))
+		}
+	}
+	if err := c.exec(limited, settings); err != nil {
+		return err
+	}
+	return c.exec(limited, isolation)
+}
+
+// killOn stops what runs on a connection, by another to the same server.
+func (d *db) killOn(ctx context.Context, victim *conn) error {
+	c, err := d.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	c.kill = func(context.Context, *conn) error { return errors.New("nobody kills the killer") }
+	if err := c.identify(ctx); err != nil {
+		return err
+	}
+	if c.server != victim.server {
+		return errors.New("the address leads to another server by now") // where the number is somebody else's
+	}
+	return c.exec(ctx, "KILL QUERY "+strconv.FormatUint(victim.id, 10))
+}

@@ -1,0 +1,227 @@
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+const reasonError = contract.ReasonDatabaseError
+
+// number returns the server's number of an error; 0 where it is none of the server's.
+func number(err error) uint16 {
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		return answer.Number
+	}
+	return 0
+}
+
+func cancelled(cause error) *database.Error {
+	return &database.Error{Code: database.Cancelled, Reason: reasonError, Message: "the call was cancelled", Cause: cause}
+}
+
+func incomplete(cause error) *database.Error {
+	// What is wrong with the Secret is the message itself: it names keys, and never a value.
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonSecretIncomplete, Message: cause.Error()}
+}
+
+func unreachable(address, why string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: at(address) + " cannot be reached: " + why, Cause: cause}
+}
+
+func tlsFailed(address, why string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonTLSFailed, Message: "no TLS connection to " + at(address) + ": " + why, Cause: cause}
+}
+
+func at(address string) string {
+	if address == "" {
+		return "the database"
+	}
+	return "the database at " + address
+}
+
+// acquireError says why no connection came about.
+func (d *db) acquireError(ctx context.Context, err error) *database.Error {
+	switch {
+	case ctx.Err() != nil, d.closing.Err() != nil:
+		return cancelled(err)
+	case errors.Is(err, errBusy):
+		return &database.Error{
+			Code: database.Busy, Reason: reasonError, Cause: err,
+			Message: "all " + strconv.Itoa(cap(d.pool.slots)) + " database connections of this server are in use; try again",
+		}
+	}
+	return d.connectError(err)
+}
+
+// connectError says why a connection, or its session, did not come about.
+func (d *db) connectError(err error) *database.Error {
+	var known *database.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return connectFailure("", err)
+}
+
+func connectFailure(address string, err error) *database.Error {
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		return refusal(address, answer)
+	}
+	if why := tlsReason(err); why != "" {
+		return tlsFailed(address, why, err)
+	}
+	return unreachable(address, dialReason(err), err)
+}
+
+// refusal is what a server that answered, but took us not in, said. Its words name the user, and are left out.
+func refusal(address string, answer *mysql.MySQLError) *database.Error {
+	e := &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: withoutWords(answer)}
+	switch answer.Number {
+	case errNoSuchDatabase:
+		e.Reason, e.Message = contract.ReasonDatabaseNotFound, at(address)+" is not there: the server has none of that name"
+	case errDatabaseDenied:
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" may not be connected to by this user"
+	case errAccessDenied, errAccessDeniedNoPassword, errNotSupportedAuth:
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" refused the user or the password"
+	case errHostNotPrivileged, errHostBlocked:
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" lets nobody in from here"
+	case errSecureTransport:
+		e.Reason, e.Message = contract.ReasonTLSFailed, at(address)+" takes TLS connections only"
+	case errTooManyConnections, errTooManyUserConnections, errUserLimit:
+		e.Message = at(address) + " has no connection left (max_connections, or the user's own limit)"
+	case errShutdown, errNotReady:
+		e.Message = at(address) + " is starting up or shutting down"
+	default:
+		e.Reason, e.Message = reasonError, at(address)+" refused the connection (error "+strconv.Itoa(int(answer.Number))+")"
+	}
+	return e
+}
+
+// withoutWords is the server's error without what it says: it may quote rows, values and names of users.
+func withoutWords(answer *mysql.MySQLError) error {
+	return fmt.Errorf("the server's error %d (SQLSTATE %s)", answer.Number, answer.SQLState[:])
+}
+
+// tlsReason returns what was wrong with TLS, or "" where it was something else.
+func tlsReason(err error) string {
+	var (
+		unknown  x509.UnknownAuthorityError
+		name     x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		verify   *tls.CertificateVerificationError
+		alert    tls.AlertError
+		noRecord tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return unknown.Error()
+	case errors.As(err, &name):
+		return name.Error()
+	case errors.As(err, &invalid):
+		return invalid.Error()
+	case errors.As(err, &verify):
+		return verify.Err.Error()
+	case errors.As(err, &alert):
+		return alert.Error()
+	case errors.As(err, &noRecord):
+		return "the server does not speak TLS"
+	case errors.Is(err, mysql.ErrNoTLS):
+		return "the server does not offer it"
+	}
+	return ""
+}
+
+func dialReason(err error) string {
+	var unknown *net.DNSError
+	var number syscall.Errno
+	var timeout net.Error
+	switch {
+	case errors.As(err, &unknown):
+		return "the host's name is not known"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer within " + connectTimeout.String()
+	}
+	return "the connection broke off"
+}
+
+// statementError says why a statement failed; limited is the context that it ran in, ctx the caller's. The table is the
+// one that it wrote to, or nil.
+func (d *db) statementError(ctx, limited context.Context, err error, table *database.Table) *database.Error {
+	var known *database.Error
+	switch {
+	case errors.As(err, &known):
+		return known
+	case ctx.Err() != nil, d.closing.Err() != nil:
+		return cancelled(wordless(err))
+	case limited.Err() != nil:
+		return d.timedOut(err)
+	}
+	var answer *mysql.MySQLError
+	if !errors.As(err, &answer) {
+		return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: "the connection to the database broke off", Cause: err}
+	}
+	if e := d.violation(answer, table); e != nil {
+		return e
+	}
+	return d.answerError(answer)
+}
+
+func wordless(err error) error {
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		return withoutWords(answer)
+	}
+	return err
+}
+
+func (d *db) timedOut(cause error) *database.Error {
+	return &database.Error{
+		Code: database.Timeout, Reason: reasonError, Cause: wordless(cause),
+		Message: "the statement took longer than " + d.statementTimeout().String(),
+	}
+}
+
+// answerError is what a server's error about a statement means, where it is not about a row that was written.
+func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
+	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: withoutWords(answer)}
+	switch answer.Number {
+	case errInterrupted, errQueryTimeout, errStatementTimeout:
+		return d.timedOut(answer)
+	case errLockWaitTimeout, errChangedSinceRead:
+		e.Code, e.Message = database.Locked, "another transaction holds a row that this one needs; try again"
+	case errDeadlock:
+		e.Code, e.Message = database.Locked, "two transactions waited for each other, and this one gave way; try again"
+	case errNoSuchTable, errBadField, errNoSuchDatabase, errViewInvalid, errUnknownTable, errDefinitionChanged:
+		e.Code, e.Message = database.Changed, "the database's tables have changed"
+	case errTableDenied, errColumnDenied, errDatabaseDenied, errSpecialDenied, errRoutineDenied:
+		e.Code, e.Message = database.Refused, "the database's user may not do that"
+	case errReadOnlyOption, errReadOnlyTransaction, errReadOnlyMode, errReadOnlyTable:
+		e.Code, e.Message = database.Refused, "the database takes no writes here: it is read-only"
+	case errNotUpdatable, errNotInsertable:
+		e.Code, e.Message = database.Refused, "the view does not take that write"
+	case errTableFull, errDiskFull:
+		e.Code, e.Message = database.Full, "the database has no room left"
+	case errPacketTooLarge, errTooManyPlaceholders:
+		e.Code, e.Message = database.Invalid, "the values are too many or too large for the database (max_allowed_packet)"
+	case errMixedCollations, errMixedCollations3, errMixedCollationsN, errCollationCharset, errInvalidCharacter, errInvalidJSON,
+		errInvalidJSONCharset, errGeometry, errOutOfRange, errIllegalValue, errWrongValueForType, errWrongValue:
+		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or cannot be compared with it"
+	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong:
+		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
+	}
+	return e
+}

@@ -1,0 +1,251 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Introspect implements database.DB. The server's databases are the schemas.
+func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
+	var found *database.Schema
+	err := d.read(ctx, func(c *conn) error {
+		limited, cancel := d.limitAll(ctx, introspectionQueries)
+		defer cancel()
+		var err error
+		if found, err = d.readSchema(limited, c); err != nil {
+			return d.statementError(ctx, limited, err, nil)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.schema.Store(found)
+	return found, nil
+}
+
+// introspectionQueries is about how many queries an introspection is, each of which may take a statement's time.
+const introspectionQueries = 8
+
+// tableName is a table's name with its schema's.
+type tableName struct{ schema, name string }
+
+func (n tableName) String() string { return n.schema + "." + n.name }
+
+// introspection gathers what the queries find.
+type introspection struct {
+	conn    *conn
+	schemas []string
+	tables  map[tableName]*database.Table
+}
+
+// introspect reads the tables of the schemas that the settings name, and the audit table where it lies elsewhere.
+func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *introspection, error) {
+	s := &database.Schema{Engine: "MySQL", Database: c.database, HasSchemas: true, SearchPath: d.settings.Schemas}
+	if c.mariaDB {
+		s.Engine = "MariaDB"
+	}
+	s.Version, _, _ = strings.Cut(c.version, "-") // "10.11.14-MariaDB-0+deb12u2"
+	if len(s.SearchPath) == 0 {
+		s.SearchPath = []string{c.database}
+	}
+	i := &introspection{c, s.SearchPath, map[tableName]*database.Table{}}
+	if audit := d.settings.Audit; audit != nil && audit.Schema != "" && !slices.Contains(i.schemas, audit.Schema) {
+		i.schemas = append(slices.Clone(i.schemas), audit.Schema)
+	}
+	for _, read := range []func(context.Context) error{
+		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readChecks,
+	} {
+		if err := read(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for name, table := range i.tables {
+		if slices.Contains(s.SearchPath, name.schema) {
+			s.Tables = append(s.Tables, table)
+		}
+	}
+	slices.SortFunc(s.Tables, func(a, b *database.Table) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
+	return s, i, nil
+}
+
+// each runs a query for the schemas; rows begin with a schema and a table in it, and those of unknown ones are left out.
+func (i *introspection) each(ctx context.Context, query string, row func(t *database.Table, v []string)) error {
+	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
+	return i.conn.texts(ctx, strings.Replace(query, "IN ()", in, 1), i.schemas, func(v []string) {
+		if table := i.tables[tableName{v[0], v[1]}]; table != nil {
+			row(table, v[2:])
+		}
+	})
+}
+
+// readTables finds the tables. One whose engine has no transactions is never Writable: what a dry run, a refused row or
+// a failed item of a bulk wrote could not be undone.
+func (i *introspection) readTables(ctx context.Context) error {
+	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
+	return i.conn.texts(ctx, strings.Replace(tablesQuery, "IN ()", in, 1), i.schemas, func(v []string) {
+		t := &database.Table{Schema: v[0], Name: v[1], Kind: database.BaseTable, Comment: v[3], Writable: v[4] == "YES"}
+		if v[2] == "VIEW" {
+			t.Kind = database.View
+		}
+		i.tables[tableName{v[0], v[1]}] = t
+	})
+}
+
+// tableInView is a table, or an alias and a column, in a view's definition.
+var tableInView = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
+
+// readViews finds which views can be written: those that the server takes as updatable, unless what they show comes from
+// a table that is not Writable. A definition that the user may not see could hide one.
+func (i *introspection) readViews(ctx context.Context) error {
+	from := map[*database.Table][]*database.Table{}
+	err := i.each(ctx, viewsQuery, func(t *database.Table, v []string) {
+		t.Writable = v[0] == "YES" && v[1] != ""
+		for _, match := range tableInView.FindAllStringSubmatch(v[1], -1) {
+			name := tableName{strings.ReplaceAll(match[1], "``", "`"), strings.ReplaceAll(match[2], "``", "`")}
+			if source := i.tables[name]; source != nil {
+				from[t] = append(from[t], source)
+			}
+		}
+	})
+	unwritable := func(t *database.Table) bool { return !t.Writable }
+	for changed := true; changed; { // views may show views
+		changed = false
+		for view, sources := range from {
+			if view.Writable && slices.ContainsFunc(sources, unwritable) {
+				view.Writable, changed = false, true
+			}
+		}
+	}
+	return err
+}
+
+func (i *introspection) readColumns(ctx context.Context) error {
+	return i.each(ctx, columnsQuery, func(t *database.Table, v []string) {
+		c := &database.Column{Name: v[0], Nullable: v[1] == "YES", Comment: v[5]}
+		extra := strings.ToUpper(v[4])
+		// Beside "VIRTUAL GENERATED" there is MySQL's "DEFAULT_GENERATED", which tells of a default.
+		c.Generated = strings.Contains(extra, " GENERATED")
+		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
+		// MariaDB writes an expression, and NULL where a column has no other default; MySQL a value or an expression.
+		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
+			c.HasDefault, c.Default = true, v[2]
+			if !i.conn.mariaDB && !strings.Contains(extra, "DEFAULT_GENERATED") && !isNumeric(v[2]) {
+				c.Default = "'" + strings.ReplaceAll(v[2], "'", "''") + "'"
+			}
+		}
+		c.HasDefault = c.HasDefault || strings.Contains(extra, "AUTO_INCREMENT")
+		t.Columns = append(t.Columns, c)
+	})
+}
+
+func isNumeric(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// primaryKey is the name of every table's.
+const primaryKey = "PRIMARY"
+
+// readKeys finds the unique indexes. Those of expressions are left out; those of the beginnings of values only tell of
+// which columns a violation speaks.
+func (i *introspection) readKeys(ctx context.Context) error {
+	type index struct {
+		table   *database.Table
+		name    string
+		columns []*database.Column
+		whole   bool
+	}
+	var all []*index
+	err := i.each(ctx, keysQuery, func(t *database.Table, v []string) {
+		if len(all) == 0 || all[len(all)-1].table != t || all[len(all)-1].name != v[0] {
+			all = append(all, &index{table: t, name: v[0], whole: true})
+		}
+		last := all[len(all)-1]
+		if c := t.Column(v[1]); c != nil {
+			last.columns = append(last.columns, c)
+		} else {
+			last.whole = false
+		}
+		last.whole = last.whole && (v[2] == "0" || v[0] == primaryKey)
+	})
+	for _, x := range all {
+		x.table.Constraints = append(x.table.Constraints, database.Constraint{Name: x.name, Columns: x.columns})
+		switch {
+		case x.name == primaryKey:
+			x.table.PrimaryKey = x.columns
+		case x.whole:
+			x.table.Unique = append(x.table.Unique, x.columns)
+		}
+	}
+	return err
+}
+
+func (i *introspection) readForeignKeys(ctx context.Context) error {
+	return i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
+		name, target := v[0], i.tables[tableName{v[2], v[3]}]
+		if target == nil {
+			return // A key that leads out of the schemas leads nowhere that could be shown.
+		}
+		ours, theirs := t.Column(v[1]), target.Column(v[4])
+		if ours == nil || theirs == nil {
+			return
+		}
+		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
+			t.ForeignKeys = append(t.ForeignKeys, &database.ForeignKey{Name: name, References: target, OnDelete: onDelete(v[5])})
+		}
+		key := t.ForeignKeys[len(t.ForeignKeys)-1]
+		key.Columns, key.ReferencedColumns = append(key.Columns, ours), append(key.ReferencedColumns, theirs)
+	})
+}
+
+func onDelete(rule string) database.OnDelete {
+	switch rule {
+	case "CASCADE":
+		return database.Cascade
+	case "SET NULL":
+		return database.SetNull
+	case "SET DEFAULT":
+		return database.SetDefault
+	}
+	return database.Restrict
+}
+
+// checkName is a name in a check's text, and validJSON the check that MariaDB adds to a column that was declared json.
+var (
+	checkName = regexp.MustCompile("'(?:[^'\\\\]|''|\\\\.)*'|`((?:[^`]|``)+)`")
+	validJSON = regexp.MustCompile("^json_valid\\(`((?:[^`]|``)+)`\\)$")
+)
+
+func (i *introspection) readChecks(ctx context.Context) error {
+	query := mysqlChecksQuery
+	if i.conn.mariaDB {
+		query = mariaDBChecksQuery
+	}
+	return i.each(ctx, query, func(t *database.Table, v []string) {
+		check := database.Constraint{Name: v[0]}
+		clause := v[1]
+		if !i.conn.mariaDB {
+			clause = strings.ReplaceAll(clause, `\'`, "'") // MySQL quotes the quotes
+		}
+		for _, match := range checkName.FindAllStringSubmatch(clause, -1) {
+			c := t.Column(strings.ReplaceAll(match[1], "``", "`"))
+			if c != nil && !slices.Contains(check.Columns, c) {
+				check.Columns = append(check.Columns, c)
+			}
+		}
+		t.Constraints = append(t.Constraints, check)
+		if match := validJSON.FindStringSubmatch(v[1]); match != nil && len(check.Columns) == 1 && check.Columns[0].Kind == database.Text {
+			check.Columns[0].Kind = database.JSON
+			check.Columns[0].LooseCollation = false
+		}
+	})
+}

@@ -1,0 +1,114 @@
+// Package mysql answers plans from a MySQL 8 or MariaDB (10.5 or later) database, by go-sql-driver's driver.
+//
+// It uses the driver's own interfaces, below database/sql: a pool of connections, each with the statements that it has
+// prepared, and values that go from the wire into the answer. A statement whose caller went away is killed on the server
+// by a second connection.
+//
+// What is said here of MySQL 8 alone follows its manual; the tests run on MariaDB.
+//
+// Package server's wiring imports it, and nothing else.
+package mysql
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// The times that bound a call beside the statement timeout.
+const (
+	// connectTimeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call learns
+	// that the database does not answer, rather than that it waited in vain.
+	connectTimeout = 4 * time.Second
+	// guardTime is how much longer than its timeout a statement may take before it is killed from here: it matters where
+	// the server does not bound it itself, as MySQL does for reads only.
+	guardTime = 250 * time.Millisecond
+	// killTime is how long the server has to stop a statement; then the connection is cut.
+	killTime = time.Second
+	// lifetime is how long a connection is used: a server that took over gets its share of them, and a credential that
+	// was taken back is in use no longer.
+	lifetime = time.Hour
+)
+
+type db struct {
+	settings database.Settings
+	pool     pool
+	gate     gate
+	// schema is what the last Introspect found: the names in the server's messages are looked up in it.
+	schema atomic.Pointer[database.Schema]
+	// closing is done once Close is called.
+	closing   context.Context
+	close     context.CancelFunc
+	closeOnce sync.Once
+}
+
+// Open returns the database that the settings lead to. It connects when it is first asked.
+func Open(settings database.Settings) database.DB {
+	d := &db{settings: settings}
+	d.closing, d.close = context.WithCancel(context.Background())
+	d.pool.slots = make(chan struct{}, max(settings.MaxConnections, 1))
+	d.pool.open = d.connect
+	return d
+}
+
+func (d *db) statementTimeout() time.Duration { return time.Duration(d.settings.StatementTimeout) }
+
+// limit bounds one statement; the context ends with Close as well.
+func (d *db) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return d.limitAll(ctx, 1)
+}
+
+// limitAll is limit for several statements together.
+func (d *db) limitAll(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
+	timeout := time.Hour
+	if d.statementTimeout() > 0 {
+		timeout = time.Duration(statements)*d.statementTimeout() + guardTime
+	}
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	stop := context.AfterFunc(d.closing, cancel)
+	return limited, func() {
+		stop()
+		cancel()
+	}
+}
+
+// acquire takes a connection from the pool, waiting for one no longer than database.AcquireTimeout.
+func (d *db) acquire(ctx context.Context) (*conn, error) {
+	c, err := d.pool.acquire(ctx, d.closing)
+	if err != nil {
+		return nil, d.acquireError(ctx, err)
+	}
+	return c, nil
+}
+
+// Ping implements database.DB.
+func (d *db) Ping(ctx context.Context) error {
+	return d.read(ctx, func(c *conn) error { return d.exec(ctx, c, "DO 0") })
+}
+
+// read calls do with a connection, and once more with another where the first turns out to have been dead.
+func (d *db) read(ctx context.Context, do func(*conn) error) error {
+	for again := false; ; again = true {
+		c, err := d.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		err = do(c)
+		lost := c.lost && !c.interrupted
+		d.pool.release(c)
+		if err == nil || again || !lost || ctx.Err() != nil || d.closing.Err() != nil {
+			return err
+		}
+	}
+}
+
+// Close implements database.DB.
+func (d *db) Close() {
+	d.closeOnce.Do(func() {
+		d.close()
+		d.pool.close()
+	})
+}

@@ -1,0 +1,80 @@
+package mysql
+
+// The numbers of the servers' errors that are told apart; MySQL's and MariaDB's are the same below 1900 and from there
+// on their own (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html,
+// https://mariadb.com/docs/server/reference/error-codes).
+const (
+	errChangedSinceRead       = 1020
+	errDiskFull               = 1021
+	errReadOnlyTable          = 1036
+	errTooManyConnections     = 1040
+	errDatabaseDenied         = 1044
+	errAccessDenied           = 1045
+	errNotReady               = 1047 // a node of a Galera cluster
+	errNotNull                = 1048
+	errNoSuchDatabase         = 1049
+	errShutdown               = 1053
+	errBadField               = 1054
+	errDuplicate              = 1062
+	errUnknownTable           = 1109
+	errTableFull              = 1114
+	errHostBlocked            = 1129
+	errHostNotPrivileged      = 1130
+	errTableDenied            = 1142
+	errColumnDenied           = 1143
+	errNoSuchTable            = 1146
+	errPacketTooLarge         = 1153
+	errTooManyUserConnections = 1203
+	errLockWaitTimeout        = 1205
+	errDeadlock               = 1213
+	errForeignKeyChild        = 1216
+	errForeignKeyParent       = 1217
+	errUserLimit              = 1226
+	errSpecialDenied          = 1227
+	errNotSupportedAuth       = 1251
+	errCollationCharset       = 1253
+	errRangeOfColumn          = 1264
+	errTruncated              = 1265
+	errMixedCollations        = 1267
+	errMixedCollations3       = 1270
+	errMixedCollationsN       = 1271
+	errNotUpdatable           = 1288
+	errReadOnlyOption         = 1290
+	errIncorrectValue         = 1292
+	errInvalidCharacter       = 1300
+	errInterrupted            = 1317
+	errViewInvalid            = 1356
+	errNoDefault              = 1364
+	errIncorrectForColumn     = 1366
+	errIllegalValue           = 1367
+	errCheckOption            = 1369
+	errRoutineDenied          = 1370
+	errTooManyPlaceholders    = 1390
+	errTooLong                = 1406
+	errWrongValueForType      = 1411
+	errDefinitionChanged      = 1412
+	errGeometry               = 1416
+	errNoDefaultOfView        = 1423
+	errForeignKeyParentRow    = 1451
+	errForeignKeyChildRow     = 1452
+	errNotInsertable          = 1471
+	errWrongValue             = 1525
+	errDuplicateWithName      = 1586
+	errNeedReprepare          = 1615
+	errSignal                 = 1644
+	errOutOfRange             = 1690
+	errAccessDeniedNoPassword = 1698
+	errForeignDuplicate       = 1761
+	errReadOnlyTransaction    = 1792
+	errReadOnlyMode           = 1836
+	errKilledMariaDB          = 1927
+	errStatementTimeout       = 1969 // MariaDB
+	errQueryTimeout           = 3024 // MySQL
+	errInvalidJSON            = 3140 // MySQL
+	errInvalidJSONCharset     = 3144 // MySQL
+	errSecureTransport        = 3159 // MySQL
+	errKilledMySQL            = 3169
+	errCheckMySQL             = 3819
+	errCheckMariaDB           = 4025
+	errIdleTooLong            = 4031 // MySQL
+)

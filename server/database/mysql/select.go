@@ -1,0 +1,250 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+)
+
+// call is the memory of one statement, kept for the next.
+type call struct {
+	sql  sqltext.Statement
+	args []driver.NamedValue
+	row  rowtext.Writer[driver.Value]
+	last lastRow
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+func (c *call) release() {
+	c.sql.Reset()
+	clear(c.args)
+	c.row.Reset()
+	c.last.reset()
+	calls.Put(c)
+}
+
+// nothing is the page of a Select that failed.
+var nothing = database.Page{Total: -1}
+
+// Select implements database.DB. The rows are only counted where the page itself does not tell how many match; the count
+// is a statement of its own, and may see what was committed after the page was read.
+func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+	c := calls.Get().(*call)
+	defer c.release()
+	extended, page := out, nothing
+	err := d.read(ctx, func(connection *conn) (err error) {
+		extended, page, err = d.run(ctx, connection, plan, c, out)
+		return err
+	})
+	if err != nil {
+		return out, nothing, err
+	}
+	return extended, page, nil
+}
+
+// run answers a plan on a connection.
+func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
+	if err := c.sql.Build(connection.dialect(), plan); err != nil {
+		return out, nothing, err
+	}
+	if err := c.bind(); err != nil {
+		return out, nothing, err
+	}
+	c.row.Prepare(values{}, plan.Output, plan.MaxValue)
+	extended, page, err := d.readPage(ctx, connection, plan, c, out)
+	if err != nil {
+		return out, nothing, err
+	}
+	page.Total = -1
+	switch {
+	case plan.Total == database.TotalNone:
+	case plan.After == nil && !page.More && (plan.More || page.Count < plan.Limit) && (plan.Offset <= 0 || page.Count > 0):
+		page.Total = int64(max(plan.Offset, 0) + page.Count)
+	default:
+		if err := d.count(ctx, connection, plan, c, &page); err != nil {
+			return out, nothing, err
+		}
+	}
+	return extended, page, nil
+}
+
+// readPage appends the rows of a page.
+func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
+	limited, cancel := d.limit(ctx)
+	defer cancel()
+	var page database.Page
+	err := connection.query(limited, c.sql.Select, c.args, func(values []driver.Value) bool {
+		page.Cut = page.Count > 0 && plan.MaxBytes > 0 && len(out) >= plan.MaxBytes
+		if page.More = page.Cut || page.Count >= plan.Limit; page.More {
+			return false
+		}
+		if page.Count > 0 {
+			out = append(out, ',')
+		}
+		out = c.row.Append(out, values)
+		page.Count++
+		c.last.keep(values[len(values)-len(plan.Cursor):])
+		return true
+	})
+	if err != nil {
+		return nil, nothing, d.statementError(ctx, limited, err, nil)
+	}
+	page.Shortened = c.row.Shortened()
+	if page.Count > 0 && len(plan.Cursor) > 0 {
+		page.Last = c.row.Values(plan.Cursor, c.last.values())
+	}
+	return out, page, nil
+}
+
+// count counts the matching rows in the plan's way.
+func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
+	limited, cancel := d.limit(ctx)
+	defer cancel()
+	sql := c.sql.Count
+	if plan.Total == database.TotalAuto {
+		sql = d.withinBudget(connection, sql)
+	}
+	err := connection.query(limited, sql, c.args[:c.sql.CountArgs], func(values []driver.Value) bool {
+		page.Total, _ = values[0].(int64)
+		return true
+	})
+	if n := number(err); plan.Total == database.TotalAuto && (n == errStatementTimeout || n == errQueryTimeout) && limited.Err() == nil {
+		err = d.estimate(limited, connection, plan, c, page)
+	}
+	if err != nil {
+		return d.statementError(ctx, limited, err, nil)
+	}
+	if plan.Total == database.TotalCapped && page.Total > database.TotalCap {
+		page.Total, page.Precision = database.TotalCap, database.TotalIsAtLeast
+	}
+	return nil
+}
+
+// withinBudget has the server itself give a count up in time, so that the connection can go on to be used.
+func (d *db) withinBudget(connection *conn, sql []byte) []byte {
+	budget := database.TotalBudget
+	if timeout := d.statementTimeout(); timeout > 0 {
+		budget = min(budget, timeout)
+	}
+	if connection.mariaDB {
+		return fmt.Appendf(nil, "SET STATEMENT max_statement_time = %.3f FOR %s", max(budget.Seconds(), 0.001), sql)
+	}
+	return fmt.Appendf(nil, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", max(budget.Milliseconds(), 1), strings.TrimPrefix(string(sql), "SELECT "))
+}
+
+// estimate asks the planner how many rows it expects of the plan's own table.
+func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
+	// MySQL's table always tells which part of the rows is expected to remain; MariaDB's where it is asked.
+	explain := "EXPLAIN FORMAT = TRADITIONAL "
+	if connection.mariaDB {
+		explain = "EXPLAIN EXTENDED "
+	}
+	sql := explain + c.sql.Matching(connection.dialect(), plan)
+	var rows, product float64 = -1, -1
+	err := connection.query(ctx, []byte(sql), c.args[:c.sql.CountArgs], func(v []driver.Value) bool {
+		// The last columns are rows, filtered and Extra.
+		expected := float(v[len(v)-3]) * float(v[len(v)-2]) / 100
+		if text(v[2]) == "t0" {
+			rows = expected
+		}
+		product = max(product, 1) * expected
+		return true
+	})
+	if rows < 0 {
+		rows = product // a view's own tables stand in its place, joined
+	}
+	if rows >= 0 {
+		page.Precision, page.Total = database.TotalIsEstimated, int64(math.Round(rows))
+		page.Total = max(page.Total, int64(max(plan.Offset, 0)+page.Count))
+	}
+	return err
+}
+
+// bind turns the statement's values into the driver's.
+func (c *call) bind() error {
+	c.args = c.args[:0]
+	for i, arg := range c.sql.Args {
+		value := arg.Value
+		switch v := value.(type) {
+		case nil, int64, uint64, float64:
+		case string:
+			if arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ {
+				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session's zone
+			}
+		case []byte:
+			if arg.Kind == database.JSON {
+				value = string(v) // the server takes no bytes for JSON
+			}
+		case bool:
+			value = int64(0)
+			if v {
+				value = int64(1)
+			}
+		default:
+			return database.AsError(fmt.Errorf("a value of type %T cannot be bound", value))
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	return nil
+}
+
+// lastRow keeps the values of a row whose memory is the driver's again with the next row.
+type lastRow struct {
+	kept  []driver.Value
+	bytes [][]byte
+}
+
+func (l *lastRow) keep(values []driver.Value) {
+	for len(l.bytes) < len(values) {
+		l.bytes = append(l.bytes, nil)
+	}
+	l.kept = l.kept[:0]
+	for i, value := range values {
+		if b, ok := value.([]byte); ok {
+			l.bytes[i] = append(l.bytes[i][:0], b...)
+			value = isBytes
+		}
+		l.kept = append(l.kept, value)
+	}
+}
+
+// isBytes stands for a value whose bytes lie beside it: so that no row but the last takes memory for them.
+var isBytes driver.Value = true
+
+func (l *lastRow) values() []driver.Value {
+	for i, value := range l.kept {
+		if value == isBytes {
+			l.kept[i] = l.bytes[i]
+		}
+	}
+	return l.kept
+}
+
+func (l *lastRow) reset() {
+	clear(l.kept)
+	for _, b := range l.bytes {
+		clear(b[:cap(b)])
+	}
+}
+
+func float(value driver.Value) float64 {
+	switch v := value.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	case []byte:
+		f, _ := strconv.ParseFloat(string(v), 64) // what is no number tells of no rows
+		return f
+	}
+	return 0
+}

@@ -1,0 +1,253 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"strconv"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Transact implements database.DB.
+func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
+	if d.settings.ReadOnly {
+		return &database.Error{Code: database.Refused, Reason: reasonError, Message: "the database is used for reading only"}
+	}
+	for again := false; ; again = true {
+		c, err := d.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		if err = d.exec(ctx, c, "START TRANSACTION"); err == nil {
+			return d.transact(ctx, c, do)
+		}
+		lost := c.lost && !c.interrupted
+		c.lost = true
+		d.pool.release(c)
+		if again || !lost || ctx.Err() != nil || d.closing.Err() != nil {
+			return err
+		}
+	}
+}
+
+// transact runs do in the transaction that has begun on a connection, ends it, and gives the connection back.
+func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) error {
+	t := &transaction{db: d, conn: c}
+	ended := false
+	defer func() {
+		// Where do panicked, the server rolls back, as it does whenever a connection ends.
+		c.lost = c.lost || !ended
+		d.pool.release(c)
+	}()
+	err := do(t)
+	if err == nil {
+		err = t.failed // which do should have returned
+	}
+	if err == nil && ctx.Err() != nil {
+		err = cancelled(ctx.Err())
+	}
+	if err != nil {
+		// The rollback is made whether or not the caller still waits; where it fails, the connection's end is one.
+		ended = !c.lost && d.exec(context.WithoutCancel(ctx), c, "ROLLBACK") == nil
+		return err
+	}
+	// Whoever goes away from here on leaves no doubt behind.
+	if err := d.exec(context.WithoutCancel(ctx), c, "COMMIT"); err != nil {
+		if c.lost {
+			return &database.Error{
+				Code: database.Uncertain, Reason: reasonError, Cause: err,
+				Message: "the connection to the database broke while the change was being committed; look whether it was",
+			}
+		}
+		return err
+	}
+	ended = true
+	return nil
+}
+
+// exec runs a statement without values.
+func (d *db) exec(ctx context.Context, c *conn, sql string) error {
+	limited, cancel := d.limit(ctx)
+	defer cancel()
+	if err := c.exec(limited, sql); err != nil {
+		return d.statementError(ctx, limited, err, nil)
+	}
+	return nil
+}
+
+// transaction implements database.Tx.
+type transaction struct {
+	db   *db
+	conn *conn
+	// failed is the error after which nothing is done any more; Savepoint takes it back where what failed was undone.
+	// ended is whether the server itself has ended the transaction: there is nothing left to go back to, and what would
+	// follow would be committed at once, statement by statement.
+	failed error
+	ended  bool
+	depth  int
+}
+
+// fail notes an error that no later statement is to follow, and returns it.
+func (t *transaction) fail(err error) error {
+	if err != nil && t.failed == nil {
+		t.failed = err
+	}
+	return err
+}
+
+// Select implements database.Tx.
+func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+	if t.failed != nil {
+		return out, nothing, t.failed
+	}
+	c := calls.Get().(*call)
+	defer c.release()
+	extended, page, err := t.db.run(ctx, t.conn, plan, c, out)
+	return extended, page, t.watch(err)
+}
+
+// Insert implements database.Tx.
+func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
+	c := calls.Get().(*call)
+	defer c.release()
+	if err := c.sql.BuildInsert(t.conn.dialect(), plan); err != nil {
+		return out, t.fail(err)
+	}
+	c.row.Prepare(values{}, plan.Returning, 0)
+	table := plan.Into.Table()
+	if c.sql.Returns {
+		return t.returned(ctx, c, table, out)
+	}
+	result, err := t.write(ctx, c, table)
+	if err != nil || len(plan.Returning) == 0 {
+		return out, err
+	}
+	counted, err := result.LastInsertId()
+	if err != nil {
+		return out, t.fail(database.AsError(err))
+	}
+	known, err := c.sql.BuildInserted(t.conn.dialect(), plan, counted)
+	if err != nil {
+		return out, t.fail(err)
+	}
+	if !known {
+		return append(out, "{}"...), nil
+	}
+	return t.returned(ctx, c, table, out)
+}
+
+// returned runs a statement that returns one row, and appends it.
+func (t *transaction) returned(ctx context.Context, c *call, table *database.Table, out []byte) ([]byte, error) {
+	if t.failed != nil {
+		return out, t.failed
+	}
+	if err := c.bind(); err != nil {
+		return out, t.fail(err)
+	}
+	limited, cancel := t.db.limit(ctx)
+	defer cancel()
+	extended := out
+	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
+		extended = c.row.Append(extended, values)
+		return true
+	})
+	if err != nil {
+		return out, t.watch(t.db.statementError(ctx, limited, err, table))
+	}
+	return extended, nil
+}
+
+// Update implements database.Tx.
+func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
+	return t.affect(ctx, plan.In.Table(), func(c *call) error { return c.sql.BuildUpdate(t.conn.dialect(), plan) })
+}
+
+// Delete implements database.Tx.
+func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
+	return t.affect(ctx, plan.From.Table(), func(c *call) error { return c.sql.BuildDelete(t.conn.dialect(), plan) })
+}
+
+// Execute implements database.Tx.
+func (t *transaction) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
+	return t.affect(ctx, nil, func(c *call) error { return c.sql.BuildDeclared(t.conn.dialect(), statement) })
+}
+
+// affect builds and runs a statement, and returns how many rows it is about.
+func (t *transaction) affect(ctx context.Context, table *database.Table, build func(*call) error) (int64, error) {
+	c := calls.Get().(*call)
+	defer c.release()
+	if err := build(c); err != nil {
+		return 0, t.fail(err)
+	}
+	result, err := t.write(ctx, c, table)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := result.RowsAffected()
+	if err != nil {
+		return 0, t.fail(database.AsError(err))
+	}
+	return rows, nil
+}
+
+// write runs a statement that was built.
+func (t *transaction) write(ctx context.Context, c *call, table *database.Table) (driver.Result, error) {
+	if t.failed != nil {
+		return nil, t.failed
+	}
+	if err := c.bind(); err != nil {
+		return nil, t.fail(err)
+	}
+	limited, cancel := t.db.limit(ctx)
+	defer cancel()
+	result, err := t.conn.write(limited, c.sql.Text, c.args)
+	if err != nil {
+		return nil, t.watch(t.db.statementError(ctx, limited, err, table))
+	}
+	return result, nil
+}
+
+// watch notes an error of a statement. After a deadlock the server has rolled the whole transaction back; after a wait
+// for a lock it may have (innodb_rollback_on_timeout); a connection that is lost has no transaction at all.
+func (t *transaction) watch(err error) error {
+	if err == nil {
+		return nil
+	}
+	t.ended = t.ended || t.conn.lost || database.AsError(err).Code == database.Locked
+	return t.fail(err)
+}
+
+// Savepoint implements database.Tx.
+func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	t.depth++
+	defer func() { t.depth-- }()
+	name := "s" + strconv.Itoa(t.depth)
+	if err := t.exec(ctx, "SAVEPOINT "+name); err != nil {
+		return err
+	}
+	err := do()
+	if err == nil {
+		err = t.failed // which do should have returned
+	}
+	if err == nil {
+		return t.exec(ctx, "RELEASE SAVEPOINT "+name)
+	}
+	if t.ended {
+		return err
+	}
+	t.failed = nil
+	if undo := t.exec(context.WithoutCancel(ctx), "ROLLBACK TO SAVEPOINT "+name); undo != nil {
+		t.ended = true
+	}
+	return err
+}
+
+func (t *transaction) exec(ctx context.Context, sql string) error {
+	return t.watch(t.db.exec(ctx, t.conn, sql))
+}
+
+// CheckConstraints implements database.Tx. Neither MySQL nor MariaDB defers any.
+func (t *transaction) CheckConstraints(context.Context) error { return t.failed }

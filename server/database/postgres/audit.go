@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+)
+
+// auditPlaceQuery returns the first of some schemas that has a table of a name, and whether one has: without any it is
+// the first schema that there is. No schemas are those of the search path.
+const auditPlaceQuery = `
+SELECT n.nspname, c.oid IS NOT NULL
+FROM unnest(coalesce(nullif($1::text[], '{}'), current_schemas(false)::text[])) WITH ORDINALITY AS s(name, place)
+JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
+LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = $2
+ORDER BY c.oid IS NULL, s.place LIMIT 1`
+
+// auditPlace returns the schema in which the audit table lies or is to lie, "" where there is none, and whether it is
+// there.
+func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bool, err error) {
+	schemas := d.settings.Schemas
+	if d.settings.Audit.Schema != "" {
+		schemas = []string{d.settings.Audit.Schema}
+	}
+	err = tx.QueryRow(ctx, auditPlaceQuery, append([]string{}, schemas...), d.settings.Audit.Name).Scan(&schema, &there)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil
+	}
+	return schema, there, err
+}
+
+// makeAudit makes the audit table where it is missing, and says what the server had against it. Servers that do so side
+// by side wait for each other.
+func (d *db) makeAudit(ctx context.Context, conn *pgxpool.Conn) (problem string, err error) {
+	var schema string
+	var there bool
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if schema, there, err = d.auditPlace(ctx, tx); err != nil || there || schema == "" {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('mcp-admin-server audit table'))"); err != nil {
+			return err
+		}
+		for _, statement := range sqltext.AuditTable(sqltext.PostgreSQL, schema, d.settings.Audit.Name) {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var answer *pgconn.PgError
+	switch {
+	case err == nil || !answered(err):
+		return "", err
+	case errors.As(err, &answer) && answer.Code == "42501":
+		problem = "the user may not create tables there"
+	case answer.Code == "25006":
+		problem = "the database allows no changes"
+	case answer.Code == "57014":
+		return "", err
+	default:
+		problem = "the database refused it (SQLSTATE " + answer.Code + ")"
+	}
+	statements := strings.Join(sqltext.AuditTable(sqltext.PostgreSQL, schema, d.settings.Audit.Name), "; ")
+	return "the audit table " + schema + "." + d.settings.Audit.Name + " cannot be made: " + problem +
+		"; make it with: " + strings.Join(strings.Fields(statements), " "), nil
+}
+
+// findAudit tells in the schema of the audit table; problem is why it could not be made.
+func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *introspection, problem string) error {
+	schema, there, err := d.auditPlace(ctx, tx)
+	if err != nil {
+		return err
+	}
+	name := d.settings.Audit.Name
+	if there && !slices.Contains(s.SearchPath, schema) {
+		if _, i, err = introspect(ctx, tx, []string{schema}); err != nil {
+			return err
+		}
+	}
+	table := i.known().resolve(schema, name, nil)
+	switch {
+	case table != nil:
+		if s.AuditProblem = sqltext.AuditMismatch(table); s.AuditProblem == "" {
+			s.Audit = table
+		}
+	case problem != "":
+		s.AuditProblem = problem
+	case schema == "":
+		s.AuditProblem = "the audit table " + name + " has no place: its schema is not there, or the search path has none"
+	default:
+		s.AuditProblem = "there is no table " + schema + "." + name + " for the audit, and none is made where the database is used for reading only"
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
+)
+
+// rows writes the rows of one plan.
+type rows struct {
+	writer rowtext.Writer[[]byte]
+	// last is a copy of the values of the cursor's columns, one after the other in texts; it has a nil for a NULL.
+	last  [][]byte
+	texts []byte
+}
+
+func (r *rows) reset() {
+	r.writer.Reset()
+	clear(r.last[:cap(r.last)])
+	r.last = r.last[:0]
+	clear(r.texts[:cap(r.texts)])
+	r.texts = r.texts[:0]
+}
+
+// read appends the rows of a plan's result, joined by commas, and tells of all but the total.
+func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []byte) ([]byte, database.Page, error) {
+	page := database.Page{Total: -1}
+	if err := check(result.FieldDescriptions(), plan.Output); err != nil {
+		return dst, page, err
+	}
+	// The first row is always written, so that a page leads on, however large it is.
+	for result.NextRow() {
+		full := plan.MaxBytes > 0 && page.Count > 0 && len(dst) >= plan.MaxBytes
+		if page.More = page.Count >= plan.Limit || full; page.More {
+			page.Cut = full && page.Count < plan.Limit
+			break // closing the result passes over what is left
+		}
+		if page.Count > 0 {
+			dst = append(dst, ',')
+		}
+		row := result.Values()
+		dst = r.writer.Append(dst, row)
+		if len(plan.Cursor) > 0 {
+			r.keep(row[len(row)-len(plan.Cursor):])
+		}
+		page.Count++
+	}
+	page.Shortened = r.writer.Shortened()
+	if page.Count > 0 && len(plan.Cursor) > 0 {
+		page.Last = r.writer.Values(plan.Cursor, r.last)
+	}
+	return dst, page, nil
+}
+
+// keep copies values that are gone with the next row.
+func (r *rows) keep(cursor [][]byte) {
+	size := 0
+	for _, value := range cursor {
+		size += len(value)
+	}
+	if cap(r.texts) < size {
+		r.texts = make([]byte, 0, 2*size)
+	}
+	r.texts, r.last = r.texts[:0], r.last[:0]
+	for _, value := range cursor {
+		if value == nil {
+			r.last = append(r.last, nil)
+			continue
+		}
+		from := len(r.texts)
+		r.texts = append(r.texts, value...)
+		r.last = append(r.last, r.texts[from:len(r.texts):len(r.texts)])
+	}
+}
+
+// check makes sure that what is embedded as JSON is JSON still: without a prepared statement nothing else would tell
+// that a column has another type by now.
+func check(fields []pgconn.FieldDescription, outputs []database.Output) error {
+	if len(fields) == 0 {
+		return nil // an error is on its way
+	}
+	next := 0
+	for i := range outputs {
+		for _, column := range outputs[i].Columns {
+			if !embeddable(column, fields[next].DataTypeOID) {
+				return &database.Error{Code: database.Changed, Reason: reasonError, Message: "the database's tables have changed"}
+			}
+			next++
+		}
+	}
+	return nil
+}
+
+func embeddable(c *database.Column, oid uint32) bool {
+	switch {
+	case c.Kind == database.JSON:
+		return oid == pgtype.JSONOID || oid == pgtype.JSONBOID
+	case c.Kind == database.Array && c.Element == database.JSON:
+		return oid == pgtype.JSONArrayOID || oid == pgtype.JSONBArrayOID
+	}
+	return true
+}

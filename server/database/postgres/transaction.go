@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// transaction is one that is open on a connection.
+type transaction struct {
+	exchange
+	depth int
+}
+
+// Transact implements database.DB.
+func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
+	if d.settings.ReadOnly {
+		return &database.Error{Code: database.Refused, Reason: reasonError, Message: "the database is used for reading only"}
+	}
+	pooled, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	// A connection that is still in a transaction is not taken back by the pool, but closed.
+	defer pooled.Release()
+	conn := pooled.Conn().PgConn()
+	t := &transaction{exchange: exchange{db: d, conn: conn, session: sessionOf(conn), open: true}}
+	finished := false
+	defer func() {
+		if !finished {
+			_ = t.cleanUp(ctx, "ROLLBACK") // do panicked
+		}
+	}()
+	err = do(t)
+	finished = true
+	if err == nil {
+		return t.commit(ctx)
+	}
+	_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed, which undoes as much
+	return err
+}
+
+// begin opens a transaction on a connection of the pool. One that was dead already is replaced once.
+func (d *db) begin(ctx context.Context) (*pgxpool.Conn, error) {
+	for again := false; ; again = true {
+		pooled, err := d.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conn := pooled.Conn().PgConn()
+		guarded, cancel := d.guard(ctx, 1)
+		err = d.sendBegin(guarded, conn)
+		if err == nil {
+			cancel()
+			return pooled, nil
+		}
+		died := d.died(ctx, guarded, conn)
+		cancel()
+		pooled.Release()
+		if !died || again {
+			return nil, d.statementError(ctx, err)
+		}
+	}
+}
+
+// sendBegin begins a transaction with the settings that it needs. A wait for another's lock ends before the statement
+// timeout, so that it can be told from a statement that takes too long.
+func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
+	var batch pgconn.Batch
+	batch.ExecParams("BEGIN", nil, nil, nil, nil)
+	if sessionOf(conn).pooled || d.unnamed.Load() {
+		d.sendSettings(&batch)
+	}
+	if timeout := d.statementTimeout(); timeout > 0 {
+		limit := strconv.AppendInt(nil, max(timeout.Milliseconds()/2, 1), 10)
+		batch.ExecParams("SELECT set_config('lock_timeout', $1, true)", [][]byte{limit}, nil, nil, nil)
+	}
+	return conn.ExecBatch(ctx, &batch).Close()
+}
+
+// commit ends the transaction. It is not cut short by a caller who goes away meanwhile: nobody would know how it ended.
+func (t *transaction) commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed
+		return cancelled(err)
+	}
+	if t.conn.IsClosed() {
+		return &database.Error{
+			Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: "the connection to the database broke off; nothing was changed",
+		}
+	}
+	if t.conn.TxStatus() == 'E' {
+		_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed
+		return &database.Error{Code: database.Failed, Reason: reasonError, Message: "a statement of the transaction had failed; nothing was changed"}
+	}
+	guarded, cancel := t.db.guard(context.WithoutCancel(ctx), 1)
+	defer cancel()
+	_, err := t.conn.Exec(guarded, "COMMIT").ReadAll()
+	if err == nil {
+		return nil
+	}
+	if answered(err) {
+		return t.db.writeError(ctx, err, nil, nil)
+	}
+	return &database.Error{
+		Code: database.Uncertain, Reason: contract.ReasonUnreachable, Cause: err,
+		Message: "the connection to the database broke off while the change was being committed; it may or may not have been made",
+	}
+}
+
+// cleanUp runs a command that undoes, whether or not the caller is still there.
+func (t *transaction) cleanUp(ctx context.Context, command string) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
+	defer cancel()
+	_, err := t.conn.Exec(limited, command).ReadAll()
+	return err
+}
+
+// cleanUpTime is how long the server has to undo what was done; then the connection is closed, which does it as well.
+const cleanUpTime = 5 * time.Second
+
+// Savepoint implements database.Tx.
+func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
+	t.depth++
+	defer func() { t.depth-- }()
+	name := "mcp_" + strconv.Itoa(t.depth)
+	if err := t.command(ctx, "SAVEPOINT "+name); err != nil {
+		return err
+	}
+	failure := do()
+	if failure == nil {
+		return t.command(ctx, "RELEASE SAVEPOINT "+name)
+	}
+	if err := t.cleanUp(ctx, "ROLLBACK TO SAVEPOINT "+name+"; RELEASE SAVEPOINT "+name); err != nil {
+		// What was done is not undone in this transaction, which therefore cannot go on.
+		return t.db.writeError(ctx, err, nil, nil)
+	}
+	return failure
+}
+
+// CheckConstraints implements database.Tx.
+func (t *transaction) CheckConstraints(ctx context.Context) error {
+	return t.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
+}
+
+func (t *transaction) command(ctx context.Context, sql string) error {
+	guarded, cancel := t.db.guard(ctx, 1)
+	defer cancel()
+	if _, err := t.conn.Exec(guarded, sql).ReadAll(); err != nil {
+		return t.db.writeError(ctx, err, nil, nil)
+	}
+	return nil
+}
+
+// Select implements database.Tx. A count is exact: the transaction would not outlive one that takes too long.
+func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+	c := calls.Get().(*call)
+	defer c.release()
+	if err := c.prepare(plan); err != nil {
+		return out, database.Page{}, err
+	}
+	guarded, cancel := t.db.guard(ctx, 2)
+	defer cancel()
+	extended, page, _, err := t.read(guarded, plan, c, out)
+	if err != nil {
+		return out, database.Page{}, t.db.readError(ctx, c, err)
+	}
+	return extended, page, nil
+}

@@ -1,0 +1,168 @@
+package rowtext
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
+)
+
+// maxScratch is how many bytes of memory a Writer that is kept for later keeps beside those of names.
+const maxScratch = 64 << 10
+
+// Writer writes the rows of one plan after the other. Its zero value is ready for Prepare; it is used by one goroutine
+// at a time. Once it has seen a plan's names and longest values, writing rows allocates nothing but what dst grows by.
+type Writer[V any] struct {
+	engine    Engine[V]
+	outputs   []database.Output
+	maxValue  int
+	members   jsontext.Members
+	shortened bool
+	// scratch is the memory for the text of one value.
+	scratch []byte
+}
+
+// Prepare makes the writer ready for the rows of a plan. A value of more than maxValue bytes shows its beginning only;
+// 0 is no bound. The outputs are read until Reset.
+func (w *Writer[V]) Prepare(e Engine[V], outputs []database.Output, maxValue int) {
+	w.engine, w.outputs, w.maxValue, w.shortened = e, outputs, maxValue, false
+	w.members.Reset()
+	for i := range outputs {
+		w.members.Add(outputs[i].Name)
+	}
+}
+
+// Reset forgets the plan, so that a Writer that is kept for later keeps none of a request's values.
+func (w *Writer[V]) Reset() {
+	w.engine, w.outputs, w.shortened = nil, nil, false
+	if cap(w.scratch) > maxScratch {
+		w.scratch = nil
+	}
+	clear(w.scratch[:cap(w.scratch)])
+}
+
+// Shortened is whether a value was cut since Prepare.
+func (w *Writer[V]) Shortened() bool { return w.shortened }
+
+// Append appends one row as a JSON object. The values are those of the outputs' columns, one after the other; there may
+// be more behind them, which are left alone.
+func (w *Writer[V]) Append(dst []byte, values []V) []byte {
+	dst = append(dst, '{')
+	next := 0
+	for i := range w.outputs {
+		output := &w.outputs[i]
+		dst = w.members.Append(dst, i)
+		own := values[next : next+len(output.Columns)]
+		next += len(output.Columns)
+		switch {
+		case w.anyNull(own):
+			dst = append(dst, "null"...)
+		case output.Mask:
+			dst = w.appendMasked(dst, output, own)
+		case output.Composite:
+			dst = w.appendComposite(dst, output.Columns, own)
+		case w.maxValue > 0 && w.engine.Size(own[0]) > w.maxValue:
+			dst = w.appendCut(dst, output.Columns[0], own[0])
+		default:
+			dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
+		}
+	}
+	return append(dst, '}')
+}
+
+// Values returns the values of columns in the form in which they can be bound again, as Page.Last has them. They hold
+// nothing of the driver's memory.
+func (w *Writer[V]) Values(columns []*database.Column, values []V) []database.Value {
+	bound := make([]database.Value, len(columns))
+	for i, column := range columns {
+		if !w.engine.IsNull(values[i]) {
+			bound[i] = w.engine.Value(column, values[i])
+		}
+	}
+	return bound
+}
+
+// anyNull is whether the output is null: a key is where any part of it is.
+func (w *Writer[V]) anyNull(values []V) bool {
+	for _, value := range values {
+		if w.engine.IsNull(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendComposite appends a key of several columns; decisions section 4, "id". A key is never cut: it would name no row.
+func (w *Writer[V]) appendComposite(dst []byte, columns []*database.Column, values []V) []byte {
+	dst = append(dst, '"')
+	for i, value := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsontext.AppendPercentEncoded(dst, w.plain(columns[i], value))
+	}
+	return append(dst, '"')
+}
+
+// appendMasked appends what a mask leaves of a value; decisions section 8. It is a string, whatever the value's kind.
+func (w *Writer[V]) appendMasked(dst []byte, output *database.Output, values []V) []byte {
+	dst = append(dst, `"****`...)
+	if output.KeepLast > 0 && len(values) == 1 {
+		plain := w.plain(output.Columns[0], values[0])
+		if utf8.RuneCount(plain)-4 >= 2*output.KeepLast {
+			dst = jsontext.AppendEscaped(dst, lastRunes(plain, output.KeepLast))
+		}
+	}
+	return append(dst, '"')
+}
+
+func lastRunes(text []byte, n int) []byte {
+	at := len(text)
+	for ; n > 0; n-- {
+		_, size := utf8.DecodeLastRune(text[:at])
+		at -= size
+	}
+	return text[at:]
+}
+
+// appendCut appends the beginning of a value that is too long, and says how much of it there is. It is a string, whatever
+// the value's kind: half a JSON document is none.
+func (w *Writer[V]) appendCut(dst []byte, c *database.Column, value V) []byte {
+	size := w.engine.Size(value)
+	plain := w.plain(c, value)
+	if len(plain) <= w.maxValue {
+		return w.engine.AppendJSON(dst, c, value) // it was a guess
+	}
+	w.shortened = true
+	end := w.maxValue
+	if c.Kind == database.Bytes {
+		end -= end % 4 // base64 that can be decoded
+	}
+	for back := 0; back < utf8.UTFMax-1 && end > 0 && !utf8.RuneStart(plain[end]); back++ {
+		end--
+	}
+	dst = append(dst, '"')
+	dst = jsontext.AppendEscaped(dst, plain[:end])
+	dst = append(dst, "…[cut: "...)
+	dst = appendGrouped(dst, size)
+	return append(dst, ` bytes in all]"`...)
+}
+
+// plain returns the text of a value; it is good until the next call.
+func (w *Writer[V]) plain(c *database.Column, value V) []byte {
+	w.scratch = w.engine.AppendPlain(w.scratch[:0], c, value)
+	return w.scratch
+}
+
+// appendGrouped appends a number that is not negative, its digits in groups of three.
+func appendGrouped(dst []byte, n int) []byte {
+	from := len(dst)
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	for at := len(dst) - 3; at > from; at -= 3 {
+		dst = append(dst, 0)
+		copy(dst[at+1:], dst[at:])
+		dst[at] = ','
+	}
+	return dst
+}

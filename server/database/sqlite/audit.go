@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+)
+
+// makeAudit makes the audit table that the settings name, where it is missing and the database may be written to. It
+// reports whether it did; why it could not stands in the schema, and an error is that the call was cancelled.
+func (d *db) makeAudit(ctx context.Context, schema *database.Schema) (made bool, err error) {
+	if d.settings.ReadOnly || d.auditIn(schema) != nil {
+		return false, nil
+	}
+	err = d.Transact(ctx, func(open database.Tx) error {
+		for _, statement := range sqltext.AuditTable(dialect, "", d.settings.Audit.Name) {
+			if _, err := open.Execute(ctx, &database.Declared{Pieces: []database.Piece{{SQL: statement}}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		return true, nil
+	}
+	failure := database.AsError(err)
+	if failure.Code == database.Cancelled {
+		return false, err
+	}
+	schema.AuditProblem = "the audit table " + d.settings.Audit.Name + " cannot be made: " + failure.Message
+	return false, nil
+}
+
+// findAudit tells of the audit table, or why it cannot be used.
+func (d *db) findAudit(schema *database.Schema) {
+	if schema.AuditProblem != "" {
+		return
+	}
+	table := d.auditIn(schema)
+	if table == nil {
+		schema.AuditProblem = "the audit table " + d.settings.Audit.Name + " does not exist, and is not made in a database that is only read"
+		return
+	}
+	if schema.AuditProblem = sqltext.AuditMismatch(table); schema.AuditProblem == "" {
+		schema.Audit = table
+	}
+}
+
+// auditIn returns the audit table, by SQLite's rule of names, or nil.
+func (d *db) auditIn(schema *database.Schema) *database.Table {
+	at := slices.IndexFunc(schema.Tables, func(t *database.Table) bool { return sameName(t.Name, d.settings.Audit.Name) })
+	if at < 0 {
+		return nil
+	}
+	return schema.Tables[at]
+}

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// purpose is what values are bound for.
+type purpose uint8
+
+const (
+	// toCompare: values stand as they are. A cursor's timestamps have the form that their row has.
+	toCompare purpose = iota
+	// toStore: timestamps are written as SQLite's own functions write them.
+	toStore
+)
+
+// bind turns the statement's values into the driver's. An error is a *database.Error.
+func (c *call) bind(purpose purpose) error {
+	c.args = c.args[:0]
+	for i, arg := range c.sql.Args {
+		value := arg.Value
+		switch v := value.(type) {
+		case nil, int64:
+		case float64:
+			if purpose == toStore && math.IsNaN(v) {
+				return &database.Error{Code: database.Invalid, Message: "NaN cannot be stored: SQLite makes it NULL"}
+			}
+		case string:
+			if purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ) {
+				value = storedTimestamp(v)
+			}
+		case []byte:
+			switch {
+			case arg.Kind == database.JSON:
+				value = string(v) // a BLOB would be no JSON to SQLite
+			case v == nil:
+				value = []byte{} // no bytes are not NULL, but to the driver
+			}
+		case bool:
+			value = int64(0)
+			if v {
+				value = int64(1)
+			}
+		case uint64:
+			return &database.Error{Code: database.Invalid, Message: fmt.Sprintf("%d is beyond the largest integer, 9223372036854775807", v)}
+		default:
+			return &database.Error{Code: database.Failed, Reason: reasonError, Message: fmt.Sprintf("a value of type %T cannot be bound", value)}
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	return nil
+}
+
+// storedTimestamp writes a timestamp as SQLite's own functions do: "2006-01-02 15:04:05[.999]" in UTC, whatever form other
+// rows of the column have; nothing tells which. Texts of one form sort as the times that they are.
+func storedTimestamp(text string) string {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC().Format("2006-01-02 15:04:05.999999999")
+		}
+	}
+	return text
+}

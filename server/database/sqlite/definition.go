@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// SQLite tells nothing of checks, nor of an index's expressions, but the text that made them. What is read here only
+// names the columns that a violation is about; where a text is read amiss, none are named.
+
+// token is a piece of a definition.
+type token struct {
+	class class
+	// text is a name without its quotes, and all else as it stands.
+	text string
+	// from and to are where it stands.
+	from, to int
+}
+
+// class says what a token is.
+type class uint8
+
+const (
+	word class = iota
+	quotedName
+	literal
+	sign
+)
+
+// is whether the token is a word of SQL's.
+func (t token) is(keyword string) bool { return t.class == word && sameName(t.text, keyword) }
+
+// names is whether the token may stand for a column.
+func (t token) names(c *database.Column) bool {
+	return (t.class == word || t.class == quotedName) && sameName(t.text, c.Name)
+}
+
+// isSign is whether the token is that character.
+func (t token) isSign(s string) bool { return t.class == sign && t.text == s }
+
+// tokens splits a definition that SQLite has accepted, and leaves out comments.
+func tokens(sql string) []token {
+	var all []token
+	for at := 0; at < len(sql); {
+		from, rest := at, sql[at:]
+		switch c := sql[at]; {
+		case strings.IndexByte(" \t\n\f\r", c) >= 0:
+			at++
+		case strings.HasPrefix(rest, "--"):
+			at = from + through(rest, "\n")
+		case strings.HasPrefix(rest, "/*"):
+			at = from + through(rest, "*/")
+		case c == '\'' || c == '"' || c == '`' || c == '[':
+			end := c
+			if c == '[' {
+				end = ']'
+			}
+			var content string
+			content, at = quoted(sql, at+1, end, c != '[')
+			kind := quotedName
+			if c == '\'' {
+				kind = literal
+			}
+			all = append(all, token{kind, content, from, at})
+		case isWordByte(c):
+			for at < len(sql) && isWordByte(sql[at]) {
+				at++
+			}
+			all = append(all, token{word, sql[from:at], from, at}) // or a number, which is no name either
+		default:
+			at++
+			all = append(all, token{sign, sql[from:at], from, at})
+		}
+	}
+	return all
+}
+
+// through returns how long a text is up to and with its first end.
+func through(text, end string) int {
+	if at := strings.Index(text, end); at >= 0 {
+		return at + len(end)
+	}
+	return len(text)
+}
+
+// quoted reads up to the closing quote, which stands for itself where it is doubled, and returns where to go on.
+func quoted(sql string, at int, end byte, doubled bool) (content string, next int) {
+	var b strings.Builder
+	for ; at < len(sql); at++ {
+		if sql[at] == end {
+			if !doubled || at+1 == len(sql) || sql[at+1] != end {
+				return b.String(), at + 1
+			}
+			at++
+		}
+		b.WriteByte(sql[at])
+	}
+	return b.String(), at
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= 0x80
+}
+
+// closing returns the index of the token that closes the parenthesis at the index open, or -1.
+func closing(all []token, open int) int {
+	depth := 0
+	for i := open; i < len(all); i++ {
+		switch {
+		case all[i].isSign("("):
+			depth++
+		case all[i].isSign(")"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// checks returns the checks of a table by the name that SQLite gives them in its errors: their own, or, without one,
+// their text.
+func checks(table *database.Table, sql string) []database.Constraint {
+	var found []database.Constraint
+	all := tokens(sql)
+	for i := 0; i+1 < len(all); i++ {
+		if !all[i].is("CHECK") || !all[i+1].isSign("(") {
+			continue
+		}
+		end := closing(all, i+1)
+		if end < 0 {
+			break
+		}
+		name := strings.TrimSpace(sql[all[i+1].to:all[end].from])
+		if i >= 2 && all[i-2].is("CONSTRAINT") {
+			name = all[i-1].text
+		}
+		found = append(found, database.Constraint{Name: name, Columns: mentioned(table, all[i+1:end])})
+		i = end
+	}
+	return found
+}
+
+// indexed returns the columns that an index is about, in whatever expressions they stand; not those of its condition.
+func indexed(table *database.Table, sql string) []*database.Column {
+	all := tokens(sql)
+	open := slices.IndexFunc(all, func(t token) bool { return t.isSign("(") })
+	if open < 0 {
+		return nil
+	}
+	if end := closing(all, open); end >= 0 {
+		return mentioned(table, all[open:end])
+	}
+	return nil
+}
+
+// mentioned returns the columns that are named among tokens, each once, in the table's order.
+func mentioned(table *database.Table, among []token) []*database.Column {
+	var columns []*database.Column
+	for _, column := range table.Columns {
+		if slices.ContainsFunc(among, func(t token) bool { return t.names(column) }) {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// readIndexes finds the unique indexes, the checks, and whether the key is the row's own number.
+func readIndexes(ctx context.Context, c *conn, table found) error {
+	type index struct {
+		name, sql string
+		partial   bool
+	}
+	var unique []index
+	keyIndex := false
+	const indexes = `SELECT l.name, l.origin, l.partial, s.sql FROM pragma_index_list(?1) AS l
+LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."unique" = 1 OR l.origin = 'pk' ORDER BY l.name`
+	err := c.each(ctx, indexes, []driver.Value{table.Name}, func(v []driver.Value) {
+		if text(v[1]) == "pk" {
+			keyIndex = true
+		} else {
+			unique = append(unique, index{text(v[0]), text(v[3]), v[2] == int64(1)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if len(table.PrimaryKey) == 1 && !keyIndex && !table.withoutRowid && !table.virtual {
+		table.PrimaryKey[0].HasDefault = true // INTEGER PRIMARY KEY: SQLite gives the next number
+	}
+	for _, index := range unique {
+		columns, whole := []*database.Column(nil), !index.partial
+		err := c.each(ctx, `SELECT name FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno`, []driver.Value{index.name}, func(v []driver.Value) {
+			column := findColumn(table.Table, text(v[0]))
+			columns, whole = append(columns, column), whole && column != nil // an expression has no name
+		})
+		switch {
+		case err != nil:
+			return err
+		case whole:
+			table.Unique = append(table.Unique, columns)
+		default:
+			table.Constraints = append(table.Constraints, database.Constraint{Name: index.name, Columns: indexed(table.Table, index.sql)})
+		}
+	}
+	table.Constraints = append(table.Constraints, checks(table.Table, table.sql)...)
+	return nil
+}
+
+// onDelete are SQLite's words for what a foreign key does; those that are not here forbid.
+var onDelete = map[string]database.OnDelete{
+	"CASCADE": database.Cascade, "SET NULL": database.SetNull, "SET DEFAULT": database.SetDefault,
+}
+
+func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *database.Table) error {
+	type link struct{ from, to string }
+	var targets, actions []string
+	links := map[int64][]link{}
+	var ids []int64
+	const keys = `SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq`
+	err := c.each(ctx, keys, []driver.Value{table.Name}, func(v []driver.Value) {
+		id := v[0].(int64)
+		if links[id] == nil {
+			ids, targets, actions = append(ids, id), append(targets, text(v[1])), append(actions, text(v[4]))
+		}
+		links[id] = append(links[id], link{text(v[2]), text(v[3])})
+	})
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		at := slices.IndexFunc(s.Tables, func(t *database.Table) bool { return sameName(t.Name, targets[i]) })
+		if at < 0 {
+			continue // SQLite takes a foreign key to a table that does not exist
+		}
+		key := &database.ForeignKey{References: s.Tables[at], OnDelete: onDelete[actions[i]]}
+		for place, l := range links[id] {
+			theirs := findColumn(key.References, l.to)
+			if l.to == "" && place < len(key.References.PrimaryKey) {
+				theirs = key.References.PrimaryKey[place] // one that names no columns refers to the key
+			}
+			key.Columns = append(key.Columns, findColumn(table, l.from))
+			key.ReferencedColumns = append(key.ReferencedColumns, theirs)
+		}
+		if !slices.Contains(key.Columns, nil) && !slices.Contains(key.ReferencedColumns, nil) {
+			table.ForeignKeys = append(table.ForeignKeys, key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"strconv"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Transact implements database.DB. SQLite has one writer at a time: a transaction takes that place as it begins, so that
+// it never finds in its midst that another was quicker, and waits for it no longer than busyTimeout and a statement's
+// own time. It must not be called by do.
+func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
+	if d.settings.ReadOnly {
+		return &database.Error{Code: database.Refused, Reason: reasonError, Message: "the database is open for reading only"}
+	}
+	if err := d.ensureFile(ctx); err != nil {
+		return err
+	}
+	c, err := d.writer.acquire(ctx, d.closing)
+	switch {
+	case errors.Is(err, errBusy):
+		return locked(err)
+	case err != nil:
+		return d.openError(ctx, err)
+	}
+	// Waiting for a lock ends with the caller, and with Close.
+	whole, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(d.closing, cancel)()
+	begun, err := c.raw.(driver.ConnBeginTx).BeginTx(whole, driver.TxOptions{})
+	if err != nil {
+		d.end(c)
+		return d.writeError(whole, whole, err, intent{})
+	}
+	t := &tx{db: d, conn: c}
+	defer func() {
+		t.failure = errEnded
+		d.end(c)
+	}()
+	if err := do(t); err != nil {
+		return err
+	}
+	if t.failure != nil {
+		return t.failure // do has swallowed it; half of its work must not stay
+	}
+	if err := begun.Commit(); err != nil {
+		if resultCode(err) == sqlite3.SQLITE_IOERR && whole.Err() == nil {
+			return &database.Error{
+				Code: database.Uncertain, Reason: reasonError, Cause: err,
+				Message: "the file's volume reported an error while the transaction was being committed",
+			}
+		}
+		return d.writeError(whole, whole, err, intent{})
+	}
+	return nil
+}
+
+// errEnded is what a Tx answers that is used after its function has returned.
+var errEnded = &database.Error{Code: database.Failed, Reason: reasonError, Message: "the transaction has ended"}
+
+// end gives the writer's connection back, with nothing left of a transaction.
+func (d *db) end(c *conn) {
+	if err := c.leave(); err != nil {
+		d.writer.discard(c)
+		return
+	}
+	d.writer.release(c)
+}
+
+// leave rolls back the transaction that the connection is in, if it is in one.
+func (c *conn) leave() error {
+	err := c.exec(context.Background(), "ROLLBACK")
+	if resultCode(err) == sqlite3.SQLITE_ERROR {
+		return nil // there is none: it was committed, or SQLite itself has rolled it back
+	}
+	return err
+}
+
+// tx is a transaction. An error of a statement makes it one that is only rolled back, but for what Savepoint undoes: of
+// some errors SQLite says so itself, and what was half done by others must not be committed either.
+type tx struct {
+	db   *db
+	conn *conn
+	// failure is the error after which nothing goes on.
+	failure error
+	// depth is the number of savepoints that are open.
+	depth int
+}
+
+// fail keeps an error.
+func (t *tx) fail(err error) error {
+	if err != nil && t.failure == nil {
+		t.failure = err
+	}
+	return err
+}
+
+// Select implements database.Tx. There is nothing to lock: while the transaction lasts nobody else writes.
+func (t *tx) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+	if t.failure != nil {
+		return out, nothing, t.failure
+	}
+	c := calls.Get().(*call)
+	defer c.release()
+	if err := c.build(plan); err != nil {
+		return out, nothing, t.fail(err)
+	}
+	out, page, err := t.db.run(ctx, t.conn, plan, c, out)
+	return out, page, t.fail(err)
+}
+
+// Insert implements database.Tx.
+func (t *tx) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
+	out, err := t.insert(ctx, plan, out)
+	return out, t.fail(err)
+}
+
+func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
+	c := calls.Get().(*call)
+	defer c.release()
+	if t.failure != nil {
+		return out, t.failure
+	}
+	if err := c.sql.BuildInsert(dialect, plan); err != nil {
+		return out, err
+	}
+	doing := intent{table: plan.Into.Table()}
+	if len(plan.Returning) == 0 {
+		_, err := t.change(ctx, c, doing)
+		return out, err
+	}
+	if err := c.bind(toStore); err != nil {
+		return out, err
+	}
+	c.row.Prepare(values{}, plan.Returning, 0)
+	limited, cancel := t.db.limit(ctx)
+	defer cancel()
+	extended, count := out, 0
+	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
+		extended = c.row.Append(extended, values)
+		count++
+		return true
+	})
+	switch {
+	case err != nil:
+		return out, t.db.writeError(ctx, limited, err, doing)
+	case count == 0: // a trigger's RAISE(IGNORE)
+		return out, violated(database.Violation{Kind: database.OtherViolation, Table: doing.table}, nil)
+	}
+	return extended, nil
+}
+
+// Update implements database.Tx.
+func (t *tx) Update(ctx context.Context, plan *database.Update) (int64, error) {
+	n, err := t.write(ctx, intent{table: plan.In.Table()}, plan.In, plan.Where, func(c *call) error {
+		return c.sql.BuildUpdate(dialect, plan)
+	})
+	return n, t.fail(err)
+}
+
+// Delete implements database.Tx.
+func (t *tx) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
+	n, err := t.write(ctx, intent{table: plan.From.Table(), deletes: true}, plan.From, plan.Where, func(c *call) error {
+		return c.sql.BuildDelete(dialect, plan)
+	})
+	return n, t.fail(err)
+}
+
+// write runs an UPDATE or DELETE. SQLite counts no rows where a view's triggers do the work: those that match are counted
+// before, and nobody can change them between.
+func (t *tx) write(ctx context.Context, doing intent, source database.Source, where database.Condition, build func(*call) error) (int64, error) {
+	if t.failure != nil {
+		return 0, t.failure
+	}
+	c := calls.Get().(*call)
+	defer c.release()
+	if err := build(c); err != nil {
+		return 0, err
+	}
+	if doing.table.Kind != database.View {
+		return t.change(ctx, c, doing)
+	}
+	_, page, err := t.Select(ctx, &database.Select{From: source, Where: where, Total: database.TotalExact}, nil)
+	if err == nil && page.Total > 0 {
+		_, err = t.change(ctx, c, doing)
+	}
+	return page.Total, err
+}
+
+// Execute implements database.Tx.
+func (t *tx) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
+	if t.failure != nil {
+		return 0, t.failure
+	}
+	c := calls.Get().(*call)
+	defer c.release()
+	if err := c.sql.BuildDeclared(dialect, statement); err != nil {
+		return 0, t.fail(err)
+	}
+	n, err := t.change(ctx, c, intent{})
+	return n, t.fail(err)
+}
+
+// change runs the statement that was built, and tells how many rows it changed itself.
+func (t *tx) change(ctx context.Context, c *call, doing intent) (int64, error) {
+	if err := c.bind(toStore); err != nil {
+		return 0, err
+	}
+	limited, cancel := t.db.limit(ctx)
+	defer cancel()
+	n, err := t.conn.change(limited, c.sql.Text, c.args)
+	if err != nil {
+		return 0, t.db.writeError(ctx, limited, err, doing)
+	}
+	return n, nil
+}
+
+// Savepoint implements database.Tx. The statements about savepoints wait for nothing, so they run whether or not the
+// call is cancelled.
+func (t *tx) Savepoint(_ context.Context, do func() error) error {
+	if t.failure != nil {
+		return t.failure
+	}
+	t.depth++
+	defer func() { t.depth-- }()
+	name := "mcp_" + strconv.Itoa(t.depth)
+	if err := t.conn.exec(context.Background(), "SAVEPOINT "+name); err != nil {
+		return t.fail(t.db.codeError(err))
+	}
+	err := do()
+	if err == nil {
+		err = t.failure // do has swallowed it
+	}
+	if err == nil {
+		if err := t.conn.exec(context.Background(), "RELEASE "+name); err != nil {
+			return t.fail(t.db.codeError(err))
+		}
+		return nil
+	}
+	if undoErr := t.conn.exec(context.Background(), "ROLLBACK TO "+name+"; RELEASE "+name); undoErr != nil {
+		_ = t.fail(err) // SQLite has rolled back the whole transaction
+		return err
+	}
+	t.failure = nil
+	return err
+}
+
+// CheckConstraints implements database.Tx. Deferred foreign keys are all that SQLite leaves for the end; it counts those
+// that are not met, and looks at the count when the transaction is committed.
+func (t *tx) CheckConstraints(context.Context) error {
+	if t.failure != nil {
+		return t.failure
+	}
+	pending, _, err := t.conn.raw.(sqlite.DBStatus).Status(sqlite.DBStatusDeferredFKs, false)
+	switch {
+	case err != nil:
+		return t.fail(t.db.codeError(err))
+	case pending != 0:
+		return t.fail(violated(database.Violation{Kind: database.ForeignKeyViolation}, nil))
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package sqltext
+
+import "github.com/mcp-admin/mcp-admin-operator/server/database"
+
+// after writes that a row lies behind the one which had the values in the order's columns. Where all columns go one way
+// and none can be NULL, an engine that serves it has one comparison of rows; elsewhere the columns are compared one by
+// one, the first in a way that lets an index begin there.
+func (w *writer) after(order []database.Order, values []database.Value) {
+	if len(order) > 1 && w.dialect.rowComparison() && comparableAsRow(order, values) {
+		w.text("(")
+		for i, step := range order {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.column(step.Column)
+		}
+		w.text(") " + string(beyond(order[0])) + " (")
+		for i, step := range order {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.dialect.value(w, step.Column, values[i])
+		}
+		w.text(")")
+		return
+	}
+	w.behind(order, values, precedenceAnd)
+}
+
+func comparableAsRow(order []database.Order, values []database.Value) bool {
+	for i, step := range order {
+		if step.Descending != order[0].Descending || step.Column.Nullable || values[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// behind writes the condition column by column: a row is behind where its first column is, or equals the value and the
+// other columns are behind. Which of a value and NULL comes first, the engine and the direction say.
+func (w *writer) behind(order []database.Order, values []database.Value, around precedence) {
+	step, value, last := order[0], values[0], len(order) == 1
+	c := step.Column
+	nullsFirst := w.dialect.nullsFirst() != step.Descending
+	switch {
+	case value == nil && nullsFirst:
+		// Every value is behind NULL.
+		w.either(around, !last, func() {
+			w.column(c)
+			w.text(" IS NOT NULL")
+			if !last {
+				w.text(" OR ")
+				w.behind(order[1:], values[1:], precedenceOperand)
+			}
+		})
+	case value == nil && last:
+		w.text("FALSE")
+	case value == nil:
+		w.either(around, around == precedenceOperand, func() {
+			w.column(c)
+			w.text(" IS NULL AND ")
+			w.behind(order[1:], values[1:], precedenceAnd)
+		})
+	case c.Nullable && !nullsFirst:
+		w.either(around, true, func() {
+			w.compareWith(c, beyond(step), value)
+			w.text(" OR ")
+			w.column(c)
+			w.text(" IS NULL")
+			if !last {
+				w.text(" OR (")
+				w.compareWith(c, database.Equal, value)
+				w.text(" AND ")
+				w.behind(order[1:], values[1:], precedenceAnd)
+				w.text(")")
+			}
+		})
+	case last:
+		w.compareWith(c, beyond(step), value)
+	default:
+		// The first comparison follows from the others; an index can begin with it.
+		w.either(around, around == precedenceOperand, func() {
+			w.compareWith(c, beyond(step)+"=", value)
+			w.text(" AND (")
+			w.compareWith(c, beyond(step), value)
+			w.text(" OR ")
+			w.behind(order[1:], values[1:], precedenceOperand)
+			w.text(")")
+		})
+	}
+}
+
+// either writes a condition, in parentheses where it needs them there.
+func (w *writer) either(around precedence, parentheses bool, write func()) {
+	parentheses = parentheses && around != precedenceTop
+	if parentheses {
+		w.text("(")
+	}
+	write()
+	if parentheses {
+		w.text(")")
+	}
+}
+
+// compareWith compares a column, just as it is sorted, with a value.
+func (w *writer) compareWith(c *database.Column, op database.CompareOp, value database.Value) {
+	w.column(c)
+	w.text(" " + string(op) + " ")
+	w.dialect.value(w, c, value)
+}
+
+func beyond(step database.Order) database.CompareOp {
+	if step.Descending {
+		return database.Less
+	}
+	return database.Greater
+}

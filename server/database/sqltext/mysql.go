@@ -1,0 +1,303 @@
+package sqltext
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// MySQL and MariaDB are the dialects of the two. Their sessions are in UTC, and speak utf8mb4.
+//
+// A value is cast where the server would compare it as a float otherwise (decimals), or as a text (dates).
+var (
+	MySQL   Dialect = mysql{}
+	MariaDB Dialect = mysql{mariaDB: true}
+)
+
+type mysql struct{ mariaDB bool }
+
+func (mysql) quote(dst []byte, name string) []byte {
+	dst = append(dst, '`')
+	for i := 0; i < len(name); i++ {
+		if name[i] == '`' {
+			dst = append(dst, '`')
+		}
+		dst = append(dst, name[i])
+	}
+	return append(dst, '`')
+}
+
+func (mysql) placeholder(dst []byte, _ int) []byte { return append(dst, '?') }
+
+func (mysql) selectPrefix(int) string { return "" }
+func (mysql) selectSuffix(int) string { return "" }
+func (mysql) lock() string            { return " FOR UPDATE" }
+func (mysql) nullsFirst() bool        { return true }
+func (mysql) rowComparison() bool     { return false }
+func (mysql) noValues() string        { return " () VALUES ()" }
+func (d mysql) returning() bool       { return d.mariaDB }
+func (mysql) readsWritten() bool      { return false }
+
+// deleteFrom names the alias, which MariaDB before 11.6 takes in this form only.
+func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
+
+// geometryTypes are the types whose values are bytes to the server, and read and written as well-known text here.
+var geometryTypes = []string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+	"geometrycollection", "geomcollection"}
+
+func isGeometry(c *database.Column) bool {
+	return c.Kind == database.Other && slices.Contains(geometryTypes, c.NativeType)
+}
+
+func (mysql) output(w *writer, c *database.Column) {
+	if isGeometry(c) {
+		w.text("ST_AsText(")
+		w.column(c)
+		w.text(")")
+		return
+	}
+	w.column(c)
+}
+
+func (d mysql) compare(w *writer, c database.Compare) {
+	w.column(c.Column)
+	w.text(" " + string(c.Op) + " ")
+	d.value(w, c.Column, c.Value)
+}
+
+func (d mysql) in(w *writer, c database.In) {
+	w.column(c.Column)
+	w.text(" IN (")
+	for i, value := range c.Values {
+		if i > 0 {
+			w.text(", ")
+		}
+		d.value(w, c.Column, value)
+	}
+	w.text(")")
+}
+
+// value binds a value as one of the column's type. An enum goes by its place among the choices, as which it is stored
+// and sorted.
+func (d mysql) value(w *writer, c *database.Column, value database.Value) {
+	arg := Arg{Kind: c.Kind, Value: value}
+	cast := ""
+	switch v := value.(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			w.invalid(c, "must be a finite number")
+		}
+		if strings.HasPrefix(c.NativeType, "float") {
+			arg.Value = float64(float32(v)) // what the column can hold of it
+		}
+	case []byte:
+		if c.Kind == database.JSON {
+			arg.Value = string(v) // the server takes no bytes for JSON
+			if !d.mariaDB {
+				cast = " AS JSON)"
+			}
+		}
+	case string:
+		switch c.Kind {
+		case database.Decimal:
+			if strings.ContainsAny(v, "Ni") {
+				w.invalid(c, "must be a finite number")
+			}
+			cast = " AS " + widestDecimal(c) + ")"
+		case database.Date, database.Time, database.Timestamp, database.TimestampTZ:
+			if strings.Contains(v, "infinity") {
+				w.invalid(c, "must be a moment in time: this database has no infinity")
+			}
+			cast = momentCasts[c.Kind]
+		case database.Enum:
+			if place := slices.Index(c.Choices, v); place >= 0 {
+				arg = Arg{Kind: database.Integer, Value: int64(place + 1)}
+			}
+		case database.Other:
+			switch {
+			case isGeometry(c):
+				w.text("ST_GeomFromText(")
+				w.bind(arg)
+				w.text(")")
+				return
+			case strings.HasPrefix(c.NativeType, "bit("):
+				n, err := strconv.ParseUint(v, 2, 64)
+				if err != nil || len(v) > c.MaxLength {
+					w.invalid(c, "must be zeros and ones, at most %d", c.MaxLength)
+				}
+				arg = Arg{Kind: database.Integer, Value: n}
+			}
+		}
+	}
+	if cast == "" {
+		w.bind(arg)
+		return
+	}
+	w.text("CAST(")
+	w.bind(arg)
+	w.text(cast)
+}
+
+// momentCasts keep all that a moment may have; the server rounds what a column cannot hold only where it is stored.
+var momentCasts = map[database.Kind]string{
+	database.Date: " AS DATE)", database.Time: " AS TIME(6))",
+	database.Timestamp: " AS DATETIME(6))", database.TimestampTZ: " AS DATETIME(6))",
+}
+
+// widestDecimal is the decimal type with room for the column's whole digits, and then for as long a fraction as there is.
+func widestDecimal(c *database.Column) string {
+	const digits, fraction = 65, 30
+	whole := max(c.Precision-max(c.Scale, 0), digits-fraction)
+	return "DECIMAL(65," + strconv.Itoa(digits-min(whole, digits)) + ")"
+}
+
+// now writes the clock's time in UTC, which is the session's zone.
+func (mysql) now(w *writer, c *database.Column) {
+	switch c.Kind {
+	case database.Date:
+		w.text("UTC_DATE()")
+	case database.Time:
+		w.text("UTC_TIME(6)")
+	default:
+		w.text("UTC_TIMESTAMP(6)")
+	}
+}
+
+// next takes care that greatest is NULL where any of its values is.
+func (d mysql) next(w *writer, c *database.Column) {
+	w.text("coalesce(greatest(")
+	d.now(w, c)
+	w.text(", ")
+	w.column(c)
+	w.text(" + INTERVAL " + smallestStep(c, 6) + " SECOND), ")
+	d.now(w, c)
+	w.text(")")
+}
+
+// auditTable has the time as a datetime in UTC, since a timestamp ends with the year 2038. Of an id, the beginning is
+// in the index: all of it might be longer than an index may be.
+func (mysql) auditTable(table, index string) []string {
+	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
+  id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  token text NOT NULL,
+  action varchar(255) NOT NULL,
+  model varchar(64) NOT NULL,
+  table_schema varchar(64) NOT NULL,
+  table_name varchar(64) NOT NULL,
+  object_id text NOT NULL,
+  object_repr text NOT NULL,
+  message text NOT NULL,
+  changes json NOT NULL,
+  KEY ` + index + ` (table_schema, table_name, object_id(191), id)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`}
+}
+
+// BuildInserted writes the statement that reads what an Insert returns where the engine cannot: by the new row's key, as
+// far as the plan gives it or the server counted it up (0 where it did not). It reports whether the key is known.
+func (s *Statement) BuildInserted(d Dialect, plan *database.Insert, counted int64) (known bool, err error) {
+	w := s.write(d, 0)
+	w.text("SELECT ")
+	w.outputs(plan.Returning, nil)
+	w.from(plan.Into.Table())
+	key := plan.Into.Table().PrimaryKey
+	for i, c := range key {
+		if i == 0 {
+			w.text(" WHERE ")
+		} else {
+			w.text(" AND ")
+		}
+		given := slices.IndexFunc(plan.Set, func(a database.Assignment) bool { return a.Column == c })
+		switch {
+		case given >= 0 && plan.Set[given].How == database.AssignValue && plan.Set[given].Value != nil:
+			w.compareWith(c, database.Equal, plan.Set[given].Value)
+		case given < 0 && c.Kind == database.Integer && counted != 0:
+			w.compareWith(c, database.Equal, counted)
+		default:
+			return false, nil
+		}
+	}
+	return len(key) > 0, s.written(w)
+}
+
+// match compares byte by byte, whatever the column's collation, and folds letters as Unicode does. Where the text has
+// its beginning to go by, the column's own comparison stands before it: it is true for more, and an index serves it.
+func (d mysql) match(w *writer, m database.Match) {
+	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }
+	operator, text := " LIKE ", likePattern(m.Op, m.Text)
+	if m.Op == database.TextEquals {
+		operator, text = " = ", m.Text
+	}
+	narrowed := !m.FoldCase && (m.Op == database.TextEquals || m.Op == database.TextStartsWith) && m.Column.Kind == database.Text
+	if narrowed {
+		w.text("(")
+		w.column(m.Column)
+		w.text(operator)
+		bind(text)
+		w.text(" AND ")
+	}
+	folded, end := "", ""
+	if m.FoldCase {
+		folded, end = "LOWER(", ")"
+	}
+	w.text("CAST(" + folded + "CONVERT(")
+	w.column(m.Column)
+	w.text(" USING utf8mb4)" + end + " AS BINARY)" + operator + "CAST(" + folded)
+	bind(text)
+	w.text(end + " AS BINARY)")
+	if narrowed {
+		w.text(")")
+	}
+}
+
+// part writes days and years as ranges, which an index can serve.
+func (d mysql) part(w *writer, p database.PartEquals) {
+	switch p.Part {
+	case database.WholeDate:
+		if day, ok := partDay(w, p); ok {
+			d.dateRange(w, p.Column, day, day.AddDate(0, 0, 1))
+		}
+	case database.Year:
+		n, ok := partNumber(w, p)
+		switch {
+		case !ok:
+		case n < 1 || n > 9999:
+			w.text("FALSE")
+		default:
+			year := time.Date(int(n), 1, 1, 0, 0, 0, 0, time.UTC)
+			d.dateRange(w, p.Column, year, year.AddDate(1, 0, 0))
+		}
+	case database.Month, database.Day:
+		n, ok := partNumber(w, p)
+		if !ok {
+			return
+		}
+		if p.Part == database.Month {
+			w.text("MONTH(")
+		} else {
+			w.text("DAYOFMONTH(")
+		}
+		w.column(p.Column)
+		w.text(") = ")
+		w.bind(Arg{Kind: database.Integer, Value: n})
+	}
+}
+
+// dateRange writes that a column lies in [from, to); the calendar ends with the year 9999.
+func (d mysql) dateRange(w *writer, c *database.Column, from, to time.Time) {
+	w.text("(")
+	w.column(c)
+	w.text(" >= ")
+	d.value(w, c, from.Format(time.DateOnly))
+	if to.Year() <= 9999 {
+		w.text(" AND ")
+		w.column(c)
+		w.text(" < ")
+		d.value(w, c, to.Format(time.DateOnly))
+	}
+	w.text(")")
+}

@@ -1,0 +1,210 @@
+package sqltext
+
+import (
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// BuildInsert writes the statement that adds a row. An error is a *database.Error.
+func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
+	w := s.write(d, unaliased)
+	w.text("INSERT INTO ")
+	w.table(plan.Into.Table())
+	if len(plan.Set) == 0 {
+		w.text(d.noValues())
+	} else {
+		w.text(" (")
+		for i, a := range plan.Set {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.identifier(a.Column.Name)
+		}
+		w.text(") VALUES (")
+		for i, a := range plan.Set {
+			if i > 0 {
+				w.text(", ")
+			}
+			if a.How == database.AssignNext {
+				return unwritable("a new row has no version that could be moved")
+			}
+			w.assigned(a)
+		}
+		w.text(")")
+	}
+	s.Returns = len(plan.Returning) > 0 && d.returning()
+	if s.Returns {
+		w.text(" RETURNING ")
+		w.outputs(plan.Returning, nil)
+	}
+	return s.written(w)
+}
+
+// BuildUpdate writes the statement that changes rows. An error is a *database.Error: also where neither the plan nor its
+// source's policy has a condition, or nothing is to be set.
+func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
+	condition := and(plan.In.Policy(), plan.Where)
+	switch {
+	case always(condition):
+		return unwritable("an update without a condition would change every row")
+	case len(plan.Set) == 0:
+		return unwritable("an update sets nothing")
+	}
+	w := s.write(d, 0)
+	w.written = plan.In.Table()
+	w.text("UPDATE ")
+	w.changed(plan.In.Table())
+	for i, a := range plan.Set {
+		if i == 0 {
+			w.text(" SET ")
+		} else {
+			w.text(", ")
+		}
+		w.identifier(a.Column.Name)
+		w.text(" = ")
+		w.assigned(a)
+	}
+	w.text(" WHERE ")
+	w.condition(condition, precedenceTop)
+	return s.written(w)
+}
+
+// BuildDelete writes the statement that removes rows. An error is a *database.Error: also where neither the plan nor its
+// source's policy has a condition.
+func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
+	condition := and(plan.From.Policy(), plan.Where)
+	if always(condition) {
+		return unwritable("a deletion without a condition would remove every row")
+	}
+	w := s.write(d, 0)
+	w.written = plan.From.Table()
+	w.text(d.deleteFrom())
+	w.changed(plan.From.Table())
+	w.text(" WHERE ")
+	w.condition(condition, precedenceTop)
+	return s.written(w)
+}
+
+// BuildDeclared puts together the statement that an administrator wrote. An error is a *database.Error.
+func (s *Statement) BuildDeclared(d Dialect, statement *database.Declared) error {
+	w := s.write(d, unaliased)
+	for _, piece := range statement.Pieces {
+		switch {
+		case !piece.Bound:
+			w.text(piece.SQL)
+		case len(piece.Values) == 0:
+			w.text("NULL")
+		}
+		for i, value := range piece.Values {
+			if i > 0 {
+				w.text(", ")
+			}
+			w.bind(Arg{Kind: piece.Kind, Value: value})
+		}
+	}
+	return s.written(w)
+}
+
+// changed writes the table whose rows are changed or removed. SQLite knows a view by no alias there.
+func (w *writer) changed(table *database.Table) {
+	if _, ok := w.dialect.(sqlite); ok && table.Kind == database.View {
+		w.own = table
+		w.table(table)
+		return
+	}
+	w.aliased(table)
+}
+
+func (s *Statement) write(d Dialect, alias int) *writer {
+	s.Returns = false
+	return &writer{dialect: d, buf: s.Text[:0], args: s.Args[:0], alias: alias}
+}
+
+func (s *Statement) written(w *writer) error {
+	s.Text, s.Args, s.CountArgs = w.buf, w.args, 0
+	return w.err
+}
+
+// assigned writes what a column is given.
+func (w *writer) assigned(a database.Assignment) {
+	switch {
+	case a.How == database.AssignNow:
+		w.dialect.now(w, a.Column)
+	case a.How == database.AssignNext && a.Column.Kind == database.Integer:
+		w.text("coalesce(")
+		w.column(a.Column)
+		w.text(", 0) + 1")
+	case a.How == database.AssignNext:
+		w.dialect.next(w, a.Column)
+	default:
+		w.dialect.value(w, a.Column, a.Value)
+	}
+}
+
+// smallestStep is the smallest step of a timestamp column, in seconds; most is how many digits the engine knows of.
+func smallestStep(c *database.Column, most int) string {
+	digits := c.FractionDigits
+	if digits < 0 || digits > most {
+		digits = most
+	}
+	if digits == 0 {
+		return "1"
+	}
+	return "0." + strings.Repeat("0", digits-1) + "1"
+}
+
+// always is whether a condition holds for every row whatever is in it. It is there to refuse what must be a mistake.
+func always(condition database.Condition) bool {
+	switch c := condition.(type) {
+	case nil:
+		return true
+	case database.And:
+		for _, part := range c {
+			if !always(part) {
+				return false
+			}
+		}
+		return true
+	case database.Or:
+		for _, part := range c {
+			if always(part) {
+				return true
+			}
+		}
+	case database.Not:
+		return never(c.Condition)
+	}
+	return false
+}
+
+// never is whether a condition holds for no row whatever is in it.
+func never(condition database.Condition) bool {
+	switch c := condition.(type) {
+	case database.And:
+		for _, part := range c {
+			if never(part) {
+				return true
+			}
+		}
+	case database.Or:
+		for _, part := range c {
+			if !never(part) {
+				return false
+			}
+		}
+		return true
+	case database.Not:
+		return always(c.Condition)
+	case database.Compare:
+		return c.Value == nil
+	case database.In:
+		return len(c.Values) == 0
+	}
+	return false
+}
+
+func unwritable(why string) error {
+	return &database.Error{Code: database.Failed, Reason: contract.ReasonDatabaseError, Message: why}
+}

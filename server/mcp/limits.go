@@ -1,0 +1,100 @@
+package mcp
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+)
+
+// readersPerSlot is how many bodies may be read at once for each request that may be answered at once. One token may
+// have a slot's worth of them, so that one that sends its bodies drop by drop is in nobody's way but its own.
+const readersPerSlot = 4
+
+// readers counts the bodies that are being read, by the token's name. Its zero value is ready; it is safe for concurrent
+// use.
+type readers struct {
+	mu    sync.Mutex
+	total int
+	of    map[string]int
+}
+
+// enter counts one more body; false, and not counted, where slots allow no more, or the token has its share.
+func (r *readers) enter(token string, slots int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.total >= readersPerSlot*slots || r.of[token] >= slots {
+		return false
+	}
+	if r.of == nil {
+		r.of = map[string]int{}
+	}
+	r.total++
+	r.of[token]++
+	return true
+}
+
+func (r *readers) leave(token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total--
+	if r.of[token]--; r.of[token] == 0 {
+		delete(r.of, token)
+	}
+}
+
+// overRate takes n calls from what the token may do, and returns how long it must wait where they are not there.
+func (x *exchange) overRate(n int) (wait time.Duration) {
+	if !x.limited() {
+		return 0
+	}
+	h := x.handler
+	wait = h.rates.Take(x.token.Name(), x.endpoint.Settings().Limits.RequestsPerSecondPerToken, n, h.options.Now())
+	if wait > 0 {
+		h.options.Metrics.RateLimited()
+	}
+	return wait
+}
+
+// limited is whether there is a rate at all.
+func (x *exchange) limited() bool { return x.endpoint.Settings().Limits.RequestsPerSecondPerToken > 0 }
+
+// counting are the arguments whose elements count as a call each, by the operation.
+var counting = map[string]string{"bulk": "items", "action": "ids"}
+
+// costOf is how many calls a tool's call counts for.
+func costOf(tool string, arguments []byte) int {
+	operation, _, _ := strings.Cut(tool, "_")
+	member, many := counting[operation]
+	if !many {
+		return 1
+	}
+	var given map[string]json.RawMessage
+	var elements []json.RawMessage
+	if json.Unmarshal(arguments, &given) != nil || json.Unmarshal(given[member], &elements) != nil {
+		return 1 // The tool itself says what is wrong.
+	}
+	return max(1, len(elements))
+}
+
+// refuseRate appends the error of a request whose token calls too often; id is nil in the simple form.
+func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
+	x.retryAfter = wait
+	message := admin.RateLimited(wait).Message
+	if id == nil {
+		x.out = appendPlainError(x.out, message)
+		return http.StatusTooManyRequests
+	}
+	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), admin.RetryAfterMilliseconds(wait), 10)
+	x.out = appendError(x.out, id, codeRefused, message, append(data, '}'))
+	return http.StatusTooManyRequests
+}
+
+// retryAfterHeader is a wait in whole seconds, of which the last one is not cut off.
+func retryAfterHeader(wait time.Duration) string {
+	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
+}

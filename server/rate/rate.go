@@ -1,0 +1,84 @@
+// Package rate bounds how often each token may call. A bound is a token bucket that holds as much as a second gives, and
+// it is each pod's own: nothing is shared between replicas.
+//
+// Package mcp imports it.
+package rate
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Limits are the buckets of all tokens, by name. They outlive any Config, so that a change of it refills none. Its zero
+// value is ready; it is safe for concurrent use.
+type Limits struct {
+	mu      sync.Mutex
+	buckets map[string]*bucket
+	// sweepAt is the number of buckets at which full ones are let go.
+	sweepAt int
+}
+
+// bucket holds what a caller has left, which is negative where a call was larger than the bucket.
+type bucket struct {
+	left float64
+	// at is when left was right.
+	at time.Time
+}
+
+// leastSweep is the number of buckets that are kept without looking whether anybody needs them.
+const leastSweep = 1024
+
+// Take takes n calls from a name's bucket, which is filled by perSecond each second and holds as many, and returns 0; or,
+// where they are not there, it takes nothing and returns how long to wait for them. What is larger than the bucket goes
+// through when the bucket is full, and is paid for afterwards. n is at least 1; a perSecond of 0 is no limit.
+func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.Duration) {
+	if perSecond <= 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.bucket(name, perSecond, now)
+	b.fill(perSecond, now)
+	if missing := float64(min(n, perSecond)) - b.left; missing > 0 {
+		return time.Duration(math.Ceil(missing / float64(perSecond) * float64(time.Second)))
+	}
+	b.left -= float64(n)
+	return 0
+}
+
+// bucket returns the name's bucket, and makes it, full, where there is none.
+func (l *Limits) bucket(name string, perSecond int, now time.Time) *bucket {
+	if b := l.buckets[name]; b != nil {
+		return b
+	}
+	if len(l.buckets) >= max(l.sweepAt, leastSweep) {
+		l.sweep(perSecond, now)
+	}
+	if l.buckets == nil {
+		l.buckets = map[string]*bucket{}
+	}
+	b := &bucket{left: float64(perSecond), at: now}
+	l.buckets[name] = b
+	return b
+}
+
+// sweep lets go of full buckets, which are like those that were never made. It comes around when there are twice as many
+// as it left, so that it costs each call next to nothing.
+func (l *Limits) sweep(perSecond int, now time.Time) {
+	for name, b := range l.buckets {
+		if b.fill(perSecond, now); b.left >= float64(perSecond) {
+			delete(l.buckets, name)
+		}
+	}
+	l.sweepAt = 2 * len(l.buckets)
+}
+
+// fill adds what the time since the last look gives. A clock that goes back adds nothing.
+func (b *bucket) fill(perSecond int, now time.Time) {
+	if passed := now.Sub(b.at); passed > 0 {
+		b.left += passed.Seconds() * float64(perSecond)
+		b.at = now
+	}
+	b.left = min(b.left, float64(perSecond))
+}

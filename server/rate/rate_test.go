@@ -1,0 +1,126 @@
+package rate_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/rate"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func TestBucketHoldsASecondAndFillsAgain(t *testing.T) {
+	var limits rate.Limits
+	for _, c := range []struct {
+		name  string
+		token string
+		at    time.Duration
+		n     int
+		wait  time.Duration
+	}{
+		{"the first", "a", 0, 1, 0},
+		{"as many as the second holds", "a", 0, 9, 0},
+		{"one more", "a", 0, 1, 100 * time.Millisecond},
+		{"two more", "a", 0, 2, 200 * time.Millisecond},
+		{"another token", "b", 0, 10, 0},
+		{"too early by a bit", "a", 99 * time.Millisecond, 1, time.Millisecond},
+		{"in time", "a", 100 * time.Millisecond, 1, 0},
+		{"a clock that goes back", "a", 50 * time.Millisecond, 1, 100 * time.Millisecond},
+		{"after a long time it holds no more than a second", "a", time.Hour, 10, 0},
+		{"which is all", "a", time.Hour, 1, 100 * time.Millisecond},
+		{"more than it holds, when it is not full", "b", 500 * time.Millisecond, 100, 500 * time.Millisecond},
+		{"more than it holds, when it is full", "b", time.Second, 100, 0},
+		{"which is paid for afterwards", "b", 2 * time.Second, 1, 8*time.Second + 100*time.Millisecond},
+		{"until it is paid", "b", 10*time.Second + 100*time.Millisecond, 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := limits.Take(c.token, 10, c.n, start.Add(c.at)).Round(time.Microsecond); got != c.wait {
+				t.Errorf("waits %s, want %s", got, c.wait)
+			}
+		})
+	}
+}
+
+func TestWithoutARateNothingWaits(t *testing.T) {
+	var limits rate.Limits
+	for range 1000 {
+		if wait := limits.Take("a", 0, 1000, start); wait != 0 {
+			t.Fatalf("waits %s", wait)
+		}
+	}
+}
+
+func TestAChangedRateCountsAtOnce(t *testing.T) {
+	var limits rate.Limits
+	limits.Take("a", 100, 50, start)
+	if wait := limits.Take("a", 10, 10, start); wait != 0 {
+		t.Errorf("what is left of a larger bucket: waits %s", wait)
+	}
+	if wait := limits.Take("a", 10, 1, start); wait != 100*time.Millisecond {
+		t.Errorf("the new bucket holds more than a second: waits %s", wait)
+	}
+	if wait := limits.Take("a", 1000, 1, start.Add(time.Millisecond)); wait != 0 {
+		t.Errorf("the new rate fills it: waits %s", wait)
+	}
+}
+
+func TestTheWaitIsLongEnough(t *testing.T) {
+	for _, perSecond := range []int{1, 3, 7, 1000} {
+		var limits rate.Limits
+		now := start
+		limits.Take("a", perSecond, perSecond, now)
+		for i := range 100 {
+			wait := limits.Take("a", perSecond, 1, now)
+			if wait <= 0 {
+				t.Fatalf("%d per second: call %d need not wait", perSecond, i)
+			}
+			now = now.Add(wait)
+			if again := limits.Take("a", perSecond, 1, now); again != 0 {
+				t.Fatalf("%d per second: after a wait of %s, another of %s", perSecond, wait, again)
+			}
+		}
+	}
+}
+
+// Many names come and go: what is kept does not decide who must wait.
+func TestManyNamesAreLetGoOfWithoutForgettingWhoMustWait(t *testing.T) {
+	var limits rate.Limits
+	limits.Take("busy", 1, 1000, start)
+	for i := range 5000 {
+		limits.Take(fmt.Sprint(i), 1, 1, start.Add(time.Duration(i)*time.Millisecond))
+	}
+	if limits.Take("busy", 1, 1, start.Add(5*time.Second)) == 0 {
+		t.Error("a bucket that is not full was let go of")
+	}
+}
+
+func TestCallersAtOnceGetNoMoreThanThereIs(t *testing.T) {
+	var limits rate.Limits
+	var callers sync.WaitGroup
+	granted := make(chan struct{}, 1000)
+	for range 10 {
+		callers.Go(func() {
+			for range 100 {
+				if limits.Take("a", 50, 1, start) == 0 {
+					granted <- struct{}{}
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if got := len(granted); got != 50 {
+		t.Errorf("%d calls went through, want 50", got)
+	}
+}
+
+func BenchmarkTake(b *testing.B) {
+	var limits rate.Limits
+	now := start
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(time.Millisecond)
+		limits.Take("a", 1000, 1, now)
+	}
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// engine is what differs between the servers of PostgreSQL and MariaDB.
+type engine interface {
+	// variable is the environment variable in which tests look for the URI; account the user to run as where we are root.
+	variable() string
+	account() string
+	// find returns the folder of the programs, or "" where they are not there; packages are Debian's.
+	find() string
+	packages() error
+	// initialise makes the folder "cluster" and a user who may do everything.
+	initialise(s *server, password string) error
+	// running returns the port of the server where it is running, else 0.
+	running(s *server) (int, error)
+	// launch starts the server, and returns once it answers. Its data is worth nothing, so it never waits for the disk.
+	launch(s *server, port int) error
+	uri(port int, password string) string
+	// halt is the shell's script that stops the server, given its programs' folder as $0 and its own as $1; it may be
+	// run where none is running.
+	halt() string
+}
+
+// engines are the engines by name.
+var engines = map[string]func() engine{
+	"postgres": func() engine { return postgres{} },
+	"mariadb":  func() engine { return mariaDB{} },
+}
+
+// server is a database server in a folder: its cluster, its log and its password.
+type server struct {
+	engine
+	folder, binaries string
+	// owner is whom the server runs as where we are root, which databases refuse to be.
+	owner *syscall.Credential
+}
+
+func newServer(folder string, e engine) (*server, error) {
+	folder, err := absolute(folder)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{engine: e, folder: folder, binaries: e.find()}
+	if s.binaries == "" {
+		if err := e.packages(); err != nil {
+			return nil, err
+		}
+		if s.binaries = e.find(); s.binaries == "" {
+			return nil, errors.New("the packages were installed, but the programs are not where they should be")
+		}
+	}
+	if os.Geteuid() != 0 {
+		return s, nil
+	}
+	account, err := user.Lookup(e.account())
+	if err != nil {
+		if account, err = user.Lookup("nobody"); err != nil {
+			return nil, fmt.Errorf("a database does not run as root, and there is no user to run it as: %w", err)
+		}
+	}
+	uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
+	if err := errors.Join(uidErr, gidErr); err != nil {
+		return nil, err
+	}
+	s.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return s, os.Chown(folder, int(uid), int(gid))
+}
+
+func (s *server) path(name string) string { return filepath.Join(s.folder, name) }
+
+// program prepares a call of one of the engine's programs, as the server's owner.
+func (s *server) program(name string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.binaries, name), args...)
+	c.Dir = s.folder
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	return c
+}
+
+// write writes a file that only the server's owner reads.
+func (s *server) write(name, text string) error {
+	if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil || s.owner == nil {
+		return err
+	}
+	return os.Chown(s.path(name), int(s.owner.Uid), int(s.owner.Gid))
+}
+
+// start makes the cluster where there is none, starts the server where it is not running, and returns its URI.
+func (s *server) start(port int) (string, error) {
+	password, err := s.password()
+	if err != nil {
+		return "", err
+	}
+	running, err := s.running(s)
+	if err != nil {
+		return "", err
+	}
+	if running == 0 {
+		if running, err = freePort(port); err != nil {
+			return "", err
+		}
+		if err := s.launch(s, running); err != nil {
+			said, _ := os.ReadFile(s.path("log"))
+			return "", fmt.Errorf("the server did not start: %w\n%s", err, said)
+		}
+	}
+	return s.uri(running, password), nil
+}
+
+// password returns the password, making the cluster where there is none.
+func (s *server) password() (string, error) {
+	known, err := os.ReadFile(s.path("password"))
+	if err == nil {
+		return string(known), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	password := rand.Text()
+	if err := s.write("password.new", password); err != nil {
+		return "", err
+	}
+	if err := s.initialise(s, password); err != nil {
+		return "", err
+	}
+	return password, os.Rename(s.path("password.new"), s.path("password"))
+}
+
+func freePort(port int) (int, error) {
+	if port != 0 {
+		return port, nil
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
+}
+
+// shell prepares a script that works on the server, given further arguments from $2 on.
+func (s *server) shell(script string, args ...string) *exec.Cmd {
+	c := exec.Command("/bin/sh", append([]string{"-c", script, s.binaries, s.folder}, args...)...)
+	c.Dir = s.folder
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	return c
+}
+
+func (s *server) stop() error { return quietly(s.shell(s.halt())) }
+
+// keep has the server stopped when release is called, or when this process ends in whatever way: a killed test run must
+// leave no server behind. With remove the folder's content goes as well.
+func (s *server) keep(remove bool) (release func() error, err error) {
+	// The keeper waits for the end of its input, whose other end only this process holds.
+	keeper := s.shell(`cat; `+s.halt()+`; if [ "$2" = true ]; then rm -rf "$1"/*; fi`, strconv.FormatBool(remove))
+	keeper.SysProcAttr.Setpgid = true // in a group of its own it outlives a signal to ours
+	input, err := keeper.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := keeper.Start(); err != nil {
+		return nil, err
+	}
+	return func() error { return errors.Join(input.Close(), keeper.Wait()) }, nil
+}
+
+// absolute returns a folder's absolute path, links resolved, making the folder where there is none.
+func absolute(folder string) (string, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}

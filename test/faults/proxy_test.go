@@ -1,0 +1,139 @@
+package faults
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// proxy stands between a server and its database, and can do what networks do.
+type proxy struct {
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	pairs map[net.Conn]net.Conn
+	// down is whether connections are refused; cutOn ends a connection once the server has sent these bytes; behind is
+	// whether the database still gets them.
+	down   bool
+	cutOn  []byte
+	behind bool
+}
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: l, target: target, pairs: map[net.Conn]net.Conn{}}
+	go p.run()
+	t.Cleanup(func() {
+		_ = l.Close()
+		p.cut()
+	})
+	return p
+}
+
+func (p *proxy) run() {
+	for {
+		from, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		down := p.down
+		p.mu.Unlock()
+		to, err := net.Dial("tcp", p.target)
+		if down || err != nil {
+			_ = from.Close()
+			if err == nil {
+				_ = to.Close()
+			}
+			continue
+		}
+		p.mu.Lock()
+		p.pairs[from] = to
+		p.mu.Unlock()
+		go p.forward(from, to)
+		go func() {
+			_, _ = io.Copy(from, to) // it ends with either connection
+			p.end(from)
+		}()
+	}
+}
+
+// forward passes on what the server sends.
+func (p *proxy) forward(from, to net.Conn) {
+	defer p.end(from)
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		hit := len(p.cutOn) > 0 && bytes.Contains(bytes.ToUpper(buffer[:n]), p.cutOn)
+		pass := !hit || p.behind
+		if hit {
+			p.cutOn = nil
+		}
+		p.mu.Unlock()
+		if pass {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if hit {
+			// The server never hears the answer.
+			_ = from.Close()
+			if p.behind {
+				_, _ = io.Copy(io.Discard, to)
+			}
+			return
+		}
+	}
+}
+
+func (p *proxy) end(from net.Conn) {
+	p.mu.Lock()
+	to := p.pairs[from]
+	delete(p.pairs, from)
+	p.mu.Unlock()
+	_ = from.Close()
+	if to != nil {
+		_ = to.Close()
+	}
+}
+
+// cut ends all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	var all []net.Conn
+	for from := range p.pairs {
+		all = append(all, from)
+	}
+	p.mu.Unlock()
+	for _, from := range all {
+		p.end(from)
+	}
+}
+
+// setDown refuses connections, or takes them again; going down ends those that are there.
+func (p *proxy) setDown(down bool) {
+	p.mu.Lock()
+	p.down = down
+	p.mu.Unlock()
+	if down {
+		p.cut()
+	}
+}
+
+// cutAt ends the next connection on which the server sends a text; behind is whether the database gets that text.
+func (p *proxy) cutAt(text string, behind bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutOn, p.behind = []byte(text), behind
+}
