@@ -1,0 +1,125 @@
+package engines
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// slow is a view that takes far longer to read than a statement may.
+var slow = map[string]string{
+	contract.EngineSQLite:     `create view slow as with recursive c (n) as (select 1 union all select n + 1 from c where n < 10000000000) select 1 as id, count(*) as n from c`,
+	contract.EnginePostgreSQL: `create view slow as select id, cast(pg_sleep(20) as text) as n from book`,
+	contract.EngineMySQL:      `create view slow as select id, sleep(20) as n from book`,
+}
+
+// TestProtection is the protection of the database and of the agent: bounds on time, rates, sizes and rights. Each case
+// has an endpoint of its own.
+func TestProtection(t *testing.T) {
+	for _, engine := range harness.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			(&suite{engine: engine.Name}).check(t, "a slow query ends in time, and stops no other", func(t *testing.T) { slowQueries(t, engine) })
+			(&suite{engine: engine.Name}).check(t, "an answer that is too large is cut, and goes on", func(t *testing.T) { largeAnswers(t, engine) })
+			(&suite{engine: engine.Name}).check(t, "rates are each token's own, and bulk counts its items", func(t *testing.T) { rates(t, engine) })
+			(&suite{engine: engine.Name}).check(t, "read-only access takes all that writes away", func(t *testing.T) { readOnlyAccess(t, engine) })
+		})
+	}
+}
+
+func slowQueries(t *testing.T, engine harness.Engine) {
+	database, plain := engine.Open(t, library(engine.Name)+slow[engine.Name])
+	all := append(models(), contract.Model{Name: "slow", Table: "slow", Key: []string{"id"}})
+	s := &suite{engine.Name, harness.Serve(t, database, all, tokens(), withAudit, func(c *contract.Config) {
+		c.Endpoint.Database.StatementTimeout = contract.Duration(time.Second)
+		c.Endpoint.Database.MaxConnections = 4
+	}), plain}
+	var waiting sync.WaitGroup
+	for range 2 {
+		waiting.Go(func() {
+			for _, call := range [][2]string{{"list_slow", `{"total":"none"}`}, {"get_slow", `{"id":1}`}} {
+				if payload, isError := s.call(t, "root", call[0], call[1]); !isError || payload["code"] != "timeout" {
+					t.Errorf("%v: %v", call, payload)
+				}
+			}
+		})
+	}
+	for range 20 {
+		s.ok(t, "root", "get_book", `{"id":1}`)
+		s.ok(t, "root", "update_book", `{"id":2,"data":{"pages":7}}`)
+	}
+	waiting.Wait()
+	s.ok(t, "root", "list_book", `{}`)
+}
+
+func largeAnswers(t *testing.T, engine harness.Engine) {
+	s := start(t, engine, func(c *contract.Config) { c.Endpoint.Limits.MaxResultBytes = 20_000 })
+	for i := range 30 {
+		s.ok(t, "root", "create_sample", fmt.Sprintf(`{"data":{"id":%d,"words":%q}}`, 100+i, strings.Repeat("w", 2_000)))
+	}
+	seen, cursor := 0, ""
+	for range 10 {
+		page := s.ok(t, "root", "list_sample", `{"filters":{"id__gte":100},"limit":30`+cursor+`}`)
+		if size := len(fmt.Sprint(page)); size > 30_000 {
+			t.Fatalf("%d bytes", size)
+		}
+		want(t, page, `30`, "total_count")
+		seen += len(page["results"].([]any))
+		next, more := page["next_cursor"].(string)
+		if !more {
+			break
+		}
+		if seen < 30 && !strings.Contains(fmt.Sprint(page["notice"]), "next_cursor") {
+			t.Fatalf("cut without a word: %v", page["notice"])
+		}
+		cursor = `,"cursor":"` + next + `"`
+	}
+	if seen != 30 {
+		t.Fatalf("%d rows", seen)
+	}
+}
+
+func rates(t *testing.T, engine harness.Engine) {
+	s := start(t, engine, func(c *contract.Config) { c.Endpoint.Limits.RequestsPerSecondPerToken = 10 })
+	limited := 0
+	for range 40 {
+		if payload, isError := s.call(t, "viewer", "get_book", `{"id":1}`); isError {
+			want(t, payload, `"rate_limited"`, "code")
+			if payload["retry_after_ms"] == nil {
+				t.Fatal(payload)
+			}
+			limited++
+		}
+	}
+	if limited == 0 {
+		t.Fatal("forty calls at once passed, at ten a second")
+	}
+	s.ok(t, "clerk", "get_book", `{"id":1}`)
+	s.ok(t, "root", "bulk_category", `{"operation":"create","items":[{"name":"1"},{"name":"2"},{"name":"3"},{"name":"4"},{"name":"5"},{"name":"6"},{"name":"7"},{"name":"8"},{"name":"9"}]}`)
+	s.ok(t, "root", "get_book", `{"id":1}`)
+	s.fails(t, "root", "bulk_category", `{"operation":"delete","items":[1,2,3,4,5,6,7,8,9]}`, "rate_limited")
+	s.holds(t, "select count(*) from category where id in (1, 2, 3, 4)", "4")
+}
+
+func readOnlyAccess(t *testing.T, engine harness.Engine) {
+	database, plain := engine.Open(t, library(engine.Name))
+	s := &suite{engine.Name, harness.Serve(t, database, models(), tokens(), func(c *contract.Config) { c.Endpoint.Database.ReadOnly = true }), plain}
+	for tool, arguments := range map[string]string{
+		"create_country": `{"data":{"code":"XX","name":"x"}}`, "update_book": `{"id":1,"data":{"pages":1}}`, "delete_review": `{"id":1}`,
+		"bulk_review": `{"operation":"delete","items":[1]}`, "action_book": `{"action":"retire","ids":[1],"confirm":true}`,
+	} {
+		s.fails(t, "root", tool, arguments, "permission_denied")
+	}
+	_, body := s.endpoint.Post(secret("root"), `{"method":"tools/list"}`)
+	for _, operation := range []string{`"create_`, `"update_`, `"delete_`, `"bulk_`, `"action_`} {
+		if strings.Contains(body, operation) {
+			t.Errorf("%s is listed", operation)
+		}
+	}
+	want(t, s.ok(t, "root", "list_book", `{}`), `5`, "total_count")
+	s.ok(t, "root", "get_book", `{"id":1,"include_inlines":true,"include_related":true}`)
+}
