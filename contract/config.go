@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Version is the form of Config that this package writes.
-const Version = 1
+// Version is the form of Config that this package writes. A reader of version 1 passes over row policies, masks,
+// read-only access and lists of operations, and would show and do what they forbid: what is written needs a reader of 2.
+const Version = 2
 
 // Config is everything that a server needs to answer, but for the database itself. It lies in a Secret: tokens are known
 // by their hash, and the database's credentials are read by the server from its own mount, but a webhook's headers and

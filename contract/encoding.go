@@ -33,7 +33,7 @@ type Part map[string][]byte
 // Encode lays a Config out in at most maxParts parts.
 func Encode(c *Config, maxParts int) ([]Part, error) {
 	var packed bytes.Buffer
-	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // fails only for a level that does not exist
+	zip := gzip.NewWriter(&packed) // at its fastest it would pack a tenth fewer tokens
 	if err := json.NewEncoder(zip).Encode(c); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ type Refusal struct {
 	Message  string `json:"message"`
 }
 
-// The reasons of a DatabaseStatus, of a CertificateStatus and of a ModelStatus. They are also the reasons of the objects' conditions.
+// The reasons of a DatabaseStatus, of a CertificateStatus and of a ModelStatus. They are also the reasons of the objects'
+// conditions.
 const (
 	// ReasonConnected: the newest attempt to reach the database succeeded.
 	ReasonConnected = "Connected"
@@ -79,6 +80,9 @@ type DatabaseStatus struct {
 	Engine  string `json:"engine,omitempty"`
 	Version string `json:"version,omitempty"`
 	Name    string `json:"name,omitempty"`
+	// AuditProblem is why the audit table that the Config names cannot be used, and what would make it: nothing is
+	// written meanwhile. It is "" where the table can be used, or none is named.
+	AuditProblem string `json:"auditProblem,omitempty"`
 }
 
 // The keys of the Secret of the endpoint's certificate: those of the type kubernetes.io/tls.
@@ -113,8 +117,13 @@ type ModelStatus struct {
 	Columns []string `json:"columns,omitempty"`
 	Hidden  []string `json:"hidden,omitempty"`
 	Key     []string `json:"key,omitempty"`
+	// Masked and ReadOnly are those of Columns that are shown as ****, and that callers never write (the masked ones too).
+	Masked   []string `json:"masked,omitempty"`
+	ReadOnly []string `json:"readOnly,omitempty"`
 	// Tools are the names of the tools that an all-powerful token has.
 	Tools []string `json:"tools,omitempty"`
+	// Notes say what a served model goes without, and what would help: a tool, a foreign key's relation.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Served is whether the model is answered for.

@@ -43,7 +43,8 @@ type children struct {
 	cached, live client.Reader
 
 	mu sync.Mutex
-	// newest are the resourceVersions that our own writes gave: a cached object that is older is a late one.
+	// newest are the resourceVersions that our own writes gave, until the cache has them: a cached object that is older is
+	// a late one.
 	newest map[string]string
 }
 
@@ -149,11 +150,17 @@ func (c *children) send(ctx context.Context, have client.Object, want runtime.Ap
 	return nil
 }
 
-// late is whether an object from the cache is older than our last write of it.
+// late is whether an object from the cache is older than our last write of it. Of one that is not, nothing is remembered
+// any more: a cache does not go back.
 func (c *children) late(obj client.Object) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return olderThan(obj.GetResourceVersion(), c.newest[c.placeOf(obj)])
+	place := c.placeOf(obj)
+	if olderThan(obj.GetResourceVersion(), c.newest[place]) {
+		return true
+	}
+	delete(c.newest, place)
+	return false
 }
 
 // olderThan compares resourceVersions; one that is no number is older than none.

@@ -47,6 +47,7 @@ type endpointReconciler struct {
 	mu sync.Mutex
 	// gathering is since when an addition to an endpoint's Config waits for others.
 	gathering map[types.NamespacedName]time.Time
+	absences  absences
 }
 
 // endpointScope is what one reconcile knows.
@@ -81,6 +82,8 @@ type endpointScope struct {
 	reports podReports
 	// unasked is how long to wait for pods that were never asked; 0 is not at all.
 	unasked time.Duration
+	// before is the revision that the pods had before they all went, a moment ago; 0 where some are there.
+	before int64
 
 	// lookAgain is when to reconcile again where nothing happens before; 0 is never.
 	lookAgain time.Duration
@@ -141,6 +144,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.configs.forget(endpoint)
 	r.webhooks.forget(endpoint)
 	r.status.forget(endpoint)
+	r.absences.forget(endpoint)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.gathering, endpoint)
@@ -309,16 +313,6 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 	return nil
 }
 
-// refusal is what the API server says where it refuses for good: a quota, a policy or a right that is missing. Other
-// errors are in the log alone, since what they say may be different each time.
-func refusal(err error) string {
-	var answer apierrors.APIStatus
-	if errors.As(err, &answer) && (apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)) {
-		return ": " + answer.Status().Message
-	}
-	return ""
-}
-
 // observe sees how the Deployment and its pods do, and which pods are to be asked.
 func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) error {
 	found := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.endpoint.Namespace, Name: s.endpoint.ServiceName()}}
@@ -338,6 +332,10 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	}
 	s.pods = pods
 	s.reports, s.unasked = reportsOf(r.poller, s.endpoint, pods)
+	before, left := r.absences.note(keyOf(s.endpoint), s.reports, r.now())
+	if s.before = before; before > 0 {
+		s.wakeIn(left)
+	}
 	return nil
 }
 
@@ -378,6 +376,8 @@ func (s *endpointScope) programmed(verdict compile.Verdict) finding {
 		return fails(verdict.Reason, verdict.Message)
 	case s.unwritten != nil && (s.stored.config == nil || verdict.Revision > s.stored.config.Revision):
 		return *s.unwritten
+	case verdict.Revision <= s.before:
+		return applied(verdict.Revision)
 	}
 	return s.reports.programmed(verdict.Revision)
 }

@@ -73,11 +73,24 @@ func databaseReady(s *endpointScope) finding {
 	case d == nil:
 		return unknown(v1alpha1.ReasonUnknown, "no server pod has reported on the database yet")
 	case d.Reason == contract.ReasonConnected:
-		return holds(d.Reason, clip(d.Engine+" "+d.Version, 200))
+		return connected(s.endpoint, d)
 	case d.Reason == contract.ReasonConnecting || d.Reason == "":
 		return unknown(contract.ReasonConnecting, "no attempt to reach the database has ended yet")
 	}
 	return fails(reported(d.Reason), d.Message)
+}
+
+// connected is what the pods say who reach the database. Where they may write, they do not without the audit table; where
+// they only read, there is nothing to record, and only history is missing.
+func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
+	database := clip(d.Engine+" "+d.Version, 200)
+	switch {
+	case d.AuditProblem == "":
+		return holds(d.Reason, database)
+	case e.Spec.Database.EffectiveAccess() == v1alpha1.DatabaseReadOnly:
+		return holds(d.Reason, database+"; there is no history: "+d.AuditProblem)
+	}
+	return fails(v1alpha1.ReasonAuditUnavailable, "nothing is written: "+d.AuditProblem)
 }
 
 // workloadAvailable is whether the server runs as its Deployment says now.

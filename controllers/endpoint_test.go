@@ -40,6 +40,7 @@ var _ = Describe("An endpoint", func() {
 		Expect(*exposure.Status.ToolCount).To(BeEquivalentTo(2))
 		Expect(token.Status.Secret.Name).To(Equal("agent"))
 		Expect(token.Status.Expires).To(Equal("never"))
+		Expect(token.Status.GroupsDisplay).To(Equal("readers"))
 
 		before := running.writes.to(w.namespace)
 		for _, o := range []client.Object{token, exposure, endpoint} { // every reconciler has work, and finds nothing to do
@@ -378,25 +379,5 @@ var _ = Describe("The Config", func() {
 		}
 		Expect(fastest).To(BeNumerically("<", 90*time.Millisecond))
 		AddReportEntry("fastest revocation", fastest)
-	})
-})
-
-var _ = Describe("A manager of some namespaces", func() {
-	It("works in them and in no other", func() {
-		running.stop()
-		first, second, other := newWorld(), newWorld(), newWorld()
-		running = startManager(apiServer.Config, first.namespace, second.namespace)
-		DeferCleanup(func() {
-			running.stop()
-			running = startManager(apiServer.Config)
-		})
-		for _, w := range []*world{other, first, second} {
-			w.create(w.endpoint("shop"), w.token("agent", "shop"))
-		}
-		first.runServer("shop", "shop-0")
-		expectReady(first.token("agent", "shop"))
-		Eventually(reads(second.token("agent", "shop"), "Issued")).Should(Equal("True Issued"))
-		Expect(running.writes.to(other.namespace)).To(BeEmpty())
-		other.clear()
 	})
 })

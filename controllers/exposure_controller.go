@@ -117,16 +117,21 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 			status.Table = old.Table
 		}
 		status.Columns, status.HiddenColumns, status.Key = old.Columns, old.HiddenColumns, old.Key
-		status.Tools, status.ToolCount = old.Tools, old.ToolCount
+		status.MaskedColumns, status.ReadOnlyColumns = old.MaskedColumns, old.ReadOnlyColumns
+		status.Tools, status.ToolCount, status.Notes = old.Tools, old.ToolCount, old.Notes
 	default:
 		if model.Table != "" {
 			status.Table = clip(model.Table, 200)
 		}
 		status.Columns = names(model.Columns, 2000, 128)
 		status.HiddenColumns = names(model.Hidden, 2000, 128)
+		status.MaskedColumns, status.ReadOnlyColumns = names(model.Masked, 2000, 128), names(model.ReadOnly, 2000, 128)
 		status.Key = names(model.Key, 32, 128)
 		status.Tools = names(model.Tools, 16, 64)
 		status.ToolCount = new(int32(len(model.Tools)))
+		for _, note := range model.Notes[:min(len(model.Notes), 50)] {
+			status.Notes = append(status.Notes, clip(note, 500))
+		}
 	}
 	return status
 }

@@ -1,11 +1,13 @@
 package controllers
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // hindrance says why the server's pods are not there or do not run, as far as Kubernetes tells, and begins with a colon;
@@ -45,6 +47,16 @@ func stuck(pod *corev1.Pod) string {
 		case waiting != nil && strings.HasSuffix(waiting.Reason, "Error"):
 			return waiting.Reason + ": " + waiting.Message
 		}
+	}
+	return ""
+}
+
+// refusal is what the API server says where it refuses for good: a quota, a policy or a right that is missing. Other
+// errors are in the log alone, since what they say may be different each time.
+func refusal(err error) string {
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) && (apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)) {
+		return ": " + answer.Status().Message
 	}
 	return ""
 }

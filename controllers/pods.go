@@ -87,10 +87,31 @@ func (reports podReports) programmed(revision int64) finding {
 	if waiting {
 		return fails(v1alpha1.ReasonWaitingForPods, fmt.Sprintf("not every server pod has applied revision %d yet", revision))
 	}
+	return applied(revision)
+}
+
+// applied is the finding about a revision that every counted pod has.
+func applied(revision int64) finding {
 	return holds(v1alpha1.ReasonProgrammed, fmt.Sprintf("every server pod has applied revision %d", revision))
 }
 
-// database is the database as the pods see it: as the first one that has a difficulty, else as the first that reported.
+// applied is the revision that every counted pod has applied at least; 0 where there is none, or one has not said.
+func (reports podReports) applied() int64 {
+	lowest := int64(0)
+	for _, r := range reports {
+		switch {
+		case !r.counted:
+		case r.status == nil:
+			return 0
+		case lowest == 0 || r.status.Revision < lowest:
+			lowest = r.status.Revision
+		}
+	}
+	return lowest
+}
+
+// database is the database as the pods see it: as the first one that has a difficulty with it or its audit table, else as
+// the first that reported.
 func (reports podReports) database() *contract.DatabaseStatus {
 	var found *contract.DatabaseStatus
 	for _, r := range reports {
@@ -101,7 +122,7 @@ func (reports podReports) database() *contract.DatabaseStatus {
 		switch {
 		case d.Reason != contract.ReasonConnected && d.Reason != contract.ReasonConnecting && d.Reason != "":
 			return d
-		case found == nil || found.Reason != contract.ReasonConnected && d.Reason == contract.ReasonConnected:
+		case found == nil, d.Reason == contract.ReasonConnected && (found.Reason != contract.ReasonConnected || d.AuditProblem != "" && found.AuditProblem == ""):
 			found = d
 		}
 	}

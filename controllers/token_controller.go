@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -102,6 +103,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 	status := v1alpha1.MCPTokenStatus{
 		ObservedGeneration: t.Generation,
 		PublicID:           credential.PublicID,
+		GroupsDisplay:      clip(strings.Join(t.Spec.Groups, ", "), 200),
 		Expires:            "never",
 		Revision:           facts.Verdict.Revision,
 	}

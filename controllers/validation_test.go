@@ -79,6 +79,21 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with a rule of an unknown verb", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Verbs = []v1alpha1.Verb{"read"} }),
 		Entry("with too many models in a rule", false, func(e *endpointType) { e.Spec.Groups[0].Permissions[0].Models = many(201) }),
 		Entry("with too many replicas", false, func(e *endpointType) { e.Spec.Server.Replicas = new(int32(101)) }),
+		Entry("with a Secret to pull with", true, func(e *endpointType) {
+			e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}}
+		}),
+		Entry("with a Secret to pull with twice", false, func(e *endpointType) {
+			e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}, {Name: "registry"}}
+		}),
+		Entry("with a Secret to pull with of no name", false, func(e *endpointType) {
+			e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{}}
+		}),
+		Entry("with a database of MySQL's longest name", true, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Schemas: []string{long(64)}}
+		}),
+		Entry("with too long a schema", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Schemas: []string{long(65)}}
+		}),
 		Entry("with a base path", true, func(e *endpointType) { e.Spec.Server.BasePath = "/a/b.c" }),
 		Entry("with a base path that ends in a slash", false, func(e *endpointType) { e.Spec.Server.BasePath = "/a/" }),
 		Entry("with a small body", false, func(e *endpointType) { e.Spec.Server.Limits.MaxBodyBytes = 1023 }),

@@ -121,6 +121,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 			WithReadOnlyRootFilesystem(true).
 			WithCapabilities(applycore.Capabilities().WithDrop("ALL")))
 	pod := applycore.PodSpec().
+		WithImagePullSecrets(imagePullSecrets(e)...).
 		WithServiceAccountName(e.ServiceName()).
 		WithAutomountServiceAccountToken(true).
 		WithSecurityContext(security)
@@ -132,6 +133,14 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 		container.WithArgs("--tls-secret="+tls.CertificateSecretRef.Name, "--tls-dir="+tlsDir)
 	}
 	return pod.WithContainers(container)
+}
+
+func imagePullSecrets(e *v1alpha1.MCPEndpoint) []*applycore.LocalObjectReferenceApplyConfiguration {
+	var references []*applycore.LocalObjectReferenceApplyConfiguration
+	for _, ref := range e.Spec.Server.ImagePullSecrets {
+		references = append(references, applycore.LocalObjectReference().WithName(ref.Name))
+	}
+	return references
 }
 
 // mountDatabase gives the server what it needs to reach its database, and tells it where.

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
 // A core is what a server knows. What comes from the source and what comes from the database meet here, one at a time,
@@ -22,7 +23,9 @@ type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
-	open    func(engine string, settings database.Settings) database.DB
+	// hooks is nil where webhooks may not be on this machine.
+	hooks *webhook.Client
+	open  func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
 	sqliteFile, sqliteInitDir string
 
@@ -68,6 +71,9 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	if c.open == nil {
 		c.open = openEngine
 	}
+	if s.LocalWebhooks {
+		c.hooks = webhook.New(webhook.Options{AllowLoopback: true})
+	}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
 	}
@@ -105,7 +111,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 	}
 	status := contract.DatabaseStatus{Reason: contract.ReasonConnected}
 	if err == nil {
-		status.Engine, status.Version, status.Name = schema.Engine, schema.Version, schema.Database
+		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema
@@ -133,7 +139,7 @@ func (c *core) rebuild() {
 		c.snapshot.Store(nil)
 		return
 	}
-	c.snapshot.Store(snapshot.Build(config, c.schema, c.db.DB, c.audit))
+	c.snapshot.Store(snapshot.Build(config, c.schema, c.db.DB, c.audit, c.hooks))
 	c.ready = c.ready || c.schema != nil
 }
 
@@ -174,6 +180,9 @@ func (c *core) logUpdate(before, now *source.Update) {
 func (c *core) logDatabase(now contract.DatabaseStatus, err error) {
 	if err == nil {
 		c.log.Info("The database answers", "engine", now.Engine, "version", now.Version, "database", now.Name)
+		if now.AuditProblem != "" {
+			c.log.Warn("The audit table cannot be used; nothing is written meanwhile", "problem", now.AuditProblem)
+		}
 		return
 	}
 	c.log.Warn("The database does not answer; calls that need it are unavailable", "reason", now.Reason, "error", err)

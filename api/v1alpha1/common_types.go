@@ -39,7 +39,7 @@ type PermissionRule struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:MaxLength=64
 	Modules []string `json:"modules,omitempty"`
 	// models names the models that the rule is about; "*" is every model.
 	// +required

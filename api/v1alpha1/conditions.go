@@ -50,6 +50,8 @@ const (
 	ReasonWaitingForReport = "WaitingForReport"
 	// ReasonWebhookSecretInvalid: the Secret of a webhook is not for the webhook's host, or holds what is no header.
 	ReasonWebhookSecretInvalid = "WebhookSecretInvalid"
+	// ReasonAuditUnavailable: the audit table cannot be used, so nothing is written; the message says what makes it.
+	ReasonAuditUnavailable = "AuditUnavailable"
 	// ReasonResolved: the table was found.
 	ReasonResolved = "Resolved"
 )

@@ -44,7 +44,7 @@ type MCPModelExposureSpec struct {
 	// module is the model's module, for permission rules; absent, the table's schema.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:MaxLength=64
 	Module string `json:"module,omitempty"`
 	// table is the table or view.
 	// +required
@@ -81,7 +81,8 @@ type MCPModelExposureSpec struct {
 	// fields says which columns are visible, and how.
 	// +optional
 	Fields FieldsSpec `json:"fields,omitempty,omitzero"`
-	// displayField is the column whose value stands for the row in autocomplete_ and in history; absent, the key.
+	// displayField is the column whose value stands for the row in autocomplete_ and in history; absent, the first visible
+	// text column that is called name, title or label, else the key.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -185,10 +186,10 @@ type InlineSpec struct {
 
 // TableReference names a table or view.
 type TableReference struct {
-	// schema is the table's schema; absent, the endpoint's schemas are searched in order.
+	// schema is the table's schema, in MySQL and MariaDB its database; absent, the endpoint's schemas are searched in order.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:MaxLength=64
 	Schema string `json:"schema,omitempty"`
 	// name is the table's name, exactly as the database has it.
 	// +required
@@ -251,7 +252,7 @@ type MaskedField struct {
 
 // FieldOverride says more of a column than the database does.
 type FieldOverride struct {
-	// name is the column.
+	// name is the column or field.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -278,7 +279,7 @@ type FieldOverride struct {
 
 // ModelLimits bound a model's pages and bulk calls.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.defaultPageSize) ? self.defaultPageSize : 100) <= (has(self.maxPageSize) ? self.maxPageSize : 1000) || !has(self.defaultPageSize)",message="defaultPageSize must not be larger than maxPageSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.defaultPageSize) || self.defaultPageSize <= (has(self.maxPageSize) ? self.maxPageSize : 1000)",message="defaultPageSize must not be larger than maxPageSize"
 type ModelLimits struct {
 	// defaultPageSize is the page size where a call names none; 100 when absent, or maxPageSize where that is smaller.
 	// +optional
@@ -335,6 +336,21 @@ type MCPModelExposureStatus struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	HiddenColumns []string `json:"hiddenColumns,omitempty"`
+	// maskedColumns are those of columns that are shown as ****.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	MaskedColumns []string `json:"maskedColumns,omitempty"`
+	// readOnlyColumns are those of columns that callers never write: by the exposure's word, or because they are masked,
+	// generated or the versionField.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	ReadOnlyColumns []string `json:"readOnlyColumns,omitempty"`
 	// key are the columns of the key, in its order.
 	// +optional
 	// +listType=atomic
@@ -353,6 +369,14 @@ type MCPModelExposureStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ToolCount *int32 `json:"toolCount,omitempty"`
+	// notes say what the model goes without, and what would help: why it has fewer tools than others, or a foreign key no
+	// relation.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=500
+	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this exposure as it is.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

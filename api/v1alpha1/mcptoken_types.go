@@ -9,7 +9,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:resource:scope=Namespaced,shortName=mcpt,categories=mcp
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpointRef.name`
-// +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.spec.groups`
+// +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.status.groupsDisplay`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expires`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
@@ -124,6 +124,11 @@ type MCPTokenStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	PublicID string `json:"publicID,omitempty"`
+	// groupsDisplay are the groups of spec, in one line.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	GroupsDisplay string `json:"groupsDisplay,omitempty"`
 	// expires is the expiry in force: a time, "never", or "expired".
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -125,7 +125,7 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 		v.invalid(path.Child("statementTimeout"), t.Duration.String(), "must be between 1ms and 1h")
 	}
 	oneOf(v, path.Child("access"), d.Access, "", DatabaseReadWrite, DatabaseReadOnly)
-	v.texts(path.Child("schemas"), d.Schemas, 50, 63, nil)
+	v.texts(path.Child("schemas"), d.Schemas, 50, 64, nil)
 }
 
 func (v *validator) groups(path *field.Path, groups []Group) {
@@ -146,7 +146,7 @@ func (v *validator) permissions(path *field.Path, rules []PermissionRule) {
 	v.atMost(path, len(rules), 100)
 	for i, r := range rules {
 		at := path.Index(i)
-		v.set(at.Child("modules"), r.Modules, 100, 63, nil)
+		v.set(at.Child("modules"), r.Modules, 100, 64, nil)
 		if len(r.Models) == 0 {
 			v.add(field.Required(at.Child("models"), "a rule grants nothing on models that it does not name"))
 		}
@@ -161,6 +161,12 @@ func (v *validator) server(path *field.Path, s *ServerSpec) {
 		v.invalid(path.Child("replicas"), *s.Replicas, "must be between 0 and 100")
 	}
 	v.optional(path.Child("image"), s.Image, 512, nil)
+	at := path.Child("imagePullSecrets")
+	v.atMost(at, len(s.ImagePullSecrets), 10)
+	distinct(v, at, s.ImagePullSecrets, func(r SecretReference) string { return r.Name })
+	for i, ref := range s.ImagePullSecrets {
+		v.required(at.Index(i).Child("name"), ref.Name, 253, nil)
+	}
 	if s.BasePath != "" {
 		v.text(path.Child("basePath"), s.BasePath, 2, 200, basePath)
 	}

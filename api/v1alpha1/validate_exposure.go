@@ -27,7 +27,7 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 	}
 	v.required(spec.Child("endpointRef", "name"), e.Spec.EndpointRef.Name, 40, nil)
 	v.optional(spec.Child("model"), e.Spec.Model, 40, identifier)
-	v.optional(spec.Child("module"), e.Spec.Module, 63, nil)
+	v.optional(spec.Child("module"), e.Spec.Module, 64, nil)
 	v.table(spec.Child("table"), e.Spec.Table)
 	v.optional(spec.Child("verboseName"), e.Spec.VerboseName, 100, nil)
 	v.optional(spec.Child("verboseNamePlural"), e.Spec.VerboseNamePlural, 100, nil)
@@ -57,7 +57,7 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 }
 
 func (v *validator) table(path *field.Path, t TableReference) {
-	v.optional(path.Child("schema"), t.Schema, 63, nil)
+	v.optional(path.Child("schema"), t.Schema, 64, nil)
 	v.required(path.Child("name"), t.Name, 128, nil)
 }
 

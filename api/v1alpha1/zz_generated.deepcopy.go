@@ -658,6 +658,16 @@ func (in *MCPModelExposureStatus) DeepCopyInto(out *MCPModelExposureStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.MaskedColumns != nil {
+		in, out := &in.MaskedColumns, &out.MaskedColumns
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.ReadOnlyColumns != nil {
+		in, out := &in.ReadOnlyColumns, &out.ReadOnlyColumns
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Key != nil {
 		in, out := &in.Key, &out.Key
 		*out = make([]string, len(*in))
@@ -672,6 +682,11 @@ func (in *MCPModelExposureStatus) DeepCopyInto(out *MCPModelExposureStatus) {
 		in, out := &in.ToolCount, &out.ToolCount
 		*out = new(int32)
 		**out = **in
+	}
+	if in.Notes != nil {
+		in, out := &in.Notes, &out.Notes
+		*out = make([]string, len(*in))
+		copy(*out, *in)
 	}
 }
 
@@ -1145,6 +1160,11 @@ func (in *ServerSpec) DeepCopyInto(out *ServerSpec) {
 		in, out := &in.Replicas, &out.Replicas
 		*out = new(int32)
 		**out = **in
+	}
+	if in.ImagePullSecrets != nil {
+		in, out := &in.ImagePullSecrets, &out.ImagePullSecrets
+		*out = make([]SecretReference, len(*in))
+		copy(*out, *in)
 	}
 	if in.Resources != nil {
 		in, out := &in.Resources, &out.Resources

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,17 +22,25 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// showClient connects as an agent's client does, and prints what it is told.
-func showClient(ctx context.Context, url, token string) error {
+// agent is an MCP client that has connected with one token.
+type agent struct {
+	session *mcp.ClientSession
+	// confirmation is the confirmation_token of the last answer that had one.
+	confirmation string
+}
+
+// connect connects as an agent's client does.
+func connect(ctx context.Context, url, token string) (*agent, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true,
 	}, nil)
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	tools, err := session.ListTools(ctx, nil)
+	return &agent{session: session}, err
+}
+
+// showTools prints the names of the tools that the token may use.
+func (a *agent) showTools(ctx context.Context) error {
+	tools, err := a.session.ListTools(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -40,20 +49,33 @@ func showClient(ctx context.Context, url, token string) error {
 		names[i] = tool.Name
 	}
 	fmt.Printf("tools: %s\n", strings.Join(names, ", "))
-	for _, call := range []mcp.CallToolParams{
-		{Name: "list_book", Arguments: json.RawMessage(`{"filters":{"author__country":"Poland"},"fields":["title","price"]}`)},
-		{Name: "get_author", Arguments: json.RawMessage(`{"id":3}`)},
-		{Name: "list_customer", Arguments: json.RawMessage(`{}`)},
-	} {
-		result, err := session.CallTool(ctx, &call)
+	return nil
+}
+
+// showCalls makes calls, each a tool and its arguments after a blank, and prints what is answered. $confirmation_token
+// in arguments stands for the one that was answered last.
+func (a *agent) showCalls(ctx context.Context, calls ...string) error {
+	for _, call := range calls {
+		tool, arguments, _ := strings.Cut(call, " ")
+		result, err := a.session.CallTool(ctx, &mcp.CallToolParams{
+			Name: tool, Arguments: json.RawMessage(strings.ReplaceAll(arguments, "$confirmation_token", a.confirmation)),
+		})
 		if err != nil {
 			return err
 		}
+		text := result.Content[0].(*mcp.TextContent).Text
+		var answer struct {
+			Token string `json:"confirmation_token"`
+		}
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			return err
+		}
+		a.confirmation = cmp.Or(answer.Token, a.confirmation)
 		outcome := "→"
 		if result.IsError {
 			outcome = "→ error"
 		}
-		fmt.Printf("%s %s\n  %s %s\n", call.Name, call.Arguments, outcome, result.Content[0].(*mcp.TextContent).Text)
+		fmt.Printf("%s\n  %s %s\n", call, outcome, text)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Command demo shows the project's main job: it starts a local cluster with the operator, applies the samples, waits
-// until all is Ready, asks the endpoint as an agent would, and keeps running until it is interrupted.
+// until all is Ready, asks the endpoint and writes to it as agents would, and keeps running until it is interrupted.
 package main
 
 import (
@@ -19,8 +19,8 @@ import (
 const (
 	// address is what hack/demo/bookshop names as the endpoint's externalURL.
 	address = "127.0.0.1:18080"
-	usage   = `demo starts a local cluster under .local/demo with the operator and the bookshop samples, asks the
-endpoint with an MCP client and with curl, prints the answers and keeps running until it is interrupted.
+	usage   = `demo starts a local cluster under .local/demo with the operator and the bookshop samples, reads
+and writes with MCP clients and with curl, prints the answers and keeps running until it is interrupted.
 
   go run ./hack/demo                 after "make build kube"
   DEMO_EXIT=1 go run ./hack/demo     ends after the answers`
@@ -86,16 +86,75 @@ func show(ctx context.Context, p *platform.Platform, root string) error {
 	if err != nil {
 		return err
 	}
-	say("a clerk's agent, with an MCP client (the official Go SDK)")
-	if err := showClient(ctx, url, string(clerk["token"])); err != nil {
+	owner, err := p.Secret(ctx, "bookshop", "owner")
+	if err != nil {
 		return err
 	}
-	say("the same with curl")
+	if err := converse(ctx, url, string(clerk["token"]), string(owner["token"])); err != nil {
+		return err
+	}
+	say("a question with curl")
 	if err := showCurl(ctx, url, string(clerk["token"])); err != nil {
 		return err
 	}
 	say("what an agent needs to know: kubectl -n bookshop get secret clerk -o jsonpath='{.data.mcp\\.json}' | base64 -d")
 	fmt.Printf("%s\n\nThe endpoint is %s\n", strings.TrimSpace(string(clerk["mcp.json"])), url)
+	return nil
+}
+
+// converse has two agents work in the shop: a clerk's, whose rights are few, and the owner's.
+func converse(ctx context.Context, url, clerkToken, ownerToken string) error {
+	clerk, err := connect(ctx, url, clerkToken)
+	if err != nil {
+		return err
+	}
+	defer clerk.session.Close()
+	owner, err := connect(ctx, url, ownerToken)
+	if err != nil {
+		return err
+	}
+	defer owner.session.Close()
+
+	say("a clerk's agent, with an MCP client (the official Go SDK)")
+	if err := clerk.showTools(ctx); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		headline string
+		by       *agent
+		calls    []string
+	}{
+		{"", clerk, []string{
+			`list_book {"filters":{"author__country":"Poland"},"fields":["title","price"]}`,
+			`list_customer {}`,
+		}},
+		{"the owner's agent writes, but not over what changed meanwhile, nor what is read-only", owner, []string{
+			`create_review {"data":{"book_id":4,"reader":"Stan","rating":4,"text":"Read it twice."}}`,
+			`update_review {"id":5,"data":{"rating":5},"expected_version":1}`,
+			`update_review {"id":5,"data":{"rating":1},"expected_version":1}`,
+			`update_review {"id":5,"data":{"state":"published"}}`,
+		}},
+		{"the clerk's agent may neither change it, by its rights, nor see it, by a row policy: it is not published", clerk, []string{
+			`update_review {"id":5,"data":{"rating":1}}`,
+			`get_review {"id":5}`,
+		}},
+		{"the owner's agent publishes it, by an action that asks first", owner, []string{
+			`action_review {"action":"publish","ids":[5]}`,
+			`action_review {"action":"publish","ids":[5],"confirm":true,"confirmation_token":"$confirmation_token"}`,
+		}},
+		{"the clerk's agent answers it, by an action that its group was granted", clerk, []string{
+			`action_review {"action":"answer","ids":[5],"confirmation_data":{"text":"So did we."}}`,
+			`get_review {"id":5}`,
+		}},
+		{"who did what", owner, []string{`history_review {"id":5,"limit":3}`}},
+	} {
+		if step.headline != "" {
+			say(step.headline)
+		}
+		if err := step.by.showCalls(ctx, step.calls...); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -47,12 +48,12 @@ func (s Scope) policy() database.Condition {
 }
 
 // filter is the condition of one filter for the token. An attribute that the token does not have, or that is no value of
-// the column, matches nothing.
+// the column, matches nothing; nor does an empty one where a piece of the value is compared, which every text begins with.
 func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	condition := f.Condition
 	if f.TokenAttribute != "" {
 		attribute, ok := t.subject.attributes[f.TokenAttribute]
-		if !ok {
+		if !ok || attribute == "" && comparesPieces(f.Lookup) {
 			return database.Or{}
 		}
 		var err error
@@ -64,6 +65,11 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 		return condition
 	}
 	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
+}
+
+// comparesPieces is whether a lookup looks for a piece of the column's value.
+func comparesPieces(name string) bool {
+	return strings.HasSuffix(name, "contains") || strings.HasSuffix(name, "startswith") || strings.HasSuffix(name, "endswith")
 }
 
 // Limited is whether a row policy stands between the token and the model's rows. The planner's estimates, which know

@@ -253,6 +253,29 @@ func TestATokenSeesTheRowsOfItsPoliciesAndNoOthers(t *testing.T) {
 	}
 }
 
+// Every text begins with the empty one: what an administrator left empty must not open every row.
+func TestAnEmptyAttributeIsAPieceOfNoValue(t *testing.T) {
+	for _, tc := range []struct {
+		lookup, attribute string
+		want              bool
+	}{
+		{"startswith", "", false}, {"istartswith", "", false}, {"contains", "", false}, {"icontains", "", false}, {"endswith", "", false}, {"iendswith", "", false},
+		{"startswith", "a", true}, {"exact", "", true},
+	} {
+		config := &contract.Config{
+			Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: []contract.RowPolicy{
+				{Name: "p", Everyone: true, Filters: []contract.Filter{{Field: "region", Lookup: tc.lookup, TokenAttribute: "region"}}}}}},
+			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Attributes: map[string]string{"region": tc.attribute}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
+		}
+		models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema)
+		scope, _ := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+		never := reflect.DeepEqual(scope.Source().Policy(), database.Or{database.And{database.Or{}}})
+		if never == tc.want {
+			t.Errorf("%s with the attribute %q: the policy is %#v", tc.lookup, tc.attribute, scope.Source().Policy())
+		}
+	}
+}
+
 func TestAPolicyFixesWhatItComparesForEquality(t *testing.T) {
 	equal := func(field, value string) contract.Filter { return contract.Filter{Field: field, Value: value} }
 	own := contract.Filter{Field: "region", TokenAttribute: "region"}

@@ -24,8 +24,8 @@ func (t *Token) Scope(m *catalog.Model) (Scope, bool) {
 // denies, no row's content may be shown of.
 func (t *Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
 
-// Unscoped is a whole table, whoever may see its rows: only to find out what a deletion takes along, and to write the
-// audit. Nothing that is read through it may be shown.
+// Unscoped is a whole table, whoever may see its rows: for what a deletion takes along, what an action did, and the audit
+// table. What is read through it is shown only where today's scope allows it.
 func (t *Token) Unscoped(table *database.Table) database.Source {
 	return database.NewSource(table, nil)
 }

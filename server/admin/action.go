@@ -27,14 +27,16 @@ func mayDeleteSelected(s access.Scope) bool {
 
 // hasActions is whether the model has any action.
 func hasActions(c *catalog.Catalog, m *catalog.Model) bool {
-	return canChange(c, m) || slices.ContainsFunc(m.Actions, func(a *catalog.Action) bool { return actionFits(c, m, a) })
+	return actionFits(c, m, deleteSelected) || slices.ContainsFunc(m.Actions, func(a *catalog.Action) bool { return actionFits(c, m, a) })
 }
 
 // actionFits is whether the model's table and the endpoint allow the action. A webhook changes rows elsewhere, so that
 // all it needs is to tell which they are.
 func actionFits(c *catalog.Catalog, m *catalog.Model, a *catalog.Action) bool {
 	switch {
-	case a.Name == deleteSelected.Name && a != deleteSelected:
+	case a == deleteSelected:
+		return findOperation("delete").offeredFor(c, m)
+	case a.Name == deleteSelected.Name:
 		return false
 	case a.Webhook != nil:
 		return len(m.Key) > 0 && c.AuditProblem() == ""
@@ -76,7 +78,7 @@ type errand struct {
 // prospect is what an action would do, evaluated in the transaction in which it may do it.
 type prospect struct {
 	// rows are those that it is about; missing are not there or not visible, skipped are refused by its where.
-	rows             []labelled
+	rows             []*row
 	missing, skipped []json.RawMessage
 	// along is what a deletion takes along.
 	along []consequence
@@ -271,8 +273,5 @@ func notNil(ids []json.RawMessage) []json.RawMessage {
 
 // counted is a number of the model's rows in words: "1 book".
 func counted(m *catalog.Model, n int) string {
-	if n == 1 {
-		return "1 " + m.VerboseName
-	}
-	return fmt.Sprintf("%d %s", n, m.VerboseNamePlural)
+	return fmt.Sprintf("%d %s", n, verboseName(m, n))
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,7 +39,7 @@ func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 		if err != nil {
 			return nil, invalid("ids[%d]: %s", i, err)
 		}
-		ids[i] = askedID{raw: raw, where: where, key: keyOf(where)}
+		ids[i] = askedID{raw: raw, where: where, key: cmp.Or(keyOf(where), plainText(raw))}
 		if first, twice := places[ids[i].key]; twice {
 			return nil, invalid("ids[%d]: %s stands there already, at ids[%d]; name each row once", i, lookup.Excerpt(raw), first)
 		}
@@ -47,7 +48,7 @@ func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 	return ids, nil
 }
 
-// keyOf writes the values of a condition that keyEquals made in one text.
+// keyOf writes the values of a condition that keyEquals made in one text; "" where no row can meet it.
 func keyOf(where database.Condition) string {
 	switch c := where.(type) {
 	case database.Compare:
@@ -68,25 +69,34 @@ func anyOf(ids []askedID) database.Condition {
 	for i, id := range ids {
 		all[i] = id.where
 	}
-	if compare, single := all[0].(database.Compare); single {
-		in := database.In{Column: compare.Column}
+	if _, several := all[0].(database.And); !several {
+		var in database.In
 		for _, where := range all {
-			in.Values = append(in.Values, where.(database.Compare).Value)
+			if compare, ok := where.(database.Compare); ok { // any other is of an id that no row has
+				in.Column, in.Values = compare.Column, append(in.Values, compare.Value)
+			}
+		}
+		if in.Column == nil {
+			return database.Or{}
 		}
 		return in
 	}
-	// An engine reads a long OR as a deep one, and SQLite's may be no deeper than a thousand.
-	const most = 50
-	var groups database.Or
-	for group := range slices.Chunk(all, most) {
-		groups = append(groups, database.Or(group))
+	return either(all)
+}
+
+// findRows begins the prospect with the rows that are there, and the ids of which none is.
+func (e *errand) findRows(from reader, lock bool) (*prospect, error) {
+	rows, err := e.selectRows(from, lock)
+	if err != nil {
+		return nil, err
 	}
-	return groups
+	missing, err := e.missing(from, rows)
+	return &prospect{rows: rows, missing: missing}, err
 }
 
 // selectRows reads the rows that the caller asks for and may see. With lock they stay locked until the transaction ends;
 // all of their visible fields are there where the journal wants them.
-func (e *errand) selectRows(from reader, lock bool) ([]labelled, error) {
+func (e *errand) selectRows(from reader, lock bool) ([]*row, error) {
 	m := e.scope.Model()
 	plan, err := e.planRows(lock)
 	if err != nil {
@@ -96,14 +106,14 @@ func (e *errand) selectRows(from reader, lock bool) ([]labelled, error) {
 		plan.Where, plan.Limit = anyOf(e.asked), len(e.asked)
 		return e.readRows(from, plan)
 	}
-	var rows []labelled
+	var rows []*row
 	for _, id := range e.asked {
 		plan.Where, plan.Limit = id.where, 1
-		row, err := e.readRows(from, plan)
+		found, err := e.readRows(from, plan)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row...)
+		rows = append(rows, found...)
 	}
 	return rows, nil
 }
@@ -129,30 +139,22 @@ func (e *errand) planRows(lock bool) (*database.Select, error) {
 	return plan, nil
 }
 
-func (e *errand) readRows(from reader, plan *database.Select) ([]labelled, error) {
-	text, page, err := from.Select(e.ctx, plan, []byte{'['})
-	if err != nil {
-		return nil, err
+func (e *errand) readRows(from reader, plan *database.Select) ([]*row, error) {
+	texts, _, err := readAll[json.RawMessage](e.ctx, from, plan)
+	rows := make([]*row, len(texts))
+	for i, text := range texts {
+		rows[i] = &row{model: e.scope.Model(), text: text}
 	}
-	var rows []json.RawMessage
-	if err := json.Unmarshal(append(text, ']'), &rows); err != nil {
-		return nil, err
-	}
-	m := e.scope.Model()
-	some := make([]labelled, page.Count)
-	for i, row := range rows {
-		some[i] = labelled{id: idOf(m, row), label: labelOf(m, row), row: row}
-	}
-	return some, nil
+	return rows, err
 }
 
 // missing are the ids that none of the rows has. An id may be written in another way than the row shows it, where the
 // column's collation or type takes both for equal: then the database is asked which row it names.
-func (e *errand) missing(from reader, rows []labelled) ([]json.RawMessage, error) {
+func (e *errand) missing(from reader, rows []*row) ([]json.RawMessage, error) {
 	m := e.scope.Model()
 	there := map[string]bool{}
 	for _, row := range rows {
-		where, err := keyEquals(m, row.id)
+		where, err := keyEquals(m, row.id())
 		if err != nil {
 			return nil, err
 		}
@@ -182,22 +184,22 @@ func (e *errand) missing(from reader, rows []labelled) ([]json.RawMessage, error
 }
 
 // rowKeys are the conditions that a row is one of these.
-func (e *errand) rowKeys(rows []labelled) ([]askedID, error) {
+func (e *errand) rowKeys(rows []*row) ([]askedID, error) {
 	keys := make([]askedID, len(rows))
 	for i, row := range rows {
-		where, err := keyEquals(e.scope.Model(), row.id)
+		where, err := keyEquals(row.model, row.id())
 		if err != nil {
 			return nil, err
 		}
-		keys[i] = askedID{raw: row.id, where: where, key: keyOf(where)}
+		keys[i] = askedID{raw: row.id(), where: where, key: keyOf(where)}
 	}
 	return keys, nil
 }
 
-func idsOf(rows []labelled) []json.RawMessage {
+func idsOf(rows []*row) []json.RawMessage {
 	ids := make([]json.RawMessage, len(rows))
 	for i, row := range rows {
-		ids[i] = row.id
+		ids[i] = row.id()
 	}
 	return ids
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,12 +22,6 @@ type parameters struct {
 	values map[string]database.Value
 }
 
-// kindOf is the kind of a parameter's values.
-var kindOf = map[string]database.Kind{
-	contract.TypeString: database.Text, contract.TypeInteger: database.Integer, contract.TypeDecimal: database.Decimal,
-	contract.TypeBoolean: database.Boolean, contract.TypeDate: database.Date, contract.TypeDateTime: database.TimestampTZ,
-}
-
 // readParameters reads confirmation_data. Markers in it are passed over, as they override nothing.
 func readParameters(a *catalog.Action, raw json.RawMessage) (parameters, error) {
 	p := parameters{map[string]json.RawMessage{}, map[string]database.Value{}}
@@ -37,7 +32,7 @@ func readParameters(a *catalog.Action, raw json.RawMessage) (parameters, error) 
 		}
 	}
 	problems := &violations{}
-	for _, name := range sortedNames(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		i := slices.IndexFunc(a.Parameters, func(d contract.Parameter) bool { return d.Name == name })
 		switch {
 		case slices.Contains(formMarkers, name), i >= 0 && isNull(given[name]):
@@ -62,12 +57,12 @@ func readParameters(a *catalog.Action, raw json.RawMessage) (parameters, error) 
 }
 
 func readParameter(d *contract.Parameter, raw json.RawMessage) (database.Value, error) {
-	value, err := lookup.ParseValue(&database.Column{Kind: kindOf[d.Type]}, raw)
+	column := &database.Column{Kind: catalog.ParameterKinds[d.Type]}
+	value, err := lookup.ParseValue(column, raw)
 	if err != nil {
 		return nil, err
 	}
-	allowed := func(c contract.Choice) bool { return c.Value == fmt.Sprint(value) }
-	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, allowed) {
+	if len(d.Choices) > 0 && !isChoice(column, d.Choices, value) {
 		return nil, fmt.Errorf("must be %s, not %s", describeParameter(d), lookup.Excerpt(raw))
 	}
 	return value, nil
@@ -78,11 +73,7 @@ func describeParameter(d *contract.Parameter) string {
 	if len(d.Choices) == 0 {
 		return "a value of type " + strings.ToLower(d.Type)
 	}
-	values := make([]string, len(d.Choices))
-	for i, c := range d.Choices {
-		values[i] = c.Value
-	}
-	return "one of " + strings.Join(values, ", ")
+	return "one of " + choiceNames(d.Choices)
 }
 
 func parameterNames(a *catalog.Action) string {

@@ -2,18 +2,15 @@ package admin
 
 import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // prospectSQL locks the rows that the caller may see: only their keys are bound to the declared statement.
 func (e *errand) prospectSQL(w *write) (*prospect, error) {
-	p := &prospect{}
-	var err error
-	if p.rows, err = e.selectRows(w.tx, true); err != nil {
-		return nil, err
-	}
-	if p.missing, err = e.missing(w.tx, p.rows); err != nil {
+	p, err := e.findRows(w.tx, true)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.noneFound(p); err != nil {
@@ -25,7 +22,7 @@ func (e *errand) prospectSQL(w *write) (*prospect, error) {
 
 // execute runs the statement. What it changes is the administrator's to know: the journal tells of the selected rows that
 // it was run, and no values.
-func (e *errand) execute(w *write, rows []labelled) (int, error) {
+func (e *errand) execute(w *write, rows []*row) (int, error) {
 	statement, err := e.bind(rows)
 	if err != nil {
 		return 0, err
@@ -34,21 +31,15 @@ func (e *errand) execute(w *write, rows []labelled) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, row := range rows {
-		ch := change{action: actionPrefix + e.declared.Name, id: row.id, label: row.label, message: "ran " + e.declared.Name}
-		if err := e.journal(w.tx, e.scope.Model(), ch); err != nil {
-			return 0, err
-		}
-	}
-	return int(n), nil
+	return int(n), e.journalRows(w, rows, "ran "+e.declared.Name, nil)
 }
 
 // bind puts values in the place of the statement's parameters; one that was left out is NULL.
-func (e *errand) bind(rows []labelled) (*database.Declared, error) {
+func (e *errand) bind(rows []*row) (*database.Declared, error) {
 	key := e.scope.Model().Key[0].Column
 	ids := database.Piece{Bound: true, Kind: key.Kind}
 	for _, row := range rows {
-		value, err := lookup.ParseValue(key, row.id)
+		value, err := lookup.ParseValue(key, row.id())
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +47,7 @@ func (e *errand) bind(rows []labelled) (*database.Declared, error) {
 	}
 	kinds := map[string]database.Kind{}
 	for _, p := range e.declared.Parameters {
-		kinds[p.Name] = kindOf[p.Type]
+		kinds[p.Name] = catalog.ParameterKinds[p.Type]
 	}
 	statement := &database.Declared{}
 	for _, piece := range e.declared.Statement {

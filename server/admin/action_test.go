@@ -255,3 +255,12 @@ func TestASQLActionBindsTheIDsThatAreVisible(t *testing.T) {
 		t.Errorf("the history is %s", text)
 	}
 }
+
+func TestChoicesOfAParameterAreComparedAsValues(t *testing.T) {
+	d := &contract.Parameter{Name: "rate", Type: contract.TypeDecimal, Choices: []contract.Choice{{Value: "1.50"}}}
+	for raw, fits := range map[string]bool{`"1.5"`: true, `1.500`: true, `"15e-1"`: true, `"1.51"`: false} {
+		if _, err := readParameter(d, json.RawMessage(raw)); (err == nil) != fits {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -14,11 +13,8 @@ func (e *errand) prospectUpdate(w *write) (*prospect, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prospect{}
-	if p.rows, err = e.selectRows(w.tx, true); err != nil {
-		return nil, err
-	}
-	if p.missing, err = e.missing(w.tx, p.rows); err != nil {
+	p, err := e.findRows(w.tx, true)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.skip(w, p); err != nil {
@@ -92,20 +88,20 @@ func (e *errand) skip(w *write, p *prospect) error {
 	}
 	met := map[string]bool{}
 	for _, row := range meeting {
-		met[string(row.id)] = true
+		met[string(row.id())] = true
 	}
-	p.rows = slices.DeleteFunc(p.rows, func(row labelled) bool {
-		if !met[string(row.id)] {
-			p.skipped = append(p.skipped, row.id)
+	p.rows = slices.DeleteFunc(p.rows, func(r *row) bool {
+		if !met[string(r.id())] {
+			p.skipped = append(p.skipped, r.id())
 		}
-		return !met[string(row.id)]
+		return !met[string(r.id())]
 	})
 	return nil
 }
 
 // update sets the rows and writes the journal. The condition stands in the statement too: triggers and engines without
 // row locks may have changed a row meanwhile.
-func (e *errand) update(w *write, rows []labelled, set []database.Assignment) (int, error) {
+func (e *errand) update(w *write, rows []*row, set []database.Assignment) (int, error) {
 	keys, err := e.rowKeys(rows)
 	if err != nil {
 		return 0, err
@@ -125,26 +121,20 @@ func (e *errand) update(w *write, rows []labelled, set []database.Assignment) (i
 	if err != nil {
 		return 0, err
 	}
-	for _, row := range rows {
-		ch := change{action: actionPrefix + e.declared.Name, id: row.id, label: row.label, message: "set by " + e.declared.Name, before: row.row, after: after[string(row.id)]}
-		if err := e.journal(w.tx, e.scope.Model(), ch); err != nil {
-			return 0, err
-		}
-	}
-	return int(n), nil
+	return int(n), e.journalRows(w, rows, "set by "+e.declared.Name, after)
 }
 
 // rowsAfter reads the rows for the journal, whether or not the caller still sees them, by id.
-func (e *errand) rowsAfter(w *write, keys []askedID) (map[string]json.RawMessage, error) {
+func (e *errand) rowsAfter(w *write, keys []askedID) (map[string]*row, error) {
 	plan, err := e.planRows(false)
 	if err != nil {
 		return nil, err
 	}
 	plan.From, plan.Where, plan.Limit = e.token.Unscoped(e.scope.Model().Table), anyOf(keys), len(keys)
 	rows, err := e.readRows(w.tx, plan)
-	after := map[string]json.RawMessage{}
-	for _, row := range rows {
-		after[string(row.id)] = row.row
+	after := map[string]*row{}
+	for _, r := range rows {
+		after[string(r.id())] = r
 	}
 	return after, err
 }

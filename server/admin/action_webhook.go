@@ -37,12 +37,8 @@ func (e *errand) runWebhook() ([]byte, error) {
 	if declared.Problem != "" {
 		return nil, failf(CodeUnavailable, "%s is unavailable: its webhook is not set up; the status of MCPModelExposure %s says why", e.declared.Name, e.scope.Model().Exposure)
 	}
-	p := &prospect{}
-	var err error
-	if p.rows, err = e.selectRows(e.db, false); err != nil {
-		return nil, err
-	}
-	if p.missing, err = e.missing(e.db, p.rows); err != nil {
+	p, err := e.findRows(e.db, false)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.noneFound(p); err != nil {
@@ -148,13 +144,5 @@ func (e *errand) journalAll(p *prospect, message string) error {
 	if e.catalog.Audit() == nil || e.catalog.ReadOnly() {
 		return nil
 	}
-	return e.transact(false, func(w *write) error {
-		for _, row := range p.rows {
-			ch := change{action: actionPrefix + e.declared.Name, id: row.id, label: row.label, message: message}
-			if err := e.journal(w.tx, e.scope.Model(), ch); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return e.transact(false, func(w *write) error { return e.journalRows(w, p.rows, message, nil) })
 }

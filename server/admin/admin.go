@@ -1,5 +1,15 @@
 // Package admin is the operations that tools perform: list, get, create and their kin. It knows models, rows and
 // permissions, and neither HTTP nor SQL: a call becomes a plan over a Scope, which package database answers.
+//
+// A call comes in through Admin.Call, which finds its operation in the table of operations.go and judges whether the
+// token may use it. The file of the operation's name has the rest of the way. Those that read (list, get, related,
+// autocomplete, history) take their arguments (arguments.go, keys.go, filters.go), make a Select of them, and append its
+// rows to the answer (page.go, kin.go). Those that write read data (data.go, inlines.go) before the database is asked,
+// and then do all in one transaction: write.go adds and changes rows and reads them back through the row policy,
+// deletion.go deletes them with what dependents.go finds to go along, and journal.go writes the audit. An action (action
+// and the files that begin with it) first finds out what it would do, and does it, or asks (confirm.go). What goes wrong is
+// a toolError (errors.go, violations.go). The tools_ files are what tools/list shows, the guides_ files and prompts.go the
+// texts for agents.
 package admin
 
 import (
@@ -74,7 +84,10 @@ type operation struct {
 	writes bool
 	// offered is whether a served model has the operation, whoever asks; nil is always.
 	offered func(*catalog.Catalog, *catalog.Model) bool
-	run     func(*call) ([]byte, error)
+	// useful is whether a token that may use it can do anything with it on a model that offers it: lists leave it out
+	// otherwise, and a call is told what is missing. nil is always.
+	useful func(*catalog.Catalog, access.Scope) bool
+	run    func(*call) ([]byte, error)
 	// define returns the tool as tools/list shows it.
 	define func(*catalog.Model) definition
 	// many is whether it is told of with what changes many rows at once, rather than one row.

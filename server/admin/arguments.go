@@ -23,6 +23,9 @@ func parseArguments(raw []byte, known ...string) (arguments, error) {
 		return nil, invalid("arguments must be a JSON object")
 	}
 	for name, value := range args {
+		if name == "idempotency_key" {
+			return nil, invalid("idempotency_key is reserved and not supported; leave it out")
+		}
 		if !slices.Contains(known, name) {
 			return nil, invalid("unknown argument %q; the arguments are %s", name, strings.Join(known, ", "))
 		}
@@ -74,4 +77,16 @@ func (a arguments) texts(name string) ([]string, error) {
 		texts[i] = *s
 	}
 	return texts, nil
+}
+
+// flag takes a boolean; false where it is absent.
+func (a arguments) flag(name string) (bool, error) {
+	switch raw := string(a[name]); raw {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, invalid("%s must be true or false, not %s", name, lookup.Excerpt(a[name]))
+	}
 }

@@ -58,27 +58,15 @@ func (c *call) autocomplete() ([]byte, error) {
 			plan.Order = append(plan.Order, o)
 		}
 	}
-	out, page, err := c.db.Select(c.ctx, plan, []byte("["))
+	rows, _, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]struct{ ID, Text json.RawMessage }, 0, page.Count)
-	if err := json.Unmarshal(append(out, ']'), &rows); err != nil {
-		return nil, err
-	}
-	found := suggestions{Model: m.Name, Term: term, Count: page.Count, Results: make([]suggestion, len(rows))}
+	found := suggestions{Model: m.Name, Term: term, Count: len(rows), Results: make([]suggestion, len(rows))}
 	for i, row := range rows {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
 	}
 	return json.Marshal(found)
-}
-
-// label is what people call a row whose display field has this value: the value, or, where there is none, the id.
-func label(id, display json.RawMessage) string {
-	if len(display) == 0 || isNull(display) {
-		return plainText(id)
-	}
-	return plainText(display)
 }
 
 // planTerm is the condition that a term finds a row; nil, which is every row, for an empty one.

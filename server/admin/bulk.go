@@ -55,6 +55,8 @@ type bulkRun struct {
 	atomic    bool
 	items     []bulkItem
 	results   bulkResults
+	// along are the rows that went with those that items before deleted, by keyOf: an item that names one is done.
+	along map[string]json.RawMessage
 }
 
 // bulkOperations are the operations that bulk_ of a model has.
@@ -93,6 +95,7 @@ func (c *call) bulk() ([]byte, error) {
 // run writes the items in a transaction. With check, constraints are checked after each.
 func (b *bulkRun) run(check bool) error {
 	b.results = bulkResults{Success: []bulkSuccess{}, Errors: []bulkError{}}
+	b.along = map[string]json.RawMessage{}
 	if b.atomic && b.keepProblems() {
 		return errNothingKept
 	}
@@ -114,8 +117,9 @@ func (b *bulkRun) run(check bool) error {
 // writeItem writes one item. What is wrong with the item itself is among the results; any other error ends the bulk.
 func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	var id json.RawMessage
+	var gone *deletion
 	attempt := func() (err error) {
-		if id, err = b.perform(w, b.items[i]); err == nil && check {
+		if id, gone, err = b.perform(w, b.items[i]); err == nil && check {
 			err = explain(b.scope, w.tx.CheckConstraints(b.ctx))
 		}
 		return err
@@ -131,7 +135,7 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	case err == nil:
 		b.results.Success = append(b.results.Success, bulkSuccess{
 			Index: i, ID: id, Created: b.operation == "create", Updated: b.operation == "update", Deleted: b.operation == "delete"})
-		return nil
+		return b.noteAlong(gone)
 	case !errors.As(err, &told):
 		return err
 	}
@@ -143,20 +147,51 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	return nil
 }
 
-func (b *bulkRun) perform(w *write, item bulkItem) (json.RawMessage, error) {
+// perform writes one item, and returns its id and, where it was deleted, what went along.
+func (b *bulkRun) perform(w *write, item bulkItem) (json.RawMessage, *deletion, error) {
 	switch b.operation {
 	case "create":
 		added, err := w.insertRow(item.data, nil, nil)
-		return added.id, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return added.id(), nil, nil
 	case "update":
 		changed, err := w.updateRow(item.data, item.where, item.version, nil)
-		return changed.id, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return changed.id(), nil, nil
+	}
+	if id, gone := b.along[keyOf(item.where)]; gone {
+		return id, nil, nil
 	}
 	gone, err := w.deleteRow(b.scope, item.where, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return gone.rows[0].id, nil
+	return gone.rows[0].id(), gone, nil
+}
+
+// noteAlong keeps the rows of the same model that went along with one that was deleted; nil is none.
+func (b *bulkRun) noteAlong(gone *deletion) error {
+	if gone == nil {
+		return nil
+	}
+	for _, a := range gone.touched {
+		if a.model != b.scope.Model() {
+			continue
+		}
+		for _, row := range a.along {
+			id := row.id()
+			where, err := keyEquals(a.model, id)
+			if err != nil {
+				return err
+			}
+			b.along[keyOf(where)] = id
+		}
+	}
+	return nil
 }
 
 // keepProblems tells of the items that could not be read, and whether there are any.
@@ -169,8 +204,17 @@ func (b *bulkRun) keepProblems() bool {
 	return len(b.results.Errors) > 0
 }
 
+// maxDetailed is how many items' errors are told in full. Of the others the message and the code are told, and of none
+// the row as it is: a thousand rows would be too large an answer.
+const maxDetailed = 100
+
 func (b *bulkRun) fail(i int, problem *toolError) {
-	b.results.Errors = append(b.results.Errors, bulkError{i, problem})
+	told := *problem
+	told.Current = nil
+	if len(b.results.Errors) >= maxDetailed {
+		told.Validation = nil
+	}
+	b.results.Errors = append(b.results.Errors, bulkError{i, &told})
 }
 
 func (b *bulkRun) answer() ([]byte, error) {
@@ -286,7 +330,7 @@ func (b *bulkRun) required() int {
 }
 
 func (b *bulkRun) noteFields(d *rowData) {
-	for _, name := range fieldsGiven(d) {
+	for _, name := range d.names() {
 		if !slices.Contains(b.record.Fields, name) {
 			b.record.Fields = append(b.record.Fields, name)
 		}

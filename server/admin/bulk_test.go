@@ -1,8 +1,12 @@
 package admin
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 func TestBulk(t *testing.T) {
@@ -53,6 +57,41 @@ func TestBulk(t *testing.T) {
 	}
 	if r := l.call(adderText, "bulk_author", `{"operation":"delete","items":[1]}`); r.Code != CodePermissionDenied {
 		t.Errorf("another verb: %s", r.Text)
+	}
+}
+
+func TestRowsThatWentWithOthersOfTheBulkAreDeleted(t *testing.T) {
+	for _, items := range []string{`[2,3]`, `[3,2]`, `[2,{"id":"3"}]`} {
+		l := newLibrary(t)
+		answer := l.must(ownerText, "bulk_shelf", `{"operation":"delete","atomic":true,"items":`+items+`}`)
+		if answer["success_count"] != 2.0 || l.one("SELECT count(*) FROM shelf") != "1" {
+			t.Errorf("%s: %v", items, answer)
+		}
+	}
+	l := newLibrary(t)
+	if r := l.call(ownerText, "bulk_shelf", `{"operation":"delete","atomic":true,"items":[2,7]}`); r.Code != CodeNotFound || l.one("SELECT count(*) FROM shelf") != "3" {
+		t.Errorf("one that never was: %s", r.Text)
+	}
+}
+
+func TestErrorsOfManyItemsStayModerate(t *testing.T) {
+	l := newLibrary(t, on("book", func(m *contract.Model) { m.MaxBulkItems = 1000 }))
+	stale := strings.Repeat(`,{"id":1,"data":{"title":"A"},"expected_version":9}`, 1000)
+	if r := l.call(ownerText, "bulk_book", `{"operation":"update","items":[`+stale[1:]+`]}`); r.Code != CodeConflict || strings.Contains(string(r.Text), `"current"`) {
+		t.Errorf("the row stands in the answer: %.400s", r.Text)
+	}
+	var unknown []string
+	for i := range 5000 {
+		unknown = append(unknown, fmt.Sprintf(`"f%d":1`, i))
+	}
+	items := strings.Repeat(`,{`+strings.Join(unknown[:5], ",")+`}`, 1000)
+	r := l.call(ownerText, "bulk_book", `{"operation":"create","items":[`+items[1:]+`]}`)
+	if n := strings.Count(string(r.Text), "validation_errors"); r.Code != CodeValidation || n < maxDetailed || n > 2*maxDetailed+1000 || len(r.Text) > 400_000 {
+		t.Errorf("%d bytes, %d with details: %.400s", len(r.Text), n, r.Text)
+	}
+	r = l.call(ownerText, "create_book", `{"data":{`+strings.Join(unknown, ",")+`}}`)
+	if problems := l.decode(r)["validation_errors"].(map[string]any); problems["error_count"].(float64) < 5000 || len(problems["errors"].([]any)) > maxViolations {
+		t.Errorf("%d bytes: %.400s", len(r.Text), r.Text)
 	}
 }
 

@@ -169,9 +169,9 @@ func (e *errand) page(p *prospect, message string) (string, error) {
 		}
 	}
 	for _, row := range p.rows[:min(len(p.rows), maxPageRows)] {
-		r := pageRow{ID: plainText(row.id)}
-		if row.label != r.ID {
-			r.Label = row.label
+		r := pageRow{ID: plainText(row.id())}
+		if label := row.label(); label != r.ID {
+			r.Label = label
 		}
 		shown.Rows = append(shown.Rows, r)
 	}

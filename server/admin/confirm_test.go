@@ -174,7 +174,7 @@ func TestAConfirmationTokenExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &prospect{rows: []labelled{{id: json.RawMessage("1")}}}
+	p := &prospect{rows: []*row{{model: e.scope.Model(), text: json.RawMessage(`{"id":1}`)}}}
 	bound, err := e.bound(p)
 	if err != nil {
 		t.Fatal(err)

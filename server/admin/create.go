@@ -38,16 +38,16 @@ func (c *call) create() ([]byte, error) {
 		if changes, err = w.writeInlines(inlines, added.values); err != nil || changes == nil {
 			return err
 		}
-		added, err = w.readAgain(d, added.id)
+		added, err = w.readAgain(d, added.row)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.recordRow(added.id, changes)
-	answer := created{Success: true, ID: added.id, Inlines: changes, DryRun: c.record.DryRun}
+	c.recordRow(added.row, changes)
+	answer := created{Success: true, ID: added.id(), Inlines: changes, DryRun: c.record.DryRun}
 	if c.mayView() {
-		answer.Object = added.row
+		answer.Object = added.text
 	}
 	return json.Marshal(answer)
 }

@@ -36,8 +36,9 @@ type orderIdentity struct {
 // the order of members in the arguments.
 func (c *call) identity(plan *database.Select, args arguments) ([]byte, error) {
 	id := listIdentity{Model: c.scope.Model().Name, Policy: c.scope.Fingerprint()}
-	for _, o := range plan.Order {
-		id.Order = append(id.Order, orderIdentity{o.Column.Name, o.Column.Kind, o.Descending})
+	id.Order = make([]orderIdentity, len(plan.Order))
+	for i, o := range plan.Order {
+		id.Order[i] = orderIdentity{o.Column.Name, o.Column.Kind, o.Descending}
 	}
 	if raw, ok := args["filters"]; ok {
 		if err := json.Unmarshal(raw, &id.Filters); err != nil {

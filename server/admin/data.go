@@ -2,7 +2,7 @@ package admin
 
 import (
 	"encoding/json"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,11 +37,17 @@ func (c *call) readData(scope access.Scope, raw json.RawMessage, p purpose) (*ro
 	}
 	d := &rowData{scope: scope}
 	problems := &violations{}
-	for _, name := range sortedNames(given) {
+	unknown := false
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		f := scope.Field(name)
 		switch {
 		case f == nil:
-			problems.add(name, "there is no such field; those that can be set are %s", strings.Join(writableNames(scope, p), ", "))
+			message := "there is no such field"
+			if !unknown { // said once
+				message += "; those that can be set are " + strings.Join(writableNames(scope, p), ", ")
+			}
+			unknown = true
+			problems.add(lookup.Excerpt([]byte(name)), "%s", message)
 			continue
 		case slices.Contains(d.fields, f):
 			problems.add(name, "is given twice: %s is the same field", f.Name)
@@ -135,36 +141,25 @@ func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(f.Choices) == 0 {
-		return value, nil
+	if len(f.Choices) > 0 && !isChoice(f.Column, f.Choices, value) {
+		return nil, failf(CodeValidation, "must be one of %s, not %s", choiceNames(f.Choices), lookup.Excerpt(raw))
 	}
-	names := make([]string, len(f.Choices))
-	for i, choice := range f.Choices {
-		names[i] = choice.Value
-		if allowed, err := lookup.ParseStoredText(f.Column, choice.Value); err == nil && reflect.DeepEqual(allowed, value) {
-			return value, nil
-		}
-	}
-	return nil, failf(CodeValidation, "must be one of %s, not %s", strings.Join(names, ", "), lookup.Excerpt(raw))
+	return value, nil
 }
 
-func sortedNames(object map[string]json.RawMessage) []string {
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
+// names are the fields that the caller gave.
+func (d *rowData) names() []string {
+	names := make([]string, len(d.fields))
+	for i, f := range d.fields {
+		names[i] = f.Name
 	}
-	slices.Sort(names)
 	return names
 }
 
-// flag takes a boolean; false where it is absent.
-func (a arguments) flag(name string) (bool, error) {
-	switch raw := string(a[name]); raw {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, invalid("%s must be true or false, not %s", name, lookup.Excerpt(a[name]))
+// summary is the journal's message about an update.
+func (d *rowData) summary() string {
+	if len(d.fields) == 0 {
+		return "changed"
 	}
+	return "changed " + strings.Join(d.names(), ", ")
 }

@@ -30,11 +30,11 @@ func (c *call) delete() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.recordRow(gone.rows[0].id, nil)
+	c.recordRow(gone.rows[0], nil)
 	verb := "Deleted"
 	if c.record.DryRun {
 		verb = "Would delete"
 	}
-	message := fmt.Sprintf("%s %s %s", verb, c.scope.Model().VerboseName, plainText(gone.rows[0].id))
+	message := fmt.Sprintf("%s %s %s", verb, c.scope.Model().VerboseName, plainText(gone.rows[0].id()))
 	return json.Marshal(deleted{Success: true, Message: message + gone.consequences(), DryRun: c.record.DryRun})
 }

@@ -1,12 +1,10 @@
 package admin
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -14,7 +12,7 @@ import (
 type deletion struct {
 	scope access.Scope
 	// rows are the visible rows that go.
-	rows []labelled
+	rows []*row
 	// along are other models' rows that go along, or lose what points at the rows that go; only models that the token may
 	// view are named.
 	along []consequence
@@ -23,13 +21,6 @@ type deletion struct {
 	// found are the rows with the values of their keys, touched the tables that are concerned.
 	found   []foundRow
 	touched []*affected
-}
-
-// labelled is a row with what people call it.
-type labelled struct {
-	id    json.RawMessage
-	label string
-	row   json.RawMessage
 }
 
 // consequence is what a deletion does to the rows of another model.
@@ -58,8 +49,8 @@ func (c *call) planDeletion(tx database.Tx, scope access.Scope, where database.C
 		return nil, err
 	}
 	d := &deletion{scope: scope, where: where, found: rows, touched: f.order}
-	for _, row := range rows {
-		d.rows = append(d.rows, labelled{idOf(scope.Model(), row.row), labelOf(scope.Model(), row.row), row.row})
+	for _, found := range rows {
+		d.rows = append(d.rows, found.row)
 	}
 	d.along = f.consequences()
 	return d, nil
@@ -82,7 +73,7 @@ func (d *deletion) run(c *call, tx database.Tx) (int, error) {
 			continue
 		}
 		// Some went along with others of them, or they are still there.
-		output := []database.Output{{Name: idName, Columns: key, Composite: len(key) > 1}}
+		output := []database.Output{keyOutput(m, idName)}
 		_, page, err := tx.Select(c.ctx, &database.Select{From: c.token.Unscoped(m.Table), Output: output, Where: among(key, rows), Limit: 1}, nil)
 		if err != nil {
 			return 0, err
@@ -103,17 +94,10 @@ func (d *deletion) journal(c *call, tx database.Tx) error {
 	m := d.scope.Model()
 	cause := fmt.Sprintf("deleted with %d %s", len(d.rows), m.VerboseNamePlural)
 	if len(d.rows) == 1 {
-		cause = fmt.Sprintf("deleted with %s %s", m.VerboseName, d.rows[0].label)
-	}
-	record := func(m *catalog.Model, action, message string, before, after json.RawMessage) error {
-		row := before
-		if after != nil {
-			row = after
-		}
-		return c.journal(tx, m, change{action: action, id: idOf(m, row), label: labelOf(m, row), message: message, before: before, after: after})
+		cause = fmt.Sprintf("deleted with %s %s", m.VerboseName, d.rows[0].label())
 	}
 	for _, row := range d.found {
-		if err := record(m, "delete", "deleted", row.row, nil); err != nil {
+		if err := c.journal(tx, change{row: row.row, action: "delete", message: "deleted", before: row.row}); err != nil {
 			return err
 		}
 	}
@@ -123,7 +107,7 @@ func (d *deletion) journal(c *call, tx database.Tx) error {
 			continue
 		}
 		for _, row := range a.along {
-			if err := record(a.model, "delete", cause, row.row, nil); err != nil {
+			if err := c.journal(tx, change{row: row.row, action: "delete", message: cause, before: row.row}); err != nil {
 				return err
 			}
 		}
@@ -132,15 +116,16 @@ func (d *deletion) journal(c *call, tx database.Tx) error {
 			if err != nil {
 				return err
 			}
-			later := map[string]json.RawMessage{}
-			for _, row := range after {
-				later[row.identity] = row.row
+			later := map[string]*row{}
+			for _, found := range after {
+				later[found.identity] = found.row
 			}
-			for _, row := range rows {
-				if later[row.identity] == nil {
+			for _, before := range rows {
+				is := later[before.identity]
+				if is == nil {
 					continue
 				}
-				if err := record(a.model, "update", "changed by a deletion", row.row, later[row.identity]); err != nil {
+				if err := c.journal(tx, change{row: is, action: "update", message: "changed by a deletion", before: before.row, after: is}); err != nil {
 					return err
 				}
 			}
@@ -185,7 +170,7 @@ func (w *write) deleteRow(scope access.Scope, where, version database.Condition)
 	case version == nil:
 		return nil, rowNotFound(m)
 	}
-	current, err := w.rowWhere(w.tx, scope, where, lockable(m.Table))
+	current, _, err := w.readRow(w.tx, scope, where, lockable(m.Table))
 	if err != nil {
 		return nil, err
 	}

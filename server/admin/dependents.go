@@ -45,14 +45,15 @@ type affected struct {
 	// gone are all rows that go, by identity; along those of them that go with others.
 	gone  map[string]bool
 	along []foundRow
+	// unseen is whether some of the rows that are concerned are out of the token's sight: nothing is told of any then.
+	unseen bool
 	// changed are rows that lose what pointed at a row that goes, restricting those that forbid it to go.
 	changed, restricting []foundRow
 }
 
-// foundRow is a row with what is needed to follow it.
+// foundRow is a row with what is needed to follow it; of a table that is not registered it has no fields.
 type foundRow struct {
-	// row holds the fields of a registered model's row; nil for other tables.
-	row json.RawMessage
+	*row
 	// values are those of the columns of the key and of those that foreign keys name.
 	values map[*database.Column]database.Value
 	// identity tells the row from others of its table.
@@ -89,9 +90,13 @@ func (f *follower) follow(rows []foundRow) error {
 		f.judge(a)
 	}
 	if len(f.obstacles) > 0 {
-		return failf(CodeProtected, "%s cannot be deleted: %s", f.root.Name, strings.Join(f.obstacles, "; "))
+		return f.obstructed()
 	}
 	return nil
+}
+
+func (f *follower) obstructed() error {
+	return failf(CodeProtected, "%s cannot be deleted: %s", f.root.Name, strings.Join(f.obstacles, "; "))
 }
 
 // meet finds the rows that a foreign key leads from to rows that go, and returns those of them that go along and were not
@@ -135,6 +140,7 @@ func (f *follower) seeAll(a *affected, where database.Condition, all int) error 
 	}
 	visible, err := f.find(a.scope.Source(), a.model, where)
 	if err == nil && len(visible) < all {
+		a.unseen = true
 		f.obstruct(otherRecords + " depend on it")
 	}
 	return err
@@ -172,7 +178,9 @@ func (f *follower) obstruct(obstacle string) {
 	}
 }
 
-func (f *follower) nameable(a *affected) bool { return a.model != nil && a.scope.Has(access.View) }
+func (f *follower) nameable(a *affected) bool {
+	return a.model != nil && a.scope.Has(access.View) && !a.unseen
+}
 
 // consequences are what goes along, model by model; what the token may not view is added up.
 func (f *follower) consequences() []consequence {
@@ -206,10 +214,14 @@ func verboseName(m *catalog.Model, n int) string {
 
 // count bounds what one deletion does.
 func (f *follower) count(rows int) error {
-	if f.total += rows; f.total > maxDeletion {
-		return failf(CodeProtected, "%s cannot be deleted: more than %d rows would go or change; delete what depends on it in smaller steps first", f.root.Name, maxDeletion)
+	f.total += rows
+	switch {
+	case f.total <= maxDeletion:
+		return nil
+	case len(f.obstacles) > 0: // how many there are is not the token's to know
+		return f.obstructed()
 	}
-	return nil
+	return failf(CodeProtected, "%s cannot be deleted: more than %d rows would go or change; delete what depends on it in smaller steps first", f.root.Name, maxDeletion)
 }
 
 func (f *follower) affected(t *database.Table, m *catalog.Model) *affected {
@@ -261,20 +273,16 @@ func (f *follower) find(from database.Source, m *catalog.Model, where database.C
 		output = append(output, database.Output{Name: columnMember(column), Columns: []*database.Column{column}})
 	}
 	plan := &database.Select{From: from, Output: output, Where: where, Limit: maxDeletion + 1, MaxValue: maxJournalValue, MaxBytes: maxDeletionBytes, Lock: lockable(t)}
-	text, page, err := f.tx.Select(f.ctx, plan, []byte{'['})
+	decoded, page, err := readAll[map[string]json.RawMessage](f.ctx, f.tx, plan)
 	if err != nil {
 		return nil, err
 	}
 	if page.Cut {
 		return nil, f.count(maxDeletion + 1)
 	}
-	var decoded []map[string]json.RawMessage
-	if err := json.Unmarshal(append(text, ']'), &decoded); err != nil {
-		return nil, err
-	}
 	rows := make([]foundRow, len(decoded))
 	for i, all := range decoded {
-		if rows[i], err = takeRow(all, columns); err != nil {
+		if rows[i], err = takeRow(m, all, columns); err != nil {
 			return nil, err
 		}
 		if len(t.PrimaryKey) == 0 && len(f.catalog.Dependents(t)) == 0 {
@@ -287,8 +295,8 @@ func (f *follower) find(from database.Source, m *catalog.Model, where database.C
 func columnMember(c *database.Column) string { return "=" + c.Name }
 
 // takeRow takes the columns out of a row's members; what is left are its fields.
-func takeRow(all map[string]json.RawMessage, columns []*database.Column) (foundRow, error) {
-	row := foundRow{values: map[*database.Column]database.Value{}}
+func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns []*database.Column) (foundRow, error) {
+	row := foundRow{row: &row{model: m, fields: all}, values: map[*database.Column]database.Value{}}
 	var identity strings.Builder
 	for _, column := range columns {
 		raw := all[columnMember(column)]
@@ -309,9 +317,7 @@ func takeRow(all map[string]json.RawMessage, columns []*database.Column) (foundR
 		row.values[column] = value
 	}
 	row.identity = identity.String()
-	var err error
-	row.row, err = json.Marshal(all)
-	return row, err
+	return row, nil
 }
 
 // pointing is the condition that a foreign key names one of the rows; nil where it can name none.

@@ -107,13 +107,13 @@ func result(text []byte, err error) Result {
 func tell(e *database.Error) *toolError {
 	switch e.Code {
 	case database.Unreachable:
-		return &toolError{Code: CodeUnavailable, Message: "the database cannot be reached; try again in a few seconds"}
+		return &toolError{Code: CodeUnavailable, Message: "the database cannot be reached, and nothing was changed; try again in a few seconds"}
 	case database.Busy:
-		return &toolError{Code: CodeUnavailable, Message: "all of the server's database connections are busy; try again, with fewer calls at once"}
+		return &toolError{Code: CodeUnavailable, Message: "all of the server's database connections are busy, and nothing was changed; try again in a few seconds, with fewer calls at once"}
 	case database.Timeout:
-		return &toolError{Code: CodeTimeout, Message: "the database took too long; narrow the filters, or ask for fewer rows"}
+		return &toolError{Code: CodeTimeout, Message: "the database took too long, and nothing was changed; ask for less at once (narrower filters, a smaller limit, fewer items, total: none), or try again later"}
 	case database.Cancelled:
-		return &toolError{Code: CodeUnavailable, Message: "the call was cancelled"}
+		return &toolError{Code: CodeUnavailable, Message: "the call was cancelled, and nothing was changed; call again where it is still wanted"}
 	case database.Changed:
 		return &toolError{Code: CodeUnavailable, Message: "the table has just changed; try again in a few seconds"}
 	case database.Invalid:
@@ -121,13 +121,13 @@ func tell(e *database.Error) *toolError {
 	case database.Violated:
 		return violationOf(nil, e.Violation)
 	case database.Locked:
-		return &toolError{Code: CodeUnavailable, Message: "another change is in the way; try again"}
+		return &toolError{Code: CodeUnavailable, Message: "another transaction holds what this call needs, and nothing was changed; try again in a few seconds"}
 	case database.Refused:
-		return &toolError{Code: CodePermissionDenied, Message: "the database user of this endpoint may not do that; whoever administers the database can grant it"}
+		return &toolError{Code: CodePermissionDenied, Message: "the database user of this endpoint may not do that, and trying again will not help; whoever administers the database can grant it"}
 	case database.Full:
-		return &toolError{Code: CodeUnavailable, Message: "the database has no room left; nothing was changed"}
+		return &toolError{Code: CodeUnavailable, Message: "the database has no room left, and nothing was changed; whoever administers it must make room before you try again"}
 	case database.Uncertain:
 		return &toolError{Code: CodeUnavailable, Message: "the connection to the database broke while the change was being committed: it is not known whether it took hold; read the rows before you try again"}
 	}
-	return &toolError{Code: CodeInternal, Message: "the database could not answer"}
+	return &toolError{Code: CodeInternal, Message: "the database could not do this, and nothing was changed; whoever administers the endpoint finds the cause in its log"}
 }

@@ -23,11 +23,11 @@ func TestFailuresOfTheDatabaseAreToldApart(t *testing.T) {
 		{database.Changed, CodeUnavailable, "just changed", false, true},
 		{database.Invalid, CodeInvalidArgument, "a message for the caller", false, false},
 		{database.Violated, CodeValidation, "a rule of the database", false, false},
-		{database.Locked, CodeUnavailable, "another change is in the way; try again", false, false},
+		{database.Locked, CodeUnavailable, "another transaction holds what this call needs", false, false},
 		{database.Refused, CodePermissionDenied, "the database user of this endpoint may not", false, false},
 		{database.Full, CodeUnavailable, "no room left", false, false},
 		{database.Uncertain, CodeUnavailable, "not known whether it took hold", false, false},
-		{database.Failed, CodeInternal, "could not answer", false, false},
+		{database.Failed, CodeInternal, "could not do this", false, false},
 	} {
 		t.Run(string(c.code), func(t *testing.T) {
 			cause := errors.New("the driver's own words")

@@ -120,13 +120,13 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 		condition, err := keyEquals(t.model, value)
 		return database.Not{Condition: condition}, err
 	case "in":
-		var any database.Or
+		var any []database.Condition
 		err := lookup.EachValue(value, func(raw json.RawMessage) error {
 			condition, err := keyEquals(t.model, raw)
 			any = append(any, condition)
 			return err
 		})
-		return any, err
+		return either(any), err
 	}
 	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are exact, ne, in", name)
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -91,5 +92,19 @@ func TestDescribeShowsNoExpressionOfAComputedColumn(t *testing.T) {
 	}
 	if f := describeField(track.Field("genre")); f.Default != "'jazz'" {
 		t.Errorf("a field with a default is described as %+v", f)
+	}
+}
+
+func TestManyKeysOfSeveralColumns(t *testing.T) {
+	l := newLibrary(t)
+	keys := []string{`"1,sand"`}
+	for i := range 999 {
+		keys = append(keys, fmt.Sprintf(`"%d,sand"`, i+100))
+	}
+	if answer := l.must(ownerText, "list_tag", `{"filters":{"id__in":[`+strings.Join(keys, ",")+`]}}`); answer["count"] != 1.0 {
+		t.Errorf("got %v", answer)
+	}
+	if answer := l.must(ownerText, "list_tag", `{"filters":{"id__in":[]}}`); answer["count"] != 0.0 {
+		t.Errorf("of none: %v", answer)
 	}
 }

@@ -19,7 +19,8 @@ func (c *call) get() ([]byte, error) {
 		return nil, err
 	}
 	if !inlines && !related {
-		return c.rowWhere(c.db, c.scope, where, false)
+		row, _, err := c.readRow(c.db, c.scope, where, false)
+		return row, err
 	}
 	k := &kin{call: c, parent: c.scope, where: where}
 	if inlines {

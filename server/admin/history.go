@@ -52,13 +52,13 @@ func (c *call) history() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := c.rowWhere(c.db, c.scope, where, false)
+	text, _, err := c.readRow(c.db, c.scope, where, false)
 	if err != nil {
 		return nil, err
 	}
 	m := c.scope.Model()
-	id := idOf(m, row)
-	j := journalOf(c, id)
+	is := &row{model: m, text: text}
+	j := journalOf(c, is.id())
 	first, err := j.first()
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func (c *call) history() ([]byte, error) {
 		return nil, err
 	}
 	// What the row was called then may be a field that is hidden today: it is called what it is called now.
-	called := labelOf(m, row)
-	found := rowHistory{Model: m.Name, ObjectID: id, Count: len(entries), History: make([]historyEntry, len(entries))}
+	called := is.label()
+	found := rowHistory{Model: m.Name, ObjectID: is.id(), Count: len(entries), History: make([]historyEntry, len(entries))}
 	for i, e := range entries {
 		changes := e.visibleChanges(c.scope)
 		found.History[i] = historyEntry{Action: e.Action, ActionTime: j.moment(e.At), Token: e.Token, ObjectRepr: called,
@@ -130,12 +130,8 @@ type journalEntry struct {
 func (j *rowJournal) read(first database.Condition, limit, offset int) ([]journalEntry, error) {
 	plan := j.newest(append(slices.Clone(j.where), first), "at", "token", "action", "changes")
 	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, j.settings.MaxResultBytes
-	out, page, err := j.db.Select(j.ctx, plan, []byte("["))
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]journalEntry, 0, page.Count)
-	return entries, json.Unmarshal(append(out, ']'), &entries)
+	entries, _, err := readAll[journalEntry](j.ctx, j.db, plan)
+	return entries, err
 }
 
 // moment is the time of an entry in RFC 3339; where the table's type has no zone, it is kept in UTC.

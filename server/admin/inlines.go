@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ func (c *call) readInlines(raw json.RawMessage, creates bool, ownProblem error) 
 		return nil, invalid("inlines: %s has no key by which rows could belong to one of it", c.scope.Model().Name)
 	}
 	var items inlineItems
-	for _, name := range sortedNames(given) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		inline, scope := c.findInline(name)
 		if inline == nil {
 			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", c.scope.Model().Name, name, orNone(c.inlineNames()))
@@ -224,8 +225,11 @@ func (w *write) writeInline(item inlineItem, parent []database.Assignment, chang
 	model := item.scope.Model().Name
 	if item.where == nil {
 		added, err := w.insertRow(item.data, parent, nil)
-		changes.Created = append(changes.Created, inlineRow{model, added.id})
-		return err
+		if err != nil {
+			return err
+		}
+		changes.Created = append(changes.Created, inlineRow{model, added.id()})
+		return nil
 	}
 	where := database.And{item.where}
 	for _, a := range parent {
@@ -236,10 +240,13 @@ func (w *write) writeInline(item inlineItem, parent []database.Assignment, chang
 		if err != nil {
 			return err
 		}
-		changes.Deleted = append(changes.Deleted, inlineRow{model, gone.rows[0].id})
+		changes.Deleted = append(changes.Deleted, inlineRow{model, gone.rows[0].id()})
 		return nil
 	}
 	changed, err := w.updateRow(item.data, where, nil, nil)
-	changes.Updated = append(changes.Updated, inlineRow{model, changed.id})
-	return err
+	if err != nil {
+		return err
+	}
+	changes.Updated = append(changes.Updated, inlineRow{model, changed.id()})
+	return nil
 }

@@ -11,15 +11,14 @@ import (
 
 // change is what happened to one row, for the audit table and history.
 type change struct {
+	// row is the one that it happened to.
+	row *row
 	// action is create, update, delete, or action:<name>.
 	action string
-	// id is the row's id as rows show it (JSON); label what people call the row.
-	id    json.RawMessage
-	label string
 	// message says in words what happened.
 	message string
-	// before and after are the row as JSON objects of its fields; nil before a create and after a delete.
-	before, after json.RawMessage
+	// before and after are the row as it was and is; nil before a create, after a delete, and where it is not told.
+	before, after *row
 }
 
 // maxJournalValue is the most bytes of one value in the audit table, maxJournalText the most characters of a label or
@@ -37,11 +36,12 @@ type fieldChange struct {
 
 // journal writes a change to the audit table, in the transaction of the change itself. Without an audit table it does
 // nothing. Hidden, masked and secret-looking fields are left out.
-func (c *call) journal(tx database.Tx, m *catalog.Model, ch change) error {
+func (c *call) journal(tx database.Tx, ch change) error {
 	table := c.catalog.Audit()
 	if table == nil {
 		return nil
 	}
+	m := ch.row.model
 	changes, err := json.Marshal(fieldChanges(m, ch.before, ch.after))
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *call) journal(tx database.Tx, m *catalog.Model, ch change) error {
 	entry := database.Insert{Into: c.token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{
 		{"token", c.token.Name()}, {"action", ch.action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
-		{"object_id", plainText(ch.id)}, {"object_repr", excerpt(ch.label)}, {"message", excerpt(ch.message)}, {"changes", string(changes)},
+		{"object_id", plainText(ch.row.id())}, {"object_repr", excerpt(ch.row.label())}, {"message", excerpt(ch.message)}, {"changes", string(changes)},
 	} {
 		column := table.Column(cell.name)
 		if column == nil {
@@ -69,8 +69,8 @@ func (c *call) journal(tx database.Tx, m *catalog.Model, ch change) error {
 }
 
 // fieldChanges are the fields that differ, by the names of their columns: an exposure's names may be others tomorrow.
-func fieldChanges(m *catalog.Model, before, after json.RawMessage) map[string]fieldChange {
-	was, is := members(before), members(after)
+func fieldChanges(m *catalog.Model, before, after *row) map[string]fieldChange {
+	was, is := before.members(), after.members()
 	changes := map[string]fieldChange{}
 	for _, f := range m.Fields {
 		if f.Masked || f.Secret || bytes.Equal(was[f.Name], is[f.Name]) {
@@ -96,4 +96,18 @@ func excerpt(text string) string {
 		return string(runes[:maxJournalText-1]) + "…"
 	}
 	return text
+}
+
+// journalRows writes a line about each row that an action is run on; after has, by id, those whose change is told.
+func (e *errand) journalRows(w *write, rows []*row, message string, after map[string]*row) error {
+	for _, r := range rows {
+		ch := change{row: r, action: actionPrefix + e.declared.Name, message: message}
+		if after != nil {
+			ch.before, ch.after = r, after[string(r.id())]
+		}
+		if err := e.journal(w.tx, ch); err != nil {
+			return err
+		}
+	}
+	return nil
 }

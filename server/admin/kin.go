@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -91,7 +90,7 @@ func (k *kin) addColumns(r *catalog.Relation) {
 
 // answer returns the parent's row with the groups behind its own members.
 func (k *kin) answer() ([]byte, error) {
-	out, values, err := k.rowAndValues(k.db, k.parent, k.where, false, k.columns)
+	out, values, err := k.readRow(k.db, k.parent, k.where, false, k.columns...)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +122,10 @@ func (k *kin) appendRows(out []byte, part kinPart) ([]byte, error) {
 	if !any {
 		return out, nil
 	}
+	if len(out) >= k.settings.MaxResultBytes { // a Select writes one row at least
+		k.more = append(k.more, part.name)
+		return out, nil
+	}
 	output, err := planOutput(part.target, nil)
 	if err != nil {
 		return nil, err
@@ -151,19 +154,4 @@ func (k *kin) related(r *catalog.Relation) (database.Condition, bool) {
 		all = append(all, database.Compare{Column: r.Theirs[i], Op: database.Equal, Value: value})
 	}
 	return all, true
-}
-
-// keyOrder is the order of a model's key.
-func keyOrder(m *catalog.Model) []database.Order {
-	order := make([]database.Order, len(m.Key))
-	for i, f := range m.Key {
-		order[i] = database.Order{Column: f.Column}
-	}
-	return order
-}
-
-// appendJSON appends a text as a JSON string.
-func appendJSON(dst []byte, text string) []byte {
-	quoted, _ := json.Marshal(text) // a string: it cannot fail
-	return append(dst, quoted...)
 }

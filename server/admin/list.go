@@ -45,7 +45,7 @@ func planList(scope access.Scope, args arguments) (*database.Select, error) {
 	if len(where) > 0 {
 		plan.Where = where
 	}
-	if plan.Total, err = planTotal(scope, args); err != nil {
+	if plan.Total, err = planTotal(scope, args, plan.Where); err != nil {
 		return nil, err
 	}
 	names, err := args.texts("order_by")
@@ -84,7 +84,7 @@ func planPage(scope access.Scope, args arguments) (*database.Select, error) {
 // direction, so that pages never overlap.
 func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 	m := scope.Model()
-	var order []database.Order
+	order := make([]database.Order, 0, len(names)+len(m.Ordering)+len(m.Key))
 	add := func(f *catalog.Field, descending bool) {
 		if !slices.ContainsFunc(order, func(o database.Order) bool { return o.Column == f.Column }) {
 			order = append(order, database.Order{Column: f.Column, Descending: descending})

@@ -30,11 +30,11 @@ func allOperations() []operation {
 			advice: "fields, types and relationships: look here before you filter"},
 		{name: "actions", may: has(access.View), label: "view", run: (*call).actions, define: defineActions, offered: hasActions, many: true,
 			advice: "the actions that you may run, and what each needs"},
-		{name: "action", may: mayAct, label: "run actions on", writes: true, run: (*call).action, define: defineAction, offered: hasActions, many: true,
+		{name: "action", may: mayAct, label: "run actions on", writes: true, run: (*call).action, define: defineAction, offered: hasActions, useful: canAct, many: true,
 			advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true"},
-		{name: "bulk", may: mayWrite, label: "change", writes: true, run: (*call).bulk, define: defineBulk, offered: canBulk, many: true,
+		{name: "bulk", may: mayWrite, label: "change", writes: true, run: (*call).bulk, define: defineBulk, offered: canBulk, useful: canWrite, many: true,
 			advice: "many rows in one transaction; atomic: true makes it all or nothing"},
-		{name: "related", may: has(access.View), label: "view", run: (*call).related, define: defineRelated, offered: hasRelations,
+		{name: "related", may: has(access.View), label: "view", run: (*call).related, define: defineRelated, offered: hasRelations, useful: canFollow,
 			advice: "the rows that a relation of one row leads to"},
 		{name: "history", may: has(access.View), label: "view", run: (*call).history, define: defineHistory, offered: hasHistory,
 			advice: "who changed a row, when and how"},
@@ -88,12 +88,28 @@ func (o *operation) offeredFor(c *catalog.Catalog, m *catalog.Model) bool {
 	return o.offered == nil || o.offered(c, m)
 }
 
-// offered are the operations that the token may use on a model; none on one that is not served.
+// usable is whether a token can do anything with the operation, on a model that offers it.
+func (o *operation) usable(c *catalog.Catalog, scope access.Scope) bool {
+	return o.may(scope) && (o.useful == nil || o.useful(c, scope))
+}
+
+// What a token needs beyond the verb, so that it can do anything with an operation.
+
+func canAct(c *catalog.Catalog, scope access.Scope) bool { return len(actionsOf(c, scope)) > 0 }
+
+func canFollow(_ *catalog.Catalog, scope access.Scope) bool { return len(scope.Relations()) > 0 }
+
+// canWrite is whether bulk_ has an operation that the token may use.
+func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
+	return slices.ContainsFunc(bulkOperations(scope.Model()), func(name string) bool { return findOperation(name).may(scope) })
+}
+
+// offered are the operations that are of use to the token on a model; none on one that is not served.
 func (a *Admin) offered(token *access.Token, m *catalog.Model) []*operation {
 	var some []*operation
 	scope := token.Reach(m)
 	for i := range operations {
-		if op := &operations[i]; m.Served() && op.offeredFor(a.catalog, m) && op.may(scope) {
+		if op := &operations[i]; m.Served() && op.offeredFor(a.catalog, m) && op.usable(a.catalog, scope) {
 			some = append(some, op)
 		}
 	}

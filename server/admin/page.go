@@ -20,7 +20,8 @@ func (c *call) answerPage(opening string, scope access.Scope, plan *database.Sel
 	if err != nil {
 		return nil, err
 	}
-	head := append(make([]byte, 0, room), opening...)
+	var small [128]byte
+	head := append(small[:0], opening...)
 	head = strconv.AppendInt(append(head, `"count":`...), int64(page.Count), 10)
 	if page.Total >= 0 {
 		head = strconv.AppendInt(append(head, `,"total_count":`...), page.Total, 10)

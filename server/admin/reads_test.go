@@ -156,6 +156,40 @@ func TestMaskedFieldsAreShownMaskedAndComparedNowhere(t *testing.T) {
 	}
 }
 
+// All that get_ brings together counts as one answer.
+func TestRelatedRowsOfOneRowAreCutAndSaySo(t *testing.T) {
+	l := newLibrary(t)
+	l.admin.settings.MaxResultBytes = 1
+	row := l.must(ownerText, "get_book", `{"id":1,"include_related":true,"include_inlines":true}`)
+	if parts := fmt.Sprint(row["_inlines"], row["_related"]); strings.Contains(parts, "map[id") {
+		t.Errorf("the answer goes on beyond its size: %s", parts)
+	}
+	if notice := fmt.Sprint(row["_notice"]); !strings.Contains(notice, "chapter_by_book") || !strings.Contains(notice, "related_book") {
+		t.Errorf("notice is %s", notice)
+	}
+}
+
+func TestAnIntegerBeyondAllIDsIsTheIDOfNoRow(t *testing.T) {
+	l := newLibrary(t)
+	const beyond = `"99999999999999999999"`
+	for tool, arguments := range map[string]string{
+		"get_book": `{"id":` + beyond + `}`, "get_tag": `{"id":"99999999999999999999,sand"}`, "delete_book": `{"id":` + beyond + `}`,
+		"update_book":  `{"id":` + beyond + `,"data":{"title":"x"}}`,
+		"action_shelf": `{"action":"delete_selected","ids":[` + beyond + `,"-99999999999999999999"],"confirm":true}`,
+	} {
+		if r := l.call(ownerText, tool, arguments); r.Code != CodeNotFound {
+			t.Errorf("%s %s: %s", tool, arguments, r.Text)
+		}
+	}
+	answer := l.must(ownerText, "action_shelf", `{"action":"delete_selected","ids":[`+beyond+`,3],"confirm":true}`)
+	if fmt.Sprint(answer["missing_ids"]) != "[99999999999999999999]" || answer["affected_count"] != 1.0 {
+		t.Errorf("beside one that is there: %v", answer)
+	}
+	if r := l.call(ownerText, "action_shelf", `{"action":"delete_selected","ids":[null],"confirm":true}`); r.Code != CodeInvalidArgument {
+		t.Errorf("null: %s", r.Text)
+	}
+}
+
 func TestLargeResultsAreCutAndSaySo(t *testing.T) {
 	l := shelves(t, 50)
 	l.admin.settings.MaxResultBytes = 500

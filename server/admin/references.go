@@ -15,7 +15,8 @@ const noSuchRow = "names a row that does not exist"
 type reference struct {
 	key    *database.ForeignKey
 	target access.Scope
-	// values are those of the key's columns; nil where the call does not set all of them, or sets one to null.
+	// values are those of the key's columns; nil where the call does not set all of them, or sets one to null, and where
+	// they lead to the very row that is written.
 	values []database.Value
 }
 
@@ -34,12 +35,26 @@ func (c *call) referencesOf(d *rowData) []reference {
 				r.values = append(r.values, d.set[i].Value)
 			}
 		}
-		if len(r.values) != len(fk.Columns) {
+		if len(r.values) != len(fk.Columns) || d.isNamedBy(fk, r.values) {
 			r.values = nil
 		}
 		all = append(all, r)
 	}
 	return all
+}
+
+// isNamedBy is whether a foreign key with these values leads to the row itself: it is there once it is written.
+func (d *rowData) isNamedBy(fk *database.ForeignKey, values []database.Value) bool {
+	if fk.References != d.scope.Model().Table {
+		return false
+	}
+	for i, column := range fk.ReferencedColumns {
+		own := slices.IndexFunc(d.set, func(a database.Assignment) bool { return a.Column == column && a.How == database.AssignValue })
+		if own < 0 || !sameValue(column, d.set[own].Value, values[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkReferences sees to it that each foreign key names a row that the token may see. One that is not there and one that

@@ -39,7 +39,7 @@ func (c *call) related() ([]byte, error) {
 
 	k := &kin{call: c, parent: c.scope, where: where}
 	k.addColumns(relation)
-	if _, k.values, err = c.rowAndValues(c.db, c.scope, where, false, k.columns); err != nil {
+	if _, k.values, err = c.readRow(c.db, c.scope, where, false, k.columns...); err != nil {
 		return nil, err
 	}
 	opening := `{"relation":` + string(appendJSON(nil, name)) + `,"type":`
@@ -49,7 +49,7 @@ func (c *call) related() ([]byte, error) {
 	}
 	plan.Where = condition
 	if relation.Many {
-		if plan.Total, err = planTotal(target, nil); err != nil {
+		if plan.Total, err = planTotal(target, nil, plan.Where); err != nil {
 			return nil, err
 		}
 		if plan.Order, err = planOrder(target, nil); err != nil {

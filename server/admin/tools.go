@@ -106,7 +106,7 @@ func (a *Admin) eachTool(token *access.Token, do func(piece []byte)) {
 	for _, m := range a.catalog.Models() {
 		scope := token.Reach(m)
 		for _, piece := range a.tools.models[m.Index] {
-			if piece.op.may(scope) {
+			if piece.op.usable(a.catalog, scope) {
 				do(piece.json)
 			}
 		}

@@ -14,12 +14,12 @@ func defineList(m *catalog.Model) definition {
 		"limit":    limitSchema(m, m.DefaultPageSize),
 		"offset":   offsetSchema(),
 		"order_by": {Type: "array", Items: &schema{Type: "string"}, Description: "field names; a leading - is descending"},
-		"filters":  {Type: "object", Description: "field or relation__field, with __lookup (exact, ne, in, range, gt, gte, lt, lte, isnull, contains, icontains, startswith, endswith, date, year, …), to value; all must hold"},
-		"fields":   {Type: "array", Items: &schema{Type: "string"}, Description: "only these fields; all without it"},
-		"total":    {Type: "string", Enum: []any{totalExact, totalNone}, Description: "how matching rows are counted: exact may take long, none leaves total_count out"},
+		"filters":  {Type: "object", Description: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, to value; all must hold"},
+		"fields":   {Type: "array", Items: &schema{Type: "string"}, Description: "only these; all without it"},
+		"total":    {Type: "string", Enum: []any{totalExact, totalNone}, Description: "exact counts however long it takes; none leaves total_count out"},
 	}
 	if m.UniqueKey {
-		properties["cursor"] = schema{Type: "string", Description: "next_cursor of the page before, with the same order_by, filters and search; instead of offset"}
+		properties["cursor"] = schema{Type: "string", Description: "next_cursor of the page before, all but limit unchanged; instead of offset"}
 	}
 	if len(m.Search) > 0 {
 		properties["search"] = schema{Type: "string", Description: "words that must all be found, in " + searchNames(m)}
@@ -96,12 +96,12 @@ func defineAutocomplete(m *catalog.Model) definition {
 func limitSchema(m *catalog.Model, absent int) schema {
 	zero := 0
 	if m == nil {
-		return schema{Type: "integer", Minimum: &zero, Description: "rows per page"}
+		return schema{Type: "integer", Minimum: &zero}
 	}
-	return schema{Type: "integer", Minimum: &zero, Maximum: &m.MaxPageSize, Description: fmt.Sprintf("rows per page; %d without it", min(absent, m.MaxPageSize))}
+	return schema{Type: "integer", Minimum: &zero, Maximum: &m.MaxPageSize, Description: fmt.Sprintf("%d without it", min(absent, m.MaxPageSize))}
 }
 
 func offsetSchema() schema {
 	zero := 0
-	return schema{Type: "integer", Minimum: &zero, Description: "rows to pass over"}
+	return schema{Type: "integer", Minimum: &zero}
 }

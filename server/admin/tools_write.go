@@ -71,7 +71,7 @@ func defineBulk(m *catalog.Model) definition {
 	}
 	return definition{
 		Name:        "bulk_" + m.Name,
-		Description: fmt.Sprintf("Write many %s in one transaction. Fields: %s.", m.VerboseNamePlural, fieldTypes(m)),
+		Description: fmt.Sprintf("Write many %s in one transaction, with data as in create_%s.", m.VerboseNamePlural, m.Name),
 		InputSchema: closed(map[string]schema{
 			"operation": {Type: "string", Enum: names},
 			"items":     {Type: "array", Items: &schema{}, Description: items},
@@ -84,9 +84,8 @@ func defineBulk(m *catalog.Model) definition {
 // idArgument is the argument that names a row.
 func idArgument(m *catalog.Model) schema {
 	id := idSchema(m)
-	id.Description = "primary key"
 	if len(m.Key) > 1 {
-		id.Description = "primary key: " + keyNames(m) + ", each percent-encoded, joined by commas"
+		id.Description = keyNames(m) + ", each percent-encoded, joined by commas"
 	}
 	return id
 }

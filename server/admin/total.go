@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"slices"
+
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -14,8 +16,8 @@ const (
 
 // planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
 // token under a row policy gets no estimate, which would tell of rows that it may not see (decisions section 4,
-// "total_count").
-func planTotal(scope access.Scope, args arguments) (database.Total, error) {
+// "total_count"); nor does a condition that follows a relation to rows under one.
+func planTotal(scope access.Scope, args arguments, where database.Condition) (database.Total, error) {
 	asked, err := args.text("total")
 	if err != nil {
 		return 0, err
@@ -35,8 +37,23 @@ func planTotal(scope access.Scope, args arguments) (database.Total, error) {
 	case contract.TotalCapped:
 		return database.TotalCapped, nil
 	}
-	if scope.Limited() {
+	if scope.Limited() || followsLimited(where) {
 		return database.TotalCapped, nil
 	}
 	return database.TotalAuto, nil
+}
+
+// followsLimited is whether a condition asks for rows of a source that is under a row policy.
+func followsLimited(where database.Condition) bool {
+	switch c := where.(type) {
+	case database.And:
+		return slices.ContainsFunc(c, followsLimited)
+	case database.Or:
+		return slices.ContainsFunc(c, followsLimited)
+	case database.Not:
+		return followsLimited(c.Condition)
+	case database.Exists:
+		return c.From.Policy() != nil || followsLimited(c.Where)
+	}
+	return false
 }

@@ -38,9 +38,26 @@ func TestWaysOfCounting(t *testing.T) {
 			}
 			token := l.tokens.Authenticate("Bearer "+clerkText, time.Now())
 			scope, _ := token.Scope(l.admin.catalog.Model("author"))
-			if got, err := planTotal(scope, args); err != nil || got != c.want {
+			if got, err := planTotal(scope, args, nil); err != nil || got != c.want {
 				t.Errorf("got %d (%v), want %d", got, err, c.want)
 			}
 		})
+	}
+}
+
+// The planner would estimate how many rows of the other model meet the condition, those that the token may not see too.
+func TestNothingIsEstimatedThroughARelationToRowsUnderAPolicy(t *testing.T) {
+	l := newLibrary(t, on("author", func(m *contract.Model) {
+		m.RowPolicies = []contract.RowPolicy{{Name: "branch", Everyone: true, Filters: []contract.Filter{{Field: "branch", TokenAttribute: "branch"}}}}
+	}))
+	token := l.tokens.Authenticate("Bearer "+clerkText, time.Now())
+	for filters, want := range map[string]database.Total{
+		`{"author__name":"Herbert"}`: database.TotalCapped, `{"author__name__ne":"Herbert"}`: database.TotalCapped, `{"title":"Dune"}`: database.TotalAuto,
+	} {
+		scope, _ := token.Scope(l.admin.catalog.Model("book"))
+		plan, err := planList(scope, arguments{"filters": json.RawMessage(filters)})
+		if err != nil || plan.Total != want {
+			t.Errorf("%s: got %+v (%v), want %d", filters, plan, err, want)
+		}
 	}
 }

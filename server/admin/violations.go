@@ -27,8 +27,13 @@ type fieldViolation struct {
 	Messages []string `json:"messages"`
 }
 
+// maxViolations is how many are told; the others are counted.
+const maxViolations = 100
+
 func (v *violations) add(field, format string, args ...any) {
-	v.ErrorCount++
+	if v.ErrorCount++; v.ErrorCount > maxViolations {
+		return
+	}
 	message := fmt.Sprintf(format, args...)
 	for i := range v.Errors {
 		if v.Errors[i].Field == field {
@@ -42,11 +47,14 @@ func (v *violations) add(field, format string, args ...any) {
 
 // addAll adds another's, with a prefix before each field.
 func (v *violations) addAll(prefix string, other *violations) {
+	untold := other.ErrorCount
 	for _, e := range other.Errors {
 		for _, message := range e.Messages {
 			v.add(prefix+e.Field, "%s", message)
+			untold--
 		}
 	}
+	v.ErrorCount += untold
 }
 
 // err is nil where nothing is wrong.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
@@ -19,6 +20,42 @@ type write struct {
 
 // errDryRun undoes a transaction that went well.
 var errDryRun = errors.New("dry run")
+
+// writeArguments reads the arguments of an operation that writes, and whether it is to be undone.
+func (c *call) writeArguments(known ...string) (arguments, error) {
+	args, err := parseArguments(c.raw, known...)
+	if err != nil {
+		return nil, err
+	}
+	c.record.DryRun, err = args.flag("dry_run")
+	return args, err
+}
+
+// oneRow reads the id of the row that is meant, and the version that it is expected to have.
+func (c *call) oneRow(args arguments) (where, version database.Condition, err error) {
+	if where, err = c.wantedRow(args); err != nil {
+		return nil, nil, err
+	}
+	c.record.IDs = []string{plainText(args[idName])}
+	version, err = expectedVersion(c.scope.Model(), args["expected_version"])
+	return where, version, err
+}
+
+// mayView is whether answers may show the row's content.
+func (c *call) mayView() bool { return c.scope.Has(access.View) }
+
+// note tells the audit which fields are given values.
+func (c *call) note(d *rowData) { c.record.Fields = d.names() }
+
+// recordRow tells the audit which row was changed, with rows of inline models. A dry run changes none.
+func (c *call) recordRow(r *row, inlines *inlineChanges) {
+	if id := r.id(); id != nil {
+		c.record.IDs = []string{plainText(id)}
+	}
+	if !c.record.DryRun {
+		c.record.Changed = 1 + inlines.count()
+	}
+}
 
 // transact runs do in one transaction. A dry run does all the same, checks what would be checked on commit, and undoes
 // it.
@@ -44,12 +81,9 @@ func (c *call) transact(dryRun bool, do func(*write) error) error {
 // lockable is whether rows can be locked: a view's need not be rows of any table.
 func lockable(t *database.Table) bool { return t.Kind == database.BaseTable }
 
-// written is a row after a write.
+// written is a row after a write, with its values of the columns that were asked for.
 type written struct {
-	// id is nil where the row has no key, or where the database does not tell it.
-	id json.RawMessage
-	// row is as get_ shows it; values are those of the columns that were asked for.
-	row    json.RawMessage
+	*row
 	values []database.Value
 }
 
@@ -68,16 +102,15 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 		return written{}, err
 	}
 	if m.UniqueKey {
-		returning = []database.Output{{Name: idName, Columns: keyColumns(m), Composite: len(m.Key) > 1}}
+		returning = []database.Output{keyOutput(m, idName)}
 	}
-	set := slices.Concat(d.set, parent)
-	row, err := w.tx.Insert(w.ctx, &database.Insert{Into: d.scope.Source(), Set: set, Returning: returning}, nil)
+	text, err := w.tx.Insert(w.ctx, &database.Insert{Into: d.scope.Source(), Set: slices.Concat(d.set, parent), Returning: returning}, nil)
 	if err != nil {
 		return written{}, explain(d.scope, err)
 	}
-	added := written{row: row}
+	added := written{row: &row{model: m, text: text}}
 	if m.UniqueKey {
-		id := members(row)[idName]
+		id := members(text)[idName]
 		if id == nil || isNull(id) {
 			return written{}, failf(CodeInvalidArgument, "nothing was added: the database does not tell the id of a row of %s; give %s in data", m.Name, keyNames(m))
 		}
@@ -85,20 +118,17 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 		if err != nil {
 			return written{}, err
 		}
-		if added, err = w.readBack(d, id, where, columns); err != nil {
+		if added, err = w.readBack(d, where, columns); err != nil {
 			return written{}, err
 		}
-	} else {
-		added.id = idOf(m, row)
 	}
-	ch := change{action: "create", id: added.id, label: labelOf(m, added.row), message: "created", after: added.row}
-	return added, w.journal(w.tx, m, ch)
+	return added, w.journal(w.tx, change{row: added.row, action: "create", message: "created", after: added.row})
 }
 
 // updateRow changes the row that meets a condition, reads it back through the row policy, and writes the journal.
 func (w *write) updateRow(d *rowData, where database.Condition, version database.Condition, columns []*database.Column) (written, error) {
 	m := d.scope.Model()
-	before, err := w.rowWhere(w.tx, d.scope, where, lockable(m.Table))
+	text, _, err := w.readRow(w.tx, d.scope, where, lockable(m.Table))
 	if err != nil {
 		return written{}, err
 	}
@@ -114,26 +144,35 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 		if err != nil {
 			return written{}, explain(d.scope, err)
 		}
-		if err := onlyOne(m, n, before); err != nil {
+		if err := onlyOne(m, n, text); err != nil {
 			return written{}, err
 		}
 	}
-	changed, err := w.readBack(d, idOf(m, before), where, columns)
+	changed, err := w.readBack(d, where, columns)
 	if err != nil {
 		return written{}, err
 	}
-	ch := change{action: "update", id: changed.id, label: labelOf(m, changed.row), message: changedFields(d), before: before, after: changed.row}
-	return changed, w.journal(w.tx, m, ch)
+	before := &row{model: m, text: text}
+	return changed, w.journal(w.tx, change{row: changed.row, action: "update", message: d.summary(), before: before, after: changed.row})
 }
 
 // readBack reads the row as it is after a write. One that the token may not see, or whose foreign keys lead to what it
 // may not see, is an error that undoes the write.
-func (w *write) readBack(d *rowData, id json.RawMessage, where database.Condition, columns []*database.Column) (written, error) {
-	row, values, err := w.rowAndValues(w.tx, d.scope, both(where, stillVisible(d.references)), false, columns)
+func (w *write) readBack(d *rowData, where database.Condition, columns []*database.Column) (written, error) {
+	text, values, err := w.readRow(w.tx, d.scope, both(where, stillVisible(d.references)), false, columns...)
 	if isNotFound(err) {
 		err = oneViolation(allFields, "the row would not be one that you may see; change the fields that decide who sees it")
 	}
-	return written{id, row, values}, err
+	return written{&row{model: d.scope.Model(), text: text}, values}, err
+}
+
+// readAgain reads a row once more, after what was written since may have changed it.
+func (w *write) readAgain(d *rowData, r *row) (written, error) {
+	where, err := keyEquals(r.model, r.id())
+	if err != nil {
+		return written{}, err
+	}
+	return w.readBack(d, where, nil)
 }
 
 // onlyOne judges how many rows a write by id is about. The row was there before it: none is a conflict.
@@ -170,41 +209,4 @@ func both(a, b database.Condition) database.Condition {
 		return a
 	}
 	return database.And{a, b}
-}
-
-// members are those of a row as an engine wrote it.
-func members(row json.RawMessage) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	_ = json.Unmarshal(row, &m) // an engine wrote it: it is valid
-	return m
-}
-
-// idOf is the id that a row shows; nil where the model has no key.
-func idOf(m *catalog.Model, row json.RawMessage) json.RawMessage {
-	if len(m.Key) == 0 {
-		return nil
-	}
-	if m.KeyName == "" {
-		return members(row)[m.Key[0].Name]
-	}
-	return members(row)[m.KeyName]
-}
-
-// plainText is a JSON value as people read it: a string without its quotes.
-func plainText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && !isNull(raw) {
-		return text
-	}
-	return string(raw)
-}
-
-// labelOf is what people call a row: its display field, or else its id.
-func labelOf(m *catalog.Model, row json.RawMessage) string {
-	if m.Display != nil && !m.Display.Secret {
-		if value := members(row)[m.Display.Name]; value != nil && !isNull(value) {
-			return plainText(value)
-		}
-	}
-	return plainText(idOf(m, row))
 }

@@ -116,3 +116,17 @@ func TestDeleteIsProtectedByRowsThatTheTokenDoesNotSee(t *testing.T) {
 		t.Errorf("got %v", answer)
 	}
 }
+
+// How many rows there are out of sight is not to be told, nor that the others are not all.
+func TestNothingIsCountedOfRowsThatAreNotAllSeen(t *testing.T) {
+	l := newLibrary(t, on("loan", func(m *contract.Model) {
+		m.RowPolicies = []contract.RowPolicy{{Name: "own", Everyone: true, Filters: []contract.Filter{{Field: "reader", TokenAttribute: "branch"}}}}
+	}))
+	if _, err := l.plain.Exec("INSERT INTO loan VALUES (1, 2, 'south'), (2, 2, 'north')"); err != nil {
+		t.Fatal(err)
+	}
+	r := l.call(clerkText, "delete_book", `{"id":2}`)
+	if want := "book cannot be deleted: other records depend on it"; r.Code != CodeProtected || r.Message != want {
+		t.Errorf("got %s, want %s", r.Text, want)
+	}
+}

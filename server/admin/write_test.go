@@ -266,3 +266,26 @@ func TestOneOfManyUpdatesOfTheSameVersionWins(t *testing.T) {
 		t.Errorf("the version is %s", version)
 	}
 }
+
+func TestARowMayReferToItself(t *testing.T) {
+	l := newLibrary(t)
+	l.must(ownerText, "create_shelf", `{"data":{"id":9,"parent_id":9,"name":"own"}}`)
+	if parent := l.one("SELECT parent_id FROM shelf WHERE id = 9"); parent != "9" {
+		t.Errorf("parent_id is %s", parent)
+	}
+	if r := l.call(ownerText, "create_shelf", `{"data":{"id":10,"parent_id":11,"name":"other"}}`); r.Code != CodeValidation {
+		t.Errorf("one that is not there: %s", r.Text)
+	}
+}
+
+// A choice is a value, however it is written.
+func TestChoicesAreComparedAsValues(t *testing.T) {
+	l := newLibrary(t, func(c *contract.Config) {
+		c.Models[1].Overrides = append(c.Models[1].Overrides, contract.FieldOverride{Name: "price", Choices: []contract.Choice{{Value: "1.50"}, {Value: "2"}}})
+	})
+	for value, want := range map[string]Code{`"1.5"`: "", `1.50`: "", `"2.00"`: "", `"1.51"`: CodeValidation} {
+		if r := l.call(ownerText, "update_book", `{"id":1,"data":{"price":`+value+`}}`); r.Code != want {
+			t.Errorf("%s: %s", value, r.Text)
+		}
+	}
+}

@@ -7,6 +7,7 @@ package audit
 import (
 	"context"
 	"log/slog"
+	"strings"
 )
 
 // Record is one call.
@@ -15,7 +16,7 @@ type Record struct {
 	Token, Tool, Model string
 	// Operation is the tool's operation, with an action's name behind a colon: "create", "action:refund".
 	Operation string
-	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; at most MaxIDs of them.
+	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; MaxIDs of them are told.
 	IDs []string
 	// Fields are the API names of the fields that were given values.
 	Fields []string
@@ -27,8 +28,12 @@ type Record struct {
 	Outcome string
 }
 
-// MaxIDs bounds the ids of one line.
-const MaxIDs = 100
+// What bounds one line: its ids, its fields, and the bytes of each of its texts, which are what a caller sent.
+const (
+	MaxIDs    = 100
+	maxFields = 100
+	maxText   = 200
+)
 
 // Log writes records. A nil Log writes nothing.
 type Log struct{ to *slog.Logger }
@@ -41,11 +46,24 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 	if l == nil {
 		return
 	}
-	ids := r.IDs
-	if len(ids) > MaxIDs {
-		ids = ids[:MaxIDs]
+	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
+		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs, MaxIDs)), slog.Any("fields", cutAll(r.Fields, maxFields)),
+		slog.Int("changed", r.Changed), slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
+}
+
+// cutAll returns the first texts, each of which is cut.
+func cutAll(texts []string, most int) []string {
+	some := make([]string, min(len(texts), most))
+	for i := range some {
+		some[i] = cut(texts[i])
 	}
-	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), slog.String("tool", r.Tool), slog.String("model", r.Model),
-		slog.String("operation", r.Operation), slog.Any("ids", ids), slog.Any("fields", r.Fields), slog.Int("changed", r.Changed),
-		slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
+	return some
+}
+
+// cut returns what may stand in a line of a text: nobody who calls may fill the log with it.
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }

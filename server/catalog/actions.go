@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// parameterKinds are the kinds that values of a parameter's type have.
-var parameterKinds = map[string]database.Kind{
+// ParameterKinds are the kinds that values of a parameter's type have, by the type.
+var ParameterKinds = map[string]database.Kind{
 	contract.TypeString: database.Text, contract.TypeInteger: database.Integer, contract.TypeDecimal: database.Decimal,
 	contract.TypeBoolean: database.Boolean, contract.TypeDate: database.Date, contract.TypeDateTime: database.TimestampTZ,
 }
@@ -52,7 +52,7 @@ func (a *Action) checkParameters(list string) *problem {
 		if slices.ContainsFunc(a.Parameters[:i], func(other contract.Parameter) bool { return other.Name == d.Name }) {
 			return notAllowed("%s: the parameter %s is declared twice", list, d.Name)
 		}
-		kind, known := parameterKinds[d.Type]
+		kind, known := ParameterKinds[d.Type]
 		if !known {
 			return notAllowed("%s: the parameter %s has no known type", list, d.Name)
 		}

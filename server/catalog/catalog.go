@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
@@ -281,17 +280,22 @@ func (m *Model) withhold(p problem) {
 
 // report says in the status what is served.
 func (m *Model) report() {
-	var notes []string
 	for _, f := range m.Fields {
 		m.Status.Columns = append(m.Status.Columns, f.Column.Name)
+		if f.Masked {
+			m.Status.Masked = append(m.Status.Masked, f.Column.Name)
+		}
+		if f.ReadOnly {
+			m.Status.ReadOnly = append(m.Status.ReadOnly, f.Column.Name)
+		}
 		if f.relation == "" && isForeignKey(m.Table, f.Column) {
-			notes = append(notes, fmt.Sprintf("the foreign key %s has no relation, as its name leaves none that is free; name one in fields.overrides", f.Column.Name))
+			m.Status.Notes = append(m.Status.Notes, fmt.Sprintf("the foreign key %s has no relation, as its name leaves none that is free; name one in fields.overrides", f.Column.Name))
 		}
 	}
 	for _, f := range m.Key {
 		m.Status.Key = append(m.Status.Key, f.Column.Name)
 	}
-	m.Status.Reason, m.Status.Message = contract.ReasonServed, strings.Join(notes, "; ")
+	m.Status.Reason = contract.ReasonServed
 }
 
 // moduleOf is the module that is known without a schema.

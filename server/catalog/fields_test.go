@@ -187,7 +187,7 @@ func TestWhatTheExposureSaysOfFieldsHolds(t *testing.T) {
 		override(contract.FieldOverride{Name: "status", Description: "where they are", Choices: []contract.Choice{{Value: "in", Label: "In"}}})(m)
 		override(contract.FieldOverride{Name: "boss_id", Relation: "chief"})(m)
 	}).Model("employee")
-	if !m.Served() || m.Status.Message != "" {
+	if !m.Served() || len(m.Status.Notes) > 0 {
 		t.Fatalf("got %+v", m.Status)
 	}
 	var readOnly []string
@@ -198,6 +198,9 @@ func TestWhatTheExposureSaysOfFieldsHolds(t *testing.T) {
 	}
 	if want := []string{"status", "card", "chief_id", "changed", "initials"}; !slices.Equal(readOnly, want) {
 		t.Errorf("read-only are %q, want %q", readOnly, want)
+	}
+	if want := []string{"status", "card", "boss_id", "changed", "initials"}; !slices.Equal(m.Status.ReadOnly, want) || !slices.Equal(m.Status.Masked, want[1:2]) {
+		t.Errorf("the status says that %q are read-only and %q masked", m.Status.ReadOnly, m.Status.Masked)
 	}
 	if f := m.Field("card"); !f.Masked || f.KeepLast != 2 {
 		t.Errorf("the mask is %+v", f)
@@ -220,7 +223,7 @@ func TestWhatTheExposureSaysOfFieldsHolds(t *testing.T) {
 
 func TestARelationWithoutAFreeNameIsNamedByTheStatus(t *testing.T) {
 	m := at(t, "", nil).Model("employee")
-	if want := "the foreign key boss_id has no relation, as its name leaves none that is free; name one in fields.overrides"; !m.Served() || m.Status.Message != want {
+	if want := "the foreign key boss_id has no relation, as its name leaves none that is free; name one in fields.overrides"; !m.Served() || !slices.Equal(m.Status.Notes, []string{want}) {
 		t.Errorf("got %+v, want %q", m.Status, want)
 	}
 	if f := m.Field("boss_id"); f == nil || f.Name != "boss_id" || m.Relation("boss") != nil {

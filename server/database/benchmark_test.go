@@ -50,13 +50,13 @@ func BenchmarkSelect(b *testing.B) {
 				From: database.NewSource(book, nil), Output: outputs(book.Columns...), Order: ascending(id), Limit: 50,
 				Where: database.Compare{Column: author, Op: database.Equal, Value: int64(123)},
 			}
-			counted := *list
-			counted.Total = database.TotalExact
+			counted, soon := *list, *list
+			counted.Total, soon.Total = database.TotalExact, database.TotalAuto
 			for _, question := range []struct {
 				name string
 				plan *database.Select
 				rows int
-			}{{"get", get, 1}, {"list50", list, 50}, {"list50+count", &counted, 50}} {
+			}{{"get", get, 1}, {"list50", list, 50}, {"list50+count", &counted, 50}, {"list50+soon", &soon, 50}} {
 				b.Run(question.name, func(b *testing.B) {
 					b.ReportAllocs()
 					out := make([]byte, 0, 64<<10)

@@ -46,6 +46,26 @@ type Page struct {
 	Precision Precision
 }
 
+// Ends is for an engine to ask before it writes each row that it reads, with the bytes of out so far: whether the page
+// ends before that row, which sets More and Cut. The first row is always written, so that a page leads on, however large
+// it is.
+func (p *Page) Ends(plan *Select, size int) bool {
+	limited := p.Count >= plan.Limit
+	p.Cut = !limited && p.Count > 0 && plan.MaxBytes > 0 && size >= plan.MaxBytes
+	p.More = limited || p.Cut
+	return p.More
+}
+
+// Shows returns how many rows match where the page itself shows it; else it returns false.
+func (p *Page) Shows(plan *Select) (total int64, ok bool) {
+	offset := max(plan.Offset, 0)
+	full := p.More || !plan.More && p.Count >= plan.Limit
+	if plan.After != nil || full || offset > 0 && p.Count == 0 {
+		return -1, false
+	}
+	return int64(offset + p.Count), true
+}
+
 // Precision is how exact a Total is.
 type Precision uint8
 

@@ -78,7 +78,9 @@ type Column struct {
 	Kind Kind
 	// NativeType is the type as the database writes it ("character varying(160)").
 	NativeType string
-	Nullable   bool
+	// Loose is whether the engine keeps values that are not of the column's type, so that only their writer checks them.
+	Loose    bool
+	Nullable bool
 	// HasDefault is whether the database fills the column where a row gives none (default, identity, serial, rowid);
 	// Default is the expression as the database writes it, "" where there is none to show.
 	HasDefault bool

@@ -56,7 +56,7 @@ func checkStored(c *database.Column, value database.Value) error {
 			return outOfRange(c, strconv.FormatInt(v, 10))
 		}
 	case float64:
-		if math.IsNaN(v) && !checksItself(c) {
+		if math.IsNaN(v) && c.Loose {
 			return errors.New("must be a number: the column cannot hold NaN")
 		}
 	case string:
@@ -74,7 +74,7 @@ func checkText(c *database.Column, text string) error {
 	case database.Decimal:
 		return checkDigits(c, text)
 	case database.Date, database.Time, database.Timestamp, database.TimestampTZ:
-		return check(c, text, isPlainMoment(c, text) || checksItself(c))
+		return check(c, text, isPlainMoment(c, text) || !c.Loose)
 	case database.Other:
 		if isBits(c) && c.MaxLength > 0 && len(text) > c.MaxLength {
 			return fmt.Errorf("must have at most %d bits, not %d", c.MaxLength, len(text))
@@ -82,10 +82,6 @@ func checkText(c *database.Column, text string) error {
 	}
 	return nil
 }
-
-// checksItself is whether the column's engine refuses what its type does not have. SQLite keeps any value; its files
-// declare types in capitals, mostly, where the others write theirs in lower case.
-func checksItself(c *database.Column) bool { return c.NativeType == strings.ToLower(c.NativeType) }
 
 // bounds are the least and the greatest integer that the column holds.
 func bounds(c *database.Column) (least int64, greatest uint64) {
@@ -108,7 +104,7 @@ func outOfRange(c *database.Column, text string) error {
 // digits behind the point do not count.
 func checkDigits(c *database.Column, text string) error {
 	if slices.Contains(nonFinite, text) {
-		if !checksItself(c) {
+		if c.Loose {
 			return errors.New("must be a finite number")
 		}
 		return nil

@@ -100,7 +100,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	e.change = func(c *contract.Config) {
 		current = nil
 		if c != nil {
-			current = snapshot.Build(c, schema, db, nil)
+			current = snapshot.Build(c, schema, db, nil, nil)
 		}
 	}
 	e.change(c)

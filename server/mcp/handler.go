@@ -209,7 +209,7 @@ func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
 	if x.token == nil {
 		a.header("Www-Authenticate", "Bearer")
-		a.refuse(http.StatusUnauthorized, "Invalid or missing authentication token")
+		a.refuse(http.StatusUnauthorized, tokenRefused)
 	}
 	return x.token != nil
 }

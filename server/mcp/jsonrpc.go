@@ -14,6 +14,16 @@ const (
 	methodOther         = "other"
 )
 
+// maxBatchAnswer is the size in bytes at which no further request of a batch is performed: one body is not to hold fifty
+// results at once.
+const maxBatchAnswer = 8 << 20
+
+// What a request of a batch is told that is not performed.
+const (
+	tokenRefused = "Invalid or missing authentication token"
+	batchIsFull  = "Not performed: the answers of this batch are too large; send the rest in another"
+)
+
 // batch answers an array of messages, in order.
 func (x *exchange) batch() (status int) {
 	x.method = methodBatch
@@ -38,11 +48,7 @@ func (x *exchange) batch() (status int) {
 		if before > 1 {
 			x.out = append(x.out, ',')
 		}
-		answer := x.message
-		if i > 0 && !x.readmit() {
-			answer = x.refuseMessage // The token was revoked, or has expired, while the messages before were answered.
-		}
-		if answer(&x.body.messages[i]) == http.StatusAccepted {
+		if x.messageOfBatch(i, before) == http.StatusAccepted {
 			x.out = x.out[:before]
 		}
 	}
@@ -53,6 +59,19 @@ func (x *exchange) batch() (status int) {
 	}
 	x.out = append(x.out, ']')
 	return http.StatusOK
+}
+
+// messageOfBatch answers one message of a batch, whose answers so far have a size. The token may have been revoked, or have
+// expired, while the messages before were answered.
+func (x *exchange) messageOfBatch(i, size int) (status int) {
+	m := &x.body.messages[i]
+	switch {
+	case i > 0 && !x.readmit():
+		return x.refuseMessage(m, tokenRefused)
+	case size > maxBatchAnswer:
+		return x.refuseMessage(m, batchIsFull)
+	}
+	return x.message(m)
 }
 
 // message answers one message (decisions section 2). The status is that of a body that is this message alone; 202 is a
@@ -94,12 +113,12 @@ func (m *message) replyID() []byte {
 	return nullID
 }
 
-// refuseMessage answers one message of a batch whose token may act no more.
-func (x *exchange) refuseMessage(m *message) (status int) {
+// refuseMessage answers one message of a batch that is not performed.
+func (x *exchange) refuseMessage(m *message, why string) (status int) {
 	if m.object && m.id == nil {
 		return http.StatusAccepted
 	}
-	return x.fail(m.replyID(), codeRefused, "Invalid or missing authentication token")
+	return x.fail(m.replyID(), codeRefused, why)
 }
 
 // request answers a request that is well-formed. In the initialize era the status is 200 whatever becomes of it.

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -123,6 +124,21 @@ func TestARevokedTokenEndsItsBatch(t *testing.T) {
 	}
 	if calls != 1 {
 		t.Errorf("%d calls were made", calls)
+	}
+}
+
+func TestABatchWhoseAnswersAreTooLargeIsNotPerformedToItsEnd(t *testing.T) {
+	c := config()
+	c.Endpoint.Limits.MaxBodyBytes = 16 << 20
+	calls := 0
+	e := newEndpointOver(t, c, bookTable{func(context.Context) error { calls++; return nil }})
+	call := `{"jsonrpc":"2.0","id":"%s","method":"tools/call","params":{"name":"list_book"}}`
+	ping := fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"ping"}`, strings.Repeat("x", 256<<10)) // which comes back
+	body := `[` + fmt.Sprintf(call, "first") + strings.Repeat(","+ping, 40) + `,` + fmt.Sprintf(call, "last") + `,{"jsonrpc":"2.0","method":"notifications/x"}]`
+	status, answer := e.post(body)
+	const want = `,{"jsonrpc":"2.0","id":"last","error":{"code":-32000,"message":"Not performed: the answers of this batch are too large; send the rest in another"}}]`
+	if status != 200 || calls != 1 || !strings.HasSuffix(answer, want) {
+		t.Errorf("%d, %d calls, and at the end %s", status, calls, answer[max(0, len(answer)-2*len(want)):])
 	}
 }
 

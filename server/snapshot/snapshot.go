@@ -6,6 +6,7 @@ package snapshot
 import (
 	"context"
 	"encoding/base64"
+	"slices"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -14,6 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
 // Snapshot is immutable and safe for concurrent use.
@@ -27,14 +29,16 @@ type Snapshot struct {
 // Build joins a Config with a schema that the database gave. schema may be nil, where none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
-// log is told of changes and refusals; it may be nil.
-func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log) *Snapshot {
+// log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
+// addresses.
+func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema)
 	settings := admin.Settings{
 		Endpoint:       config.Endpoint.Namespace + "/" + config.Endpoint.Name,
 		SealKey:        sealKey(config),
 		MaxResultBytes: config.Endpoint.Limits.MaxResultBytes,
 		Audit:          log,
+		Webhook:        hooks,
 	}
 	s := &Snapshot{
 		config: config,
@@ -46,6 +50,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 		s.models[i] = m.Status
 		if m.Served() {
 			s.models[i].Tools = admin.Tools(models, m)
+			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(models, m, s.models[i].Tools)...)
 		}
 	}
 	return s

@@ -27,8 +27,13 @@ var refusedPrefixes = []netip.Prefix{
 	netip.MustParsePrefix("ff00::/8"),           // multicast
 }
 
-// translated are prefixes whose last four bytes are an IPv4 address, to which a gateway leads.
-var translated = []netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("::/96")}
+// translated are prefixes in which an IPv4 address stands, to which a gateway leads, by the place of its first byte.
+var translated = map[netip.Prefix]int{
+	netip.MustParsePrefix("::/96"):          12, // IPv4-compatible (RFC 4291)
+	netip.MustParsePrefix("64:ff9b::/96"):   12, // NAT64 (RFC 6052)
+	netip.MustParsePrefix("64:ff9b:1::/48"): 12, // NAT64 of one's own (RFC 8215)
+	netip.MustParsePrefix("2002::/16"):      2,  // 6to4 (RFC 3056)
+}
 
 // guard refuses addresses when they are dialled: after every name was looked up, so that no name can lead to them.
 func guard(allowLoopback bool) func(context.Context, string, string, syscall.RawConn) error {
@@ -51,10 +56,10 @@ func refused(address netip.Addr, allowLoopback bool) bool {
 			return true
 		}
 	}
-	for _, prefix := range translated {
+	for prefix, place := range translated {
 		if prefix.Contains(address) {
 			bytes := address.As16()
-			return refused(netip.AddrFrom4([4]byte(bytes[12:])), allowLoopback)
+			return refused(netip.AddrFrom4([4]byte(bytes[place:])), allowLoopback)
 		}
 	}
 	return false

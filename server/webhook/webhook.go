@@ -81,7 +81,7 @@ type Client struct {
 	now    func() time.Time
 }
 
-// Options are what tests need otherwise; the zero value is what a server uses.
+// Options are what a server in a cluster never uses: its are the zero value.
 type Options struct {
 	// AllowLoopback lets addresses of the machine itself be called.
 	AllowLoopback bool

@@ -82,6 +82,7 @@ var inspections = []struct {
 	{"connect", []string{"--method", "initialize"}},
 	{"tools/list", []string{"--method", "tools/list"}},
 	{"tools/call", []string{"--method", "tools/call", "--tool-name", "list_book", "--tool-arg", "search=Solaris"}},
+	{"tools/call, writing", []string{"--method", "tools/call", "--tool-name", "update_book", "--tool-arg", "id=4", "--tool-arg", `data={"in_stock":6}`}},
 	{"resources/list", []string{"--method", "resources/list"}},
 	{"resources/templates/list", []string{"--method", "resources/templates/list"}},
 	{"resources/read", []string{"--method", "resources/read", "--uri", "data://book/4"}},

@@ -4,6 +4,7 @@
 const steps = {
   'tools/list': client => client.listTools(),
   'tools/call': client => client.callTool({ name: 'list_book', arguments: { search: 'Solaris' } }),
+  'tools/call, writing': client => client.callTool({ name: 'update_book', arguments: { id: 4, data: { in_stock: 6 } } }),
   'resources/list': client => client.listResources(),
   'resources/templates/list': client => client.listResourceTemplates(),
   'resources/read': client => client.readResource({ uri: 'data://book/4' }),

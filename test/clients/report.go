@@ -21,6 +21,7 @@ func stepsOf(c client) []step {
 		{"connect", c.version},
 		{"tools/list", `"list_book"`},
 		{"tools/call", "Solaris"},
+		{"tools/call, writing", `in_stock\":6`},
 		{"resources/list", `"data://book/"`},
 		{"resources/templates/list", `"data://{model_name}/{id}"`},
 		{"resources/read", "Solaris"},

@@ -31,7 +31,7 @@ func TestJudge(t *testing.T) {
 		says   string
 	}{
 		"all went well":               {lines: whole},
-		"an error ends it":            {lines: append(slices.Clone(whole[:7]), line{Step: "prompts/get", Error: "boom"}), failed: 2, says: "prompts/get: boom"},
+		"an error ends it":            {lines: append(slices.Clone(whole[:8]), line{Step: "prompts/get", Error: "boom"}), failed: 2, says: "prompts/get: boom"},
 		"an answer of something else": {lines: change(2, line{Step: "tools/call", Value: []byte(`{}`)}), failed: 1, says: "there is no Solaris"},
 		"another version":             {lines: change(0, line{Step: "connect", Value: []byte(`"2024-11-05"`)}), failed: 1, says: "there is no 2025-11-25"},
 		"steps in another order":      {lines: change(1, whole[2]), failed: 1, says: "told of tools/call instead"},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -21,16 +20,13 @@ var _ = Describe("the bookshop", Ordered, func() {
 	It("answers what a token was granted, and nothing else", func(ctx SpecContext) {
 		clerk, owner := b.token(ctx, "clerk"), b.token(ctx, "owner")
 
-		text, isError := b.call(clerk, "list_book", `{"filters":{"author__country":"Poland"},"fields":["title"]}`)
-		Expect(isError).To(BeFalse(), text)
+		text := b.must(clerk, "list_book", `{"filters":{"author__country":"Poland"},"fields":["title"]}`)
 		Expect(text).To(MatchJSON(`{"count":2,"total_count":2,"results":[{"id":4,"title":"Solaris"},{"id":5,"title":"The Cyberiad"}]}`))
 
-		text, isError = b.call(clerk, "list_customer", `{}`)
-		Expect(isError).To(BeTrue())
+		text = b.refused(clerk, "list_customer", `{}`, "permission_denied")
 		Expect(text).To(MatchJSON(`{"error":"Permission denied: cannot view customer","code":"permission_denied"}`))
 
-		text, isError = b.call(owner, "get_customer", `{"id":1}`)
-		Expect(isError).To(BeFalse(), text)
+		text = b.must(owner, "get_customer", `{"id":1}`)
 		Expect(text).To(MatchJSON(`{"id":1,"name":"Ada Example","email":"ada@example.com","joined":"2026-01-05T09:30:00"}`))
 
 		_, tools := b.post(clerk, `{"method":"tools/list"}`)
@@ -49,9 +45,9 @@ var _ = Describe("the bookshop", Ordered, func() {
 	})
 
 	It("shows in kubectl get what works, and where", func(ctx SpecContext) {
-		Expect(b.kubectl(ctx, "get", "mcpendpoint")).To(MatchRegexp(`(?m)^bookshop +True +http://bookshop-mcp\.books\.svc/mcp/ +SQLite 3\S+ +4 +\d+ +1/1 `))
-		Expect(b.kubectl(ctx, "get", "mcpm", "book")).To(MatchRegexp(`(?m)^book +True +bookshop +book +book +true +3 `))
-		Expect(b.kubectl(ctx, "get", "mcpt", "clerk")).To(MatchRegexp(`(?m)^clerk +True +bookshop +\["clerks"\] +never +clerk `))
+		Expect(b.kubectl(ctx, "get", "mcpendpoint")).To(MatchRegexp(`(?m)^bookshop +True +http://bookshop-mcp\.books\.svc/mcp/ +SQLite 3\S+ +5 +\d+ +1/1 `))
+		Expect(b.kubectl(ctx, "get", "mcpm", "book")).To(MatchRegexp(`(?m)^book +True +bookshop +book +book +true +12 `))
+		Expect(b.kubectl(ctx, "get", "mcpt", "clerk")).To(MatchRegexp(`(?m)^clerk +True +bookshop +clerks +never +clerk `))
 		Expect(b.kubectl(ctx, "get", "mcpt", "owner")).To(ContainSubstring("2036-01-01"))
 	})
 
@@ -96,13 +92,9 @@ var _ = Describe("the bookshop", Ordered, func() {
 
 	It("goes on when a server's process is killed", func(ctx SpecContext) {
 		owner := b.token(ctx, "owner")
-		pod := strings.Fields(b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}"))[0]
-		pid, ok := cluster.PodProcess(b.namespace, pod)
-		Expect(ok).To(BeTrue())
-		Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+		pod := b.killServer(ctx)
 		Eventually(func() int { return b.answers(owner) }).Should(Equal(http.StatusOK))
-		text, isError := b.call(owner, "get_book", `{"id":4}`)
-		Expect(isError).To(BeFalse(), text)
+		b.must(owner, "get_book", `{"id":4}`)
 		Expect(b.kubectl(ctx, "get", "pod", pod, "-o", "jsonpath={.status.containerStatuses[0].restartCount}")).To(Equal("1"))
 		b.wait(ctx, "Ready", "mcpendpoint/bookshop")
 	})
@@ -126,8 +118,7 @@ var _ = Describe("the bookshop", Ordered, func() {
 		leaver := b.addToken(ctx, "leaver")
 		Expect(cluster.StopAPIServer()).To(Succeed())
 		for range 20 {
-			text, isError := b.call(owner, "get_author", `{"id":3}`)
-			Expect(isError).To(BeFalse(), text)
+			b.must(owner, "get_author", `{"id":3}`)
 			time.Sleep(100 * time.Millisecond)
 		}
 		Expect(cluster.StartAPIServer(ctx)).To(Succeed())

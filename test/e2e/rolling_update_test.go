@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -18,49 +16,12 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-const rollingManifests = `
-apiVersion: v1
-kind: Namespace
-metadata: {name: rolling, labels: {pod-security.kubernetes.io/enforce: restricted}}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: shop-db, namespace: rolling}
-stringData: {host: "%s", port: "%s", dbname: mcp_rolling, user: mcp_rolling, password: right-password}
----
-apiVersion: mcpadmin.dev/v1alpha1
-kind: MCPToken
-metadata: {name: agent, namespace: rolling}
-spec: {endpointRef: {name: shop}, permissions: [{models: ["*"], verbs: [view]}]}
----
-apiVersion: mcpadmin.dev/v1alpha1
-kind: MCPModelExposure
-metadata: {name: item, namespace: rolling}
-spec: {endpointRef: {name: shop}, table: {schema: stock, name: item}, expose: true}
----
-apiVersion: mcpadmin.dev/v1alpha1
-kind: MCPEndpoint
-metadata: {name: shop, namespace: rolling}
-spec:
-  database: {connectionSecretRef: {name: shop-db}, schemas: [stock], access: ReadOnly}
-  server: {replicas: 2}
-`
-
 var _ = Describe("an endpoint of two replicas", Ordered, func() {
-	b := bench{namespace: "rolling"}
+	var b bench
 	BeforeAll(func(ctx SpecContext) {
-		server := os.Getenv("MCP_TEST_POSTGRES")
-		if server == "" {
-			Skip("MCP_TEST_POSTGRES is not set: make test sets it to a PostgreSQL server of its own")
-		}
-		makeDatabase(ctx, server, "mcp_rolling")
-		at, err := url.Parse(server)
-		Expect(err).NotTo(HaveOccurred())
-		address, err := cluster.Forward("rolling/shop-mcp:80", "127.0.0.1:0")
-		Expect(err).NotTo(HaveOccurred())
-		b.url = "http://" + address + "/mcp/"
-		apply(ctx, fmt.Sprintf(rollingManifests, at.Hostname(), at.Port()))
-		DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "delete", "namespace", "rolling", "--wait=false") })
+		at := makeDatabase(ctx, "mcp_rolling")
+		b = newShop(ctx, "rolling", `{database: {connectionSecretRef: {name: shop-db}, schemas: [stock], access: ReadOnly}, server: {replicas: 2}}`, "view")
+		b.connect(ctx, postgresKeys(at.Hostname(), at.Port(), "mcp_rolling", "right-password"))
 		b.wait(ctx, "Ready", "mcpe/shop", "mcpm/item", "mcptoken/agent")
 		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=60s")
 	})

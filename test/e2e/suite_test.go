@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,22 +45,30 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func() { Expect(cluster.Stop()).To(Succeed()) })
 })
 
-// bench is one namespace with the bookshop in it, and a local address that leads to its endpoint.
+// bench is one namespace with an endpoint in it, and a local address that leads to the endpoint.
 type bench struct {
 	namespace, url string
+}
+
+// newNamespace returns the bench of a namespace that is about to be applied; it is deleted after the specs.
+func newNamespace(namespace, endpoint string) bench {
+	GinkgoHelper()
+	address, err := cluster.Forward(namespace+"/"+endpoint+"-mcp:80", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func(ctx SpecContext) {
+		kubectl(ctx, "delete", "namespace", namespace, "--wait=false", "--ignore-not-found")
+	})
+	return bench{namespace: namespace, url: "http://" + address + "/mcp/"}
 }
 
 // newBench applies the samples into a new namespace and waits until they are Ready.
 func newBench(ctx context.Context, namespace string) bench {
 	GinkgoHelper()
-	address, err := cluster.Forward(namespace+"/bookshop-mcp:80", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
+	b := newNamespace(namespace, "bookshop")
 	apply(ctx, fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}`, namespace))
 	samples := strings.Split(kubectl(ctx, "kustomize", "../../config/samples"), "\n---\n")
 	samples = slices.DeleteFunc(samples, func(object string) bool { return strings.Contains(object, "kind: Namespace") })
 	apply(ctx, strings.ReplaceAll(strings.Join(samples, "\n---\n"), "namespace: bookshop", "namespace: "+namespace))
-	b := bench{namespace: namespace, url: "http://" + address + "/mcp/"}
-	DeferCleanup(func(ctx SpecContext) { kubectl(ctx, "delete", "namespace", namespace, "--wait=false") })
 	b.wait(ctx, "Ready", "mcpendpoint,mcpmodelexposure,mcptoken", "--all")
 	return b
 }
@@ -145,6 +154,23 @@ func (b bench) post(token, body string) (int, string) {
 	return response.StatusCode, string(content)
 }
 
+// must calls a tool that is to succeed, and returns its text.
+func (b bench) must(token, tool, arguments string) string {
+	GinkgoHelper()
+	text, isError := b.call(token, tool, arguments)
+	Expect(isError).To(BeFalse(), text)
+	return text
+}
+
+// refused calls a tool that is to fail with a code, and returns its text.
+func (b bench) refused(token, tool, arguments, code string) string {
+	GinkgoHelper()
+	text, isError := b.call(token, tool, arguments)
+	Expect(isError).To(BeTrue(), text)
+	Expect(text).To(ContainSubstring(`"code":%q`, code))
+	return text
+}
+
 // call calls a tool in the simple form and returns its text, and whether it is an error.
 func (b bench) call(token, tool, arguments string) (string, bool) {
 	GinkgoHelper()
@@ -164,4 +190,14 @@ func (b bench) call(token, tool, arguments string) (string, bool) {
 func (b bench) answers(token string) int {
 	status, _ := b.post(token, `{"method":"tools/list"}`)
 	return status
+}
+
+// killServer kills the process of the endpoint's one pod, and returns the pod's name.
+func (b bench) killServer(ctx context.Context) string {
+	GinkgoHelper()
+	pod := strings.Fields(b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}"))[0]
+	pid, ok := cluster.PodProcess(b.namespace, pod)
+	Expect(ok).To(BeTrue())
+	Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+	return pod
 }

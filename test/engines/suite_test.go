@@ -36,6 +36,7 @@ var groups = []struct {
 	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"hidden and masked", hiddenAndMasked},
 	{"history", history}, {"audit", auditing}, {"values", values}, {"names", names}, {"views and keys", viewsAndKeys},
 	{"permissions", permissions}, {"injection", injection},
+	{"attacks", attacks}, {"collations", collations},
 }
 
 func TestEngines(t *testing.T) {

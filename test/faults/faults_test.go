@@ -3,9 +3,6 @@
 package faults
 
 import (
-	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,134 +16,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
-
-const script = `
-create table account (id int primary key, owner varchar(50) not null, balance int not null);
-create table entry (id int primary key, account_id int not null, note varchar(2000), foreign key (account_id) references account (id) on delete cascade);
-insert into account values (1, 'Ann', 100), (2, 'Bob', 200), (3, 'Cy', 300);
-insert into entry values (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c');
-`
-
-const root = "mcp_rootrootrootroot.0000000000000000000000000000000000000000000"
-
-// served is the accounts on one engine, behind an endpoint.
-type served struct {
-	*testing.T
-	engine   string
-	endpoint *harness.Endpoint
-	plain    *sql.DB
-	// proxy stands before the database; nil for SQLite.
-	proxy *proxy
-}
-
-func serve(t *testing.T, engine harness.Engine, configure ...func(*contract.Config)) *served {
-	t.Helper()
-	database, plain := engine.Open(t, script)
-	s := &served{T: t, engine: engine.Name, plain: plain}
-	if database.Connection != nil {
-		c, err := contract.ResolveConnection(database.Connection, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.proxy = newProxy(t, c.Address())
-		uri := strings.Replace(string(database.Connection["uri"]), c.Address(), s.proxy.listener.Addr().String(), 1)
-		database.Connection = map[string][]byte{"uri": []byte(uri)}
-	}
-	s.start(database, configure...)
-	return s
-}
-
-func (s *served) start(database harness.Database, configure ...func(*contract.Config)) {
-	s.Helper()
-	everything := contract.Token{Namespace: "test", Name: "root", Hashes: []string{contract.HashToken(root)},
-		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}}
-	models := []contract.Model{{Name: "account", Table: "account", Inlines: []contract.Inline{{Model: "entry", Max: 100}}}, {Name: "entry", Table: "entry"}}
-	quick := func(c *contract.Config) {
-		c.Endpoint.Database.StatementTimeout = contract.Duration(2 * time.Second)
-		c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
-	}
-	s.endpoint = harness.Serve(s.T, database, models, []contract.Token{everything}, append([]func(*contract.Config){quick}, configure...)...)
-}
-
-type object = map[string]any
-
-func (s *served) call(tool, arguments string) (object, bool) {
-	s.Helper()
-	text, isError := s.endpoint.Call(root, tool, arguments)
-	var payload object
-	if err := json.Unmarshal([]byte(text), &payload); err != nil {
-		s.Fatalf("%s %s: %v in %s", tool, arguments, err, text)
-	}
-	return payload, isError
-}
-
-// ok calls a tool that must succeed.
-func (s *served) ok(tool, arguments string) object {
-	s.Helper()
-	payload, isError := s.call(tool, arguments)
-	if isError {
-		s.Fatalf("%s %s: %v", tool, arguments, payload)
-	}
-	return payload
-}
-
-// fails calls a tool that must fail with one of some codes.
-func (s *served) fails(tool, arguments string, codes ...string) object {
-	s.Helper()
-	payload, isError := s.call(tool, arguments)
-	for _, code := range codes {
-		if isError && payload["code"] == code {
-			return payload
-		}
-	}
-	s.Fatalf("%s %s: want %v, got %v", tool, arguments, codes, payload)
-	return nil
-}
-
-// recovers waits until a call succeeds again. Whatever it answers before must be an error, and not a wrong answer.
-func (s *served) recovers(tool, arguments string) object {
-	s.Helper()
-	var payload object
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		var isError bool
-		if payload, isError = s.call(tool, arguments); !isError {
-			return payload
-		}
-		if code := payload["code"]; code != "unavailable" && code != "timeout" {
-			s.Fatalf("%s %s: %v", tool, arguments, payload)
-		}
-	}
-	s.Fatalf("%s %s never succeeded again: %v", tool, arguments, payload)
-	return nil
-}
-
-// holds compares what plain SQL finds with a text.
-func (s *served) holds(query, wanted string) {
-	s.Helper()
-	var got sql.NullString
-	if err := s.plain.QueryRowContext(context.Background(), query).Scan(&got); err != nil {
-		s.Fatalf("%s: %v", query, err)
-	}
-	if got.String != wanted {
-		s.Fatalf("%s gives %q, want %q", query, got.String, wanted)
-	}
-}
-
-// whole sees that no write is half there: each change has its journal entry, and no entry lacks its change.
-func (s *served) whole() {
-	s.Helper()
-	s.holds("select count(*) from account a where a.balance >= 1000 and not exists (select 1 from mcp_admin_log l where l.table_name = 'account' and l.object_id = cast(a.id as char(1)))", "0")
-	s.holds("select count(*) from mcp_admin_log l where l.table_name = 'account' and l.action = 'update' and not exists (select 1 from account a where l.object_id = cast(a.id as char(1)) and a.balance >= 1000)", "0")
-}
-
-func onEach(t *testing.T, withNetwork bool, test func(*testing.T, harness.Engine)) {
-	for _, engine := range harness.Engines {
-		if withNetwork && engine.Name == contract.EngineSQLite {
-			continue
-		}
-		t.Run(engine.Name, func(t *testing.T) { test(t, engine) })
-	}
-}
 
 func TestConnectionsThatAreCut(t *testing.T) {
 	onEach(t, true, func(t *testing.T, engine harness.Engine) {
@@ -162,6 +31,35 @@ func TestConnectionsThatAreCut(t *testing.T) {
 			s.recovers("update_account", `{"id":1,"data":{"balance":1000}}`)
 		}
 		s.whole()
+		s.held("idle connections cut: reads and writes go on")
+	})
+}
+
+func TestAConnectionThatIsCutWhileAStatementRuns(t *testing.T) {
+	onEach(t, true, func(t *testing.T, engine harness.Engine) {
+		s := serve(t, engine, func(c *contract.Config) {
+			c.Endpoint.Database.StatementTimeout = contract.Duration(20 * time.Second)
+		})
+		s.ok("list_account", `{}`)
+		s.locked(func() {
+			var waiting sync.WaitGroup
+			waiting.Go(func() {
+				text, isError := s.endpoint.Call(root, "update_account", `{"id":2,"data":{"balance":2000}}`)
+				if !isError || !strings.Contains(text, `"unavailable"`) {
+					t.Errorf("the update whose connection was cut: %s", text)
+				}
+			})
+			time.Sleep(300 * time.Millisecond) // the update waits for the lock by then
+			s.proxy.cut()
+			waiting.Wait()
+			if payload := s.recovers("get_account", `{"id":2}`); payload["owner"] != "Bob" {
+				t.Errorf("%v", payload)
+			}
+		})
+		s.settles("select balance from account where id = 2", "200")
+		s.recovers("update_account", `{"id":2,"data":{"balance":2000}}`)
+		s.whole()
+		s.held("connection cut while a statement waits: an error, nothing written, the next call succeeds")
 	})
 }
 
@@ -183,6 +81,7 @@ func TestADatabaseThatIsAwayAndComesBack(t *testing.T) {
 		s.holds("select balance from account where id = 1", "1001")
 		s.holds("select count(*) from account", "3")
 		s.whole()
+		s.held("database out of reach: \"unavailable\" at once, and back without a restart")
 	})
 }
 
@@ -204,44 +103,9 @@ func TestACommitWhoseAnswerIsLostIsUncertain(t *testing.T) {
 				s.settles("select balance from account where id = 2", wanted)
 				s.recovers("get_account", `{"id":2}`)
 				s.whole()
+				s.held("answer to COMMIT lost: said not to be known, the change and its journal entry both there or neither")
 			})
 		})
-	}
-}
-
-// settles waits until plain SQL finds a text.
-func (s *served) settles(query, wanted string) {
-	s.Helper()
-	var got string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err := s.plain.QueryRowContext(context.Background(), query).Scan(&got); err == nil && got == wanted {
-			return
-		}
-	}
-	s.Fatalf("%s gives %q, never %q", query, got, wanted)
-}
-
-// locked holds a lock on account 2 while do runs.
-func (s *served) locked(do func()) {
-	s.Helper()
-	ctx := context.Background()
-	c, err := s.plain.Conn(ctx)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer c.Close()
-	begin := "begin"
-	if s.engine == contract.EngineSQLite {
-		begin = "begin immediate"
-	}
-	for _, statement := range []string{begin, "update account set owner = 'locked' where id = 2"} {
-		if _, err := c.ExecContext(ctx, statement); err != nil {
-			s.Fatal(err)
-		}
-	}
-	do()
-	if _, err := c.ExecContext(ctx, "rollback"); err != nil {
-		s.Fatal(err)
 	}
 }
 
@@ -261,6 +125,7 @@ func TestALockThatIsHeld(t *testing.T) {
 		})
 		s.ok("update_account", `{"id":2,"data":{"balance":1002}}`)
 		s.whole()
+		s.held("lock held: the write gives up in time, reads go on and show what is committed")
 	})
 }
 
@@ -277,6 +142,7 @@ func TestOneSlowCallStopsNoOther(t *testing.T) {
 			}
 			waiting.Wait()
 		})
+		s.held("two calls stuck on a lock: the others are answered")
 	})
 }
 
@@ -297,6 +163,7 @@ func TestAPoolThatIsBusySaysSo(t *testing.T) {
 			waiting.Wait()
 		})
 		s.recovers("get_account", `{"id":1}`)
+		s.held("all connections in use: \"busy\", and back once one is free")
 	})
 }
 
@@ -322,28 +189,8 @@ func TestASchemaThatChanges(t *testing.T) {
 		s.exec("create table entry (id int primary key, account_id int not null, text varchar(10), foreign key (account_id) references account (id))")
 		s.settlesOn("list_entry", "")
 		s.whole()
+		s.held("columns added and renamed, a table dropped and made again: never a wrong value, and served anew")
 	})
-}
-
-func (s *served) exec(statement string) {
-	s.Helper()
-	if _, err := s.plain.ExecContext(context.Background(), statement); err != nil {
-		s.Fatalf("%s: %v", statement, err)
-	}
-}
-
-// settlesOn calls a tool until it answers with a code; "" is success.
-func (s *served) settlesOn(tool, code string) {
-	s.Helper()
-	var payload object
-	for deadline := time.Now().Add(80 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		var isError bool
-		payload, isError = s.call(tool, `{}`)
-		if isError == (code != "") && (code == "" || payload["code"] == code) {
-			return
-		}
-	}
-	s.Fatalf("%s: never %q, but %v", tool, code, payload)
 }
 
 // TestAFileThatIsFull fills the volume of a SQLite file. Only root can make a small volume.
@@ -396,11 +243,12 @@ func TestAFileThatIsFull(t *testing.T) {
 		t.Fatalf("there is room again, but: %v", payload)
 	}
 	s.whole()
+	s.held("volume full: \"unavailable\", nothing half written, reads go on, writes again once there is room")
 }
 
 // servers are real ones of the test's own, which are stopped and started.
 func TestAServerThatIsStoppedAndStarted(t *testing.T) {
-	for _, name := range []string{"postgres", "mariadb"} {
+	for name, engine := range map[string]string{"postgres": contract.EnginePostgreSQL, "mariadb": contract.EngineMySQL} {
 		t.Run(name, func(t *testing.T) {
 			data := folder(t)
 			uri := control(t, "start", "-engine", name, "-data", data)
@@ -411,7 +259,7 @@ func TestAServerThatIsStoppedAndStarted(t *testing.T) {
 				uri += "accounts"
 			}
 			database, plain := harness.On(t, uri, script)
-			s := &served{T: t, engine: name, plain: plain}
+			s := &served{T: t, engine: engine, plain: plain}
 			s.start(database)
 			s.ok("update_account", `{"id":1,"data":{"balance":1000}}`)
 			control(t, "stop", "-engine", name, "-data", data)
@@ -422,6 +270,7 @@ func TestAServerThatIsStoppedAndStarted(t *testing.T) {
 			s.recovers("update_account", `{"id":2,"data":{"balance":2000}}`)
 			s.settles("select balance from account where id = 2", "2000")
 			s.whole()
+			s.held("database server stopped and started: \"unavailable\", and back without a restart")
 		})
 	}
 }

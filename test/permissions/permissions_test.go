@@ -3,7 +3,6 @@ package permissions
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,12 +18,15 @@ import (
 
 // The size of the test: worlds, and calls in each.
 const (
-	worlds       = 150
+	worlds       = 90
 	callsInWorld = 150
 )
 
 // did counts what calls did, so that a test in which nothing happens is seen.
-var did struct{ calls, answered, showed, changed, probes int }
+var did struct{ calls, answered, showed, changed, probes, recalled, followed, confirmed int }
+
+// journal is the audit table, from which history_ tells.
+const journal = "mcp_admin_log"
 
 func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 	seed := rand.Uint64()
@@ -40,7 +42,7 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 			database, plain := engine.Open(t, script)
 			random := rand.New(rand.NewPCG(seed, 1))
 			first := newWorld(random)
-			endpoint := harness.Serve(t, database, slices.Clone(first.models), first.tokens)
+			endpoint := harness.Serve(t, database, slices.Clone(first.models), first.tokens, func(c *contract.Config) { c.Endpoint.Audit = &contract.AuditTable{Name: journal} })
 			for i := range rounds {
 				w := newWorld(random)
 				endpoint.Apply(func(c *contract.Config) { c.Models, c.Tokens = slices.Clone(w.models), w.tokens })
@@ -55,9 +57,9 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 			}
 		})
 	}
-	fmt.Printf("permissions: %d calls in %d worlds an engine, of which %d succeeded, %d showed values and %d changed rows; %d probes for what is forbidden told nothing (seed %d)\n",
-		did.calls, worlds, did.answered, did.showed, did.changed, did.probes, seed)
-	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100) {
+	fmt.Printf("permissions: %d calls in %d worlds an engine, of which %d succeeded, %d showed values (%d of them past ones), %d changed rows, %d followed a cursor and %d confirmed; %d probes for what is forbidden told nothing (seed %d)\n",
+		did.calls, worlds, did.answered, did.showed, did.recalled, did.changed, did.followed, did.confirmed, did.probes, seed)
+	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
 }
@@ -68,17 +70,24 @@ type game struct {
 	*world
 	endpoint *harness.Endpoint
 	plain    *sql.DB
-	// now is what the tables hold.
-	now   data
-	count int
-	where string
+	// now is what the tables hold, past where each text stands or once stood: a call may write one that it was shown.
+	now  data
+	past map[string][]place
+	// page and question are the newest answers that gave something to bring back, asked the call at hand.
+	page, question, asked offer
+	count                 int
+	where                 string
 }
 
-func (g *game) exec(query string) {
-	g.Helper()
-	if _, err := g.plain.ExecContext(context.Background(), query); err != nil {
-		g.Fatalf("%s: %v", query, err)
-	}
+// place is where a text stands, or stood.
+type place struct{ table, id, column string }
+
+// offer is a call, who made it, and the cursor or confirmation_token that came of it.
+type offer struct {
+	by        int
+	tool      string
+	arguments map[string]any
+	given     string
 }
 
 // canary is a text that stands nowhere else.
@@ -87,30 +96,79 @@ func (g *game) canary() string {
 	return fmt.Sprintf("canary-%05d-%s", g.count, strconv.FormatUint(g.random.Uint64(), 36))
 }
 
-// fill makes the tables anew.
+// fill makes the tables anew, in one transaction: a file is slow to commit.
 func (g *game) fill() {
 	g.Helper()
-	for _, table := range []string{"part", "item", "owner"} {
-		g.exec("delete from " + table)
+	tx, err := g.plain.BeginTx(context.Background(), nil)
+	if err != nil {
+		g.Fatal(err)
 	}
-	for _, table := range []string{"owner", "item", "part"} {
-		for id := 1; id <= 6; id++ {
-			reference := fmt.Sprint(1 + g.random.IntN(6))
-			if table == "owner" && id == 1 {
-				reference = "null"
-			} else if table == "owner" {
-				reference = fmt.Sprint(1 + g.random.IntN(id))
-			}
-			if reference == fmt.Sprint(id) && table == "owner" {
-				reference = "1"
-			}
-			g.exec(fmt.Sprintf("insert into %s values (%d, '%s', '%s', '%s', %s)", table, id, g.canary(), pick(g.random, regions...), g.canary(), reference))
+	exec := func(format string, args ...any) {
+		g.Helper()
+		if _, err := tx.ExecContext(context.Background(), fmt.Sprintf(format, args...)); err != nil {
+			g.Fatalf("%s: %v", format, err)
 		}
 	}
-	g.now = read(g.T, g.plain)
+	for _, table := range []string{"seat", "part", "item", "owner", journal} {
+		exec("delete from %s", table)
+	}
+	for _, table := range []string{"owner", "item", "part", "seat"} {
+		for id := 1; id <= 6; id++ {
+			reference := fmt.Sprint(1 + g.random.IntN(6))
+			texts := fmt.Sprintf("'%s', '%s', '%s'", g.canary(), pick(g.random, regions...), g.canary())
+			switch {
+			case table == "seat":
+				exec("insert into seat values (%s, %d, %s)", reference, id, texts)
+				continue
+			case table == "owner" && id == 1:
+				reference = "null"
+			case table == "owner":
+				reference = fmt.Sprint(1 + g.random.IntN(id-1))
+			}
+			exec("insert into %s values (%d, %s, %s)", table, id, texts, reference)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		g.Fatal(err)
+	}
+	g.now, g.past = read(g.T, g.plain), map[string][]place{}
+	g.remember()
 }
 
-var canaryText = regexp.MustCompile(`canary-[0-9]{5}-[0-9a-z]+`)
+// remember notes where each text stands.
+func (g *game) remember() {
+	for table, rows := range g.now {
+		for id, r := range rows {
+			for _, c := range tables[table] {
+				if at := (place{table, id, c.name}); c.canary && !slices.Contains(g.past[r[c.name]], at) {
+					g.past[r[c.name]] = append(g.past[r[c.name]], at)
+				}
+			}
+		}
+	}
+}
+
+// mayRecall is whether a token may be told of a text that stood somewhere: in a row that it sees now, in a field that it
+// sees.
+func (g *game) mayRecall(t contract.Token, text string, all data) bool {
+	return slices.ContainsFunc(g.past[text], func(at place) bool {
+		m, r := g.model(at.table), all[at.table][at.id]
+		return r != nil && shows(t, m, r, at.column, all)
+	})
+}
+
+// forget takes a row's past away, as another has its key now.
+func (g *game) forget(table, id string) {
+	for text, places := range g.past {
+		g.past[text] = slices.DeleteFunc(places, func(at place) bool { return at.table == table && at.id == id })
+	}
+}
+
+var (
+	canaryText   = regexp.MustCompile(`canary-[0-9]{5}-[0-9a-z]+`)
+	cursorText   = regexp.MustCompile(`next_cursor\\":\\"([\w-]+)`)
+	questionText = regexp.MustCompile(`confirmation_token\\":\\"([\w-]+)`)
+)
 
 // play makes one call and looks at what came of it.
 func (g *game) play() {
@@ -121,7 +179,7 @@ func (g *game) play() {
 		g.probe(i)
 		return
 	}
-	method, body := g.request(token)
+	method, body := g.request(i)
 	status, answer := g.endpoint.Post(secret(i), body)
 	did.calls++
 	if status != 200 {
@@ -134,16 +192,24 @@ func (g *game) play() {
 	}
 	before := g.now
 	shown := g.canaries(token, before)
+	g.keep(answer)
 	if method == "write" {
 		g.now = read(g.T, g.plain)
-		g.judge(token, body, before)
+		g.judge(i, body, before)
+		g.remember()
 		for text, may := range g.canaries(token, g.now) { // what was written may be shown
 			shown[text] = shown[text] || may
 		}
 	}
 	showed := false
 	for _, text := range canaryText.FindAllString(answer, -1) {
-		if may, known := shown[text]; known && !may && !strings.Contains(body, text) {
+		may, stands := shown[text]
+		_, stood := g.past[text]
+		if !stands && stood {
+			may = g.mayRecall(token, text, g.now) || g.mayRecall(token, text, before)
+			did.recalled++
+		}
+		if (stands || stood) && !may && !strings.Contains(body, text) {
 			g.Errorf("%s: token %+v\nmodels %+v\n%s\nshows %s, which it must not:\n%s", g.where, token, g.models, body, text, answer)
 		}
 		showed = true
@@ -153,13 +219,29 @@ func (g *game) play() {
 	}
 }
 
+// keep notes what an answer gives to bring back.
+func (g *game) keep(answer string) {
+	if found := cursorText.FindStringSubmatch(answer); found != nil {
+		g.page, g.page.given = g.asked, found[1]
+	}
+	if found := questionText.FindStringSubmatch(answer); found != nil {
+		g.question, g.question.given = g.asked, found[1]
+	}
+}
+
 // judge compares the tables before and after a call with what the token may change.
-func (g *game) judge(token contract.Token, body string, before data) {
+func (g *game) judge(by int, body string, before data) {
 	g.Helper()
-	changed := false
+	token, changed := g.tokens[by], false
+	tool, target, _ := strings.Cut(g.asked.tool, "_")
 	wrong := func(format string, args ...any) {
 		g.Helper()
 		g.Errorf("%s: token %+v\nmodels %+v\n%s\n%s", g.where, token, g.models, body, fmt.Sprintf(format, args...))
+	}
+	// One call may write many rows, and what another of them became may be what takes a row out of sight.
+	sees := func(m contract.Model, r row) bool { return seesRow(token, m, r, g.now) || seesRow(token, m, r, before) }
+	pointsBeyond := func(c column, r row) bool {
+		return c.refers != "" && r[c.name] != "" && !sees(g.model(c.refers), g.now[c.refers][r[c.name]])
 	}
 	for _, table := range tableNames {
 		m := g.model(table)
@@ -167,7 +249,8 @@ func (g *game) judge(token contract.Token, body string, before data) {
 			now, there := g.now[table][id]
 			if !there {
 				changed = true
-				if !may(token, m, "delete") || !seesRow(token, m, old) {
+				direct := table == target || tool == "update" // what goes along is the database's doing
+				if !may(token, m, "delete") || !seesRow(token, m, old, before) || direct && !offers(m, "delete") {
 					wrong("%s %s is gone", table, id)
 				}
 				continue
@@ -181,16 +264,19 @@ func (g *game) judge(token contract.Token, body string, before data) {
 					now["note"] == "wiped" && named(token, m, "wipe") && may(token, m, "view"))
 				setNull := c.refers != "" && now[c.name] == "" && g.now[c.refers][old[c.name]] == nil
 				switch {
-				case !seesRow(token, m, old):
+				case !seesRow(token, m, old, before):
 					wrong("%s %s, which is out of sight, has another %s", table, id, c.name)
 				case byAction:
 				case !may(token, m, "change"):
 					wrong("%s %s has another %s", table, id, c.name)
-				case readOnly(m, c.name) && !setNull:
+				case setNull: // as the database does by itself
+				case !offers(m, "update"):
+					wrong("%s %s has another %s, and update is not offered", table, id, c.name)
+				case readOnly(m, c.name):
 					wrong("%s %s has another %s, which nobody may write", table, id, c.name)
-				case !seesRow(token, m, now):
+				case !sees(m, now):
 					wrong("%s %s was moved out of sight", table, id)
-				case c.refers != "" && now[c.name] != "" && !seesRow(token, g.model(c.refers), g.now[c.refers][now[c.name]]):
+				case pointsBeyond(c, now):
 					wrong("%s %s now points at a row that is out of sight", table, id)
 				}
 			}
@@ -200,18 +286,32 @@ func (g *game) judge(token contract.Token, body string, before data) {
 				continue
 			}
 			changed = true
-			if !may(token, m, "add") || !seesRow(token, m, now) {
+			g.forget(table, id)
+			if !may(token, m, "add") || !sees(m, now) || !offers(m, "create") {
 				wrong("%s %s was made", table, id)
 			}
 			for _, c := range tables[table] {
-				if c.refers != "" && now[c.name] != "" && !seesRow(token, g.model(c.refers), g.now[c.refers][now[c.name]]) {
+				if pointsBeyond(c, now) {
 					wrong("%s %s was made to point at a row that is out of sight", table, id)
 				}
 			}
 		}
 	}
-	if changed {
-		did.changed++
+	if !changed {
+		return
+	}
+	did.changed++
+	arguments := g.asked.arguments
+	switch action := arguments["action"]; {
+	case arguments["dry_run"] == true:
+		wrong("a dry run changed something")
+	case tool != "action":
+	case arguments["confirm"] != true && (action == "delete_selected" || action == "stamp" && asksFirst(g.model(target))):
+		wrong("%s was run before it was confirmed", action)
+	case arguments["confirmation_token"] != nil && by != g.question.by:
+		wrong("%s was run with another token's confirmation_token", action)
+	case arguments["confirmation_token"] != nil:
+		did.confirmed++
 	}
 }
 
@@ -224,7 +324,7 @@ func (g *game) probe(i int) {
 	for _, r := range g.now[table] {
 		for _, c := range tables[table] {
 			value := r[c.name]
-			if !c.canary || !strings.HasPrefix(value, "canary") || may(token, m, "view") && seesRow(token, m, r) && !hidden(m, c.name) && !masked(m, c.name) {
+			if !c.canary || !strings.HasPrefix(value, "canary") || shows(token, m, r, c.name, g.now) {
 				continue
 			}
 			other := value[:len(value)-1] + "~"
@@ -234,6 +334,8 @@ func (g *game) probe(i int) {
 				`{"method":"tools/call","name":"autocomplete_TABLE","arguments":{"term":"VALUE"}}`,
 				`{"method":"tools/call","name":"list_part","arguments":{"filters":{"item__COLUMN":"VALUE"}}}`,
 				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"part_by_item__COLUMN__contains":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"seat_by_item__COLUMN":"VALUE"},"total":"exact"}}`,
+				`{"method":"tools/call","name":"bulk_TABLE","arguments":{"operation":"delete","items":["VALUE"]}}`,
 				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__COLUMN__icontains":"VALUE"}}}`,
 				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"owner__COLUMN__in":["VALUE"]}}}`,
 				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"boss__COLUMN":"VALUE"}}}`,
@@ -250,125 +352,4 @@ func (g *game) probe(i int) {
 			return
 		}
 	}
-}
-
-// id is a row's that is there, most of the time.
-func (g *game) id() int { return 1 + g.random.IntN(7) }
-
-// field is a column's name, hidden or not.
-func (g *game) field(table string) string {
-	all := tables[table]
-	return all[g.random.IntN(len(all))].name
-}
-
-// values are what a call gives a row's fields.
-func (g *game) values(table string, some bool) map[string]any {
-	values := map[string]any{}
-	for _, c := range tables[table] {
-		if some && chance(g.random, 60) {
-			continue
-		}
-		switch {
-		case c.name == "id":
-			if !some {
-				values["id"] = 100 + g.random.IntN(100_000)
-			}
-		case c.refers != "":
-			values[c.name] = g.id()
-		case c.name == "region":
-			values["region"] = pick(g.random, regions...)
-		case chance(g.random, 70):
-			values[c.name] = g.canary()
-		}
-	}
-	return values
-}
-
-// request makes up a call; method is "write" where it may change something.
-func (g *game) request(token contract.Token) (method, body string) {
-	table := pick(g.random, tableNames...)
-	relation := pick(g.random, "item", "owner", "boss", "part_by_item", "item_by_owner", "owner_by_boss")
-	arguments := map[string]any{}
-	method = "read"
-	tool := pick(g.random, "list", "list", "list", "get", "get", "related", "autocomplete", "describe", "actions", "history",
-		"create", "update", "update", "delete", "bulk", "action", "action", "resource", "prompt")
-	switch tool {
-	case "list":
-		if chance(g.random, 40) {
-			key := g.field(table)
-			if chance(g.random, 40) {
-				key = relation + "__" + g.field(pick(g.random, tableNames...))
-			}
-			arguments["filters"] = map[string]any{key + pick(g.random, "", "__isnull", "__ne"): pick[any](g.random, true, "north", 1, "x")}
-		}
-		if chance(g.random, 30) {
-			arguments["order_by"] = []string{pick(g.random, "", "-") + g.field(table)}
-		}
-		if chance(g.random, 20) {
-			arguments["search"] = pick(g.random, "canary", "north")
-		}
-		if chance(g.random, 30) {
-			arguments["limit"] = g.random.IntN(4)
-		}
-	case "get":
-		arguments["id"] = g.id()
-		arguments["include_related"], arguments["include_inlines"] = chance(g.random, 50), chance(g.random, 50)
-	case "related":
-		arguments["id"], arguments["relation"] = g.id(), relation
-	case "autocomplete":
-		arguments["term"] = pick(g.random, "canary", "c", "", "1")
-	case "history":
-		arguments["id"] = g.id()
-	case "create":
-		method = "write"
-		arguments["data"] = g.values(table, false)
-		if table == "item" && chance(g.random, 30) {
-			inline := g.values("part", false)
-			delete(inline, "item_id")
-			arguments["inlines"] = map[string]any{"part": []any{map[string]any{"data": inline}}}
-		}
-	case "update":
-		method = "write"
-		arguments["id"], arguments["data"] = g.id(), g.values(table, true)
-		if table == "item" && chance(g.random, 40) {
-			arguments["inlines"] = map[string]any{"part": []any{pick[any](g.random,
-				map[string]any{"id": g.id(), "data": g.values("part", true)}, map[string]any{"id": g.id(), "_delete": true})}}
-		}
-	case "delete":
-		method = "write"
-		arguments["id"] = g.id()
-	case "bulk":
-		method = "write"
-		operation := pick(g.random, "create", "update", "delete")
-		arguments["operation"], arguments["atomic"] = operation, chance(g.random, 30)
-		var items []any
-		for range 1 + g.random.IntN(3) {
-			switch operation {
-			case "create":
-				items = append(items, map[string]any{"data": g.values(table, false)})
-			case "update":
-				items = append(items, map[string]any{"id": g.id(), "data": g.values(table, true)})
-			default:
-				items = append(items, g.id())
-			}
-		}
-		arguments["items"] = items
-	case "action":
-		method = "write"
-		arguments["action"] = pick(g.random, "stamp", "wipe", "delete_selected")
-		arguments["ids"], arguments["confirm"] = []int{g.id(), g.id()}, chance(g.random, 60)
-	case "resource":
-		uri := pick(g.random, "data://"+table+"/", fmt.Sprintf("data://%s/%d", table, g.id()), "models://"+table+"/schema")
-		return method, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, uri)
-	case "prompt":
-		return method, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q,"arguments":{"model_name":%q}}}`, pick(g.random, "explore_models", "understand_model", "crud_guide"), table)
-	}
-	if chance(g.random, 10) && (tool == "create" || tool == "update" || tool == "delete") {
-		arguments["dry_run"] = true
-	}
-	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": tool + "_" + table, "arguments": arguments})
-	if err != nil {
-		g.Fatal(err)
-	}
-	return method, string(text)
 }

@@ -14,12 +14,14 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// The tables of every world: a chain of foreign keys, of which one sets null and one cascades, and one to itself. All
-// other columns are texts, each with a value that stands nowhere else.
+// The tables of every world: a chain of foreign keys, of which one sets null and two cascade, and one to itself; one key
+// of two columns, and one value that must be unique. All other columns are texts, each with a value that stands nowhere
+// else.
 const script = `
 create table owner (id int primary key, name varchar(60), region varchar(60), note varchar(60), boss_id int, foreign key (boss_id) references owner (id) on delete set null);
 create table item (id int primary key, title varchar(60), region varchar(60), note varchar(60), owner_id int, foreign key (owner_id) references owner (id) on delete set null);
-create table part (id int primary key, label varchar(60), region varchar(60), note varchar(60), item_id int not null, foreign key (item_id) references item (id) on delete cascade);
+create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, foreign key (item_id) references item (id) on delete cascade);
+create table seat (item_id int not null, number int not null, label varchar(60), region varchar(60), note varchar(60), primary key (item_id, number), foreign key (item_id) references item (id) on delete cascade);
 `
 
 var regions = []string{"north", "south", "west"}
@@ -27,22 +29,25 @@ var regions = []string{"north", "south", "west"}
 // column is a column of a world's table. Texts hold canaries; region, keys and foreign keys are what policies and
 // relations go by.
 type column struct {
-	name   string
-	canary bool
+	name        string
+	canary, key bool
 	// refers is the table that a foreign key leads to.
-	refers  string
-	cascade bool
+	refers string
 }
 
 var tables = map[string][]column{
-	"owner": {{name: "id"}, {name: "name", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "boss_id", refers: "owner"}},
-	"item":  {{name: "id"}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}},
-	"part":  {{name: "id"}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item", cascade: true}},
+	"owner": {{name: "id", key: true}, {name: "name", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "boss_id", refers: "owner"}},
+	"item":  {{name: "id", key: true}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}},
+	"part":  {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}},
+	"seat":  {{name: "item_id", key: true, refers: "item"}, {name: "number", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}},
 }
 
-var tableNames = []string{"item", "owner", "part"}
+var tableNames = []string{"item", "owner", "part", "seat"}
 
-// row is a row by column; NULL is "".
+// operations are what an exposure may list.
+var operations = []string{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"}
+
+// row is a row by column, and by "id" where its key is of several; NULL is "".
 type row map[string]string
 
 // data are the rows of all tables, by table and id.
@@ -66,7 +71,7 @@ func newWorld(r *rand.Rand) *world {
 	for _, name := range tableNames {
 		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Module: pick(r, "one", "two")}
 		for _, c := range tables[name] {
-			if !c.canary && c.refers == "" {
+			if c.key || !c.canary && c.refers == "" {
 				continue
 			}
 			switch {
@@ -80,12 +85,25 @@ func newWorld(r *rand.Rand) *world {
 		}
 		if chance(r, 60) {
 			for i := range 1 + r.IntN(2) {
-				m.RowPolicies = append(m.RowPolicies, w.newPolicy(fmt.Sprint("p", i)))
+				m.RowPolicies = append(m.RowPolicies, w.newPolicy(name, fmt.Sprint("p", i)))
+			}
+		}
+		if chance(r, 15) {
+			for _, operation := range operations {
+				if chance(r, 70) {
+					m.Operations = append(m.Operations, operation)
+				}
 			}
 		}
 		m.Actions = []contract.Action{
 			{Name: "stamp", Requires: []string{"change"}, Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "note", Source: contract.SourceValue, Value: "stamped"}}}},
 			{Name: "wipe", SQL: &contract.SQLAction{Statement: "update " + name + " set note = 'wiped' where id in (:ids)"}},
+		}
+		if chance(r, 40) {
+			m.Actions[0].Confirm = &contract.Confirmation{TokenRequired: chance(r, 50)}
+		}
+		if name == "seat" {
+			m.Actions = m.Actions[:1] // an sql action needs a key of one column
 		}
 		w.models = append(w.models, m)
 	}
@@ -99,8 +117,12 @@ func newWorld(r *rand.Rand) *world {
 	return w
 }
 
-func (w *world) newPolicy(name string) contract.RowPolicy {
+func (w *world) newPolicy(table, name string) contract.RowPolicy {
 	p := contract.RowPolicy{Name: name}
+	field := "region"
+	if chance(w.random, 30) {
+		field = parents[table] + "__region"
+	}
 	if chance(w.random, 30) {
 		p.Everyone = true
 	} else {
@@ -110,12 +132,15 @@ func (w *world) newPolicy(name string) contract.RowPolicy {
 	case chance(w.random, 20):
 		p.AllRows = true
 	case chance(w.random, 60):
-		p.Filters = []contract.Filter{{Field: "region", Lookup: pick(w.random, "", "exact", "ne"), TokenAttribute: "region"}}
+		p.Filters = []contract.Filter{{Field: field, Lookup: pick(w.random, "", "exact", "ne"), TokenAttribute: "region"}}
 	default:
-		p.Filters = []contract.Filter{{Field: "region", Lookup: "in", Values: []string{regions[0], pick(w.random, regions...)}}}
+		p.Filters = []contract.Filter{{Field: field, Lookup: "in", Values: []string{regions[0], pick(w.random, regions...)}}}
 	}
 	return p
 }
+
+// parents are the relations that foreign keys are, by their tables.
+var parents = map[string]string{"owner": "boss", "item": "owner", "part": "item", "seat": "item"}
 
 func secret(i int) string { return fmt.Sprintf("mcp_%016d.%043d", i, i) }
 
@@ -130,7 +155,7 @@ func (w *world) newToken(i int) contract.Token {
 		t.Attributes = map[string]string{"region": pick(w.random, regions...)}
 	}
 	for range 1 + w.random.IntN(4) {
-		rule := contract.Rule{Models: []string{pick(w.random, "item", "owner", "part", "*", "*")}}
+		rule := contract.Rule{Models: []string{pick(w.random, "item", "owner", "part", "seat", "*", "*")}}
 		if chance(w.random, 30) {
 			rule.Modules = []string{pick(w.random, "one", "two", "three")}
 		}
@@ -171,8 +196,16 @@ func named(t contract.Token, m contract.Model, action string) bool {
 	})
 }
 
-// seesRow is whether a model's row policies let a token see a row.
-func seesRow(t contract.Token, m contract.Model, r row) bool {
+// offers is whether an exposure's list of operations lets rows be written that way.
+func offers(m contract.Model, operation string) bool {
+	return len(m.Operations) == 0 || slices.Contains(m.Operations, operation)
+}
+
+// asksFirst is whether the action stamp wants to be confirmed.
+func asksFirst(m contract.Model) bool { return m.Actions[0].Confirm != nil }
+
+// seesRow is whether a model's row policies let a token see a row that is among all these.
+func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
 	if len(m.RowPolicies) == 0 {
 		return true
 	}
@@ -180,14 +213,20 @@ func seesRow(t contract.Token, m contract.Model, r row) bool {
 		if !p.Everyone && !slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(t.Groups, g) }) {
 			continue
 		}
-		if p.AllRows || meets(t, p.Filters[0], r) {
+		if p.AllRows || meets(t, p.Filters[0], m.Name, r, all) {
 			return true
 		}
 	}
 	return false
 }
 
-func meets(t contract.Token, f contract.Filter, r row) bool {
+func meets(t contract.Token, f contract.Filter, table string, r row, all data) bool {
+	if relation, through := strings.CutSuffix(f.Field, "__region"); through {
+		i := slices.IndexFunc(tables[table], func(c column) bool { return c.name == relation+"_id" })
+		if r = all[tables[table][i].refers][r[relation+"_id"]]; r == nil {
+			return false
+		}
+	}
 	if f.Lookup == "in" {
 		return slices.Contains(f.Values, r["region"])
 	}
@@ -212,6 +251,11 @@ func (w *world) model(name string) contract.Model {
 	return w.models[slices.IndexFunc(w.models, func(m contract.Model) bool { return m.Name == name })]
 }
 
+// shows is whether a token may be shown what a row holds in a column.
+func shows(t contract.Token, m contract.Model, r row, column string, all data) bool {
+	return may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, column) && !masked(m, column)
+}
+
 // canaries says of each unique text whether a token may be shown it.
 func (w *world) canaries(t contract.Token, all data) map[string]bool {
 	shown := map[string]bool{}
@@ -220,7 +264,7 @@ func (w *world) canaries(t contract.Token, all data) map[string]bool {
 		for _, r := range rows {
 			for _, c := range tables[table] {
 				if c.canary && strings.HasPrefix(r[c.name], "canary") {
-					shown[r[c.name]] = may(t, m, "view") && seesRow(t, m, r) && !hidden(m, c.name) && !masked(m, c.name)
+					shown[r[c.name]] = shown[r[c.name]] || shows(t, m, r, c.name, all)
 				}
 			}
 		}
@@ -264,6 +308,9 @@ func readTable(t *testing.T, db *sql.DB, table string) (all []row) {
 		r := row{}
 		for i, name := range names {
 			r[name] = values[i].String
+		}
+		if r["id"] == "" {
+			r["id"] = r["item_id"] + "," + r["number"]
 		}
 		all = append(all, r)
 	}

@@ -104,7 +104,7 @@ func withoutDelimiters(script string) string {
 		}
 		if delimiter != ";" {
 			if statement, ends := strings.CutSuffix(strings.TrimSpace(line), delimiter); ends {
-				line = statement + ";\n"
+				line = strings.TrimSuffix(statement, ";") + ";\n"
 				if statement == "" && strings.HasSuffix(strings.TrimSpace(kept.String()), ";") {
 					continue // the server takes no empty statement
 				}

@@ -64,7 +64,8 @@ func (a application) test(t *testing.T) {
 			// A key that is named like a secret is the one thing that an administrator must decide on.
 			if m.Reason == contract.ReasonFieldNotAllowed && strings.Contains(m.Message, "named like a secret") {
 				tally.fewer++
-				fewer["its key is named like a secret, so it is withheld until the exposure includes it"] = append(fewer["its key is named like a secret, so it is withheld until the exposure includes it"], a.name+"."+m.Table)
+				const why = "its key is named like a secret, so it is withheld until the exposure includes it"
+				fewer[why] = append(fewer[why], a.called(m))
 				continue
 			}
 			t.Errorf("%s is not served: %s %s", m.Name, m.Reason, m.Message)
@@ -75,10 +76,15 @@ func (a application) test(t *testing.T) {
 			tally.whole++
 		} else {
 			tally.fewer++
-			fewer[why] = append(fewer[why], a.name+"."+m.Table)
+			fewer[why] = append(fewer[why], a.called(m))
 		}
 		t.Run(m.Name, func(t *testing.T) { table{t, endpoint, m}.test() })
 	}
+}
+
+// called is what a model's table is called for people: without its schema or database, which is the test's own.
+func (a application) called(m contract.ModelStatus) string {
+	return fmt.Sprintf("%s of %s on %s", m.Table[strings.LastIndex(m.Table, ".")+1:], a.name, a.engine)
 }
 
 // missing says why a model has not every tool; "" where it has.

@@ -21,6 +21,7 @@ type options struct {
 	endpoint            string
 	listen, adminListen string
 	state               string
+	localWebhooks       bool
 	version             string
 	verbose             bool
 	out                 io.Writer
@@ -36,12 +37,17 @@ func Command(version string) *cobra.Command {
 		Long: `dev reads MCPEndpoint, MCPModelExposure, MCPToken, Secret and ConfigMap manifests from files and folders, compiles
 them as the controllers do, serves the endpoint, and reads them again whenever a file changes.
 
-It prints the URL, the models, and each token's client configuration. A token whose tokenSecretRef names a Secret among
-the manifests has that value; for others one is made and kept as plain text in STATE/tokens/NAMESPACE/NAME, the same on
-the next start. A SQLite file lies in STATE/sqlite/NAMESPACE/NAME; delete it to have it filled anew.`,
+It prints the URL, the database, the models with what they go without, and each token's client configuration. A token
+whose tokenSecretRef names a Secret among the manifests has that value; for others one is made and kept as plain text in
+STATE/tokens/NAMESPACE/NAME, the same on the next start. A SQLite file lies in STATE/sqlite/NAMESPACE/NAME; delete it to
+have it filled anew. A PostgreSQL, MySQL or MariaDB server is reached by the Secret that the MCPEndpoint names, which must
+be among the manifests.
+
+Webhook actions are called as in a cluster, with the headers of the Secrets among the manifests; one on this machine needs
+--allow-local-webhooks.`,
 		Example: `  mcp-admin-server dev -f config/samples
   mcp-admin-server dev -f endpoint.yaml -f models/ --listen 127.0.0.1:9000
-  mcp-admin-server dev -f . --endpoint shop/shop`,
+  mcp-admin-server dev -f . --endpoint shop/shop --allow-local-webhooks`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,6 +61,7 @@ the next start. A SQLite file lies in STATE/sqlite/NAMESPACE/NAME; delete it to 
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` that agents call")
 	flags.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "`ADDRESS` of /healthz, /readyz, /metrics and /status")
 	flags.StringVar(&o.state, "state", ".mcp-admin-dev", "`DIR` that keeps generated tokens and SQLite files")
+	flags.BoolVar(&o.localWebhooks, "allow-local-webhooks", false, "let webhook actions call this machine, which servers in a cluster never do")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "log what the server does")
 	_ = cmd.MarkFlagRequired("filename") // fails only for a flag that does not exist
 	return cmd
@@ -88,6 +95,7 @@ func (o *options) run(ctx context.Context) (err error) {
 		Source: source, Endpoint: endpoint, Admin: admin,
 		SQLiteFile:    source.state.SQLiteFile(first.endpoint),
 		SQLiteInitDir: source.state.SQLiteInitDir(first.endpoint),
+		LocalWebhooks: o.localWebhooks,
 		Version:       o.version,
 		Log:           slog.New(slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: level})),
 	}

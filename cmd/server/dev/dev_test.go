@@ -85,10 +85,17 @@ var (
 	bearerToken = regexp.MustCompile(`Bearer ([^"]+)"`)
 )
 
-// ask lists notes with the first token that was printed.
+// ask lists notes with a token.
 func ask(t *testing.T, printed, token string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodPost, servedAt.FindStringSubmatch(printed)[1], strings.NewReader(`{"method":"tools/call","name":"list_note","arguments":{}}`))
+	return call(t, printed, token, "list_note", "{}")
+}
+
+// call calls a tool of the endpoint that was printed.
+func call(t *testing.T, printed, token, tool, arguments string) (int, string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, tool, arguments)
+	request, err := http.NewRequest(http.MethodPost, servedAt.FindStringSubmatch(printed)[1], strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +105,11 @@ func ask(t *testing.T, printed, token string) (int, string) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	answer, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(body)
+	return response.StatusCode, string(answer)
 }
 
 const notes = endpointYAML + `---
@@ -187,6 +194,7 @@ func TestDevEndsAtOnceWhereTheManifestsCannotBeUsed(t *testing.T) {
 		"no endpoint":   {"apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n", "the manifests hold no MCPEndpoint"},
 		"two endpoints": {endpointYAML + "---\n" + strings.Replace(endpointYAML, "notes", "books", 1), "say which with --endpoint"},
 		"no ConfigMap":  {endpointYAML, "the manifests hold no ConfigMap default/sql"},
+		"no Secret":     {strings.Replace(endpointYAML, "sqlite: {emptyDir: {}, initConfigMapRef: {name: sql}}", "connectionSecretRef: {name: db}", 1), "spec.database.connectionSecretRef: the manifests hold no Secret default/db"},
 		"not valid":     {strings.Replace(endpointYAML, "emptyDir: {}, ", "", 1), "MCPEndpoint default/notes: spec.database.sqlite"},
 	} {
 		t.Run(name, func(t *testing.T) {

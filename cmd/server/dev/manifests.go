@@ -200,6 +200,16 @@ func withStrings(data map[string][]byte, texts map[string]string) map[string][]b
 	return all
 }
 
+// secret is the data of the Secret that an endpoint's field names.
+func (m *Manifests) secret(field, namespace, name string) (map[string][]byte, error) {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	data, ok := m.Secrets[key]
+	if !ok {
+		return nil, fmt.Errorf("%s: the manifests hold no Secret %s", field, key)
+	}
+	return data, nil
+}
+
 // webhookSecrets are the Secrets of a namespace, as webhooks use them.
 func (m *Manifests) webhookSecrets(namespace string) map[string]compile.WebhookSecret {
 	secrets := map[string]compile.WebhookSecret{}

@@ -96,6 +96,7 @@ func (o *outcome) describe(status *contract.Status) string {
 	fmt.Fprintf(&b, "%s/%s is served at %s\n", o.endpoint.Namespace, o.endpoint.Name, o.config.Endpoint.URL)
 	if d := status.Database; d.Reason == contract.ReasonConnected {
 		fmt.Fprintf(&b, "database: %s %s, %s\n", d.Engine, d.Version, d.Name)
+		o.describeAudit(&b, d.AuditProblem)
 	} else {
 		fmt.Fprintf(&b, "database: %s: %s\n", d.Reason, d.Message)
 	}
@@ -106,12 +107,17 @@ func (o *outcome) describe(status *contract.Status) string {
 	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	for _, m := range status.Models {
 		if m.Served() {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", m.Name, m.Table, strings.Join(m.Tools, ", "))
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", m.Name, m.Table, operations(&m))
 		} else {
 			fmt.Fprintf(table, "  %s\t%s\t%s\n", m.Name, m.Reason, m.Message)
 		}
 	}
 	table.Flush()
+	for _, m := range status.Models {
+		for _, note := range m.Notes {
+			fmt.Fprintf(&b, "  %s: %s\n", m.Name, note)
+		}
+	}
 	for _, key := range sortedKeys(o.verdicts.Exposures) {
 		switch v := o.verdicts.Exposures[key]; {
 		case !v.Accepted:
@@ -134,6 +140,26 @@ func (o *outcome) describe(status *contract.Status) string {
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// operations are a model's tools without its name, which stands before them.
+func operations(m *contract.ModelStatus) string {
+	names := make([]string, len(m.Tools))
+	for i, tool := range m.Tools {
+		names[i] = strings.TrimSuffix(tool, "_"+m.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// describeAudit says where changes are recorded.
+func (o *outcome) describeAudit(b *bytes.Buffer, problem string) {
+	switch table := o.config.Endpoint.Audit; {
+	case table == nil:
+	case problem != "":
+		fmt.Fprintf(b, "audit: %s\n", problem)
+	default:
+		fmt.Fprintf(b, "audit: %s\n", o.endpoint.Spec.Audit.Table)
+	}
 }
 
 func sortedKeys[V any](m map[types.NamespacedName]V) []types.NamespacedName {

@@ -153,10 +153,14 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 	o.update = source.Update{Config: o.config}
 	database := endpoint.Spec.Database
 	if ref := database.ConnectionSecretRef; ref != nil {
-		o.update.Connection = m.Secrets[types.NamespacedName{Namespace: endpoint.Namespace, Name: ref.Name}]
+		if o.update.Connection, err = m.secret("spec.database.connectionSecretRef", endpoint.Namespace, ref.Name); err != nil {
+			return nil, err
+		}
 	}
 	if database.TLS != nil && database.TLS.CASecretRef != nil {
-		o.update.CA = m.Secrets[types.NamespacedName{Namespace: endpoint.Namespace, Name: database.TLS.CASecretRef.Name}]
+		if o.update.CA, err = m.secret("spec.database.tls.caSecretRef", endpoint.Namespace, database.TLS.CASecretRef.Name); err != nil {
+			return nil, err
+		}
 	}
 	return o, nil
 }

@@ -20,13 +20,13 @@ import (
 
 // connect opens a connection to where the settings lead now, and makes its session.
 func (d *db) connect(ctx context.Context) (*conn, error) {
-	if err := d.gate.check(); err != nil {
+	if err := d.gate.Check(); err != nil {
 		return nil, err
 	}
 	c, err := d.dial(ctx)
 	if err == nil {
 		if err = d.prepareSession(ctx, c); err == nil {
-			d.gate.succeeded()
+			d.gate.Succeeded()
 			return c, nil
 		}
 		c.lost = true
@@ -37,7 +37,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 	}
 	failure := d.connectError(err)
 	if failure.Reason != contract.ReasonSecretIncomplete { // asking the settings again costs nothing
-		d.gate.failed(failure)
+		d.gate.Failed(failure)
 	}
 	return nil, failure
 }

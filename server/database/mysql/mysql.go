@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/gate"
 )
 
 // The times that bound a call beside the statement timeout.
@@ -36,7 +37,7 @@ const (
 type db struct {
 	settings database.Settings
 	pool     pool
-	gate     gate
+	gate     gate.Gate
 	// schema is what the last Introspect found: the names in the server's messages are looked up in it.
 	schema atomic.Pointer[database.Schema]
 	// closing is done once Close is called.

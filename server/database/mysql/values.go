@@ -21,7 +21,7 @@ var _ rowtext.Engine[driver.Value] = values{}
 func (values) IsNull(v driver.Value) bool { return v == nil }
 
 // Size implements rowtext.Engine.
-func (values) Size(v driver.Value) int {
+func (values) Size(_ *database.Column, v driver.Value) int {
 	if b, ok := v.([]byte); ok {
 		return len(b)
 	}

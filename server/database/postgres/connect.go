@@ -35,7 +35,7 @@ var passedOptions = map[string]bool{
 
 // beforeConnect fills in where the next connection goes, and who we are there, as the settings have it now.
 func (d *db) beforeConnect(_ context.Context, config *pgx.ConnConfig) error {
-	if err := d.gate.check(); err != nil {
+	if err := d.gate.Check(); err != nil {
 		return err
 	}
 	c, err := d.settings.Connection()
@@ -148,7 +148,7 @@ const sessionSettings = `set_config('bytea_output', 'hex', $1), set_config('Inte
 // afterConnect makes the connection's session. Where the process that answers is not the one that greeted us, a pooler
 // is in between, and its server connections are not ours to set.
 func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
-	d.gate.succeeded()
+	d.gate.Succeeded()
 	c := conn.PgConn()
 	pid := []byte(fmt.Sprint(c.PID()))
 	result := c.ExecParams(ctx, "SELECT "+sessionSettings+" WHERE pg_backend_pid() = $3::bigint",

@@ -50,7 +50,7 @@ func (d *db) connectError(err error) error {
 		return known
 	}
 	e := connectFailure(err)
-	d.gate.failed(e)
+	d.gate.Failed(e)
 	return e
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/gate"
 )
 
 // The times that bound a call beside the statement timeout.
@@ -39,7 +40,7 @@ type db struct {
 	settings database.Settings
 	pool     *pgxpool.Pool
 	poolErr  error
-	gate     gate
+	gate     gate.Gate
 	// unnamed is set once a prepared statement was not there any more: a pooler is in between that nothing else told of.
 	unnamed atomic.Bool
 	// sessions are the connections that are open, so that Close can end what they are doing.

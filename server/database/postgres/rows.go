@@ -30,11 +30,8 @@ func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []by
 	if err := check(result.FieldDescriptions(), plan.Output); err != nil {
 		return dst, page, err
 	}
-	// The first row is always written, so that a page leads on, however large it is.
 	for result.NextRow() {
-		full := plan.MaxBytes > 0 && page.Count > 0 && len(dst) >= plan.MaxBytes
-		if page.More = page.Count >= plan.Limit || full; page.More {
-			page.Cut = full && page.Count < plan.Limit
+		if page.Ends(plan, len(dst)) {
 			break // closing the result passes over what is left
 		}
 		if page.Count > 0 {

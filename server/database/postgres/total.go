@@ -30,12 +30,9 @@ func settleTotal(plan *database.Select, page *database.Page) {
 	if plan.Total == database.TotalNone {
 		return
 	}
-	offset := max(plan.Offset, 0)
-	full := page.More || page.Cut || !plan.More && page.Count >= plan.Limit
-	switch {
-	case plan.After == nil && !full && (offset == 0 || page.Count > 0):
-		page.Total = int64(offset + page.Count)
-	case plan.Total == database.TotalCapped && page.Total > database.TotalCap:
+	if total, ok := page.Shows(plan); ok {
+		page.Total = total
+	} else if plan.Total == database.TotalCapped && page.Total > database.TotalCap {
 		page.Total, page.Precision = database.TotalCap, database.TotalIsAtLeast
 	}
 }

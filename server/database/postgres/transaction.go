@@ -169,7 +169,11 @@ func (t *transaction) Select(ctx context.Context, plan *database.Select, out []b
 	defer cancel()
 	extended, page, _, err := t.read(guarded, plan, c, out)
 	if err != nil {
-		return out, database.Page{}, t.db.readError(ctx, c, err)
+		failure := t.db.readError(ctx, c, err)
+		if plan.Lock && failure.Code == database.Refused {
+			failure.Message = "the database user may not read and lock the row: PostgreSQL asks for the rights to SELECT and to UPDATE for that, also before a deletion"
+		}
+		return out, database.Page{}, failure
 	}
 	return extended, page, nil
 }

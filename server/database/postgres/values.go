@@ -43,18 +43,12 @@ func (cells) AppendPlain(dst []byte, c *database.Column, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// Size implements rowtext.Engine. Bytes come as \x and two digits for each: a text of that very form counts as the bytes
-// that it could be.
-func (cells) Size(value []byte) int {
-	if len(value) < 2 || value[0] != '\\' || value[1] != 'x' || len(value)%2 != 0 {
-		return len(value)
+// Size implements rowtext.Engine. Bytes come as \x and two digits for each.
+func (cells) Size(c *database.Column, value []byte) int {
+	if c.Kind == database.Bytes && bytes.HasPrefix(value, []byte(`\x`)) {
+		return len(value)/2 - 1
 	}
-	for _, c := range value[2:] {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return len(value)
-		}
-	}
-	return len(value)/2 - 1
+	return len(value)
 }
 
 // Value implements rowtext.Engine. What has no form of its own is bound again as the text that the server wrote.

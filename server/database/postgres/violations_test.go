@@ -150,6 +150,11 @@ func TestWritesThatAreRefused(t *testing.T) {
 			_, err := tx.Delete(t.Context(), &database.Delete{From: database.NewSource(table, nil), Where: is(table, "id", int64(2))})
 			return err
 		}, database.Refused, "", "may not"},
+		{"no right to lock", writer, func(tx database.Tx) error {
+			secret := find(t, schema, "public.secret")
+			_, _, err := tx.Select(t.Context(), &database.Select{From: database.NewSource(secret, is(secret, "id", int64(1))), Limit: 1, Lock: true}, nil)
+			return err
+		}, database.Refused, "", "the rights to SELECT and to UPDATE"},
 		{"no right to insert", writer, func(tx database.Tx) error { return insert(t, tx, find(t, schema, "public.secret"), "id", int64(3)) }, database.Refused, "", "may not"},
 		{"a trigger that says there is no right", owner, func(tx database.Tx) error {
 			return insert(t, tx, table, "id", int64(3), "email", "odd-hunter2")

@@ -18,7 +18,7 @@ type Engine[V any] interface {
 	AppendPlain(dst []byte, c *database.Column, v V) []byte
 	// Size is how many bytes the value has: those of its text, or, where it is bytes, their own number. It is asked of
 	// every value, so it is to be cheap; for short values a guess will do.
-	Size(v V) int
+	Size(c *database.Column, v V) int
 	// Value returns the value in the form in which it can be bound again.
 	Value(c *database.Column, v V) database.Value
 }

@@ -62,7 +62,7 @@ func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 			dst = w.appendMasked(dst, output, own)
 		case output.Composite:
 			dst = w.appendComposite(dst, output.Columns, own)
-		case w.maxValue > 0 && w.engine.Size(own[0]) > w.maxValue:
+		case w.maxValue > 0 && w.engine.Size(output.Columns[0], own[0]) > w.maxValue:
 			dst = w.appendCut(dst, output.Columns[0], own[0])
 		default:
 			dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
@@ -129,7 +129,7 @@ func lastRunes(text []byte, n int) []byte {
 // appendCut appends the beginning of a value that is too long, and says how much of it there is. It is a string, whatever
 // the value's kind: half a JSON document is none.
 func (w *Writer[V]) appendCut(dst []byte, c *database.Column, value V) []byte {
-	size := w.engine.Size(value)
+	size := w.engine.Size(c, value)
 	plain := w.plain(c, value)
 	if len(plain) <= w.maxValue {
 		return w.engine.AppendJSON(dst, c, value) // it was a guess

@@ -38,7 +38,7 @@ func (engine) AppendPlain(dst []byte, c *database.Column, v *string) []byte {
 	return append(dst, *v...)
 }
 
-func (engine) Size(v *string) int { return len(*v) }
+func (engine) Size(_ *database.Column, v *string) int { return len(*v) }
 
 func (engine) Value(c *database.Column, v *string) database.Value {
 	if c.Kind == database.Integer {

@@ -48,8 +48,8 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 type found struct {
 	*database.Table
 	// sql is the statement that made it.
-	sql                   string
-	virtual, withoutRowid bool
+	sql                           string
+	virtual, withoutRowid, strict bool
 }
 
 func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
@@ -62,7 +62,7 @@ func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
 		return nil, err
 	}
 	for _, table := range tables {
-		err := readColumns(ctx, c, table.Table)
+		err := readColumns(ctx, c, table)
 		if err == nil && table.Kind == database.BaseTable {
 			err = readIndexes(ctx, c, table)
 		}
@@ -84,13 +84,16 @@ func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
 // readTables lists the tables. A view can be written where it has triggers, which are always INSTEAD OF; a virtual table
 // is only read, since what a write would do to it is its module's to say.
 func readTables(ctx context.Context, c *conn) ([]found, error) {
-	const list = `SELECT l.name, l.type, l.wr, s.sql, EXISTS (SELECT 1 FROM sqlite_schema AS t WHERE t.type = 'trigger' AND t.tbl_name = l.name COLLATE NOCASE)
+	const list = `SELECT l.name, l.type, l.wr, l.strict, s.sql, EXISTS (SELECT 1 FROM sqlite_schema AS t WHERE t.type = 'trigger' AND t.tbl_name = l.name COLLATE NOCASE)
 FROM pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
 WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
 	var tables []found
 	err := c.each(ctx, list, nil, func(v []driver.Value) {
-		kind, triggers := text(v[1]), v[4] == int64(1)
-		table := found{&database.Table{Name: text(v[0]), Kind: database.BaseTable}, text(v[3]), kind == "virtual", v[2] == int64(1)}
+		kind, triggers := text(v[1]), v[5] == int64(1)
+		table := found{
+			Table: &database.Table{Name: text(v[0]), Kind: database.BaseTable}, sql: text(v[4]),
+			virtual: kind == "virtual", withoutRowid: v[2] == int64(1), strict: v[3] == int64(1),
+		}
 		if kind == "view" {
 			table.Kind = database.View
 		}
@@ -107,7 +110,7 @@ const (
 	storedGenerated  = 3
 )
 
-func readColumns(ctx context.Context, c *conn, table *database.Table) error {
+func readColumns(ctx context.Context, c *conn, table found) error {
 	key := map[int64]*database.Column{}
 	const columns = `SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid`
 	err := c.each(ctx, columns, []driver.Value{table.Name}, func(v []driver.Value) {
@@ -123,6 +126,7 @@ func readColumns(ctx context.Context, c *conn, table *database.Table) error {
 			Generated:  hidden == virtualGenerated || hidden == storedGenerated,
 		}
 		describeType(column)
+		column.Loose = !table.strict || column.Kind == database.Other // which is ANY there
 		table.Columns = append(table.Columns, column)
 		if place > 0 {
 			key[place] = column

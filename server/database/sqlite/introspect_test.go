@@ -36,6 +36,19 @@ PRAGMA writable_schema = OFF`, nil)
 	}
 }
 
+func TestColumnsThatHoldValuesOfAnyType(t *testing.T) {
+	o := openFilled(t, `CREATE TABLE loose (n INT, t TEXT); CREATE TABLE strict (n INT, t TEXT, v ANY) STRICT`, nil)
+	var got []string
+	for _, table := range o.schema.Tables {
+		for _, c := range table.Columns {
+			got = append(got, fmt.Sprintf("%s.%s %t", table.Name, c.Name, c.Loose))
+		}
+	}
+	if want := []string{"loose.n true", "loose.t true", "strict.n false", "strict.t false", "strict.v true"}; !slices.Equal(got, want) {
+		t.Errorf("loose are\n%v, want\n%v", got, want)
+	}
+}
+
 func TestKeysAndConstraints(t *testing.T) {
 	o := openFilled(t, `
 CREATE TABLE none (a INT, b INT);
@@ -85,7 +98,7 @@ func TestColumns(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, name NVARCHAR(160) NOT NULL, price DECIMAL(10,2) DEFAULT 1.5, rate NUMERIC(5), small TINYINT,
   at TIMESTAMP, said DATETIME DEFAULT CURRENT_TIMESTAMP, on_day DATE, doubled INT AS (small * 2) STORED, tripled INT AS (small * 3), "Odd ""Name""" BLOB);
 CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRIMARY KEY)`, nil)
-	plain := database.Column{Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1}
+	plain := database.Column{Loose: true, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1}
 	column := func(name, native string, kind database.Kind, change func(*database.Column)) database.Column {
 		c := plain
 		c.Name, c.NativeType, c.Kind = name, native, kind

@@ -67,14 +67,13 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 		return out, nothing, err
 	}
 	page.Total = -1
-	switch {
-	case plan.Total == database.TotalNone:
-	case plan.After == nil && !page.More && (plan.More || page.Count < plan.Limit) && (plan.Offset <= 0 || page.Count > 0):
-		page.Total = int64(max(plan.Offset, 0) + page.Count)
-	default:
-		if page.Total, page.Precision, err = d.count(ctx, connection, plan, c, page); err != nil {
-			return out, nothing, err
-		}
+	if plan.Total == database.TotalNone {
+		return extended, page, nil
+	}
+	if total, ok := page.Shows(plan); ok {
+		page.Total = total
+	} else if page.Total, page.Precision, err = d.count(ctx, connection, plan, c, page); err != nil {
+		return out, nothing, err
 	}
 	return extended, page, nil
 }
@@ -83,8 +82,7 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	var page database.Page
 	err := d.statement(ctx, connection, c.sql.Select, c.args, func(values []driver.Value) bool {
-		page.Cut = page.Count > 0 && plan.MaxBytes > 0 && len(out) >= plan.MaxBytes
-		if page.More = page.Cut || page.Count == plan.Limit; page.More {
+		if page.Ends(plan, len(out)) {
 			return false
 		}
 		if page.Count > 0 {

@@ -23,7 +23,7 @@ var _ rowtext.Engine[driver.Value] = values{}
 func (values) IsNull(v driver.Value) bool { return v == nil }
 
 // Size implements rowtext.Engine.
-func (values) Size(value driver.Value) int {
+func (values) Size(_ *database.Column, value driver.Value) int {
 	switch v := value.(type) {
 	case string:
 		return len(v)

@@ -204,11 +204,17 @@ CREATE TRIGGER v_delete INSTEAD OF DELETE ON v BEGIN DELETE FROM t WHERE id = ol
 }
 
 func TestTablesThatHaveChanged(t *testing.T) {
-	o := openFilled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE gone (id INTEGER PRIMARY KEY)", nil)
+	o := openFilled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE gone (id INTEGER PRIMARY KEY); CREATE TABLE keyed (id INTEGER PRIMARY KEY, v TEXT)", nil)
 	set := map[string]database.Value{"v": "x"}
+	keyed := o.insert(t, "keyed", set)
+	keyed.Returning = all(keyed.Into.Table()).Output
 	plans := map[string]func(database.Tx) error{
 		"a column of a new row": func(tx database.Tx) error {
 			_, err := tx.Insert(t.Context(), o.insert(t, "t", set), nil)
+			return err
+		},
+		"a column that is returned": func(tx database.Tx) error {
+			_, err := tx.Insert(t.Context(), keyed, nil)
 			return err
 		},
 		"a column that is set": func(tx database.Tx) error {
@@ -225,7 +231,7 @@ func TestTablesThatHaveChanged(t *testing.T) {
 			t.Errorf("%s, before: %v", name, err)
 		}
 	}
-	execute(t, o.path, "DROP TABLE gone; ALTER TABLE t RENAME COLUMN v TO w")
+	execute(t, o.path, "DROP TABLE gone; ALTER TABLE t RENAME COLUMN v TO w; ALTER TABLE keyed RENAME COLUMN id TO number")
 	for name, do := range plans {
 		if err := o.Transact(t.Context(), do); failure(t, err).Code != database.Changed {
 			t.Errorf("%s: %v", name, err)

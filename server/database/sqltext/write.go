@@ -37,6 +37,9 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 	s.Returns = len(plan.Returning) > 0 && d.returning()
 	if s.Returns {
 		w.text(" RETURNING ")
+		if _, ok := d.(sqlite); ok {
+			w.alias, w.own = 0, plan.Into.Table() // a name alone that is no column's is a text to SQLite
+		}
 		w.outputs(plan.Returning, nil)
 	}
 	return s.written(w)

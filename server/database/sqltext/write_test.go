@@ -50,7 +50,7 @@ func TestWrites(t *testing.T) {
 			Set: []database.Assignment{{Column: title, Value: "x"}, {Column: authorID, Value: nil}},
 		}),
 			`INSERT INTO "shop"."book" ("title", "author_id") VALUES ($1, $2) RETURNING "id" | x | <nil>`,
-			`INSERT INTO "shop"."book" ("title", "author_id") VALUES (?1, ?2) RETURNING +"id" | x | <nil>`,
+			`INSERT INTO "shop"."book" ("title", "author_id") VALUES (?1, ?2) RETURNING +"shop"."book"."id" | x | <nil>`,
 			"INSERT INTO `shop`.`book` (`title`, `author_id`) VALUES (?, ?) RETURNING `id` | x | <nil>"},
 		{"insert of defaults", insert(database.Insert{Into: database.NewSource(book, nil)}),
 			`INSERT INTO "shop"."book" DEFAULT VALUES`, `INSERT INTO "shop"."book" DEFAULT VALUES`, "INSERT INTO `shop`.`book` () VALUES ()"},
@@ -96,7 +96,7 @@ func TestWrites(t *testing.T) {
 			t.Run(test.name+" "+dialect.name, func(t *testing.T) {
 				var s sqltext.Statement
 				for range 2 { // the second time in the memory of the first
-					if err := test.build(&s, dialect); err != nil {
+					if err := test.build(&s, dialect.Dialect); err != nil {
 						t.Fatal(err)
 					}
 					if got := shown(s.Text, s.Args); got != dialect.want {

@@ -512,12 +512,30 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: maskedColumns
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: model
       type:
         scalar: string
+    - name: notes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: readOnlyColumns
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: revision
       type:
         scalar: numeric
@@ -601,6 +619,9 @@ var schemaYAML = typed.YAMLObject(`types:
           keys:
           - type
     - name: expires
+      type:
+        scalar: string
+    - name: groupsDisplay
       type:
         scalar: string
     - name: observedGeneration
@@ -830,6 +851,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: image
       type:
         scalar: string
+    - name: imagePullSecrets
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+          elementRelationship: associative
+          keys:
+          - name
     - name: limits
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServerLimits

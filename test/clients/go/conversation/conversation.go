@@ -56,6 +56,9 @@ func Run(c Client) {
 	}) &&
 		take("tools/list", func() (any, error) { return c.ListTools(ctx) }) &&
 		take("tools/call", func() (any, error) { return c.CallTool(ctx, "list_book", map[string]any{"search": "Solaris"}) }) &&
+		take("tools/call, writing", func() (any, error) {
+			return c.CallTool(ctx, "update_book", map[string]any{"id": 4, "data": map[string]any{"in_stock": 6}})
+		}) &&
 		take("resources/list", func() (any, error) { return c.ListResources(ctx) }) &&
 		take("resources/templates/list", func() (any, error) { return c.ListResourceTemplates(ctx) }) &&
 		take("resources/read", func() (any, error) { return c.ReadResource(ctx, "data://book/4") }) &&

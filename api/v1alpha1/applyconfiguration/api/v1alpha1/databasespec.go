@@ -13,7 +13,8 @@ import (
 // DatabaseSpec is exactly one database: one that a Secret describes, or a SQLite file.
 type DatabaseSpecApplyConfiguration struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password, under
-	// the key names that CloudNativePG, Crunchy, Percona, Zalando, Bitnami and the Service Binding specification use.
+	// the key names that CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
+	// specification use.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`
@@ -29,7 +30,8 @@ type DatabaseSpecApplyConfiguration struct {
 	// access is what the server may do at all, whatever tokens are granted; ReadWrite when absent.
 	Access *apiv1alpha1.DatabaseAccess `json:"access,omitempty"`
 	// schemas are the database schemas whose tables may be exposed, in the order in which a table without a schema is
-	// looked for; absent, the connection's own search path.
+	// looked for; absent, the connection's own search path. In MySQL and MariaDB they are databases of the server, and the
+	// connection's own when absent.
 	Schemas []string `json:"schemas,omitempty"`
 }
 

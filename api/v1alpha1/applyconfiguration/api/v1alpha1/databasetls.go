@@ -11,7 +11,7 @@ import (
 //
 // DatabaseTLS says how a database connection is protected.
 type DatabaseTLSApplyConfiguration struct {
-	// mode is how much is checked, as libpq's sslmode.
+	// mode is how much is checked, as libpq's sslmode, whatever the engine.
 	Mode *apiv1alpha1.TLSMode `json:"mode,omitempty"`
 	// caSecretRef is the CA that the database's certificate is checked against.
 	CASecretRef *SecretKeyReferenceApplyConfiguration `json:"caSecretRef,omitempty"`

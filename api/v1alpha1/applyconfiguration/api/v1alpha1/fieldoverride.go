@@ -7,7 +7,7 @@ package v1alpha1
 //
 // FieldOverride says more of a column than the database does.
 type FieldOverrideApplyConfiguration struct {
-	// name is the column.
+	// name is the column or field.
 	Name *string `json:"name,omitempty"`
 	// description tells agents what the column holds; absent, the column's comment.
 	Description *string `json:"description,omitempty"`

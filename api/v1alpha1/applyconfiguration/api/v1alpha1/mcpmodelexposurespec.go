@@ -33,7 +33,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	Key []string `json:"key,omitempty"`
 	// fields says which columns are visible, and how.
 	Fields *FieldsSpecApplyConfiguration `json:"fields,omitempty"`
-	// displayField is the column whose value stands for the row in autocomplete_ and in history; absent, the key.
+	// displayField is the column whose value stands for the row in autocomplete_ and in history; absent, the first visible
+	// text column that is called name, title or label, else the key.
 	DisplayField *string `json:"displayField,omitempty"`
 	// searchFields are searched by `search`: a column, or relation__column; a leading ^ is "starts with", = is "equals".
 	// Absent, the visible text columns.

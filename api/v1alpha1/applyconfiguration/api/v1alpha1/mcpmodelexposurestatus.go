@@ -23,12 +23,20 @@ type MCPModelExposureStatusApplyConfiguration struct {
 	Columns []string `json:"columns,omitempty"`
 	// hiddenColumns are the columns hidden for their secret-looking names.
 	HiddenColumns []string `json:"hiddenColumns,omitempty"`
+	// maskedColumns are those of columns that are shown as ****.
+	MaskedColumns []string `json:"maskedColumns,omitempty"`
+	// readOnlyColumns are those of columns that callers never write: by the exposure's word, or because they are masked,
+	// generated or the versionField.
+	ReadOnlyColumns []string `json:"readOnlyColumns,omitempty"`
 	// key are the columns of the key, in its order.
 	Key []string `json:"key,omitempty"`
 	// tools are the model's tools.
 	Tools []string `json:"tools,omitempty"`
 	// toolCount is the number of tools.
 	ToolCount *int32 `json:"toolCount,omitempty"`
+	// notes say what the model goes without, and what would help: why it has fewer tools than others, or a foreign key no
+	// relation.
+	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this exposure as it is.
 	Revision *int64 `json:"revision,omitempty"`
 }
@@ -96,6 +104,26 @@ func (b *MCPModelExposureStatusApplyConfiguration) WithHiddenColumns(values ...s
 	return b
 }
 
+// WithMaskedColumns adds the given value to the MaskedColumns field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the MaskedColumns field.
+func (b *MCPModelExposureStatusApplyConfiguration) WithMaskedColumns(values ...string) *MCPModelExposureStatusApplyConfiguration {
+	for i := range values {
+		b.MaskedColumns = append(b.MaskedColumns, values[i])
+	}
+	return b
+}
+
+// WithReadOnlyColumns adds the given value to the ReadOnlyColumns field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ReadOnlyColumns field.
+func (b *MCPModelExposureStatusApplyConfiguration) WithReadOnlyColumns(values ...string) *MCPModelExposureStatusApplyConfiguration {
+	for i := range values {
+		b.ReadOnlyColumns = append(b.ReadOnlyColumns, values[i])
+	}
+	return b
+}
+
 // WithKey adds the given value to the Key field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Key field.
@@ -121,6 +149,16 @@ func (b *MCPModelExposureStatusApplyConfiguration) WithTools(values ...string) *
 // If called multiple times, the ToolCount field is set to the value of the last call.
 func (b *MCPModelExposureStatusApplyConfiguration) WithToolCount(value int32) *MCPModelExposureStatusApplyConfiguration {
 	b.ToolCount = &value
+	return b
+}
+
+// WithNotes adds the given value to the Notes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Notes field.
+func (b *MCPModelExposureStatusApplyConfiguration) WithNotes(values ...string) *MCPModelExposureStatusApplyConfiguration {
+	for i := range values {
+		b.Notes = append(b.Notes, values[i])
+	}
 	return b
 }
 

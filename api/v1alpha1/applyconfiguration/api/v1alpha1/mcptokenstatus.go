@@ -19,6 +19,8 @@ type MCPTokenStatusApplyConfiguration struct {
 	Secret *SecretStatusApplyConfiguration `json:"secret,omitempty"`
 	// publicID is the token's public part, as logs name it.
 	PublicID *string `json:"publicID,omitempty"`
+	// groupsDisplay are the groups of spec, in one line.
+	GroupsDisplay *string `json:"groupsDisplay,omitempty"`
 	// expires is the expiry in force: a time, "never", or "expired".
 	Expires *string `json:"expires,omitempty"`
 	// revision is the first revision of the Config that held this token as it is.
@@ -65,6 +67,14 @@ func (b *MCPTokenStatusApplyConfiguration) WithSecret(value *SecretStatusApplyCo
 // If called multiple times, the PublicID field is set to the value of the last call.
 func (b *MCPTokenStatusApplyConfiguration) WithPublicID(value string) *MCPTokenStatusApplyConfiguration {
 	b.PublicID = &value
+	return b
+}
+
+// WithGroupsDisplay sets the GroupsDisplay field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the GroupsDisplay field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithGroupsDisplay(value string) *MCPTokenStatusApplyConfiguration {
+	b.GroupsDisplay = &value
 	return b
 }
 

@@ -15,6 +15,8 @@ type ServerSpecApplyConfiguration struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 	// image overrides the server image that the manager was started with.
 	Image *string `json:"image,omitempty"`
+	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
+	ImagePullSecrets []SecretReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
 	// resources of the server's container; absent, requests of 50m CPU and 64Mi and a limit of 256Mi memory.
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
@@ -44,6 +46,19 @@ func (b *ServerSpecApplyConfiguration) WithReplicas(value int32) *ServerSpecAppl
 // If called multiple times, the Image field is set to the value of the last call.
 func (b *ServerSpecApplyConfiguration) WithImage(value string) *ServerSpecApplyConfiguration {
 	b.Image = &value
+	return b
+}
+
+// WithImagePullSecrets adds the given value to the ImagePullSecrets field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ImagePullSecrets field.
+func (b *ServerSpecApplyConfiguration) WithImagePullSecrets(values ...*SecretReferenceApplyConfiguration) *ServerSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithImagePullSecrets")
+		}
+		b.ImagePullSecrets = append(b.ImagePullSecrets, *values[i])
+	}
 	return b
 }
 

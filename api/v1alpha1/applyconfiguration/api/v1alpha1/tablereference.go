@@ -7,7 +7,7 @@ package v1alpha1
 //
 // TableReference names a table or view.
 type TableReferenceApplyConfiguration struct {
-	// schema is the table's schema; absent, the endpoint's schemas are searched in order.
+	// schema is the table's schema, in MySQL and MariaDB its database; absent, the endpoint's schemas are searched in order.
 	Schema *string `json:"schema,omitempty"`
 	// name is the table's name, exactly as the database has it.
 	Name *string `json:"name,omitempty"`

@@ -1,0 +1,72 @@
+package v1alpha1
+
+import corev1 "k8s.io/api/core/v1"
+
+// ServerSpec says how the server's pods run.
+type ServerSpec struct {
+	// replicas is the number of pods; 1 when absent. A SQLite file is served by one.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	Replicas *int32 `json:"replicas,omitempty"`
+	// image overrides the server image that the manager was started with.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
+	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
+	// resources of the server's container; absent, requests of 50m CPU and 64Mi and a limit of 256Mi memory.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// basePath stands before /mcp/ in the endpoint's path; none when absent.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~-]+)+$`
+	BasePath string `json:"basePath,omitempty"`
+	// tls makes the server itself speak HTTPS; absent, it speaks HTTP, for something before it to protect.
+	// +optional
+	TLS *ServerTLS `json:"tls,omitempty"`
+	// limits bound what one request may cost.
+	// +optional
+	Limits ServerLimits `json:"limits,omitempty,omitzero"`
+}
+
+// ServerTLS is how the server protects the connections of agents: TLS 1.2 or later, with HTTP/2.
+type ServerTLS struct {
+	// certificateSecretRef names a Secret of type kubernetes.io/tls, as cert-manager writes them: tls.crt is the
+	// certificate and its chain, tls.key the private key. A Secret that changes is used at once, with no pod restarted;
+	// one that is missing or whose key does not fit leaves the certificate from before in use.
+	// +required
+	CertificateSecretRef SecretReference `json:"certificateSecretRef,omitzero"`
+}
+
+// ServerLimits bound what requests may cost.
+type ServerLimits struct {
+	// maxBodyBytes is the largest request body; 4194304 (4 MiB) when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=67108864
+	MaxBodyBytes int64 `json:"maxBodyBytes,omitempty"`
+	// maxConcurrentRequests is how many requests one pod answers at once; further ones get 503. 200 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	MaxConcurrentRequests int32 `json:"maxConcurrentRequests,omitempty"`
+	// maxResultBytes is the size at which the rows of one answer are cut off; 1048576 (1 MiB) when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=16384
+	// +kubebuilder:validation:Maximum=67108864
+	MaxResultBytes int64 `json:"maxResultBytes,omitempty"`
+	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second; the items of bulk calls
+	// and batches count one by one. Absent is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	RequestsPerSecondPerToken int32 `json:"requestsPerSecondPerToken,omitempty"`
+}

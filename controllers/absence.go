@@ -1,0 +1,56 @@
+package controllers
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// absenceGrace is how long no pod of an endpoint may be ready before its objects are said not to be programmed. The only
+// pod of an endpoint is soon back when it is restarted, and with what it had: thousands of tokens need not be written
+// twice for that. That nobody answers meanwhile, the endpoint itself says at once.
+const absenceGrace = 10 * time.Second
+
+// absences remembers what endpoints' pods had applied before none was ready any more. It is safe for concurrent use.
+type absences struct {
+	mu sync.Mutex
+	of map[types.NamespacedName]absence
+}
+
+type absence struct {
+	// revision is what every pod had applied when one was ready last.
+	revision int64
+	// since is when no pod was found ready; zero while one is.
+	since time.Time
+}
+
+// note takes an endpoint's reports. Where no pod has been ready for less than absenceGrace, it returns the revision that
+// all had before, and how long that holds; else zeros.
+func (a *absences) note(endpoint types.NamespacedName, reports podReports, now time.Time) (revision int64, left time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of = map[types.NamespacedName]absence{}
+	}
+	if reports.counted() > 0 {
+		a.of[endpoint] = absence{revision: reports.applied()}
+		return 0, 0
+	}
+	last, known := a.of[endpoint]
+	if known && last.since.IsZero() {
+		last.since = now
+		a.of[endpoint] = last
+	}
+	if left = absenceGrace - now.Sub(last.since); !known || left <= 0 {
+		return 0, 0
+	}
+	return last.revision, left
+}
+
+// forget drops what is remembered about an endpoint that is gone.
+func (a *absences) forget(endpoint types.NamespacedName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.of, endpoint)
+}

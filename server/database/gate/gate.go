@@ -1,0 +1,54 @@
+// Package gate spares a database that is down: it holds attempts to connect back for a moment after one failed.
+//
+// The engines that connect over a network import it.
+package gate
+
+import (
+	"sync"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Gate holds attempts to connect back for a moment after one failed, longer each time, so that calls fail at once while a
+// database is down. Its zero value is open; it is safe for concurrent use.
+type Gate struct {
+	mu       sync.Mutex
+	last     *database.Error
+	failures int
+	opens    time.Time
+}
+
+// The pause after the first failed attempt, and the longest.
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
+// Check returns the newest failure while the gate is shut.
+func (g *Gate) Check() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.last != nil && time.Now().Before(g.opens) {
+		return g.last
+	}
+	return nil
+}
+
+// Failed shuts the gate; several attempts that failed side by side count once.
+func (g *Gate) Failed(err *database.Error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last = err
+	if now := time.Now(); now.After(g.opens) {
+		g.opens = now.Add(min(firstPause<<min(g.failures, 10), longestPause))
+		g.failures++
+	}
+}
+
+// Succeeded opens the gate: the next failure is a first one.
+func (g *Gate) Succeeded() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last, g.failures = nil, 0
+}

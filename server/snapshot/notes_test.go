@@ -1,0 +1,72 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// shop is a schema of tables that have fewer tools than others, each for a reason of its own.
+func shop() *database.Schema {
+	s := &database.Schema{Engine: "PostgreSQL", HasSchemas: true, SearchPath: []string{"public"}}
+	for name, change := range map[string]func(*database.Table){
+		"book":    func(t *database.Table) { t.PrimaryKey = t.Columns[:1] },
+		"price":   func(*database.Table) {},
+		"visit":   func(*database.Table) {},
+		"shelves": func(t *database.Table) { t.Kind = database.View },
+		"relic":   func(t *database.Table) { t.PrimaryKey, t.Writable = t.Columns[:1], false },
+		"log":     func(t *database.Table) { t.PrimaryKey = t.Columns[:1] },
+	} {
+		t := &database.Table{Schema: "public", Name: name, Kind: database.BaseTable, Writable: true}
+		t.Columns = []*database.Column{{Name: "id", Kind: database.Integer}, {Name: "name", Kind: database.Text}}
+		change(t)
+		s.Tables = append(s.Tables, t)
+		if name == "log" {
+			s.Audit = t
+		}
+	}
+	return s
+}
+
+func config() *contract.Config {
+	c := &contract.Config{}
+	c.Endpoint.Limits.MaxResultBytes = 1 << 20
+	for _, name := range []string{"book", "log", "price", "relic", "shelves", "visit"} {
+		c.Models = append(c.Models, contract.Model{
+			Name: name, Exposure: name, Table: name, DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000,
+		})
+	}
+	c.Models[2].Key = []string{"id"}
+	return c
+}
+
+func TestTheStatusSaysWhyAModelHasFewerTools(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*contract.Config, *database.Schema)
+		want   map[string]string
+	}{
+		"for its table": {func(*contract.Config, *database.Schema) {}, map[string]string{
+			"book": "", "price": "give the table a unique index", "visit": "name columns that tell rows apart in key",
+			"shelves": "is a view, which is only read", "relic": "takes no change of public.relic", "log": "is the audit's",
+		}},
+		"for the endpoint's access": {func(c *contract.Config, _ *database.Schema) { c.Endpoint.Database.ReadOnly = true },
+			map[string]string{"book": "database.access is ReadOnly"}},
+		"for the audit table": {func(_ *contract.Config, s *database.Schema) { s.Audit, s.AuditProblem = nil, "it is not there" },
+			map[string]string{"book": "audit table cannot be used"}},
+		"for an operation that it cannot have": {func(c *contract.Config, _ *database.Schema) { c.Models[4].Operations = []string{"list", "create"} },
+			map[string]string{"shelves": "operations names create"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, s := config(), shop()
+			tc.change(c, s)
+			for _, m := range Build(c, s, nil, nil, nil).Models() {
+				want, asked := tc.want[m.Name]
+				if notes := strings.Join(m.Notes, "; "); asked && (!m.Served() || !strings.Contains(notes, want) || (want == "") != (notes == "")) {
+					t.Errorf("%s: %s %q with %q, want %q", m.Name, m.Reason, m.Message, notes, want)
+				}
+			}
+		})
+	}
+}

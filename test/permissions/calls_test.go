@@ -1,0 +1,160 @@
+package permissions
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The calls that are made up.
+
+// id is a row's that is there, most of the time.
+func (g *game) id() int { return 1 + g.random.IntN(7) }
+
+// idIn is a row's of a table, in the form in which calls give it.
+func (g *game) idIn(table string) any {
+	if table != "seat" {
+		return g.id()
+	}
+	ids := slices.Sorted(maps.Keys(g.now[table]))
+	return pick(g.random, append(ids, "3,3")...)
+}
+
+// field is a column's name, hidden or not.
+func (g *game) field(table string) string {
+	all := tables[table]
+	return all[g.random.IntN(len(all))].name
+}
+
+// values are what a call gives a row's fields.
+func (g *game) values(table string, some bool) map[string]any {
+	values := map[string]any{}
+	for _, c := range tables[table] {
+		if some && chance(g.random, 60) {
+			continue
+		}
+		switch {
+		case c.key && some && chance(g.random, 90):
+		case c.key && c.refers == "":
+			values[c.name] = pick(g.random, g.id(), 10+g.random.IntN(1000)) // of a row that is gone, perhaps
+		case c.refers != "":
+			values[c.name] = g.id()
+		case c.name == "region":
+			values["region"] = pick(g.random, regions...)
+		case chance(g.random, 5): // a value that another row may have
+			values[c.name] = pick(g.random, slices.Sorted(maps.Keys(g.past))...)
+		case chance(g.random, 70):
+			values[c.name] = g.canary()
+		}
+	}
+	return values
+}
+
+// request makes up a call; method is "write" where it may change something.
+func (g *game) request(by int) (method, body string) {
+	table := pick(g.random, tableNames...)
+	relation := pick(g.random, "item", "owner", "boss", "part_by_item", "seat_by_item", "item_by_owner", "owner_by_boss")
+	arguments := map[string]any{}
+	method = "read"
+	tool := pick(g.random, "list", "list", "list", "get", "get", "related", "autocomplete", "describe", "actions", "history",
+		"history", "create", "update", "update", "delete", "bulk", "action", "action", "action", "resource", "prompt", "follow", "confirm")
+	switch tool {
+	case "follow", "confirm":
+		kept := g.page
+		if tool == "confirm" {
+			kept, method = g.question, "write"
+		}
+		if kept.given == "" {
+			kept.tool, kept.arguments = "list_"+table, arguments
+		}
+		arguments = maps.Clone(kept.arguments)
+		tool, table, _ = strings.Cut(kept.tool, "_")
+		switch {
+		case method == "write" && kept.given != "":
+			arguments["confirm"], arguments["confirmation_token"] = true, kept.given
+		case kept.given != "":
+			arguments["cursor"] = kept.given
+			did.followed++
+		}
+	case "list":
+		if chance(g.random, 40) {
+			key := g.field(table)
+			if chance(g.random, 40) {
+				key = relation + "__" + g.field(pick(g.random, tableNames...))
+			}
+			arguments["filters"] = map[string]any{key + pick(g.random, "", "__isnull", "__ne"): pick[any](g.random, true, "north", 1, "x")}
+		}
+		if chance(g.random, 30) {
+			arguments["order_by"] = []string{pick(g.random, "", "-") + g.field(table)}
+		}
+		if chance(g.random, 20) {
+			arguments["search"] = pick(g.random, "canary", "north")
+		}
+		if chance(g.random, 30) {
+			arguments["limit"] = g.random.IntN(4)
+		}
+	case "get":
+		arguments["id"] = g.idIn(table)
+		arguments["include_related"], arguments["include_inlines"] = chance(g.random, 50), chance(g.random, 50)
+	case "related":
+		arguments["id"], arguments["relation"] = g.idIn(table), relation
+	case "autocomplete":
+		arguments["term"] = pick(g.random, "canary", "c", "", "1")
+	case "history":
+		arguments["id"] = g.idIn(table)
+	case "create":
+		method = "write"
+		arguments["data"] = g.values(table, false)
+		if table == "item" && chance(g.random, 30) {
+			inline := g.values("part", false)
+			delete(inline, "item_id")
+			arguments["inlines"] = map[string]any{"part": []any{map[string]any{"data": inline}}}
+		}
+	case "update":
+		method = "write"
+		arguments["id"], arguments["data"] = g.idIn(table), g.values(table, true)
+		if table == "item" && chance(g.random, 40) {
+			arguments["inlines"] = map[string]any{"part": []any{pick[any](g.random,
+				map[string]any{"id": g.id(), "data": g.values("part", true)}, map[string]any{"id": g.id(), "_delete": true})}}
+		}
+	case "delete":
+		method = "write"
+		arguments["id"] = g.idIn(table)
+	case "bulk":
+		method = "write"
+		operation := pick(g.random, "create", "update", "delete")
+		arguments["operation"], arguments["atomic"] = operation, chance(g.random, 30)
+		var items []any
+		for range 1 + g.random.IntN(3) {
+			switch operation {
+			case "create":
+				items = append(items, map[string]any{"data": g.values(table, false)})
+			case "update":
+				items = append(items, map[string]any{"id": g.idIn(table), "data": g.values(table, true)})
+			default:
+				items = append(items, g.idIn(table))
+			}
+		}
+		arguments["items"] = items
+	case "action":
+		method = "write"
+		arguments["action"] = pick(g.random, "stamp", "wipe", "delete_selected")
+		arguments["ids"], arguments["confirm"] = []any{g.idIn(table), g.idIn(table)}, chance(g.random, 60)
+	case "resource":
+		uri := pick(g.random, "data://"+table+"/", fmt.Sprintf("data://%s/%v", table, g.idIn(table)), "models://"+table+"/schema")
+		return method, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, uri)
+	case "prompt":
+		return method, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q,"arguments":{"model_name":%q}}}`, pick(g.random, "explore_models", "understand_model", "crud_guide"), table)
+	}
+	if chance(g.random, 10) && (tool == "create" || tool == "update" || tool == "delete") {
+		arguments["dry_run"] = true
+	}
+	g.asked = offer{by: by, tool: tool + "_" + table, arguments: arguments}
+	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": tool + "_" + table, "arguments": arguments})
+	if err != nil {
+		g.Fatal(err)
+	}
+	return method, string(text)
+}
