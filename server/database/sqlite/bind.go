@@ -28,7 +28,7 @@ func (c *call) bind(purpose purpose) error {
 		case nil, int64:
 		case float64:
 			if purpose == toStore && math.IsNaN(v) {
-				return &database.Error{Code: database.Invalid, Message: "NaN cannot be stored: SQLite makes it NULL"}
+				return &database.Error{Code: database.Invalid, Column: arg.Column, Message: "NaN cannot be stored: SQLite makes it NULL"}
 			}
 		case string:
 			if purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ) {
@@ -47,7 +47,7 @@ func (c *call) bind(purpose purpose) error {
 				value = int64(1)
 			}
 		case uint64:
-			return &database.Error{Code: database.Invalid, Message: fmt.Sprintf("%d is beyond the largest integer, 9223372036854775807", v)}
+			return &database.Error{Code: database.Invalid, Column: arg.Column, Message: fmt.Sprintf("%d is beyond the largest integer, 9223372036854775807", v)}
 		default:
 			return &database.Error{Code: database.Failed, Reason: reasonError, Message: fmt.Sprintf("a value of type %T cannot be bound", value)}
 		}
