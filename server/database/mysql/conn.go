@@ -51,8 +51,16 @@ func (c *conn) dialect() sqltext.Dialect {
 	return sqltext.MySQL
 }
 
-// close closes what is left of the connection; there is nobody to whom an error would matter.
-func (c *conn) close() {
+// Keep implements connpool.Conn.
+func (c *conn) Keep() bool { return !c.lost && time.Since(c.born) <= lifetime }
+
+// Alive implements connpool.Conn: it reads what has arrived and waits for nothing.
+func (c *conn) Alive() bool {
+	return c.raw.(driver.SessionResetter).ResetSession(context.Background()) == nil
+}
+
+// Close implements connpool.Conn.
+func (c *conn) Close() {
 	if c.lost {
 		_ = c.network.Close() // first, so that no goodbye is waited for
 	}

@@ -30,7 +30,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 			return c, nil
 		}
 		c.lost = true
-		c.close()
+		c.Close()
 	}
 	if ctx.Err() != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (d *db) killOn(ctx context.Context, victim *conn) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	c.kill = func(context.Context, *conn) error { return errors.New("nobody kills the killer") }
 	if err := c.identify(ctx); err != nil {
 		return err

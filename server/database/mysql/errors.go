@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
 const reasonError = contract.ReasonDatabaseError
@@ -56,10 +57,10 @@ func (d *db) acquireError(ctx context.Context, err error) *database.Error {
 	switch {
 	case ctx.Err() != nil, d.closing.Err() != nil:
 		return cancelled(err)
-	case errors.Is(err, errBusy):
+	case errors.Is(err, connpool.ErrBusy):
 		return &database.Error{
 			Code: database.Busy, Reason: reasonError, Cause: err,
-			Message: "all " + strconv.Itoa(cap(d.pool.slots)) + " database connections of this server are in use; try again",
+			Message: "all " + strconv.Itoa(d.pool.Size()) + " database connections of this server are in use; try again",
 		}
 	}
 	return d.connectError(err)

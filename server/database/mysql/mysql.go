@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/gate"
 )
 
@@ -36,7 +37,7 @@ const (
 
 type db struct {
 	settings database.Settings
-	pool     pool
+	pool     *connpool.Pool[*conn]
 	gate     gate.Gate
 	// schema is what the last Introspect found: the names in the server's messages are looked up in it.
 	schema atomic.Pointer[database.Schema]
@@ -50,8 +51,7 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.pool.slots = make(chan struct{}, max(settings.MaxConnections, 1))
-	d.pool.open = d.connect
+	d.pool = connpool.New(settings.MaxConnections, database.AcquireTimeout, d.connect)
 	return d
 }
 
@@ -78,7 +78,7 @@ func (d *db) limitAll(ctx context.Context, statements int) (context.Context, con
 
 // acquire takes a connection from the pool, waiting for one no longer than database.AcquireTimeout.
 func (d *db) acquire(ctx context.Context) (*conn, error) {
-	c, err := d.pool.acquire(ctx, d.closing)
+	c, err := d.pool.Acquire(ctx, d.closing)
 	if err != nil {
 		return nil, d.acquireError(ctx, err)
 	}
@@ -99,7 +99,7 @@ func (d *db) read(ctx context.Context, do func(*conn) error) error {
 		}
 		err = do(c)
 		lost := c.lost && !c.interrupted
-		d.pool.release(c)
+		d.pool.Release(c)
 		if err == nil || again || !lost || ctx.Err() != nil || d.closing.Err() != nil {
 			return err
 		}
@@ -110,6 +110,6 @@ func (d *db) read(ctx context.Context, do func(*conn) error) error {
 func (d *db) Close() {
 	d.closeOnce.Do(func() {
 		d.close()
-		d.pool.close()
+		d.pool.Close()
 	})
 }

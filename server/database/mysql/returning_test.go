@@ -22,7 +22,12 @@ func TestInsertWithoutReturning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.pool.idle[0].mariaDB = false
+	c, err := d.acquire(t.Context()) // the only one
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mariaDB = false
+	d.pool.Release(c)
 	item := schema.Tables[0]
 	id, n := item.Column("id"), item.Column("n")
 	returning := []database.Output{{Name: "id", Columns: []*database.Column{id}}, {Name: "n", Columns: []*database.Column{n}}}

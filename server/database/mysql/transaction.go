@@ -23,7 +23,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 		}
 		lost := c.lost && !c.interrupted
 		c.lost = true
-		d.pool.release(c)
+		d.pool.Release(c)
 		if again || !lost || ctx.Err() != nil || d.closing.Err() != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	defer func() {
 		// Where do panicked, the server rolls back, as it does whenever a connection ends.
 		c.lost = c.lost || !ended
-		d.pool.release(c)
+		d.pool.Release(c)
 	}()
 	err := do(t)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
 const reasonError = contract.ReasonDatabaseError
@@ -40,7 +41,7 @@ func (d *db) openError(ctx context.Context, err error) *database.Error {
 	switch {
 	case ctx.Err() != nil, d.closing.Err() != nil:
 		return cancelled(err)
-	case errors.Is(err, errBusy):
+	case errors.Is(err, connpool.ErrBusy):
 		return &database.Error{Code: database.Busy, Reason: reasonError, Message: "all database connections of this server are in use; try again", Cause: err}
 	}
 	if e := d.codeError(err); e.Code != database.Failed {

@@ -160,7 +160,7 @@ func (d *db) runScripts(path string, scripts []script, transaction bool) *databa
 	if err != nil {
 		return d.unreachable("no new file can be made there", err)
 	}
-	defer c.close()
+	defer c.Close()
 	run := func(sql string) error {
 		// The context ends with Close alone: how long filling takes is not ours to say.
 		return c.exec(d.closing, sql)

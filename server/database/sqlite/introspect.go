@@ -14,7 +14,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.readers.release(c)
+	defer d.readers.Release(c)
 	schema, err := d.readSchema(ctx, c)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 	if err != nil {
 		return out, nothing, err
 	}
-	defer d.readers.release(connection)
+	defer d.readers.Release(connection)
 	return d.run(ctx, connection, plan, c, out)
 }
 

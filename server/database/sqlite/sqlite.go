@@ -28,6 +28,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
@@ -51,7 +52,7 @@ var engine = sync.OnceValue(func() *sqlite.Driver {
 type db struct {
 	settings database.Settings
 	// readers are connections that cannot write; writer is the one that can.
-	readers, writer pool
+	readers, writer *connpool.Pool[*conn]
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc
@@ -67,14 +68,8 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.readers = pool{
-		slots: make(chan struct{}, max(settings.MaxConnections, 1)), patience: database.AcquireTimeout,
-		open: func() (*conn, error) { return openConn(readerURI(settings)) },
-	}
-	d.writer = pool{
-		slots: make(chan struct{}, 1), patience: lockTimeout(settings),
-		open: func() (*conn, error) { return openConn(writerURI(settings)) },
-	}
+	d.readers = connpool.New(settings.MaxConnections, database.AcquireTimeout, opener(readerURI(settings)))
+	d.writer = connpool.New(1, lockTimeout(settings), opener(writerURI(settings)))
 	return d
 }
 
@@ -129,7 +124,7 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	if err := d.ensureFile(ctx); err != nil {
 		return nil, err
 	}
-	c, err := d.readers.acquire(ctx, d.closing)
+	c, err := d.readers.Acquire(ctx, d.closing)
 	if err != nil {
 		return nil, d.openError(ctx, err)
 	}
@@ -142,7 +137,7 @@ func (d *db) Ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer d.readers.release(c)
+	defer d.readers.Release(c)
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	// It reads the file's header, which SELECT 1 would not.
@@ -163,8 +158,8 @@ func (d *db) shutDown() {
 	if under != nil {
 		<-under.done
 	}
-	d.writer.close()
-	d.readers.close()
+	d.writer.Close()
+	d.readers.Close()
 }
 
 func (d *db) name() string { return filepath.Base(d.settings.SQLitePath) }

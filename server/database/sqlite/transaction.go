@@ -10,6 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
 // Transact implements database.DB. SQLite has one writer at a time: a transaction takes that place as it begins, so that
@@ -22,9 +23,9 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err := d.ensureFile(ctx); err != nil {
 		return err
 	}
-	c, err := d.writer.acquire(ctx, d.closing)
+	c, err := d.writer.Acquire(ctx, d.closing)
 	switch {
-	case errors.Is(err, errBusy):
+	case errors.Is(err, connpool.ErrBusy):
 		return locked(err)
 	case err != nil:
 		return d.openError(ctx, err)
@@ -66,11 +67,8 @@ var errEnded = &database.Error{Code: database.Failed, Reason: reasonError, Messa
 
 // end gives the writer's connection back, with nothing left of a transaction.
 func (d *db) end(c *conn) {
-	if err := c.leave(); err != nil {
-		d.writer.discard(c)
-		return
-	}
-	d.writer.release(c)
+	c.spoilt = c.leave() != nil
+	d.writer.Release(c)
 }
 
 // leave rolls back the transaction that the connection is in, if it is in one.

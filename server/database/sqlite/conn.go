@@ -5,8 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
-	"sync"
-	"time"
 )
 
 // maxStatements bounds the statements that one connection keeps prepared.
@@ -16,87 +14,24 @@ const maxStatements = 256
 // unlike the one before; what SQLite makes of them is many times their size.
 const maxKept = 8 << 10
 
-// errBusy is a pool's answer where no connection became free in time.
-var errBusy = errors.New("no connection became free in time")
-
-// pool holds connections that are idle, newest first, and counts those in use.
-type pool struct {
-	open func() (*conn, error)
-	// patience is how long acquire waits.
-	patience time.Duration
-	// slots has one element for each connection in use.
-	slots chan struct{}
-	mu    sync.Mutex
-	idle  []*conn
-}
-
-// acquire returns a connection, waiting for one as long as the pool's patience lasts, and not beyond closing.
-// Those that wait are served in the order in which they came.
-func (p *pool) acquire(ctx, closing context.Context) (*conn, error) {
-	if closing.Err() != nil {
-		return nil, closing.Err()
-	}
-	select {
-	case p.slots <- struct{}{}:
-	default:
-		patience := time.NewTimer(p.patience)
-		defer patience.Stop()
-		select {
-		case p.slots <- struct{}{}:
-		case <-patience.C:
-			return nil, errBusy
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-closing.Done():
-			return nil, closing.Err()
-		}
-	}
-	p.mu.Lock()
-	if last := len(p.idle) - 1; last >= 0 {
-		c := p.idle[last]
-		p.idle = p.idle[:last]
-		p.mu.Unlock()
-		return c, nil
-	}
-	p.mu.Unlock()
-	c, err := p.open()
-	if err != nil {
-		<-p.slots
-	}
-	return c, err
-}
-
-func (p *pool) release(c *conn) {
-	p.mu.Lock()
-	p.idle = append(p.idle, c)
-	p.mu.Unlock()
-	<-p.slots
-}
-
-// discard closes a connection that is in use and cannot be used again.
-func (p *pool) discard(c *conn) {
-	c.close()
-	<-p.slots
-}
-
-// close waits for the connections in use and closes all. It leaves no slot to acquire.
-func (p *pool) close() {
-	for range cap(p.slots) {
-		p.slots <- struct{}{}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.idle {
-		c.close()
-	}
-	p.idle = nil
-}
-
 // conn is one connection with its prepared statements. It is used by one goroutine at a time.
 type conn struct {
 	raw        driver.Conn
 	statements map[string]driver.StmtQueryContext
 	values     []driver.Value
+	// spoilt is whether the connection cannot be used again.
+	spoilt bool
+}
+
+// Keep implements connpool.Conn.
+func (c *conn) Keep() bool { return !c.spoilt }
+
+// Alive implements connpool.Conn: a file does not hang up.
+func (*conn) Alive() bool { return true }
+
+// opener opens connections to a file for a pool.
+func opener(uri string) func(context.Context) (*conn, error) {
+	return func(context.Context) (*conn, error) { return openConn(uri) }
 }
 
 func openConn(uri string) (*conn, error) {
@@ -107,8 +42,8 @@ func openConn(uri string) (*conn, error) {
 	return &conn{raw: raw, statements: map[string]driver.StmtQueryContext{}}, nil
 }
 
-// close closes what is left of the connection; there is nobody to whom an error would matter.
-func (c *conn) close() {
+// Close implements connpool.Conn.
+func (c *conn) Close() {
 	c.forget()
 	_ = c.raw.Close()
 }

@@ -13,7 +13,7 @@ func TestLongStatementsAreNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	long := "SELECT 1 WHERE 7 IN (" + strings.Repeat("1, ", maxKept/3) + "7)"
 	for _, text := range []string{"SELECT 1", long, "SELECT 1", long} {
 		rows := 0

@@ -1,0 +1,116 @@
+// Package connpool is a small pool of connections, for engines whose drivers bring none that hands out the driver's own
+// connection.
+//
+// The engines below package database import it.
+package connpool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrBusy is a pool's answer where no connection became free in time.
+var ErrBusy = errors.New("no connection became free in time")
+
+// Conn is a connection to a database.
+type Conn interface {
+	// Keep is whether the connection, which is given back, can be used again.
+	Keep() bool
+	// Alive is whether the connection, which was idle, still can be used. It must not wait.
+	Alive() bool
+	// Close ends the connection; there is nobody to whom an error would matter.
+	Close()
+}
+
+// Pool holds connections that are idle, newest first, and counts those in use. It is safe for concurrent use.
+type Pool[C Conn] struct {
+	open     func(context.Context) (C, error)
+	patience time.Duration
+	// slots has one element for each connection in use.
+	slots chan struct{}
+	mu    sync.Mutex
+	idle  []C
+}
+
+// New returns a pool of at most size connections, or of one where size is less. Acquire waits for one as long as patience.
+func New[C Conn](size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
+	return &Pool[C]{open: open, patience: patience, slots: make(chan struct{}, max(size, 1))}
+}
+
+// Size is the most connections that the pool holds.
+func (p *Pool[C]) Size() int { return cap(p.slots) }
+
+// Acquire returns a connection, waiting for one no longer than the pool's patience, and not beyond closing. Those that
+// wait are served in the order in which they came.
+func (p *Pool[C]) Acquire(ctx, closing context.Context) (C, error) {
+	var none C
+	if closing.Err() != nil {
+		return none, closing.Err()
+	}
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		patience := time.NewTimer(p.patience)
+		defer patience.Stop()
+		select {
+		case p.slots <- struct{}{}:
+		case <-patience.C:
+			return none, ErrBusy
+		case <-ctx.Done():
+			return none, ctx.Err()
+		case <-closing.Done():
+			return none, closing.Err()
+		}
+	}
+	for c, ok := p.newest(); ok; c, ok = p.newest() {
+		if c.Alive() {
+			return c, nil
+		}
+		c.Close()
+	}
+	opening, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(closing, cancel)()
+	c, err := p.open(opening)
+	if err != nil {
+		<-p.slots
+	}
+	return c, err
+}
+
+// newest takes the newest idle connection; false where there is none.
+func (p *Pool[C]) newest() (c C, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.idle) - 1
+	if last < 0 {
+		return c, false
+	}
+	c = p.idle[last]
+	p.idle = p.idle[:last]
+	return c, true
+}
+
+// Release gives a connection back.
+func (p *Pool[C]) Release(c C) {
+	if c.Keep() {
+		p.mu.Lock()
+		p.idle = append(p.idle, c)
+		p.mu.Unlock()
+	} else {
+		c.Close()
+	}
+	<-p.slots
+}
+
+// Close waits for the connections in use and closes all. It leaves no slot to Acquire.
+func (p *Pool[C]) Close() {
+	for range cap(p.slots) {
+		p.slots <- struct{}{}
+	}
+	for c, ok := p.newest(); ok; c, ok = p.newest() {
+		c.Close()
+	}
+}
