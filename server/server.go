@@ -63,6 +63,7 @@ func (s *Server) Run(ctx context.Context) error {
 		DatabaseTrouble: core.lookAgain,
 		Metrics:         metrics,
 		Log:             s.Log,
+		Audit:           core.audit,
 		Version:         s.Version,
 	})), s.Log)
 	if s.patience != (patience{}) {

@@ -20,6 +20,9 @@ func (c *call) get() ([]byte, error) {
 	}
 	if !inlines && !related {
 		row, _, err := c.readRow(c.db, c.scope, where, false)
+		if err == nil && len(row) > c.settings.MaxResultBytes {
+			return nil, c.tooLarge()
+		}
 		return row, err
 	}
 	k := &kin{call: c, parent: c.scope, where: where}
@@ -30,4 +33,10 @@ func (c *call) get() ([]byte, error) {
 		k.addRelations()
 	}
 	return k.answer()
+}
+
+// tooLarge is a row that is larger than an answer may be, though each of its values was cut.
+func (c *call) tooLarge() error {
+	name := c.scope.Model().Name
+	return failf(CodeTooLarge, `%s is larger than an answer may be; list_%s with filters {"id": …} and only the fields that you need shows it in pieces`, name, name)
 }

@@ -70,7 +70,7 @@ func (x *exchange) callTool(name string, arguments []byte) admin.Result {
 // callWithinRate runs one tool where the token does not call too often.
 func (x *exchange) callWithinRate(name string, arguments []byte) admin.Result {
 	if x.limited() {
-		if wait := x.overRate(costOf(name, arguments)); wait > 0 {
+		if wait := x.overRate(name, costOf(name, arguments)); wait > 0 {
 			return admin.RateLimited(wait)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	DatabaseTrouble func()
 	Metrics         *telemetry.Metrics
 	Log             *slog.Logger
+	// Audit is told of tokens that call too often; it may be nil.
+	Audit *audit.Log
 	// Version is the server's own, for initialize.
 	Version string
 	// Now is the clock by which tokens expire; nil is time.Now.

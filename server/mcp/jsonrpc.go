@@ -148,7 +148,7 @@ func (x *exchange) request(id []byte, name string, m *message) (status int) {
 		return x.fail(id, codeInvalidParams, "params must be an object")
 	}
 	if method.label != methodCallTool { // whose calls are counted by what they hold
-		if wait := x.overRate(1); wait > 0 {
+		if wait := x.overRate(method.label, 1); wait > 0 {
 			return x.refuseRate(id, wait)
 		}
 	}

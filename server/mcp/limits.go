@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 )
 
 // readersPerSlot is how many bodies may be read at once for each request that may be answered at once. One token may
@@ -47,15 +48,20 @@ func (r *readers) leave(token string) {
 	}
 }
 
-// overRate takes n calls from what the token may do, and returns how long it must wait where they are not there.
-func (x *exchange) overRate(n int) (wait time.Duration) {
+// overRate takes n calls from what the token may do, and returns how long it must wait where they are not there. what is
+// the method or tool that was asked for. The audit is told of the first refusal of a row of them, since a line for each
+// would let whoever calls too often write the log.
+func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 	if !x.limited() {
 		return 0
 	}
 	h := x.handler
-	wait = h.rates.Take(x.token.Name(), x.endpoint.Settings().Limits.RequestsPerSecondPerToken, n, h.options.Now())
+	wait, first := h.rates.Take(x.token.Name(), x.endpoint.Settings().Limits.RequestsPerSecondPerToken, n, h.options.Now())
 	if wait > 0 {
 		h.options.Metrics.RateLimited()
+	}
+	if first {
+		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Tool: what, Outcome: string(admin.CodeRateLimited)})
 	}
 	return wait
 }

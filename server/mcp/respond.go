@@ -38,7 +38,7 @@ func (x *exchange) simple(m *message) (status int) {
 	switch method := stringValue(m.method); method {
 	case methodListTools:
 		x.method = methodListTools
-		if wait := x.overRate(1); wait > 0 {
+		if wait := x.overRate(methodListTools, 1); wait > 0 {
 			return x.refuseRate(nil, wait)
 		}
 		return x.listTools(nil, m)

@@ -24,27 +24,32 @@ type bucket struct {
 	left float64
 	// at is when left was right.
 	at time.Time
+	// refused is whether the last call was.
+	refused bool
 }
 
 // leastSweep is the number of buckets that are kept without looking whether anybody needs them.
 const leastSweep = 1024
 
 // Take takes n calls from a name's bucket, which is filled by perSecond each second and holds as many, and returns 0; or,
-// where they are not there, it takes nothing and returns how long to wait for them. What is larger than the bucket goes
-// through when the bucket is full, and is paid for afterwards. n is at least 1; a perSecond of 0 is no limit.
-func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.Duration) {
+// where they are not there, it takes nothing and returns how long to wait for them, and whether it is the first refusal
+// since a call went through. What is larger than the bucket goes through when the bucket is full, and is paid for
+// afterwards. n is at least 1; a perSecond of 0 is no limit.
+func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.Duration, first bool) {
 	if perSecond <= 0 {
-		return 0
+		return 0, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.bucket(name, perSecond, now)
 	b.fill(perSecond, now)
 	if missing := float64(min(n, perSecond)) - b.left; missing > 0 {
-		return time.Duration(math.Ceil(missing / float64(perSecond) * float64(time.Second)))
+		first, b.refused = !b.refused, true
+		return time.Duration(math.Ceil(missing / float64(perSecond) * float64(time.Second))), first
 	}
 	b.left -= float64(n)
-	return 0
+	b.refused = false
+	return 0, false
 }
 
 // bucket returns the name's bucket, and makes it, full, where there is none.

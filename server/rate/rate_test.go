@@ -11,6 +11,24 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+func take(l *rate.Limits, name string, perSecond, n int, now time.Time) time.Duration {
+	wait, _ := l.Take(name, perSecond, n, now)
+	return wait
+}
+
+func TestTheFirstRefusalOfARowIsToldApart(t *testing.T) {
+	var limits rate.Limits
+	for i, want := range []bool{false, true, false, false} {
+		if _, first := limits.Take("a", 1, 1, start); first != want {
+			t.Errorf("call %d: first is %t", i, first)
+		}
+	}
+	limits.Take("a", 1, 1, start.Add(time.Second)) // goes through
+	if _, first := limits.Take("a", 1, 1, start.Add(time.Second)); !first {
+		t.Error("a refusal after a call that went through is not told")
+	}
+}
+
 func TestBucketHoldsASecondAndFillsAgain(t *testing.T) {
 	var limits rate.Limits
 	for _, c := range []struct {
@@ -36,7 +54,7 @@ func TestBucketHoldsASecondAndFillsAgain(t *testing.T) {
 		{"until it is paid", "b", 10*time.Second + 100*time.Millisecond, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := limits.Take(c.token, 10, c.n, start.Add(c.at)).Round(time.Microsecond); got != c.wait {
+			if got := take(&limits, c.token, 10, c.n, start.Add(c.at)).Round(time.Microsecond); got != c.wait {
 				t.Errorf("waits %s, want %s", got, c.wait)
 			}
 		})
@@ -46,7 +64,7 @@ func TestBucketHoldsASecondAndFillsAgain(t *testing.T) {
 func TestWithoutARateNothingWaits(t *testing.T) {
 	var limits rate.Limits
 	for range 1000 {
-		if wait := limits.Take("a", 0, 1000, start); wait != 0 {
+		if wait := take(&limits, "a", 0, 1000, start); wait != 0 {
 			t.Fatalf("waits %s", wait)
 		}
 	}
@@ -54,14 +72,14 @@ func TestWithoutARateNothingWaits(t *testing.T) {
 
 func TestAChangedRateCountsAtOnce(t *testing.T) {
 	var limits rate.Limits
-	limits.Take("a", 100, 50, start)
-	if wait := limits.Take("a", 10, 10, start); wait != 0 {
+	take(&limits, "a", 100, 50, start)
+	if wait := take(&limits, "a", 10, 10, start); wait != 0 {
 		t.Errorf("what is left of a larger bucket: waits %s", wait)
 	}
-	if wait := limits.Take("a", 10, 1, start); wait != 100*time.Millisecond {
+	if wait := take(&limits, "a", 10, 1, start); wait != 100*time.Millisecond {
 		t.Errorf("the new bucket holds more than a second: waits %s", wait)
 	}
-	if wait := limits.Take("a", 1000, 1, start.Add(time.Millisecond)); wait != 0 {
+	if wait := take(&limits, "a", 1000, 1, start.Add(time.Millisecond)); wait != 0 {
 		t.Errorf("the new rate fills it: waits %s", wait)
 	}
 }
@@ -70,14 +88,14 @@ func TestTheWaitIsLongEnough(t *testing.T) {
 	for _, perSecond := range []int{1, 3, 7, 1000} {
 		var limits rate.Limits
 		now := start
-		limits.Take("a", perSecond, perSecond, now)
+		take(&limits, "a", perSecond, perSecond, now)
 		for i := range 100 {
-			wait := limits.Take("a", perSecond, 1, now)
+			wait := take(&limits, "a", perSecond, 1, now)
 			if wait <= 0 {
 				t.Fatalf("%d per second: call %d need not wait", perSecond, i)
 			}
 			now = now.Add(wait)
-			if again := limits.Take("a", perSecond, 1, now); again != 0 {
+			if again := take(&limits, "a", perSecond, 1, now); again != 0 {
 				t.Fatalf("%d per second: after a wait of %s, another of %s", perSecond, wait, again)
 			}
 		}
@@ -87,11 +105,11 @@ func TestTheWaitIsLongEnough(t *testing.T) {
 // Many names come and go: what is kept does not decide who must wait.
 func TestManyNamesAreLetGoOfWithoutForgettingWhoMustWait(t *testing.T) {
 	var limits rate.Limits
-	limits.Take("busy", 1, 1000, start)
+	take(&limits, "busy", 1, 1000, start)
 	for i := range 5000 {
-		limits.Take(fmt.Sprint(i), 1, 1, start.Add(time.Duration(i)*time.Millisecond))
+		take(&limits, fmt.Sprint(i), 1, 1, start.Add(time.Duration(i)*time.Millisecond))
 	}
-	if limits.Take("busy", 1, 1, start.Add(5*time.Second)) == 0 {
+	if take(&limits, "busy", 1, 1, start.Add(5*time.Second)) == 0 {
 		t.Error("a bucket that is not full was let go of")
 	}
 }
@@ -103,7 +121,7 @@ func TestCallersAtOnceGetNoMoreThanThereIs(t *testing.T) {
 	for range 10 {
 		callers.Go(func() {
 			for range 100 {
-				if limits.Take("a", 50, 1, start) == 0 {
+				if take(&limits, "a", 50, 1, start) == 0 {
 					granted <- struct{}{}
 				}
 			}
@@ -121,6 +139,6 @@ func BenchmarkTake(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(time.Millisecond)
-		limits.Take("a", 1000, 1, now)
+		take(&limits, "a", 1000, 1, now)
 	}
 }

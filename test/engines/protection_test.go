@@ -81,6 +81,9 @@ func largeAnswers(t *testing.T, engine harness.Engine) {
 	if seen != 30 {
 		t.Fatalf("%d rows", seen)
 	}
+	s.ok(t, "root", "create_sample", fmt.Sprintf(`{"data":{"id":999,"words":%q}}`, strings.Repeat("w", 30_000)))
+	s.fails(t, "root", "get_sample", `{"id":999}`, "too_large")
+	want(t, s.ok(t, "root", "list_sample", `{"filters":{"id":999},"fields":["big"]}`), `{"id":999,"big":null}`, "results", 0)
 }
 
 func rates(t *testing.T, engine harness.Engine) {
@@ -97,6 +100,9 @@ func rates(t *testing.T, engine harness.Engine) {
 	}
 	if limited == 0 {
 		t.Fatal("forty calls at once passed, at ten a second")
+	}
+	if lines := s.endpoint.Log.Lines(`"rate_limited"`); len(lines) == 0 || len(lines) > limited {
+		t.Fatalf("%d calls were refused, and the audit has %d lines", limited, len(lines))
 	}
 	s.ok(t, "clerk", "get_book", `{"id":1}`)
 	s.ok(t, "root", "bulk_category", `{"operation":"create","items":[{"name":"1"},{"name":"2"},{"name":"3"},{"name":"4"},{"name":"5"},{"name":"6"},{"name":"7"},{"name":"8"},{"name":"9"}]}`)
