@@ -2,8 +2,6 @@ package mysql
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 // connect opens a connection to where the settings lead now, and makes its session.
@@ -46,7 +45,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 func (d *db) dial(ctx context.Context) (*conn, error) {
 	settings, err := d.settings.Connection()
 	if err != nil {
-		return nil, incomplete(err)
+		return nil, dial.Incomplete(err)
 	}
 	c := &conn{statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn}
 	config, failure := d.configure(settings)
@@ -61,9 +60,9 @@ func (d *db) dial(ctx context.Context) (*conn, error) {
 	}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
-		return nil, incomplete(errors.New("the connection's parts are not understood"))
+		return nil, dial.Incomplete(errors.New("the connection's parts are not understood"))
 	}
-	limited, cancel := context.WithTimeout(ctx, connectTimeout)
+	limited, cancel := context.WithTimeout(ctx, dial.Timeout)
 	defer cancel()
 	if c.raw, err = connector.Connect(limited); err != nil {
 		if limited.Err() != nil {
@@ -86,7 +85,7 @@ func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 	config.ConnectionAttributes = "program_name:mcp-admin-server"
 	config.Logger = &mysql.NopLogger{}
 	if err := config.Apply(mysql.Charset("utf8mb4", "")); err != nil {
-		return nil, incomplete(err)
+		return nil, dial.Incomplete(err)
 	}
 	return config, d.configureTLS(config, c)
 }
@@ -94,56 +93,17 @@ func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 // configureTLS follows libpq's sslmode. "allow" is taken as "prefer": a server that wants TLS refuses everything else
 // as it refuses a wrong password.
 func (d *db) configureTLS(config *mysql.Config, c contract.Connection) *database.Error {
-	mode := d.settings.TLSMode
-	if mode == "" {
-		mode = c.SSLMode
-	}
-	if config.Net == "unix" || mode == "disable" {
-		return nil
-	}
-	//nolint:gosec // G402: the modes below verify-full do not look at the server's name, and those below verify-ca at nothing
-	config.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
-	if net.ParseIP(c.Host) == nil {
-		config.TLS.ServerName = c.Host
-	}
-	if d.settings.CA != nil {
-		pem, err := d.settings.CA()
-		if err != nil {
-			return tlsFailed(c.Address(), "the CA certificates cannot be read", err)
-		}
-		config.TLS.RootCAs = x509.NewCertPool()
-		if !config.TLS.RootCAs.AppendCertsFromPEM(pem) {
-			return tlsFailed(c.Address(), "the CA holds no PEM certificate", nil)
-		}
-	}
-	switch mode {
-	case "", "prefer", "allow":
-		config.AllowFallbackToPlaintext = true
-	case "require":
-		if config.TLS.RootCAs != nil {
-			config.TLS.VerifyConnection = verifyChain(config.TLS.RootCAs) // as libpq does where there is a CA
-		}
-	case "verify-ca":
-		config.TLS.VerifyConnection = verifyChain(config.TLS.RootCAs)
-	case "verify-full":
-		config.TLS.InsecureSkipVerify = false
-		config.TLS.ServerName = c.Host
-	default:
-		return incomplete(errors.New("the sslmode is not one of libpq's"))
-	}
-	return nil
-}
-
-// verifyChain checks the server's certificate against the roots, but not its name.
-func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
-	return func(state tls.ConnectionState) error {
-		options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
-		for _, certificate := range state.PeerCertificates[1:] {
-			options.Intermediates.AddCert(certificate)
-		}
-		_, err := state.PeerCertificates[0].Verify(options)
+	attempts, err := dial.TLS(d.settings, c)
+	if err != nil {
 		return err
 	}
+	for _, attempt := range attempts {
+		if attempt != nil {
+			config.TLS = attempt
+		}
+	}
+	config.AllowFallbackToPlaintext = len(attempts) > 1
+	return nil
 }
 
 // serverQuery tells where we are. Behind one address there may be several servers.
@@ -171,7 +131,7 @@ const sqlMode = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,
 // to have changed is the row as it is. A wait for a lock ends before the statement's time does, so that a call learns
 // what it waited for; messages are in English, as constraints' names are read from them.
 func (d *db) prepareSession(ctx context.Context, c *conn) error {
-	limited, cancel := context.WithTimeout(ctx, connectTimeout)
+	limited, cancel := context.WithTimeout(ctx, dial.Timeout)
 	defer cancel()
 	if err := c.identify(limited); err != nil {
 		return err

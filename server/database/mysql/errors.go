@@ -2,19 +2,16 @@ package mysql
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
-	"syscall"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 const reasonError = contract.ReasonDatabaseError
@@ -28,35 +25,11 @@ func number(err error) uint16 {
 	return 0
 }
 
-func cancelled(cause error) *database.Error {
-	return &database.Error{Code: database.Cancelled, Reason: reasonError, Message: "the call was cancelled", Cause: cause}
-}
-
-func incomplete(cause error) *database.Error {
-	// What is wrong with the Secret is the message itself: it names keys, and never a value.
-	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonSecretIncomplete, Message: cause.Error()}
-}
-
-func unreachable(address, why string, cause error) *database.Error {
-	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: at(address) + " cannot be reached: " + why, Cause: cause}
-}
-
-func tlsFailed(address, why string, cause error) *database.Error {
-	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonTLSFailed, Message: "no TLS connection to " + at(address) + ": " + why, Cause: cause}
-}
-
-func at(address string) string {
-	if address == "" {
-		return "the database"
-	}
-	return "the database at " + address
-}
-
 // acquireError says why no connection came about.
 func (d *db) acquireError(ctx context.Context, err error) *database.Error {
 	switch {
 	case ctx.Err() != nil, d.closing.Err() != nil:
-		return cancelled(err)
+		return dial.Cancelled(err)
 	case errors.Is(err, connpool.ErrBusy):
 		return &database.Error{
 			Code: database.Busy, Reason: reasonError, Cause: err,
@@ -80,10 +53,7 @@ func connectFailure(address string, err error) *database.Error {
 	if errors.As(err, &answer) {
 		return refusal(address, answer)
 	}
-	if why := tlsReason(err); why != "" {
-		return tlsFailed(address, why, err)
-	}
-	return unreachable(address, dialReason(err), err)
+	return dial.Failure(address, err, errors.Is(err, mysql.ErrNoTLS))
 }
 
 // refusal is what a server that answered, but took us not in, said. Its words name the user, and are left out.
@@ -91,21 +61,21 @@ func refusal(address string, answer *mysql.MySQLError) *database.Error {
 	e := &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: withoutWords(answer)}
 	switch answer.Number {
 	case errNoSuchDatabase:
-		e.Reason, e.Message = contract.ReasonDatabaseNotFound, at(address)+" is not there: the server has none of that name"
+		e.Reason, e.Message = contract.ReasonDatabaseNotFound, dial.At(address)+" is not there: the server has none of that name"
 	case errDatabaseDenied:
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" may not be connected to by this user"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" may not be connected to by this user"
 	case errAccessDenied, errAccessDeniedNoPassword, errNotSupportedAuth:
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" refused the user or the password"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user or the password"
 	case errHostNotPrivileged, errHostBlocked:
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" lets nobody in from here"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" lets nobody in from here"
 	case errSecureTransport:
-		e.Reason, e.Message = contract.ReasonTLSFailed, at(address)+" takes TLS connections only"
+		e.Reason, e.Message = contract.ReasonTLSFailed, dial.At(address)+" takes TLS connections only"
 	case errTooManyConnections, errTooManyUserConnections, errUserLimit:
-		e.Message = at(address) + " has no connection left (max_connections, or the user's own limit)"
+		e.Message = dial.At(address) + " has no connection left (max_connections, or the user's own limit)"
 	case errShutdown, errNotReady:
-		e.Message = at(address) + " is starting up or shutting down"
+		e.Message = dial.At(address) + " is starting up or shutting down"
 	default:
-		e.Reason, e.Message = reasonError, at(address)+" refused the connection (error "+strconv.Itoa(int(answer.Number))+")"
+		e.Reason, e.Message = reasonError, dial.At(address)+" refused the connection (error "+strconv.Itoa(int(answer.Number))+")"
 	}
 	return e
 }
@@ -113,50 +83,6 @@ func refusal(address string, answer *mysql.MySQLError) *database.Error {
 // withoutWords is the server's error without what it says: it may quote rows, values and names of users.
 func withoutWords(answer *mysql.MySQLError) error {
 	return fmt.Errorf("the server's error %d (SQLSTATE %s)", answer.Number, answer.SQLState[:])
-}
-
-// tlsReason returns what was wrong with TLS, or "" where it was something else.
-func tlsReason(err error) string {
-	var (
-		unknown  x509.UnknownAuthorityError
-		name     x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		alert    tls.AlertError
-		noRecord tls.RecordHeaderError
-	)
-	switch {
-	case errors.As(err, &unknown):
-		return unknown.Error()
-	case errors.As(err, &name):
-		return name.Error()
-	case errors.As(err, &invalid):
-		return invalid.Error()
-	case errors.As(err, &verify):
-		return verify.Err.Error()
-	case errors.As(err, &alert):
-		return alert.Error()
-	case errors.As(err, &noRecord):
-		return "the server does not speak TLS"
-	case errors.Is(err, mysql.ErrNoTLS):
-		return "the server does not offer it"
-	}
-	return ""
-}
-
-func dialReason(err error) string {
-	var unknown *net.DNSError
-	var number syscall.Errno
-	var timeout net.Error
-	switch {
-	case errors.As(err, &unknown):
-		return "the host's name is not known"
-	case errors.As(err, &number):
-		return number.Error()
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer within " + connectTimeout.String()
-	}
-	return "the connection broke off"
 }
 
 // statementError says why a statement failed; limited is the context that it ran in, ctx the caller's. The table is the
@@ -167,7 +93,7 @@ func (d *db) statementError(ctx, limited context.Context, err error, table *data
 	case errors.As(err, &known):
 		return known
 	case ctx.Err() != nil, d.closing.Err() != nil:
-		return cancelled(wordless(err))
+		return dial.Cancelled(wordless(err))
 	case limited.Err() != nil:
 		return d.timedOut(err)
 	}

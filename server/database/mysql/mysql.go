@@ -17,14 +17,11 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/gate"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 // The times that bound a call beside the statement timeout.
 const (
-	// connectTimeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call learns
-	// that the database does not answer, rather than that it waited in vain.
-	connectTimeout = 4 * time.Second
 	// guardTime is how much longer than its timeout a statement may take before it is killed from here: it matters where
 	// the server does not bound it itself, as MySQL does for reads only.
 	guardTime = 250 * time.Millisecond
@@ -38,7 +35,7 @@ const (
 type db struct {
 	settings database.Settings
 	pool     *connpool.Pool[*conn]
-	gate     gate.Gate
+	gate     dial.Gate
 	// schema is what the last Introspect found: the names in the server's messages are looked up in it.
 	schema atomic.Pointer[database.Schema]
 	// closing is done once Close is called.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 // Transact implements database.DB.
@@ -44,7 +45,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 		err = t.failed // which do should have returned
 	}
 	if err == nil && ctx.Err() != nil {
-		err = cancelled(ctx.Err())
+		err = dial.Cancelled(ctx.Err())
 	}
 	if err != nil {
 		// The rollback is made whether or not the caller still waits; where it fails, the connection's end is one.

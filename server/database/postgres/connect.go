@@ -2,12 +2,8 @@ package postgres
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 
@@ -16,6 +12,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 // startupParameters are those that PgBouncer takes at the start of a connection, and keeps for each of its clients.
@@ -40,7 +37,7 @@ func (d *db) beforeConnect(_ context.Context, config *pgx.ConnConfig) error {
 	}
 	c, err := d.settings.Connection()
 	if err != nil {
-		return incomplete(err)
+		return dial.Incomplete(err)
 	}
 	if err := d.configure(&config.Config, c); err != nil {
 		return err // a nil *database.Error would be no nil error
@@ -59,11 +56,11 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	parsed, err := pgconn.ParseConfig(options)
 	if err != nil {
 		// The error is left out: pgx quotes what it could not read.
-		return incomplete(fmt.Errorf("the options %s of the connection are not understood", strings.Join(slices.Sorted(maps.Keys(c.Options)), ", ")))
+		return dial.Incomplete(fmt.Errorf("the options %s of the connection are not understood", strings.Join(slices.Sorted(maps.Keys(c.Options)), ", ")))
 	}
 	config.ChannelBinding, config.RequireAuth, config.SSLNegotiation = parsed.ChannelBinding, parsed.RequireAuth, parsed.SSLNegotiation
 	config.ValidateConnect = parsed.ValidateConnect
-	if parsed.ConnectTimeout > 0 && parsed.ConnectTimeout < connectTimeout {
+	if parsed.ConnectTimeout > 0 && parsed.ConnectTimeout < dial.Timeout {
 		config.ConnectTimeout = parsed.ConnectTimeout
 	}
 	config.RuntimeParams = maps.Clone(startupParameters)
@@ -71,7 +68,7 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	config.Host, config.Port, config.Database = c.Host, uint16(c.Port), c.Database
 	config.User, config.Password = c.User, c.Password
 
-	attempts, tlsErr := d.tlsAttempts(c)
+	attempts, tlsErr := dial.TLS(d.settings, c)
 	if tlsErr != nil {
 		return tlsErr
 	}
@@ -81,64 +78,6 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 		config.Fallbacks = append(config.Fallbacks, &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: attempt})
 	}
 	return nil
-}
-
-// tlsAttempts returns what is tried one after the other, as libpq's sslmode has it; nil is no TLS.
-func (d *db) tlsAttempts(c contract.Connection) ([]*tls.Config, *database.Error) {
-	mode := d.settings.TLSMode
-	if mode == "" {
-		mode = c.SSLMode
-	}
-	if strings.HasPrefix(c.Host, "/") {
-		mode = "disable" // a socket of this machine
-	}
-	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
-	if net.ParseIP(c.Host) == nil {
-		config.ServerName = c.Host
-	}
-	if d.settings.CA != nil {
-		pem, err := d.settings.CA()
-		if err != nil {
-			return nil, tlsFailed(c.Address(), "the CA certificates cannot be read", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, tlsFailed(c.Address(), "the CA holds no PEM certificate", nil)
-		}
-	}
-	switch mode {
-	case "disable":
-		return []*tls.Config{nil}, nil
-	case "allow":
-		return []*tls.Config{nil, config}, nil
-	case "", "prefer":
-		return []*tls.Config{config, nil}, nil
-	case "require":
-		if config.RootCAs != nil {
-			config.VerifyConnection = verifyChain(config.RootCAs) // as libpq does where there is a CA
-		}
-		return []*tls.Config{config}, nil
-	case "verify-ca":
-		config.VerifyConnection = verifyChain(config.RootCAs)
-		return []*tls.Config{config}, nil
-	case "verify-full":
-		config.InsecureSkipVerify = false
-		config.ServerName = c.Host
-		return []*tls.Config{config}, nil
-	}
-	return nil, incomplete(errors.New("the sslmode is not one of libpq's"))
-}
-
-// verifyChain checks the server's certificate against the roots, but not its name.
-func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
-	return func(state tls.ConnectionState) error {
-		options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
-		for _, certificate := range state.PeerCertificates[1:] {
-			options.Intermediates.AddCert(certificate)
-		}
-		_, err := state.PeerCertificates[0].Verify(options)
-		return err
-	}
 }
 
 // sessionSettings make the server write values as package jsontext reads them.

@@ -2,45 +2,19 @@ package postgres
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 const reasonError = contract.ReasonDatabaseError
-
-func cancelled(cause error) *database.Error {
-	return &database.Error{Code: database.Cancelled, Reason: reasonError, Message: "the call was cancelled", Cause: cause}
-}
-
-func incomplete(cause error) *database.Error {
-	// What is wrong with the Secret is the message itself: it names keys, and never a value.
-	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonSecretIncomplete, Message: cause.Error()}
-}
-
-func unreachable(address, why string, cause error) *database.Error {
-	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: at(address) + " cannot be reached: " + why, Cause: cause}
-}
-
-func tlsFailed(address, why string, cause error) *database.Error {
-	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonTLSFailed, Message: "no TLS connection to " + at(address) + ": " + why, Cause: cause}
-}
-
-func at(address string) string {
-	if address == "" {
-		return "the database"
-	}
-	return "the database at " + address
-}
 
 // connectError says why no connection came about, and shuts the gate for a moment.
 func (d *db) connectError(err error) error {
@@ -63,10 +37,8 @@ func connectFailure(err error) *database.Error {
 	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
 		return refusal(address, answer)
 	}
-	if why := tlsReason(err); why != "" {
-		return tlsFailed(address, why, err)
-	}
-	return unreachable(address, dialReason(err), err)
+	// pgconn has no type for a server without TLS
+	return dial.Failure(address, err, strings.Contains(err.Error(), "server refused TLS connection"))
 }
 
 // refusal is what a server that answered, but took us not in, said.
@@ -77,71 +49,27 @@ func refusal(address string, answer *pgconn.PgError) *database.Error {
 	bouncer := func(words string) bool { return answer.Code == "08P01" && strings.Contains(said, words) }
 	switch {
 	case answer.Code == "3D000", bouncer("no such database"), bouncer("database") && bouncer("does not exist"):
-		e.Reason, e.Message = contract.ReasonDatabaseNotFound, at(address)+" is not there: the server has none of that name"
+		e.Reason, e.Message = contract.ReasonDatabaseNotFound, dial.At(address)+" is not there: the server has none of that name"
 	case answer.Code == "42501":
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" may not be connected to by this user"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" may not be connected to by this user"
 	case answer.Code == "28P01", bouncer("authentication failed"), bouncer("no such user"):
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" refused the user or the password"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user or the password"
 	case strings.HasPrefix(answer.Code, "28"):
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, at(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS"
 	case answer.Code == "53300":
-		e.Message = at(address) + " has no connection left (max_connections)"
+		e.Message = dial.At(address) + " has no connection left (max_connections)"
 	case answer.Code == "57P03":
-		e.Message = at(address) + " is starting up or shutting down"
+		e.Message = dial.At(address) + " is starting up or shutting down"
 	default:
-		e.Reason, e.Message = reasonError, at(address)+" refused the connection (SQLSTATE "+answer.Code+")"
+		e.Reason, e.Message = reasonError, dial.At(address)+" refused the connection (SQLSTATE "+answer.Code+")"
 	}
 	return e
-}
-
-// tlsReason returns what was wrong with TLS, or "" where it was something else.
-func tlsReason(err error) string {
-	var (
-		unknown  x509.UnknownAuthorityError
-		name     x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		alert    tls.AlertError
-		noRecord tls.RecordHeaderError
-	)
-	switch {
-	case errors.As(err, &unknown):
-		return unknown.Error()
-	case errors.As(err, &name):
-		return name.Error()
-	case errors.As(err, &invalid):
-		return invalid.Error()
-	case errors.As(err, &verify):
-		return verify.Err.Error()
-	case errors.As(err, &alert):
-		return alert.Error()
-	case errors.As(err, &noRecord):
-		return "the server does not speak TLS"
-	case strings.Contains(err.Error(), "server refused TLS connection"): // pgconn has no type for it
-		return "the server does not offer it"
-	}
-	return ""
-}
-
-func dialReason(err error) string {
-	var unknown *net.DNSError
-	var number syscall.Errno
-	var timeout net.Error
-	switch {
-	case errors.As(err, &unknown):
-		return "the host's name is not known"
-	case errors.As(err, &number):
-		return number.Error()
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer within " + connectTimeout.String()
-	}
-	return "the connection broke off"
 }
 
 // statementError says why a statement failed; ctx is the caller's own.
 func (d *db) statementError(ctx context.Context, err error) *database.Error {
 	if ctx.Err() != nil || d.closed.Load() {
-		return cancelled(err)
+		return dial.Cancelled(err)
 	}
 	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: err}
 	var answer *pgconn.PgError

@@ -21,14 +21,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/gate"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 // The times that bound a call beside the statement timeout.
 const (
-	// connectTimeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call learns
-	// that the database does not answer, rather than that it waited in vain.
-	connectTimeout = 4 * time.Second
 	// guardTime is how much longer than its statements a call may take before it is given up: it matters only where
 	// the server does not even say that a statement took too long.
 	guardTime = 2 * time.Second
@@ -40,7 +37,7 @@ type db struct {
 	settings database.Settings
 	pool     *pgxpool.Pool
 	poolErr  error
-	gate     gate.Gate
+	gate     dial.Gate
 	// unnamed is set once a prepared statement was not there any more: a pooler is in between that nothing else told of.
 	unnamed atomic.Bool
 	// sessions are the connections that are open, so that Close can end what they are doing.
@@ -63,8 +60,8 @@ func Open(settings database.Settings) database.DB {
 	config.MaxConnLifetime = time.Hour
 	config.MaxConnLifetimeJitter = 10 * time.Minute
 	config.MaxConnIdleTime = 10 * time.Minute
-	config.PingTimeout = connectTimeout
-	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.PingTimeout = dial.Timeout
+	config.ConnConfig.ConnectTimeout = dial.Timeout
 	// Introspection goes through pgx; without a statement cache it works behind a pooler as well.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
@@ -109,7 +106,7 @@ func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 	switch {
 	case ctx.Err() != nil, d.closed.Load():
-		return nil, cancelled(err)
+		return nil, dial.Cancelled(err)
 	case limited.Err() == nil:
 		return nil, d.connectError(err)
 	}
@@ -119,7 +116,7 @@ func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 			Message: "all " + strconv.Itoa(int(stat.MaxConns())) + " database connections of this server are in use; try again",
 		}
 	}
-	return nil, unreachable("", "no connection came about within "+database.AcquireTimeout.String(), err)
+	return nil, dial.Unreachable("", "no connection came about within "+database.AcquireTimeout.String(), err)
 }
 
 // Ping implements database.DB.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
 // transaction is one that is open on a connection.
@@ -88,7 +89,7 @@ func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
 func (t *transaction) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed
-		return cancelled(err)
+		return dial.Cancelled(err)
 	}
 	if t.conn.IsClosed() {
 		return &database.Error{

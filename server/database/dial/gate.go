@@ -1,7 +1,4 @@
-// Package gate spares a database that is down: it holds attempts to connect back for a moment after one failed.
-//
-// The engines that connect over a network import it.
-package gate
+package dial
 
 import (
 	"sync"

@@ -1,0 +1,104 @@
+// Package dial is what engines share that connect over a network: how a connection is protected, in the words of libpq's
+// sslmode, why one did not come about, and a gate that spares a database that is down.
+//
+// The engines below package database import it.
+package dial
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Timeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call learns that the
+// database does not answer, rather than that it waited in vain.
+const Timeout = 4 * time.Second
+
+// Cancelled is the error of a call whose caller went away.
+func Cancelled(cause error) *database.Error {
+	return &database.Error{Code: database.Cancelled, Reason: contract.ReasonDatabaseError, Message: "the call was cancelled", Cause: cause}
+}
+
+// Incomplete is the error of a connection Secret that lacks something. What is wrong with it is the message itself: it
+// names keys, and never a value.
+func Incomplete(cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonSecretIncomplete, Message: cause.Error()}
+}
+
+// Unreachable is the error of a connection that did not come about.
+func Unreachable(address, why string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: At(address) + " cannot be reached: " + why, Cause: cause}
+}
+
+// TLSFailed is the error of a connection that could not be protected as it should be.
+func TLSFailed(address, why string, cause error) *database.Error {
+	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonTLSFailed, Message: "no TLS connection to " + At(address) + ": " + why, Cause: cause}
+}
+
+// At names the database at an address, which may be "".
+func At(address string) string {
+	if address == "" {
+		return "the database"
+	}
+	return "the database at " + address
+}
+
+// Failure is the error of a connection that broke off before a server said why. notOffered is the driver's own error
+// where a server has no TLS.
+func Failure(address string, err error, notOffered bool) *database.Error {
+	if why := tlsReason(err, notOffered); why != "" {
+		return TLSFailed(address, why, err)
+	}
+	return Unreachable(address, reason(err), err)
+}
+
+// tlsReason returns what was wrong with TLS, or "" where it was something else.
+func tlsReason(err error, notOffered bool) string {
+	var (
+		unknown  x509.UnknownAuthorityError
+		name     x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		verify   *tls.CertificateVerificationError
+		alert    tls.AlertError
+		noRecord tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return unknown.Error()
+	case errors.As(err, &name):
+		return name.Error()
+	case errors.As(err, &invalid):
+		return invalid.Error()
+	case errors.As(err, &verify):
+		return verify.Err.Error()
+	case errors.As(err, &alert):
+		return alert.Error()
+	case errors.As(err, &noRecord):
+		return "the server does not speak TLS"
+	case notOffered:
+		return "the server does not offer it"
+	}
+	return ""
+}
+
+func reason(err error) string {
+	var unknown *net.DNSError
+	var number syscall.Errno
+	var timeout net.Error
+	switch {
+	case errors.As(err, &unknown):
+		return "the host's name is not known"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer within " + Timeout.String()
+	}
+	return "the connection broke off"
+}
