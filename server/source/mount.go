@@ -59,14 +59,24 @@ func readVersion(dir string) (Secret, error) {
 	return data, nil
 }
 
-// watchMount calls seen with the mount's content whenever it may have changed, until ctx ends. It does not read it at
-// once: the first look is the caller's.
+// watchMount calls seen with the mount's content whenever it may have changed, until ctx ends. It looks once as soon as it
+// would be notified: what changed since the caller's own look would be noticed by the poll only.
 func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Secret)) {
 	poll := time.NewTicker(mountPoll)
 	defer poll.Stop()
 	notify := newNotifier(dir, log)
 	defer notify.close()
 	failing := false
+	look := func() {
+		data, err := readMount(dir)
+		if err == nil {
+			seen(data)
+		} else if !failing {
+			log.Warn("A mounted Secret cannot be read; what it held stays", "dir", dir, "error", err)
+		}
+		failing = err != nil
+	}
+	look()
 	for {
 		select {
 		case <-ctx.Done():
@@ -81,16 +91,7 @@ func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Sec
 		case err := <-notify.missed():
 			log.Debug("Notifications of a mounted Secret were lost", "dir", dir, "error", err)
 		}
-		data, err := readMount(dir)
-		if err != nil {
-			if !failing {
-				log.Warn("A mounted Secret cannot be read; what it held stays", "dir", dir, "error", err)
-			}
-			failing = true
-			continue
-		}
-		failing = false
-		seen(data)
+		look()
 	}
 }
 
