@@ -43,8 +43,6 @@ func (g *game) values(table string, some bool) map[string]any {
 			values[c.name] = g.id()
 		case c.name == "region":
 			values["region"] = pick(g.random, regions...)
-		case chance(g.random, 5): // a value that another row may have
-			values[c.name] = pick(g.random, slices.Sorted(maps.Keys(g.past))...)
 		case chance(g.random, 70):
 			values[c.name] = g.canary()
 		}

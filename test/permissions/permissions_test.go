@@ -70,7 +70,7 @@ type game struct {
 	*world
 	endpoint *harness.Endpoint
 	plain    *sql.DB
-	// now is what the tables hold, past where each text stands or once stood: a call may write one that it was shown.
+	// now is what the tables hold, past where each text stands or once stood.
 	now  data
 	past map[string][]place
 	// page and question are the newest answers that gave something to bring back, asked the call at hand.
@@ -205,9 +205,11 @@ func (g *game) play() {
 	for _, text := range canaryText.FindAllString(answer, -1) {
 		may, stands := shown[text]
 		_, stood := g.past[text]
-		if !stands && stood {
+		if !may && stood { // history may tell of it, wherever else the same text stands
 			may = g.mayRecall(token, text, g.now) || g.mayRecall(token, text, before)
-			did.recalled++
+			if !stands {
+				did.recalled++
+			}
 		}
 		if (stands || stood) && !may && !strings.Contains(body, text) {
 			g.Errorf("%s: token %+v\nmodels %+v\n%s\nshows %s, which it must not:\n%s", g.where, token, g.models, body, text, answer)
