@@ -1,5 +1,5 @@
-// Package connpool is a small pool of connections, for engines whose drivers bring none that hands out the driver's own
-// connection.
+// Package connpool is a small pool of connections, and the loop over the rows of a result, for engines that use a
+// driver below database/sql.
 //
 // The engines below package database import it.
 package connpool

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"io"
 	"net"
 	"strconv"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
 // maxStatements bounds the statements that one connection keeps prepared: the server has room for 16,382 of all its
@@ -156,38 +157,13 @@ func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, 
 		}
 		rows, err := s.(driver.StmtQueryContext).QueryContext(context.Background(), args)
 		if err == nil {
-			err = c.each(rows, row)
+			err = connpool.EachRow(rows, &c.values, row)
 		}
 		done()
 		if again || !mustPrepareAgain(err) {
 			return c.failed(err)
 		}
 		c.forget()
-	}
-}
-
-func (c *conn) each(rows driver.Rows, row func([]driver.Value) bool) (err error) {
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	width := len(rows.Columns())
-	if cap(c.values) < width {
-		c.values = make([]driver.Value, width)
-	}
-	values := c.values[:width]
-	defer clear(values)
-	for {
-		switch err := rows.Next(values); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if !row(values) {
-			return nil
-		}
 	}
 }
 

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
-	"io"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
 // maxStatements bounds the statements that one connection keeps prepared.
@@ -88,28 +88,7 @@ func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, 
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closeErr := rows.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	width := len(rows.Columns())
-	if cap(c.values) < width {
-		c.values = make([]driver.Value, width)
-	}
-	values := c.values[:width]
-	defer clear(values)
-	for {
-		switch err := rows.Next(values); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if !row(values) {
-			return nil
-		}
-	}
+	return connpool.EachRow(rows, &c.values, row)
 }
 
 // each is query for a text, plain values and all rows.
