@@ -121,6 +121,9 @@ type Error struct {
 	Violation *Violation
 	// Column is the column whose value is at fault, where an Invalid is about one and the engine tells; else nil.
 	Column *Column
+	// Again reports that the transaction failed only because of others that ran at the same time (a serialization failure, a
+	// deadlock), and that nothing of it was done: running all of it once more may succeed.
+	Again bool
 }
 
 func (e *Error) Error() string {

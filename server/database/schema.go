@@ -10,6 +10,9 @@ type Schema struct {
 	SearchPath []string
 	// Tables are sorted by schema and name.
 	Tables []*Table
+	// Outside are tables that are not served, since they lie in schemas that the settings do not list, and that have foreign
+	// keys to Tables. A deletion must follow those keys too.
+	Outside []*Table
 	// Audit is the audit table that the settings name; nil where they name none, or where AuditProblem says why it cannot
 	// be used.
 	Audit        *Table
@@ -43,9 +46,50 @@ type Table struct {
 	// Constraints tell of which columns a violation speaks, by the name that the engine gives it: unique indexes that
 	// hold for some rows only and checks too, where the engine tells their columns.
 	Constraints []Constraint
+	// Checks are the simple CHECK constraints, those that stand in a column's domain too.
+	Checks []Check
 	// Writable is whether rows can be written at all: not those of a materialised view, or of a view that no rule or
-	// trigger makes writable.
+	// trigger makes writable. What the database's user may do is in Privileges.
 	Writable bool
+	// Privileges are what the database's user may do with the table: each, but Delete, at least with one of its columns.
+	// Column.Privileges says with which.
+	Privileges Privileges
+	// RowID is a column that is none of the table's own, by which the engine tells rows apart: it is for tables that have
+	// no key. nil: the engine has none for this table. RowIDStays reports whether a row keeps it for life (SQLite's rowid),
+	// so that it can be the key; PostgreSQL's ctid changes with each update, and can only put rows in an order.
+	RowID      *Column
+	RowIDStays bool
+}
+
+// Privileges are what the database's user may do.
+type Privileges uint8
+
+// The privileges.
+const (
+	MaySelect Privileges = 1 << iota
+	MayInsert
+	MayUpdate
+	MayDelete
+	// MayAll are those of an engine that has no users.
+	MayAll = MaySelect | MayInsert | MayUpdate | MayDelete
+)
+
+// Has reports whether all of the privileges are there.
+func (p Privileges) Has(all Privileges) bool { return p&all == all }
+
+// Check is a CHECK constraint that is simple enough to be told to callers: it bounds the values of one column. What it
+// does not bound is empty.
+type Check struct {
+	Name   string
+	Column *Column
+	// Choices are the only values that there may be, in the text form of the column's kind.
+	Choices []string
+	// Minimum and Maximum are bounds in the text form of the column's kind; the value itself is allowed unless the bound is
+	// Exclusive.
+	Minimum, Maximum                   string
+	ExclusiveMinimum, ExclusiveMaximum bool
+	// MinLength and MaxLength bound the characters of a text.
+	MinLength, MaxLength int
 }
 
 // Constraint is a constraint or unique index and the columns that it is about.
@@ -82,9 +126,12 @@ type Column struct {
 	Loose    bool
 	Nullable bool
 	// HasDefault is whether the database fills the column where a row gives none (default, identity, serial, rowid);
-	// Default is the expression as the database writes it, "" where there is none to show.
-	HasDefault bool
-	Default    string
+	// Default is the expression as the database writes it, "" if there is none to show; DefaultValue is the value if the
+	// expression is a constant, in the text form that the column's kind has in filters ("draft", not 'draft'), and nil if
+	// the database computes it.
+	HasDefault   bool
+	Default      string
+	DefaultValue *string
 	// Generated is whether the database always computes the column.
 	Generated bool
 	// LooseCollation is whether the column's own comparison takes texts as equal that differ (citext, a collation that
@@ -105,7 +152,12 @@ type Column struct {
 	Choices []string
 	// Element is the kind of an array's elements.
 	Element Kind
-	Comment string
+	// Incomparable reports that the type has no equality (PostgreSQL's xml, json, point, polygon): nothing but isnull can be
+	// asked of it.
+	Incomparable bool
+	Comment      string
+	// Privileges are what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
+	Privileges Privileges
 }
 
 // ForeignKey says that a table's columns name a row of another.
@@ -115,17 +167,18 @@ type ForeignKey struct {
 	// References is the other table, ReferencedColumns its columns, one for each of Columns.
 	References        *Table
 	ReferencedColumns []*Column
-	// OnDelete is what becomes of the row when the one that it names goes.
-	OnDelete OnDelete
+	// OnDelete is what becomes of the row when the one that it names goes, OnUpdate when the columns that it names get
+	// other values.
+	OnDelete, OnUpdate ReferentialAction
 }
 
-// OnDelete is what a foreign key does when the row that it names goes.
-type OnDelete uint8
+// ReferentialAction is what a foreign key does to its rows when the row that they name goes or changes.
+type ReferentialAction uint8
 
 // What a foreign key does.
 const (
 	// Restrict forbids it, at once or at the end of the transaction.
-	Restrict OnDelete = iota
+	Restrict ReferentialAction = iota
 	Cascade
 	SetNull
 	SetDefault

@@ -7,7 +7,8 @@ import "context"
 type Tx interface {
 	// Select is DB's, within the transaction. With plan.Lock the rows that it reads are locked until the end.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
-	// Insert adds a row and appends what Returning asks for as one JSON object.
+	// Insert adds a row and appends what Returning asks for as one JSON object. It appends nothing if the database stored no
+	// such row: a trigger or rule refused it silently, or made another statement of it.
 	Insert(ctx context.Context, plan *Insert, out []byte) ([]byte, error)
 	// Update changes rows and returns how many matched, whether or not their values were others before.
 	Update(ctx context.Context, plan *Update) (int64, error)
@@ -85,15 +86,19 @@ type Violation struct {
 	Table *Table
 	// Columns are nil where the database does not tell which.
 	Columns []*Column
-	// Constraint is its name in the database, for the log; "" where it has none.
+	// Constraint is its name in the database; "" where it has none.
 	Constraint string
+	// Message is what a trigger or procedure of the database said with an error of its own (SQLSTATE P0001 or a class that
+	// only applications use, 45000, SQLite's RAISE): text that people wrote for people. "" for the engine's own constraints.
+	Message string
 }
 
 // ViolationKind is a kind of constraint.
 type ViolationKind uint8
 
-// The kinds. Referenced is a row that others point at, so that it may not go; Other is whatever a trigger or an
-// exclusion constraint refuses.
+// The kinds. Referenced is a row that others point at, so that it may not go; Exclusion is a row that an exclusion
+// constraint does not allow beside another one; Partition a row for which there is no partition; Other is whatever a trigger
+// refuses.
 const (
 	OtherViolation ViolationKind = iota
 	UniqueViolation
@@ -101,4 +106,6 @@ const (
 	ReferencedViolation
 	NotNullViolation
 	CheckViolation
+	ExclusionViolation
+	PartitionViolation
 )

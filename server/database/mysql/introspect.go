@@ -207,7 +207,7 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 	})
 }
 
-func onDelete(rule string) database.OnDelete {
+func onDelete(rule string) database.ReferentialAction {
 	switch rule {
 	case "CASCADE":
 		return database.Cascade

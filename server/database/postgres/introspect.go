@@ -186,7 +186,7 @@ func (i *introspection) readForeignKeys(ctx context.Context, tx pgx.Tx, schemas 
 }
 
 // onDeletes are pg_constraint's letters; the others, NO ACTION and RESTRICT, both forbid.
-var onDeletes = map[string]database.OnDelete{"c": database.Cascade, "n": database.SetNull, "d": database.SetDefault}
+var onDeletes = map[string]database.ReferentialAction{"c": database.Cascade, "n": database.SetNull, "d": database.SetDefault}
 
 func (i *introspection) readConstraints(ctx context.Context, tx pgx.Tx, schemas []string) error {
 	var oid uint32

@@ -83,7 +83,7 @@ CREATE INDEX plain ON checked (c)`, nil)
 			t.Errorf("%s has the constraints\n%s, want\n%s", test.table, got, test.constraints)
 		}
 	}
-	for column, want := range map[string]database.OnDelete{
+	for column, want := range map[string]database.ReferentialAction{
 		"parent_id": database.Cascade, "twin_id": database.SetNull, "first_id": database.SetDefault, "last_id": database.Restrict, "any_id": database.Restrict,
 	} {
 		for _, key := range find(t, o.schema, "node").ForeignKeys {

@@ -51,7 +51,7 @@ LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."un
 }
 
 // onDelete are SQLite's words for what a foreign key does; those that are not here forbid.
-var onDelete = map[string]database.OnDelete{
+var onDelete = map[string]database.ReferentialAction{
 	"CASCADE": database.Cascade, "SET NULL": database.SetNull, "SET DEFAULT": database.SetDefault,
 }
 
