@@ -139,8 +139,8 @@ type Column struct {
 	LooseCollation bool
 	// MaxLength is the most characters that a text may have; 0 is no bound.
 	MaxLength int
-	// Scale is the number of digits after the point of a decimal, Precision that of all its digits; -1 where the column
-	// declares none.
+	// Scale is the number of digits after the point of a decimal, Precision that of all its digits; both are -1 if the column
+	// declares none. With a precision, a negative scale is the number of zeros before the point.
 	Scale, Precision int
 	// Bits is the size of an integer (8, 16, 24, 32, 64); 0 where it is not known. Unsigned is whether it is never
 	// negative.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -89,7 +90,8 @@ func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *in
 	table := i.known().resolve(schema, name, nil)
 	switch {
 	case table != nil:
-		if s.AuditProblem = sqltext.AuditMismatch(table); s.AuditProblem == "" {
+		s.AuditProblem = cmp.Or(sqltext.AuditMismatch(table), d.auditRefused(table))
+		if s.AuditProblem == "" {
 			s.Audit = table
 		}
 	case problem != "":
@@ -100,4 +102,20 @@ func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *in
 		s.AuditProblem = "there is no table " + schema + "." + name + " for the audit, and none is made where the database is used for reading only"
 	}
 	return nil
+}
+
+// auditRefused says what the user may not do with the audit table, and the GRANT that would do; "" is nothing. To be
+// allowed to read it is needed only if nothing else is done with it: without that right, the history alone is missing.
+func (d *db) auditRefused(table *database.Table) string {
+	needed, right := database.MayInsert, "INSERT"
+	if d.settings.ReadOnly {
+		needed, right = database.MaySelect, "SELECT"
+	}
+	for _, c := range table.Columns {
+		if name := c.Name; name != "id" && !c.Privileges.Has(needed) && !c.Generated {
+			return "the database user may not " + right + " on the audit table " + table.String() + "; let its owner run: GRANT SELECT, INSERT ON " +
+				sqltext.TableName(sqltext.PostgreSQL, table) + " TO the user of this endpoint"
+		}
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Introspect implements database.DB. It reads the catalogue of one moment, in six queries.
+// Introspect implements database.DB. It reads the catalogue of one moment, in seven queries.
 func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	conn, err := d.acquire(ctx)
 	if err != nil {
@@ -57,17 +58,24 @@ type introspection struct {
 	tables map[uint32]*database.Table
 	// columns are those of a table by their number.
 	columns map[uint32]map[int32]*database.Column
-	// roots are the partitioned tables of partitions.
-	roots map[uint32]uint32
+	// outside are the tables that lie in none of the schemas.
+	outside map[uint32]bool
+	// roots are the partitioned tables of partitions, partitionedBy the numbers of the columns that a table is partitioned
+	// by.
+	roots         map[uint32]uint32
+	partitionedBy map[uint32][]int32
 }
 
 // known returns what violations are looked up in.
 func (i *introspection) known() *known {
-	k := &known{map[tableName]*database.Table{}, map[*database.Table]*database.Table{}}
+	k := &known{map[tableName]*database.Table{}, map[*database.Table]*database.Table{}, map[*database.Table][]*database.Column{}}
 	for oid, table := range i.tables {
 		k.tables[tableName{table.Schema, table.Name}] = table
 		if root := i.tables[i.roots[oid]]; root != nil {
 			k.roots[table] = root
+		}
+		if numbers := i.partitionedBy[oid]; len(numbers) > 0 {
+			k.partitionedBy[table] = i.named(oid, numbers)
 		}
 	}
 	return k
@@ -85,26 +93,44 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 			return name == "information_schema" || strings.HasPrefix(name, "pg_")
 		})
 	}
-	i := &introspection{tables: map[uint32]*database.Table{}, columns: map[uint32]map[int32]*database.Column{}, roots: map[uint32]uint32{}}
-	for _, read := range []func(context.Context, pgx.Tx, []string) error{i.readTables, i.readColumns, i.readKeys, i.readForeignKeys, i.readConstraints} {
-		if err := read(ctx, tx, s.SearchPath); err != nil {
+	i := &introspection{
+		tables: map[uint32]*database.Table{}, columns: map[uint32]map[int32]*database.Column{}, outside: map[uint32]bool{},
+		roots: map[uint32]uint32{}, partitionedBy: map[uint32][]int32{},
+	}
+	if err := i.readTables(ctx, tx, s.SearchPath); err != nil {
+		return nil, nil, err
+	}
+	found := slices.Collect(maps.Keys(i.tables))
+	for _, read := range []func(context.Context, pgx.Tx, []uint32) error{i.readColumns, i.readKeys, i.readForeignKeys, i.readConstraints, i.readChecks} {
+		if err := read(ctx, tx, found); err != nil {
 			return nil, nil, err
 		}
 	}
-	for _, table := range i.tables {
-		s.Tables = append(s.Tables, table)
+	for oid, table := range i.tables {
+		if i.outside[oid] {
+			s.Outside = append(s.Outside, table)
+		} else {
+			s.Tables = append(s.Tables, table)
+		}
 	}
-	slices.SortFunc(s.Tables, func(a, b *database.Table) int {
-		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(s.Tables, byName)
+	slices.SortFunc(s.Outside, byName)
 	return s, i, nil
+}
+
+func byName(a, b *database.Table) int {
+	return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
 }
 
 func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []string) error {
 	var oid, root uint32
 	var t database.Table
 	var kind string
-	return each(ctx, tx, tablesQuery, schemas, []any{&oid, &t.Schema, &t.Name, &kind, &t.Comment, &t.Writable, &root}, func() {
+	var partitionedBy []int32
+	var privileges int32
+	var outside, distinct bool
+	targets := []any{&oid, &t.Schema, &t.Name, &kind, &t.Comment, &t.Writable, &root, &partitionedBy, &outside, &privileges, &distinct}
+	return each(ctx, tx, tablesQuery, schemas, targets, func() {
 		table := t
 		switch kind {
 		case "v":
@@ -116,14 +142,27 @@ func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []str
 		default:
 			table.Kind = database.BaseTable
 		}
-		i.tables[oid], i.columns[oid] = &table, map[int32]*database.Column{}
+		table.Privileges = database.Privileges(privileges)
+		if distinct && table.Privileges.Has(database.MaySelect) {
+			table.RowID = rowID()
+		}
+		i.tables[oid], i.columns[oid], i.outside[oid] = &table, map[int32]*database.Column{}, outside
 		if root != 0 {
 			i.roots[oid] = root
 		}
+		i.partitionedBy[oid] = slices.DeleteFunc(slices.Clone(partitionedBy), func(number int32) bool { return number == 0 }) // an expression
 	})
 }
 
-func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, schemas []string) error {
+// rowID is the place of a row in its table's file.
+func rowID() *database.Column {
+	return &database.Column{
+		Name: "ctid", Kind: database.Other, NativeType: "tid", Scale: -1, Precision: -1, FractionDigits: -1, HasDefault: true, Generated: true,
+		Privileges: database.MaySelect,
+	}
+}
+
+func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, tables []uint32) error {
 	var oid uint32
 	var number int32
 	var c database.Column
@@ -131,9 +170,10 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, schemas []st
 	var identity, generated string
 	var loose bool
 	var choices []string
+	var privileges int32
 	targets := []any{&oid, &number, &c.Name, &c.NativeType, &c.Nullable, &c.Default, &identity, &generated,
-		&t.name, &t.class, &t.category, &t.modifier, &t.elementName, &t.elementClass, &loose, &choices, &c.Comment}
-	return each(ctx, tx, columnsQuery, schemas, targets, func() {
+		&t.name, &t.class, &t.category, &t.modifier, &t.elementName, &t.elementClass, &loose, &choices, &c.Comment, &c.Incomparable, &privileges}
+	return each(ctx, tx, columnsQuery, tables, targets, func() {
 		table := i.tables[oid]
 		if table == nil {
 			return
@@ -146,17 +186,19 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, schemas []st
 		if len(choices) > 0 {
 			column.Choices = slices.Clone(choices)
 		}
+		column.Privileges = database.Privileges(privileges)
 		t.describe(&column)
+		column.DefaultValue = defaultValue(&column)
 		table.Columns = append(table.Columns, &column)
 		i.columns[oid][number] = &column
 	})
 }
 
-func (i *introspection) readKeys(ctx context.Context, tx pgx.Tx, schemas []string) error {
+func (i *introspection) readKeys(ctx context.Context, tx pgx.Tx, tables []uint32) error {
 	var oid uint32
 	var primary bool
 	var numbers []int32
-	return each(ctx, tx, keysQuery, schemas, []any{&oid, &primary, &numbers}, func() {
+	return each(ctx, tx, keysQuery, tables, []any{&oid, &primary, &numbers}, func() {
 		table, columns := i.tables[oid], i.named(oid, numbers)
 		switch {
 		case table == nil || columns == nil:
@@ -168,39 +210,54 @@ func (i *introspection) readKeys(ctx context.Context, tx pgx.Tx, schemas []strin
 	})
 }
 
-func (i *introspection) readForeignKeys(ctx context.Context, tx pgx.Tx, schemas []string) error {
-	var name, onDelete string
+func (i *introspection) readForeignKeys(ctx context.Context, tx pgx.Tx, tables []uint32) error {
+	var name, onDelete, onUpdate string
 	var from, to uint32
 	var ours, theirs []int32
-	return each(ctx, tx, foreignKeysQuery, schemas, []any{&name, &from, &ours, &to, &theirs, &onDelete}, func() {
-		// A key that leads out of the schemas leads nowhere that could be shown.
+	return each(ctx, tx, foreignKeysQuery, tables, []any{&name, &from, &ours, &to, &theirs, &onDelete, &onUpdate}, func() {
+		// A key that leads to a table which is not known leads nowhere that could be shown.
 		table, target := i.tables[from], i.tables[to]
 		columns, referenced := i.named(from, ours), i.named(to, theirs)
 		if table == nil || target == nil || columns == nil || referenced == nil {
 			return
 		}
 		table.ForeignKeys = append(table.ForeignKeys, &database.ForeignKey{
-			Name: name, Columns: columns, References: target, ReferencedColumns: referenced, OnDelete: onDeletes[onDelete],
+			Name: name, Columns: columns, References: target, ReferencedColumns: referenced, OnDelete: actions[onDelete], OnUpdate: actions[onUpdate],
 		})
 	})
 }
 
-// onDeletes are pg_constraint's letters; the others, NO ACTION and RESTRICT, both forbid.
-var onDeletes = map[string]database.ReferentialAction{"c": database.Cascade, "n": database.SetNull, "d": database.SetDefault}
+// actions are pg_constraint's letters; the others, NO ACTION and RESTRICT, both forbid.
+var actions = map[string]database.ReferentialAction{"c": database.Cascade, "n": database.SetNull, "d": database.SetDefault}
 
-func (i *introspection) readConstraints(ctx context.Context, tx pgx.Tx, schemas []string) error {
+func (i *introspection) readConstraints(ctx context.Context, tx pgx.Tx, tables []uint32) error {
 	var oid uint32
 	var name string
 	var numbers []int32
-	return each(ctx, tx, constraintsQuery, schemas, []any{&oid, &name, &numbers}, func() {
-		// One that is about a column which cannot be read is left out: its violations name no columns.
+	return each(ctx, tx, constraintsQuery, tables, []any{&oid, &name, &numbers}, func() {
 		if table, columns := i.tables[oid], i.named(oid, numbers); table != nil && columns != nil {
 			table.Constraints = append(table.Constraints, database.Constraint{Name: name, Columns: columns})
 		}
 	})
 }
 
-// named returns the columns of those numbers, or nil where one is not known.
+func (i *introspection) readChecks(ctx context.Context, tx pgx.Tx, tables []uint32) error {
+	var oid uint32
+	var name, expression string
+	var number int32
+	return each(ctx, tx, checksQuery, tables, []any{&oid, &name, &number, &expression}, func() {
+		table, column := i.tables[oid], i.columns[oid][number]
+		if table == nil || column == nil {
+			return
+		}
+		if check, ok := parseCheck(column, expression); ok {
+			check.Name = name
+			table.Checks = append(table.Checks, check)
+		}
+	})
+}
+
+// named returns the columns of those numbers, or nil if one is not known.
 func (i *introspection) named(oid uint32, numbers []int32) []*database.Column {
 	columns := make([]*database.Column, len(numbers))
 	for at, number := range numbers {
@@ -211,9 +268,9 @@ func (i *introspection) named(oid uint32, numbers []int32) []*database.Column {
 	return columns
 }
 
-// each runs a query and calls row for every row, once the targets hold it.
-func each(ctx context.Context, tx pgx.Tx, query string, schemas []string, targets []any, row func()) error {
-	rows, err := tx.Query(ctx, query, schemas)
+// each runs a query of one value and calls row for every row, once the targets hold it.
+func each(ctx context.Context, tx pgx.Tx, query string, value any, targets []any, row func()) error {
+	rows, err := tx.Query(ctx, query, value)
 	if err != nil {
 		return err
 	}

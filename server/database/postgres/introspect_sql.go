@@ -1,33 +1,46 @@
 package postgres
 
-// Introspection's queries. Each takes the names of the schemas as its one value.
+// Introspection's queries. The first takes nothing, tablesQuery the names of the schemas, and each of the others the
+// tables that tablesQuery found.
 
 const databaseQuery = `SELECT current_setting('server_version'), current_database(), current_schemas(false)::text[]`
 
-// tablesQuery asks whether updates (4), inserts (8) or deletions (16) reach a table, be it by a rule or trigger, and which
-// partitioned table a partition belongs to. A foreign-data wrapper without a handler cannot be asked.
+// tablesQuery finds the tables of the schemas, and those outside of them whose foreign keys lead to a table that was
+// found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, be it by a rule or trigger; a
+// foreign-data wrapper without a handler cannot be asked. The privileges are those of database.Privileges, a column's
+// being enough. A row's ctid is unique in a table without children only, and to read it one must be allowed to read all.
 const tablesQuery = `
+WITH RECURSIVE found AS (
+  SELECT c.oid FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = ANY($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+UNION
+  SELECT f.conrelid FROM pg_catalog.pg_constraint f JOIN found ON found.oid = f.confrelid WHERE f.contype = 'f'
+)
 SELECT c.oid, n.nspname, c.relname, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), ''),
        CASE WHEN c.relkind <> 'f' OR w.fdwhandler <> 0 THEN (pg_relation_is_updatable(c.oid, true) & 28) <> 0 ELSE false END,
-       coalesce(CASE WHEN c.relispartition THEN pg_partition_root(c.oid) END, 0)::oid
-FROM pg_catalog.pg_class c
+       coalesce(CASE WHEN c.relispartition THEN pg_partition_root(c.oid) END, 0)::oid,
+       coalesce((SELECT p.partattrs::int2[]::int4[] FROM pg_catalog.pg_partitioned_table p WHERE p.partrelid = c.oid), '{}'),
+       n.nspname <> ALL($1::text[]),
+       CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN has_any_column_privilege(c.oid, 'SELECT')::int4 + has_any_column_privilege(c.oid, 'INSERT')::int4 * 2
+         + has_any_column_privilege(c.oid, 'UPDATE')::int4 * 4 + has_table_privilege(c.oid, 'DELETE')::int4 * 8 ELSE 0 END,
+       c.relkind = 'r' AND NOT c.relhassubclass AND has_table_privilege(c.oid, 'SELECT')
+FROM found
+JOIN pg_catalog.pg_class c ON c.oid = found.oid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_foreign_table f ON f.ftrelid = c.oid
 LEFT JOIN pg_catalog.pg_foreign_server s ON s.oid = f.ftserver
-LEFT JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-WHERE n.nspname = ANY($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`
+LEFT JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw`
 
-// columnsQuery follows domains, which may be made of domains, down to the type that they are made of. A column that our
-// user may not read is not there.
+// columnsQuery follows domains, which may be made of domains, down to the type that they are made of. A type without an
+// operator class of B-trees or hash indexes, be it its own or that of a type which it is stored as, has no equality: the
+// = of boxes and circles compares areas.
 const columnsQuery = `
 WITH RECURSIVE typed AS (
   SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier, a.attnotnull AS required,
          NULL::text AS fallback, 0 AS depth
   FROM pg_catalog.pg_attribute a
-  JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
-  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = ANY($1::text[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped
-    AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+  WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
 UNION ALL
   SELECT t.attrelid, t.attnum, d.typbasetype, CASE WHEN d.typtypmod >= 0 THEN d.typtypmod ELSE t.modifier END,
          t.required OR d.typnotnull, coalesce(t.fallback, d.typdefault COLLATE "default"), t.depth + 1
@@ -35,6 +48,14 @@ UNION ALL
   JOIN pg_catalog.pg_type d ON d.oid = t.type AND d.typtype = 'd'
 ), based AS (
   SELECT DISTINCT ON (attrelid, attnum) * FROM typed ORDER BY attrelid, attnum, depth DESC
+), indexed AS (
+  SELECT o.opcintype AS type FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
+  WHERE m.amname IN ('btree', 'hash') AND o.opcdefault
+), equated AS (
+  SELECT type FROM indexed
+UNION
+  SELECT k.castsource FROM pg_catalog.pg_cast k JOIN indexed ON indexed.type = k.casttarget
+  WHERE k.castmethod = 'b' AND k.castcontext = 'i'
 )
 SELECT b.attrelid, b.attnum, a.attname, format_type(a.atttypid, a.atttypmod), NOT b.required,
        coalesce(pg_get_expr(e.adbin, e.adrelid), b.fallback, ''), a.attidentity::text, a.attgenerated::text,
@@ -42,9 +63,13 @@ SELECT b.attrelid, b.attnum, a.attname, format_type(a.atttypid, a.atttypmod), NO
        coalesce(el.typname, ''), coalesce(el.typtype::text, ''),
        coalesce(NOT o.collisdeterministic, false),
        ARRAY(SELECT l.enumlabel::text FROM pg_catalog.pg_enum l WHERE l.enumtypid = y.oid ORDER BY l.enumsortorder),
-       coalesce(col_description(b.attrelid, b.attnum), '')
+       coalesce(col_description(b.attrelid, b.attnum), ''),
+       coalesce(el.typtype, y.typtype) = 'b' AND coalesce(el.oid, y.oid) NOT IN (SELECT type FROM equated),
+       CASE WHEN has_schema_privilege(c.relnamespace, 'USAGE') THEN has_column_privilege(c.oid, a.attnum, 'SELECT')::int4
+         + has_column_privilege(c.oid, a.attnum, 'INSERT')::int4 * 2 + has_column_privilege(c.oid, a.attnum, 'UPDATE')::int4 * 4 ELSE 0 END
 FROM based b
 JOIN pg_catalog.pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
+JOIN pg_catalog.pg_class c ON c.oid = b.attrelid
 JOIN pg_catalog.pg_type y ON y.oid = b.type
 LEFT JOIN pg_catalog.pg_type ed ON ed.oid = y.typelem AND y.typcategory = 'A'
 LEFT JOIN pg_catalog.pg_type el ON el.oid = CASE WHEN ed.typtype = 'd' THEN ed.typbasetype ELSE ed.oid END
@@ -57,20 +82,16 @@ const keysQuery = `
 SELECT i.indrelid, i.indisprimary, ARRAY(SELECT k.attnum::int4 FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place)
                                          WHERE k.place <= i.indnkeyatts ORDER BY k.place)
 FROM pg_catalog.pg_index i
-JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
 JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = ANY($1::text[]) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+WHERE i.indrelid = ANY($1::oid[]) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
 ORDER BY i.indrelid, x.relname`
 
 // foreignKeysQuery leaves out the constraints that PostgreSQL makes for each partition of a referenced table.
 const foreignKeysQuery = `
-SELECT f.conname, f.conrelid, f.conkey::int4[], f.confrelid, f.confkey::int4[], f.confdeltype::text
+SELECT f.conname, f.conrelid, f.conkey::int4[], f.confrelid, f.confkey::int4[], f.confdeltype::text, f.confupdtype::text
 FROM pg_catalog.pg_constraint f
-JOIN pg_catalog.pg_class c ON c.oid = f.conrelid
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_constraint p ON p.oid = f.conparentid
-WHERE n.nspname = ANY($1::text[]) AND f.contype = 'f' AND (p.oid IS NULL OR p.conrelid <> f.conrelid)
+WHERE f.conrelid = ANY($1::oid[]) AND f.contype = 'f' AND (p.oid IS NULL OR p.conrelid <> f.conrelid)
 ORDER BY f.conrelid, f.conname`
 
 // constraintsQuery finds what violations can be about: constraints, but for those that only mark a column NOT NULL, and
@@ -78,9 +99,7 @@ ORDER BY f.conrelid, f.conname`
 const constraintsQuery = `
 SELECT k.conrelid, k.conname, k.conkey::int4[]
 FROM pg_catalog.pg_constraint k
-JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = ANY($1::text[]) AND k.contype IN ('p', 'u', 'f', 'c', 'x') AND NOT 0 = ANY(coalesce(k.conkey, '{}'))
+WHERE k.conrelid = ANY($1::oid[]) AND k.contype IN ('p', 'u', 'f', 'c', 'x') AND NOT 0 = ANY(coalesce(k.conkey, '{}'))
 UNION ALL
 SELECT i.indrelid, x.relname, ARRAY(
     SELECT k.attnum::int4 FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place) WHERE k.attnum > 0 AND k.place <= i.indnkeyatts
@@ -89,8 +108,25 @@ SELECT i.indrelid, x.relname, ARRAY(
     WHERE 0 = ANY(i.indkey::int2[]) AND d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
       AND d.refclassid = 'pg_class'::regclass AND d.refobjid = i.indrelid AND d.refobjsubid > 0)
 FROM pg_catalog.pg_index i
-JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
 JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = ANY($1::text[]) AND i.indisunique AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
+WHERE i.indrelid = ANY($1::oid[]) AND i.indisunique AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
 ORDER BY 1, 2`
+
+// checksQuery finds the checks of single columns: the tables' own, and those of the domains that a column's type is made
+// of. Older rows need not meet one that is not validated.
+const checksQuery = `
+WITH RECURSIVE part AS (
+  SELECT d.oid AS domain, d.oid AS part FROM pg_catalog.pg_type d WHERE d.typtype = 'd'
+UNION ALL
+  SELECT p.domain, d.typbasetype FROM part p JOIN pg_catalog.pg_type d ON d.oid = p.part AND d.typtype = 'd'
+)
+SELECT k.conrelid, k.conname, k.conkey[1]::int4, pg_get_expr(k.conbin, k.conrelid)
+FROM pg_catalog.pg_constraint k
+WHERE k.conrelid = ANY($1::oid[]) AND k.contype = 'c' AND cardinality(k.conkey) = 1 AND k.convalidated
+UNION ALL
+SELECT a.attrelid, k.conname, a.attnum::int4, pg_get_expr(k.conbin, 0)
+FROM pg_catalog.pg_attribute a
+JOIN part p ON p.domain = a.atttypid
+JOIN pg_catalog.pg_constraint k ON k.contypid = p.part AND k.contype = 'c' AND k.convalidated
+WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY 1, 3, 2`

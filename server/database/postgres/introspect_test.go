@@ -70,7 +70,7 @@ func TestIntrospect(t *testing.T) {
 		{orders, "key id; customer_id>public.customer.id"},
 		{find(t, schema, "sales.line"), "key order_id,no; order_id>sales.orders.id"},
 		{find(t, schema, "sales.note"), "order_id,line_no>sales.line.order_id,no"},
-		{find(t, schema, "public.outward"), "key id"},
+		{find(t, schema, "public.outward"), "key id; thing_id>elsewhere.thing.id"},
 		{find(t, schema, "public.open_orders"), ""},
 		{find(t, schema, "public.totals"), "unique customer_id"},
 		{find(t, schema, "public.measured"), "key id,at"},
@@ -84,6 +84,7 @@ func TestIntrospect(t *testing.T) {
 			t.Errorf("%s has %v, want %v", test.table, got, want)
 		}
 	}
+	defaults := map[string]string{"state": "open", "note": "none", "code": "none"}
 	for _, want := range []database.Column{
 		{Name: "id", Kind: database.Integer, Bits: 32, NativeType: "integer", HasDefault: true, Default: "nextval('sales.orders_id_seq'::regclass)", Scale: -1},
 		{Name: "customer_id", Kind: database.Integer, Bits: 64, NativeType: "bigint", Scale: -1},
@@ -107,6 +108,11 @@ func TestIntrospect(t *testing.T) {
 		}
 		plain := *got
 		plain.Choices, want.Choices = nil, nil
+		want.Privileges = database.MaySelect | database.MayInsert | database.MayUpdate
+		if plain.DefaultValue != nil && *plain.DefaultValue != defaults[want.Name] || plain.DefaultValue == nil && defaults[want.Name] != "" {
+			t.Errorf("%s has another default value than %q", want.Name, defaults[want.Name])
+		}
+		plain.DefaultValue = nil
 		if want.Precision == 0 {
 			want.Precision = -1
 		}

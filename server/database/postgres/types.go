@@ -46,7 +46,7 @@ func (t columnType) describe(c *database.Column) {
 	case "numeric":
 		// The low eleven bits are the scale, signed.
 		c.Precision = int((t.modifier-modifierHeader)>>16) & 0xffff
-		c.Scale = max(int(((t.modifier-modifierHeader)&0x7ff)^0x400)-0x400, 0)
+		c.Scale = int(((t.modifier-modifierHeader)&0x7ff)^0x400) - 0x400
 	}
 }
 

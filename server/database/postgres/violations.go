@@ -136,6 +136,8 @@ type known struct {
 	tables map[tableName]*database.Table
 	// roots are the partitioned tables that partitions belong to.
 	roots map[*database.Table]*database.Table
+	// partitionedBy are the columns that a table is partitioned by, as far as it is by columns.
+	partitionedBy map[*database.Table][]*database.Column
 }
 
 type tableName struct{ schema, name string }
