@@ -65,7 +65,7 @@ func makeAudit(ctx context.Context, c *conn, name tableName) (problem string, er
 			return "", err
 		case answer.Number == errTableDenied, answer.Number == errDatabaseDenied:
 			problem = "the user may not create tables there"
-		case answer.Number == errReadOnlyOption, answer.Number == errReadOnlyMode:
+		case isReadOnly(answer):
 			problem = "the database allows no changes"
 		default:
 			problem = "the database refused it (error " + strconv.Itoa(int(answer.Number)) + ")"

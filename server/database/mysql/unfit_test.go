@@ -99,5 +99,8 @@ func isAbout(e *database.Error, c *database.Column) bool {
 	if e.Code == database.Violated { // MariaDB's JSON is a text with a check
 		return c.Kind == database.JSON && names(e.Violation.Columns) == c.Name
 	}
+	if c.Kind == database.Text && e.Column == nil { // MySQL does not say which text its column's character set has not got
+		return e.Code == database.Invalid
+	}
 	return e.Code == database.Invalid && e.Column == c && strings.Contains(e.Message, "value for "+c.Name)
 }
