@@ -37,9 +37,6 @@ func (t columnType) describe(c *database.Column) {
 	case database.Integer:
 		c.Bits = integerBits[t.name]
 		c.Unsigned = strings.Contains(t.whole, "unsigned") || t.name == "year"
-		if t.whole == "tinyint(1)" {
-			c.Kind = database.Boolean
-		}
 	case database.Decimal:
 		c.Precision, c.Scale = count(t.precision), count(t.scale)
 	case database.Text:
