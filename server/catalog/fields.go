@@ -104,6 +104,10 @@ func (m *Model) overrideFields() *problem {
 	const list = "fields.overrides"
 	for _, f := range m.all {
 		f.Help = f.Column.Comment
+		if f.Column.Kind == database.Other { // a set: a value is any number of them
+			f.Help = setHelp(f.Column)
+			continue
+		}
 		for _, choice := range f.Column.Choices {
 			f.Choices = append(f.Choices, contract.Choice{Value: choice})
 		}
@@ -131,6 +135,18 @@ func (m *Model) overrideFields() *problem {
 		}
 	}
 	return nil
+}
+
+// setHelp tells the members of a set, if the column is one, after its comment.
+func setHelp(c *database.Column) string {
+	if len(c.Choices) == 0 {
+		return c.Comment
+	}
+	members := "Any of " + strings.Join(c.Choices, ", ") + ", joined by commas."
+	if c.Comment == "" {
+		return members
+	}
+	return strings.TrimRight(c.Comment, ".") + ". " + members
 }
 
 // displayNames are what columns are called that call a row, the likeliest first.

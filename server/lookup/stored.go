@@ -52,7 +52,7 @@ func stored(c *database.Column) func(database.Value, error) (database.Value, err
 func checkStored(c *database.Column, value database.Value) error {
 	switch v := value.(type) {
 	case int64:
-		if least, greatest := bounds(c); c.Kind == database.Integer && (v < least || v > 0 && uint64(v) > greatest) {
+		if least, greatest := bounds(c); (c.Kind == database.Integer || c.Kind == database.Boolean) && (v < least || v > 0 && uint64(v) > greatest) {
 			return outOfRange(c, strconv.FormatInt(v, 10))
 		}
 	case float64:

@@ -79,6 +79,8 @@ func takesNumbersOnly(k database.Kind) bool { return k == database.Boolean }
 
 func parseNumber(c *database.Column, raw json.RawMessage) (database.Value, error) {
 	switch c.Kind {
+	case database.Boolean:
+		return parseTruth(c, string(raw))
 	case database.Integer:
 		if !integerText.Match(raw) {
 			return nil, mustBe(c, raw)
@@ -116,7 +118,7 @@ func ParseText(c *database.Column, text string) (database.Value, error) {
 	ok := true
 	switch c.Kind {
 	case database.Boolean:
-		return text == "true", check(c, text, text == "true" || text == "false")
+		return parseTruth(c, text)
 	case database.Integer:
 		return parseInteger(c, text)
 	case database.Decimal:
@@ -139,9 +141,22 @@ func ParseText(c *database.Column, text string) (database.Value, error) {
 	case database.Array:
 		return parseArray(c, []byte(text), ParseValue)
 	case database.Other:
-		ok = !isBits(c) || bitsText.MatchString(text)
+		ok = (!isBits(c) || bitsText.MatchString(text)) && hasMembers(c, text)
 	}
 	return text, check(c, text, ok)
+}
+
+// parseTruth reads true or false; and a number, if the engine stores the column as an integer (MySQL's tinyint(1)), of which
+// 0 and 1 are false and true: such a column may hold others, which are shown as they are, and taken back.
+func parseTruth(c *database.Column, text string) (database.Value, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && c.Bits > 0 && n != 0 && n != 1 {
+		return n, nil
+	}
+	truth := text == "true" || c.Bits > 0 && text == "1"
+	if truth || text == "false" || c.Bits > 0 && text == "0" {
+		return truth, nil
+	}
+	return nil, fmt.Errorf("must be %s, not %s", form(c), Excerpt([]byte(text)))
 }
 
 // parseInteger returns an int64, or a uint64 beyond its range where the column has such values.
@@ -163,6 +178,22 @@ func parseInteger(c *database.Column, text string) (database.Value, error) {
 // isBits is whether a column holds zeros and ones.
 func isBits(c *database.Column) bool {
 	return c.Kind == database.Other && (c.NativeType == "bit" || strings.HasPrefix(c.NativeType, "bit(") || strings.HasPrefix(c.NativeType, "bit varying"))
+}
+
+// isSet reports whether the column holds any number of its choices, joined by commas (MySQL's SET).
+func isSet(c *database.Column) bool { return c.Kind == database.Other && len(c.Choices) > 0 }
+
+// hasMembers reports whether the text names only members of the column's set, if it is one.
+func hasMembers(c *database.Column, text string) bool {
+	if !isSet(c) || text == "" {
+		return true
+	}
+	for member := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(c.Choices, member) {
+			return false
+		}
+	}
+	return true
 }
 
 func check(c *database.Column, text string, ok bool) error {
@@ -207,8 +238,11 @@ func form(c *database.Column) string {
 	case database.Array:
 		return "an array of " + c.Element.String() + " values"
 	}
-	if isBits(c) {
+	switch {
+	case isBits(c):
 		return "a string of zeros and ones"
+	case isSet(c):
+		return "any of " + strings.Join(c.Choices, ", ") + ", joined by commas"
 	}
 	return "a string"
 }

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -31,7 +32,7 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 	}
 	if table := found.tables[name]; table == nil {
 		s.AuditProblem = problem
-	} else if s.AuditProblem = sqltext.AuditMismatch(table); s.AuditProblem == "" {
+	} else if s.AuditProblem = cmp.Or(sqltext.AuditMismatch(table), auditRefusal(table)); s.AuditProblem == "" {
 		s.Audit = table
 	}
 	return s, nil
@@ -65,7 +66,7 @@ func makeAudit(ctx context.Context, c *conn, name tableName) (problem string, er
 			return "", err
 		case answer.Number == errTableDenied, answer.Number == errDatabaseDenied:
 			problem = "the user may not create tables there"
-		case answer.Number == errReadOnlyOption, answer.Number == errReadOnlyMode:
+		case isReadOnly(answer):
 			problem = "the database allows no changes"
 		default:
 			problem = "the database refused it (error " + strconv.Itoa(int(answer.Number)) + ")"

@@ -38,8 +38,14 @@ type conn struct {
 
 	statements map[string]driver.Stmt
 	values     []driver.Value
+	// isStale reports whether the connection was opened before the server turned out to be read-only: the address may lead
+	// to another server by now. stale says so of all the database's connections.
+	isStale func() bool
+	stale   func()
 	// lost is whether the connection is of no use any more, interrupted whether it is because a statement was given up.
 	lost, interrupted bool
+	// readOnly is whether the server said that it takes no writes.
+	readOnly bool
 	// kill stops the statement that is running, by another connection.
 	kill func(ctx context.Context, c *conn) error
 }
@@ -53,11 +59,11 @@ func (c *conn) dialect() sqltext.Dialect {
 }
 
 // Keep implements connpool.Conn.
-func (c *conn) Keep() bool { return !c.lost && time.Since(c.born) <= lifetime }
+func (c *conn) Keep() bool { return !c.lost && !c.isStale() && time.Since(c.born) <= lifetime }
 
 // Alive implements connpool.Conn: it reads what has arrived and waits for nothing.
 func (c *conn) Alive() bool {
-	return c.raw.(driver.SessionResetter).ResetSession(context.Background()) == nil
+	return !c.isStale() && c.raw.(driver.SessionResetter).ResetSession(context.Background()) == nil
 }
 
 // Close implements connpool.Conn.
@@ -109,6 +115,9 @@ func (c *conn) failed(err error) error {
 		c.lost = true // it broke, or somebody lost count of what was read
 	case answer.Number == errShutdown, answer.Number == errKilledMariaDB, answer.Number == errKilledMySQL, answer.Number == errIdleTooLong:
 		c.lost = true // the server closes it behind these words
+	case isReadOnly(answer):
+		c.lost, c.readOnly = true, true
+		c.stale()
 	}
 	return err
 }

@@ -47,7 +47,12 @@ func (d *db) dial(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, dial.Incomplete(err)
 	}
-	c := &conn{statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn}
+	generation := d.generation.Load()
+	c := &conn{
+		statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn,
+		isStale: func() bool { return d.generation.Load() != generation },
+		stale:   func() { d.generation.CompareAndSwap(generation, generation+1) },
+	}
 	config, failure := d.configure(settings)
 	if failure != nil {
 		return nil, failure

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -122,30 +123,49 @@ func (d *db) timedOut(cause error) *database.Error {
 	}
 }
 
+// isReadOnly reports whether a server takes no writes at all: it is, or has become, another one's replica.
+func isReadOnly(answer *mysql.MySQLError) bool {
+	switch answer.Number {
+	case errReadOnlyTransaction, errReadOnlyMode:
+		return true
+	case errReadOnlyOption: // of which there are others
+		return strings.Contains(answer.Message, "read-only") || strings.Contains(answer.Message, "read_only")
+	}
+	return false
+}
+
 // answerError is what a server's error about a statement means, where it is not about a row that was written.
 func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: withoutWords(answer)}
+	if isReadOnly(answer) {
+		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database takes no writes now: the server is read-only, as one is that another took over from"
+		return e
+	}
 	switch answer.Number {
 	case errInterrupted, errQueryTimeout, errStatementTimeout:
 		return d.timedOut(answer)
-	case errLockWaitTimeout, errChangedSinceRead:
+	case errLockWaitTimeout:
 		e.Code, e.Message = database.Locked, "another transaction holds a row that this one needs; try again"
 	case errDeadlock:
 		e.Code, e.Again, e.Message = database.Locked, true, "two transactions waited for each other, and this one gave way; try again"
+	case errChangedSinceRead, errWriteConflict, errTryAgain:
+		e.Code, e.Again, e.Message = database.Locked, true, "another transaction changed a row that this one needs; try again"
 	case errNoSuchTable, errBadField, errNoSuchDatabase, errViewInvalid, errUnknownTable, errDefinitionChanged:
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
 	case errTableDenied, errColumnDenied, errDatabaseDenied, errSpecialDenied, errRoutineDenied:
 		e.Code, e.Message = database.Refused, "the database's user may not do that"
-	case errReadOnlyOption, errReadOnlyTransaction, errReadOnlyMode, errReadOnlyTable:
-		e.Code, e.Message = database.Refused, "the database takes no writes here: it is read-only"
+	case errReadOnlyTable:
+		e.Code, e.Message = database.Refused, "the database takes no writes to that table: it is read-only"
 	case errNotUpdatable, errNotInsertable:
 		e.Code, e.Message = database.Refused, "the view does not take that write"
 	case errTableFull, errDiskFull:
 		e.Code, e.Message = database.Full, "the database has no room left"
-	case errPacketTooLarge, errTooManyPlaceholders:
+	case errPacketTooLarge, errPacketOverflowed, errTooManyPlaceholders, errRowTooLarge:
 		e.Code, e.Message = database.Invalid, "the values are too many or too large for the database (max_allowed_packet)"
 	case errMixedCollations, errMixedCollations3, errMixedCollationsN, errCollationCharset, errInvalidCharacter, errInvalidJSON,
-		errInvalidJSONCharset, errGeometry, errOutOfRange, errIllegalValue, errWrongValueForType, errWrongValue:
+		errInvalidJSONParameter, errInvalidJSONCharset, errJSONTooDeep, errGeometry, errNoGeometry, errDifferentSRIDs, errWrongSRID,
+		errLongitude, errLatitude, errOutOfRange, errIllegalValue, errWrongValueForType, errWrongValue, errMomentOverflow,
+		errCastOverflow, errCastTruncated, errCastIllegal, errNoConversion, errNoConversionOfValue:
 		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or cannot be compared with it"
 	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong:
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"

@@ -31,7 +31,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 }
 
 // introspectionQueries is about how many queries an introspection is, each of which may take a statement's time.
-const introspectionQueries = 8
+const introspectionQueries = 12
 
 // tableName is a table's name with its schema's.
 type tableName struct{ schema, name string }
@@ -43,6 +43,8 @@ type introspection struct {
 	conn    *conn
 	schemas []string
 	tables  map[tableName]*database.Table
+	// numbers are columns that are in a foreign key or counted up: they are numbers, whatever their type suggests.
+	numbers map[*database.Column]bool
 }
 
 // introspect reads the tables of the schemas that the settings name, and the audit table where it lies elsewhere.
@@ -55,26 +57,66 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	if len(s.SearchPath) == 0 {
 		s.SearchPath = []string{c.database}
 	}
-	i := &introspection{c, s.SearchPath, map[tableName]*database.Table{}}
+	i := &introspection{conn: c, schemas: s.SearchPath, tables: map[tableName]*database.Table{}, numbers: map[*database.Column]bool{}}
 	if audit := d.settings.Audit; audit != nil && audit.Schema != "" && !slices.Contains(i.schemas, audit.Schema) {
 		i.schemas = append(slices.Clone(i.schemas), audit.Schema)
 	}
 	for _, read := range []func(context.Context) error{
-		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readChecks,
+		i.readOtherSchemas, i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readChecks, i.readDeletable,
 	} {
 		if err := read(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
+	i.tellBooleans()
+	i.sortTables(s)
+	return s, i, nil
+}
+
+// sortTables tells the tables that are served from those that have foreign keys to them, by one step or several.
+func (i *introspection) sortTables(s *database.Schema) {
+	reached := map[*database.Table]bool{}
 	for name, table := range i.tables {
 		if slices.Contains(s.SearchPath, name.schema) {
 			s.Tables = append(s.Tables, table)
+			reached[table] = true
 		}
 	}
-	slices.SortFunc(s.Tables, func(a, b *database.Table) int {
-		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
-	})
-	return s, i, nil
+	for _, table := range s.Tables { // a key that leads out of the schemas leads nowhere that could be shown
+		table.ForeignKeys = slices.DeleteFunc(table.ForeignKeys, func(key *database.ForeignKey) bool { return !reached[key.References] })
+	}
+	for found := true; found; {
+		found = false
+		for _, table := range i.tables {
+			leadsThere := func(key *database.ForeignKey) bool { return reached[key.References] }
+			if !reached[table] && slices.ContainsFunc(table.ForeignKeys, leadsThere) {
+				s.Outside = append(s.Outside, table)
+				reached[table], found = true, true
+			}
+		}
+	}
+	for _, tables := range [][]*database.Table{s.Tables, s.Outside} {
+		slices.SortFunc(tables, func(a, b *database.Table) int {
+			return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+		})
+	}
+}
+
+// readOtherSchemas finds the schemas of tables that have foreign keys into those that are read, and reads them too.
+func (i *introspection) readOtherSchemas(ctx context.Context) error {
+	for before := 0; before < len(i.schemas); {
+		before = len(i.schemas)
+		in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", before), ", ") + ")"
+		var others []string
+		err := i.conn.texts(ctx, strings.ReplaceAll(otherSchemasQuery, "IN ()", in), slices.Concat(i.schemas, i.schemas), func(v []string) {
+			others = append(others, v[0])
+		})
+		if err != nil {
+			return err
+		}
+		i.schemas = slices.Concat(i.schemas, others)
+	}
+	return nil
 }
 
 // each runs a query for the schemas; rows begin with a schema and a table in it, and those of unknown ones are left out.
@@ -137,12 +179,17 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
 		// MariaDB writes an expression, and NULL where a column has no other default; MySQL a value or an expression.
 		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
-			c.HasDefault, c.Default = true, v[2]
-			if !i.conn.mariaDB && !strings.Contains(extra, "DEFAULT_GENERATED") && !isNumeric(v[2]) {
+			isExpression := i.conn.mariaDB || strings.Contains(extra, "DEFAULT_GENERATED")
+			c.HasDefault, c.Default, c.DefaultValue = true, v[2], defaultValue(c, v[2], isExpression)
+			if !isExpression && !isNumeric(v[2]) {
 				c.Default = "'" + strings.ReplaceAll(v[2], "'", "''") + "'"
 			}
 		}
-		c.HasDefault = c.HasDefault || strings.Contains(extra, "AUTO_INCREMENT")
+		if strings.Contains(extra, "AUTO_INCREMENT") {
+			c.HasDefault, i.numbers[c] = true, true
+		}
+		c.Privileges = privileges(v[13])
+		t.Privileges |= c.Privileges
 		t.Columns = append(t.Columns, c)
 	})
 }
@@ -182,6 +229,9 @@ func (i *introspection) readKeys(ctx context.Context) error {
 		switch {
 		case x.name == primaryKey:
 			x.table.PrimaryKey = x.columns
+			if len(x.columns) == 1 {
+				i.numbers[x.columns[0]] = true
+			}
 		case x.whole:
 			x.table.Unique = append(x.table.Unique, x.columns)
 		}
@@ -191,23 +241,29 @@ func (i *introspection) readKeys(ctx context.Context) error {
 
 func (i *introspection) readForeignKeys(ctx context.Context) error {
 	return i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
-		name, target := v[0], i.tables[tableName{v[2], v[3]}]
+		name, ours := v[0], t.Column(v[1])
+		if ours == nil {
+			return
+		}
+		i.numbers[ours] = true
+		target := i.tables[tableName{v[2], v[3]}]
 		if target == nil {
 			return // A key that leads out of the schemas leads nowhere that could be shown.
 		}
-		ours, theirs := t.Column(v[1]), target.Column(v[4])
-		if ours == nil || theirs == nil {
+		theirs := target.Column(v[4])
+		if theirs == nil {
 			return
 		}
+		i.numbers[theirs] = true
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
-			t.ForeignKeys = append(t.ForeignKeys, &database.ForeignKey{Name: name, References: target, OnDelete: onDelete(v[5])})
+			t.ForeignKeys = append(t.ForeignKeys, &database.ForeignKey{Name: name, References: target, OnDelete: action(v[5]), OnUpdate: action(v[6])})
 		}
 		key := t.ForeignKeys[len(t.ForeignKeys)-1]
 		key.Columns, key.ReferencedColumns = append(key.Columns, ours), append(key.ReferencedColumns, theirs)
 	})
 }
 
-func onDelete(rule string) database.ReferentialAction {
+func action(rule string) database.ReferentialAction {
 	switch rule {
 	case "CASCADE":
 		return database.Cascade
@@ -217,35 +273,4 @@ func onDelete(rule string) database.ReferentialAction {
 		return database.SetDefault
 	}
 	return database.Restrict
-}
-
-// checkName is a name in a check's text, and validJSON the check that MariaDB adds to a column that was declared json.
-var (
-	checkName = regexp.MustCompile("'(?:[^'\\\\]|''|\\\\.)*'|`((?:[^`]|``)+)`")
-	validJSON = regexp.MustCompile("^json_valid\\(`((?:[^`]|``)+)`\\)$")
-)
-
-func (i *introspection) readChecks(ctx context.Context) error {
-	query := mysqlChecksQuery
-	if i.conn.mariaDB {
-		query = mariaDBChecksQuery
-	}
-	return i.each(ctx, query, func(t *database.Table, v []string) {
-		check := database.Constraint{Name: v[0]}
-		clause := v[1]
-		if !i.conn.mariaDB {
-			clause = strings.ReplaceAll(clause, `\'`, "'") // MySQL quotes the quotes
-		}
-		for _, match := range checkName.FindAllStringSubmatch(clause, -1) {
-			c := t.Column(strings.ReplaceAll(match[1], "``", "`"))
-			if c != nil && !slices.Contains(check.Columns, c) {
-				check.Columns = append(check.Columns, c)
-			}
-		}
-		t.Constraints = append(t.Constraints, check)
-		if match := validJSON.FindStringSubmatch(v[1]); match != nil && len(check.Columns) == 1 && check.Columns[0].Kind == database.Text {
-			check.Columns[0].Kind = database.JSON
-			check.Columns[0].LooseCollation = false
-		}
-	})
 }

@@ -72,14 +72,16 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 		{book, "small", database.Column{Kind: database.Integer, NativeType: "tinyint(3) unsigned", Nullable: true, Bits: 8, Unsigned: true}},
 	} {
 		want := test.want
-		want.Name = test.name
+		want.Name, want.Privileges = test.name, database.MaySelect|database.MayInsert|database.MayUpdate
 		if want.Kind != database.Decimal {
 			want.Scale, want.Precision = -1, -1
 		}
 		if want.Kind != database.TimestampTZ {
 			want.FractionDigits = -1
 		}
-		if got := fmt.Sprintf("%+v", *test.table.Column(test.name)); got != fmt.Sprintf("%+v", want) {
+		column := *test.table.Column(test.name)
+		column.DefaultValue = nil // which TestDefaults looks at
+		if got := fmt.Sprintf("%+v", column); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s is\n%s\nwant\n%+v", test.name, got, want)
 		}
 	}

@@ -38,6 +38,8 @@ type db struct {
 	gate     dial.Gate
 	// schema is what the last Introspect found: the names in the server's messages are looked up in it.
 	schema atomic.Pointer[database.Schema]
+	// generation counts how often the server turned out to be read-only; connections of an earlier one are not used again.
+	generation atomic.Int64
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc

@@ -54,7 +54,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	}
 	// Whoever goes away from here on leaves no doubt behind.
 	if err := d.exec(context.WithoutCancel(ctx), c, "COMMIT"); err != nil {
-		if c.lost {
+		if c.lost && !c.readOnly { // a read-only server says that it did not commit
 			return &database.Error{
 				Code: database.Uncertain, Reason: reasonError, Cause: err,
 				Message: "the connection to the database broke while the change was being committed; look whether it was",

@@ -235,7 +235,9 @@ func TestLocks(t *testing.T) {
 		if one == nil {
 			one, other = other, one
 		}
-		wantError(t, one, database.Locked)
+		if e := wantError(t, one, database.Locked); !e.Again {
+			t.Error("a deadlock is not said to be worth another try")
+		}
 		if other != nil {
 			t.Error(other)
 		}
@@ -272,12 +274,11 @@ INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
 		{"nothing given", set{"lo": int64(1)}, database.Violated, database.NotNullViolation, "email"},
 		{"a column's check", set{"email": "hunter9", "size": int64(-1)}, database.Violated, database.CheckViolation, "size"},
 		{"the table's check", set{"email": "hunter9", "lo": int64(3), "hi": int64(2)}, database.Violated, database.CheckViolation, "hi,lo"},
-		{"no JSON", set{"email": "hunter9", "doc": []byte("{hunter9")}, database.Violated, database.CheckViolation, "doc"},
 		{"a trigger", set{"email": "hunter3"}, database.Violated, database.OtherViolation, ""},
 		{"too long", set{"email": strings.Repeat("hunter9", 9)}, database.Invalid, 0, "email"},
 		{"out of range", set{"email": "hunter9", "size": int64(1000)}, database.Invalid, 0, "size"},
 		{"no choice", set{"email": "hunter9", "mood": "hunter9"}, database.Invalid, 0, "mood"},
-		{"no date", set{"email": "hunter9", "day": "2001-02-30"}, database.Invalid, 0, ""},
+		{"no date", set{"email": "hunter9", "day": "2001-02-30"}, database.Invalid, 0, "day"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := &database.Insert{Into: database.NewSource(child, nil)}

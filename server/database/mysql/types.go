@@ -37,9 +37,6 @@ func (t columnType) describe(c *database.Column) {
 	case database.Integer:
 		c.Bits = integerBits[t.name]
 		c.Unsigned = strings.Contains(t.whole, "unsigned") || t.name == "year"
-		if t.whole == "tinyint(1)" {
-			c.Kind = database.Boolean
-		}
 	case database.Decimal:
 		c.Precision, c.Scale = count(t.precision), count(t.scale)
 	case database.Text:
@@ -51,7 +48,10 @@ func (t columnType) describe(c *database.Column) {
 	case database.Enum:
 		c.Choices = members(t.whole)
 	case database.Other:
-		if t.name == "bit" {
+		switch t.name {
+		case "set":
+			c.Choices = members(t.whole)
+		case "bit":
 			c.MaxLength = count(t.precision)
 			if c.MaxLength == 1 {
 				c.Kind, c.MaxLength = database.Boolean, 0
@@ -74,7 +74,7 @@ func count(text string) int {
 	return n
 }
 
-// members reads the values out of enum('a','it”s').
+// members reads the values out of an enum's or a set's type, in which a quote in a value stands twice.
 func members(whole string) []string {
 	_, list, _ := strings.Cut(whole, "('")
 	list = strings.TrimSuffix(list, "')")

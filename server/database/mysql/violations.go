@@ -19,13 +19,18 @@ var (
 )
 
 // violation is what a server's error about a written row means; nil where it is about none. table is the one that was
-// written to. What the server says is left out: it quotes values.
+// written to. What the server itself says is left out: it quotes values.
 func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *database.Error {
 	violated := func(kind database.ViolationKind, table *database.Table, name string, columns []*database.Column) *database.Error {
 		return &database.Error{
 			Code: database.Violated, Reason: reasonError, Message: "a constraint does not allow it", Cause: withoutWords(answer),
 			Violation: &database.Violation{Kind: kind, Table: table, Constraint: name, Columns: columns},
 		}
+	}
+	if answer.Number == errSignal || string(answer.SQLState[:]) == signalState {
+		e := violated(database.OtherViolation, table, "", nil)
+		e.Violation.Message = signalMessage(answer)
+		return e
 	}
 	switch answer.Number {
 	case errDuplicate, errDuplicateWithName:
@@ -50,12 +55,27 @@ func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *databas
 		return violated(database.CheckViolation, table, name, constraintColumns(table, name))
 	case errCheckOption:
 		return violated(database.CheckViolation, table, "", nil)
-	case errSignal, errForeignDuplicate:
+	case errDuplicateKey, errDuplicateUnknown:
+		return violated(database.UniqueViolation, table, "", nil)
+	case errNoPartition, errNoPartitionSilent, errWrongPartition, errWrongPartitionSet:
+		return violated(database.PartitionViolation, table, "", nil)
+	case errForeignDuplicate:
 		return violated(database.OtherViolation, table, "", nil)
 	case errTooLong, errTruncated, errRangeOfColumn, errIncorrectValue, errIncorrectForColumn:
 		return invalid(answer, table)
 	}
 	return nil
+}
+
+// signalState is the SQLSTATE of an error that a trigger or procedure makes.
+const signalState = "45000"
+
+// signalMessage is what a trigger or procedure said; "" where it gave no words of its own.
+func signalMessage(answer *mysql.MySQLError) string {
+	if strings.HasPrefix(answer.Message, "Unhandled user-defined ") {
+		return ""
+	}
+	return answer.Message
 }
 
 // invalid is a value that its column cannot hold.

@@ -19,13 +19,6 @@ func AuditTable(d Dialect, schema, name string) []string {
 	return d.auditTable(string(w.buf), string(d.quote(nil, name+auditIndex)))
 }
 
-// TableName returns a table's name as statements have it.
-func TableName(d Dialect, table *database.Table) string {
-	w := writer{dialect: d}
-	w.table(table)
-	return string(w.buf)
-}
-
 // auditIndex is what an audit table's index is called behind the table's own name; maxIdentifier is the longest name, in
 // bytes, that every engine takes as it is.
 const (

@@ -1,10 +1,7 @@
 package sqltext
 
 import (
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -45,14 +42,6 @@ func (mysql) readsWritten() bool      { return false }
 // deleteFrom names the alias, which MariaDB before 11.6 takes in this form only.
 func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
 
-// geometryTypes are the types whose values are bytes to the server, and read and written as well-known text here.
-var geometryTypes = []string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
-	"geometrycollection", "geomcollection"}
-
-func isGeometry(c *database.Column) bool {
-	return c.Kind == database.Other && slices.Contains(geometryTypes, c.NativeType)
-}
-
 func (mysql) output(w *writer, c *database.Column) {
 	if isGeometry(c) {
 		w.text("ST_AsText(")
@@ -79,80 +68,6 @@ func (d mysql) in(w *writer, c database.In) {
 		d.value(w, c.Column, value)
 	}
 	w.text(")")
-}
-
-// value binds a value as one of the column's type. An enum goes by its place among the choices, as which it is stored
-// and sorted.
-func (d mysql) value(w *writer, c *database.Column, value database.Value) {
-	arg := Arg{Kind: c.Kind, Value: value}
-	cast := ""
-	switch v := value.(type) {
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			w.invalid(c, "must be a finite number")
-		}
-		if strings.HasPrefix(c.NativeType, "float") {
-			arg.Value = float64(float32(v)) // what the column can hold of it
-		}
-	case []byte:
-		if c.Kind == database.JSON {
-			arg.Value = string(v) // the server takes no bytes for JSON
-			if !d.mariaDB {
-				cast = " AS JSON)"
-			}
-		}
-	case string:
-		switch c.Kind {
-		case database.Decimal:
-			if strings.ContainsAny(v, "Ni") {
-				w.invalid(c, "must be a finite number")
-			}
-			cast = " AS " + widestDecimal(c) + ")"
-		case database.Date, database.Time, database.Timestamp, database.TimestampTZ:
-			if strings.Contains(v, "infinity") {
-				w.invalid(c, "must be a moment in time: this database has no infinity")
-			}
-			cast = momentCasts[c.Kind]
-		case database.Enum:
-			if place := slices.Index(c.Choices, v); place >= 0 {
-				arg = Arg{Kind: database.Integer, Value: int64(place + 1)}
-			}
-		case database.Other:
-			switch {
-			case isGeometry(c):
-				w.text("ST_GeomFromText(")
-				w.bind(arg)
-				w.text(")")
-				return
-			case strings.HasPrefix(c.NativeType, "bit("):
-				n, err := strconv.ParseUint(v, 2, 64)
-				if err != nil || len(v) > c.MaxLength {
-					w.invalid(c, "must be zeros and ones, at most %d", c.MaxLength)
-				}
-				arg = Arg{Kind: database.Integer, Value: n}
-			}
-		}
-	}
-	if cast == "" {
-		w.bind(arg)
-		return
-	}
-	w.text("CAST(")
-	w.bind(arg)
-	w.text(cast)
-}
-
-// momentCasts keep all that a moment may have; the server rounds what a column cannot hold only where it is stored.
-var momentCasts = map[database.Kind]string{
-	database.Date: " AS DATE)", database.Time: " AS TIME(6))",
-	database.Timestamp: " AS DATETIME(6))", database.TimestampTZ: " AS DATETIME(6))",
-}
-
-// widestDecimal is the decimal type with room for the column's whole digits, and then for as long a fraction as there is.
-func widestDecimal(c *database.Column) string {
-	const digits, fraction = 65, 30
-	whole := max(c.Precision-max(c.Scale, 0), digits-fraction)
-	return "DECIMAL(65," + strconv.Itoa(digits-min(whole, digits)) + ")"
 }
 
 // now writes the clock's time in UTC, which is the session's zone.

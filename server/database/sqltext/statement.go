@@ -245,10 +245,10 @@ func (w *writer) bind(arg Arg) {
 	w.buf = w.dialect.placeholder(w.buf, len(w.args))
 }
 
-// invalid notes the first value that cannot be compared with its column.
+// invalid notes the first value that cannot be given to its column or compared with it.
 func (w *writer) invalid(c *database.Column, format string, args ...any) {
 	if w.err == nil {
-		w.err = &database.Error{Code: database.Invalid, Message: "the value for " + c.Name + " " + fmt.Sprintf(format, args...)}
+		w.err = &database.Error{Code: database.Invalid, Column: c, Message: "the value for " + c.Name + " " + fmt.Sprintf(format, args...)}
 	}
 }
 

@@ -90,6 +90,18 @@ func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
 	return s.written(w)
 }
 
+// NoDeletion writes a deletion that removes nothing: an engine that prepares it tells whether it would take another one.
+func NoDeletion(d Dialect, table *database.Table) string {
+	return "DELETE FROM " + TableName(d, table) + " WHERE FALSE"
+}
+
+// TableName writes a table's name, in quotes.
+func TableName(d Dialect, table *database.Table) string {
+	w := writer{dialect: d}
+	w.table(table)
+	return string(w.buf)
+}
+
 // BuildDeclared puts together the statement that an administrator wrote. An error is a *database.Error.
 func (s *Statement) BuildDeclared(d Dialect, statement *database.Declared) error {
 	w := s.write(d, unaliased)

@@ -1,0 +1,78 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+)
+
+var privilegeNames = map[string]database.Privileges{
+	"select": database.MaySelect, "insert": database.MayInsert, "update": database.MayUpdate,
+}
+
+// privileges reads those of a column: what the user may do with it by any grant, of a role that is in force too.
+func privileges(list string) (all database.Privileges) {
+	for name := range strings.SplitSeq(list, ",") {
+		all |= privilegeNames[name]
+	}
+	return all
+}
+
+// readDeletable finds the tables whose rows the user may delete. A grant to the user itself tells; where there is none, a
+// role may have one, or a pattern fit, and the server is asked to prepare a deletion.
+func (i *introspection) readDeletable(ctx context.Context) error {
+	granted := map[tableName]bool{}
+	err := i.conn.texts(ctx, grantsQuery, nil, func(v []string) {
+		granted[tableName{strings.ReplaceAll(strings.ReplaceAll(v[0], `\_`, "_"), `\%`, "%"), v[1]}] = true
+	})
+	if err != nil {
+		return err
+	}
+	for name, table := range i.tables {
+		may := granted[tableName{}] || granted[tableName{name.schema, ""}] || granted[name]
+		if !may && table.Writable {
+			if may, err = i.mayDelete(table); err != nil {
+				return err
+			}
+		}
+		if may {
+			table.Privileges |= database.MayDelete
+		}
+	}
+	return nil
+}
+
+// mayDelete reports whether the server takes a deletion; nothing is run.
+func (i *introspection) mayDelete(table *database.Table) (bool, error) {
+	statement, err := i.conn.raw.Prepare(sqltext.NoDeletion(i.conn.dialect(), table))
+	if err == nil {
+		_ = statement.Close()
+		return true, nil
+	}
+	var refusal *mysql.MySQLError
+	if errors.As(err, &refusal) {
+		return false, nil
+	}
+	return false, i.conn.failed(err)
+}
+
+// auditRefusal says what the user may not do with the audit table, which is there; "" if it may do all that is needed.
+func auditRefusal(table *database.Table) string {
+	if table.Privileges.Has(database.MaySelect | database.MayInsert) {
+		return ""
+	}
+	var w strings.Builder
+	w.WriteString("the database's user may not ")
+	if table.Privileges.Has(database.MaySelect) {
+		w.WriteString("add to")
+	} else {
+		w.WriteString("read and add to")
+	}
+	w.WriteString(" the audit table " + table.String() + "; run, for that user: GRANT SELECT, INSERT ON " + sqltext.TableName(sqltext.MySQL, table) + " TO …")
+	return w.String()
+}

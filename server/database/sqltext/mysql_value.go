@@ -1,0 +1,205 @@
+package sqltext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// value binds a value as one of the column's type. Where the server would take a text that is none of the type for NULL,
+// zero or a part of it, with a warning at most, the text is checked here.
+func (d mysql) value(w *writer, c *database.Column, value database.Value) {
+	switch v := value.(type) {
+	case float64:
+		d.float(w, c, v)
+	case []byte:
+		d.bytes(w, c, v)
+	case string:
+		d.textValue(w, c, v)
+	default:
+		w.bind(Arg{Kind: c.Kind, Value: value})
+	}
+}
+
+// float binds what the column can hold of a number.
+func (mysql) float(w *writer, c *database.Column, v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		w.invalid(c, "must be a finite number")
+	}
+	if near := float64(float32(v)); strings.HasPrefix(c.NativeType, "float") && !math.IsInf(near, 0) {
+		v = near
+	}
+	w.bind(Arg{Kind: c.Kind, Value: v})
+}
+
+func (d mysql) bytes(w *writer, c *database.Column, v []byte) {
+	if c.Kind != database.JSON {
+		w.bind(Arg{Kind: c.Kind, Value: v})
+		return
+	}
+	arg := Arg{Kind: c.Kind, Value: string(v)} // the server takes no bytes for JSON
+	if d.mariaDB {
+		w.bind(arg)
+		return
+	}
+	if why := notStorable(v); why != "" {
+		w.invalid(c, "%s", why)
+	}
+	w.cast(arg, "JSON")
+}
+
+// notStorable says why MySQL's binary JSON cannot hold a document; "" where it can.
+func notStorable(document []byte) string {
+	if !json.Valid(document) {
+		return "must be JSON"
+	}
+	tokens := json.NewDecoder(bytes.NewReader(document))
+	tokens.UseNumber()
+	for {
+		token, err := tokens.Token()
+		if errors.Is(err, io.EOF) {
+			return ""
+		}
+		if n, ok := token.(json.Number); ok {
+			if _, err := n.Float64(); err != nil {
+				return "must have no number that is too large for a double"
+			}
+		}
+	}
+}
+
+func (d mysql) textValue(w *writer, c *database.Column, v string) {
+	switch c.Kind {
+	case database.Decimal:
+		if !decimalForm.MatchString(v) {
+			w.invalid(c, "must be a finite number")
+		}
+		w.cast(Arg{Kind: c.Kind, Value: v}, widestDecimal(c))
+	case database.Date, database.Time, database.Timestamp, database.TimestampTZ:
+		d.moment(w, c, v)
+	case database.Enum:
+		w.bind(Arg{Kind: database.Integer, Value: enumPlace(w, c, v)})
+	case database.Other:
+		d.other(w, c, v)
+	default:
+		w.bind(Arg{Kind: c.Kind, Value: v})
+	}
+}
+
+var (
+	decimalForm = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?$`)
+	dateForm    = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})()$`)
+	momentForm  = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?Z?)?$`)
+	timeForm    = regexp.MustCompile(`^-?([0-9]{2}|[0-7][0-9]{2}|8[0-2][0-9]|83[0-8]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?$`)
+)
+
+// moment casts to a type that keeps all that a moment may have; the server rounds what a column cannot hold only where it
+// is stored.
+func (d mysql) moment(w *writer, c *database.Column, v string) {
+	arg := Arg{Kind: c.Kind, Value: v}
+	switch c.Kind {
+	case database.Date:
+		if !isDay(dateForm, v) {
+			w.invalid(c, "must be a date between 0000-01-01 and 9999-12-31, written YYYY-MM-DD")
+		}
+		w.cast(arg, "DATE")
+	case database.Time:
+		if !timeForm.MatchString(v) {
+			w.invalid(c, "must be a time between -838:59:59 and 838:59:59, written HH:MM:SS")
+		}
+		if d.mariaDB {
+			w.cast(arg, "TIME(6)")
+			return
+		}
+		// MySQL takes a parameter that is cast to a time for a date with a time.
+		w.text("CAST(CONVERT(")
+		w.bind(arg)
+		w.text(" USING utf8mb4) AS TIME(6))")
+	default:
+		if !isDay(momentForm, v) {
+			w.invalid(c, "must be a moment between the years 0000 and 9999, written YYYY-MM-DDTHH:MM:SS")
+		}
+		w.cast(arg, "DATETIME(6)")
+	}
+}
+
+// isDay reports whether a text has the form, and its day is one of the calendar, or one of zeros: servers keep such days,
+// and cursors name them.
+func isDay(form *regexp.Regexp, text string) bool {
+	if !form.MatchString(text) {
+		return false
+	}
+	_, err := time.Parse(time.DateOnly, text[:10])
+	return err == nil || text[5:7] == "00" || text[8:10] == "00"
+}
+
+// enumPlace is the place of a value among the choices, as which the server stores and sorts it. The place of "", which
+// stands for what was no choice, is 0.
+func enumPlace(w *writer, c *database.Column, v string) int64 {
+	place := slices.Index(c.Choices, v)
+	if place < 0 && v != "" {
+		w.invalid(c, "must be one of %s", strings.Join(c.Choices, ", "))
+	}
+	return int64(place + 1)
+}
+
+func (d mysql) other(w *writer, c *database.Column, v string) {
+	switch {
+	case isGeometry(c):
+		if !isWellKnownText(v, c.NativeType) {
+			w.invalid(c, "must be %s as well-known text, such as %s", geometryName(c), geometryExample(c))
+		}
+		w.text("ST_GeomFromText(")
+		w.bind(Arg{Kind: c.Kind, Value: v})
+		w.text(")")
+	case strings.HasPrefix(c.NativeType, "bit("):
+		n, err := strconv.ParseUint(v, 2, 64)
+		if err != nil || len(v) > c.MaxLength {
+			w.invalid(c, "must be zeros and ones, at most %d", c.MaxLength)
+		}
+		w.bind(Arg{Kind: database.Integer, Value: n})
+	case strings.HasPrefix(c.NativeType, "set("):
+		w.bind(Arg{Kind: database.Integer, Value: setBits(w, c, v)})
+	default:
+		w.bind(Arg{Kind: c.Kind, Value: v})
+	}
+}
+
+// setBits is the number as which the server stores some of a set's members, which stand in any order.
+func setBits(w *writer, c *database.Column, v string) (bits uint64) {
+	if v == "" {
+		return 0
+	}
+	for _, member := range strings.Split(v, ",") {
+		place := slices.Index(c.Choices, member)
+		if place < 0 {
+			w.invalid(c, "must be any of %s, joined by commas", strings.Join(c.Choices, ", "))
+			return 0
+		}
+		bits |= 1 << place
+	}
+	return bits
+}
+
+// cast writes a value as one of a type.
+func (w *writer) cast(arg Arg, as string) {
+	w.text("CAST(")
+	w.bind(arg)
+	w.text(" AS " + as + ")")
+}
+
+// widestDecimal is the decimal type with room for the column's whole digits, and then for as long a fraction as there is.
+func widestDecimal(c *database.Column) string {
+	const digits, fraction = 65, 30
+	whole := max(c.Precision-max(c.Scale, 0), digits-fraction)
+	return "DECIMAL(65," + strconv.Itoa(digits-min(whole, digits)) + ")"
+}
