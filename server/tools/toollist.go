@@ -63,8 +63,10 @@ func encodePiece(op *operation, m *catalog.Model) toolPiece {
 func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 	dst = append(dst, p.before...)
 	if p.op.names != nil {
-		names := appendJSON(nil, p.op.names(scope))
-		dst = append(dst, names[1:len(names)-1]...) // without its quotes
+		if names := p.op.names(scope); names != "" {
+			quoted := appendJSON(nil, names)
+			dst = append(dst, quoted[1:len(quoted)-1]...)
+		}
 	}
 	return append(dst, p.after...)
 }
