@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
@@ -20,6 +21,9 @@ type argument[A any] struct {
 	// help is its description, schema its whole schema; without schema, the schema is that of the type it is read into.
 	help   string
 	schema func(*catalog.Model) schema
+	// names returns what the token's own tools/list adds to the help, as it names what other tokens may not see. One
+	// argument of an operation may have it.
+	names func(access.Scope) string
 	// offered reports whether the tool of a model has the argument, required whether a call must send it. A nil offered
 	// means always, a nil required never.
 	offered, required func(*catalog.Model) bool
@@ -35,6 +39,9 @@ func always(*catalog.Model) bool { return true }
 // withArguments completes an operation with its arguments and with what runs once they are read.
 func withArguments[A any](o operation, run func(*call, *A) ([]byte, error), list ...argument[A]) operation {
 	o.inputSchema = func(m *catalog.Model) schema { return schemaOf(list, m) }
+	if i := slices.IndexFunc(list, func(arg argument[A]) bool { return arg.names != nil }); i >= 0 {
+		o.names = list[i].names
+	}
 	o.run = func(c *call) ([]byte, error) {
 		var a A
 		if err := readArguments(c, list, &a); err != nil {
@@ -64,6 +71,9 @@ func schemaOf[A any](list []argument[A], m *catalog.Model) schema {
 		}
 		if s.Description == "" {
 			s.Description = arg.help
+		}
+		if arg.names != nil {
+			s.Description += namesMark
 		}
 		properties[arg.name] = s
 		if arg.required != nil && arg.required(m) {

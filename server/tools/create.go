@@ -19,7 +19,8 @@ var createOperation = withArguments(operation{
 		schema: func(m *catalog.Model) schema { return dataSchema(m, true) }},
 	argument[createArguments]{name: "inlines", into: func(a *createArguments) any { return &a.inlines },
 		offered: hasInlines,
-		help:    "rows of inline models to add with it: {model: [{data}]}"},
+		help:    "rows of inline models to add with it: {model: [{data}]}",
+		names:   inlineModels},
 	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp},
 )
 

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (c *call) readInlines(raw json.RawMessage, creates bool, ownProblem error) 
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		inline, scope := c.findInline(name)
 		if inline == nil {
-			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", c.scope.Model().Name, name, orNone(c.inlineNames()))
+			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", c.scope.Model().Name, name, cmp.Or(namesOf("", inlinesOf(c.scope), inlineName), "none"))
 		}
 		var rows []json.RawMessage
 		if err := json.Unmarshal(given[name], &rows); err != nil {
@@ -118,21 +119,23 @@ func (c *call) findInline(name string) (*catalog.Inline, access.Scope) {
 	return nil, access.Scope{}
 }
 
-func (c *call) inlineNames() []string {
-	var names []string
-	for _, inline := range c.scope.Model().Inlines {
-		if _, ok := c.token.Scope(inline.Model); ok {
-			names = append(names, inline.Model.Name)
+// inlinesOf are the inlines whose models the token may view.
+func inlinesOf(scope access.Scope) []*catalog.Inline {
+	var inlines []*catalog.Inline
+	for _, inline := range scope.Model().Inlines {
+		if scope.Of(inline.Model).Has(access.View) {
+			inlines = append(inlines, inline)
 		}
 	}
-	return names
+	return inlines
 }
 
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+func inlineName(in *catalog.Inline) string { return in.Model.Name }
+
+// inlineModels names the models of the inlines that the token may write, for a description.
+func inlineModels(scope access.Scope) string {
+	writable := slices.DeleteFunc(inlinesOf(scope), func(in *catalog.Inline) bool { return !mayWrite(scope.Of(in.Model)) })
+	return namesOf("; models: ", writable, inlineName)
 }
 
 // readInline reads one row of an inline.

@@ -36,8 +36,9 @@ type operation struct {
 	description func(*catalog.Model) string
 	advice      string
 
-	// inputSchema and run follow from the operation's arguments; withArguments sets them.
+	// inputSchema, names and run follow from the operation's arguments; withArguments sets them. names may be nil.
 	inputSchema func(*catalog.Model) schema
+	names       func(access.Scope) string
 	run         func(*call) ([]byte, error)
 }
 

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -42,9 +43,32 @@ type toolList struct {
 	exposed bool
 }
 
+// toolPiece is a tool. What the token's own list names stands between its two parts.
 type toolPiece struct {
-	op   *operation
-	json []byte
+	op            *operation
+	before, after []byte
+}
+
+// namesMark stands in a schema where a token's own list has names.
+const namesMark = "\x00names\x00"
+
+var encodedMark = []byte(`\u0000names\u0000`)
+
+func encodePiece(op *operation, m *catalog.Model) toolPiece {
+	before, after, _ := bytes.Cut(encodeTool(op.define(m)), encodedMark)
+	return toolPiece{op, before, after}
+}
+
+// appendTo appends the tool as a token sees it.
+func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
+	dst = append(dst, p.before...)
+	if p.op.names != nil {
+		if names := p.op.names(scope); names != "" {
+			quoted := appendJSON(nil, names)
+			dst = append(dst, quoted[1:len(quoted)-1]...)
+		}
+	}
+	return append(dst, p.after...)
 }
 
 func encodeTools(c *catalog.Catalog) toolList {
@@ -56,7 +80,7 @@ func encodeTools(c *catalog.Catalog) toolList {
 		}
 		for _, op := range operations {
 			if op.offeredFor(c, m) {
-				p.models[m.Index] = append(p.models[m.Index], toolPiece{op, encodeTool(op.define(m))})
+				p.models[m.Index] = append(p.models[m.Index], encodePiece(op, m))
 			}
 		}
 	}
@@ -74,22 +98,23 @@ func encodeTool(d definition) []byte {
 // AppendTools appends the JSON array of tools/list: what the token may use of the exposed models.
 func (set *Set) AppendTools(dst []byte, token *access.Token) []byte {
 	size := len("[]") + len(set.toolList.findModels)
-	set.eachTool(token, func(piece []byte) { size += len(",") + len(piece) })
+	set.eachTool(token, func(piece *toolPiece, _ access.Scope) { size += len(",") + len(piece.before) + len(piece.after) })
 	dst = append(slices.Grow(dst, size), '[')
 	if set.toolList.exposed {
 		dst = append(dst, set.toolList.findModels...)
 	}
-	set.eachTool(token, func(piece []byte) { dst = append(append(dst, ','), piece...) })
+	set.eachTool(token, func(piece *toolPiece, scope access.Scope) { dst = piece.appendTo(append(dst, ','), scope) })
 	return append(dst, ']')
 }
 
 // eachTool gives, in order, the pieces of what the token may use.
-func (set *Set) eachTool(token *access.Token, do func(piece []byte)) {
+func (set *Set) eachTool(token *access.Token, do func(*toolPiece, access.Scope)) {
 	for _, m := range set.catalog.Models() {
 		scope := token.Reach(m)
-		for _, piece := range set.toolList.models[m.Index] {
-			if piece.op.usable(set.catalog, scope) {
-				do(piece.json)
+		pieces := set.toolList.models[m.Index]
+		for i := range pieces {
+			if pieces[i].op.usable(set.catalog, scope) {
+				do(&pieces[i], scope)
 			}
 		}
 	}
@@ -105,4 +130,16 @@ func sentence(text string) string {
 		text += "."
 	}
 	return " " + text
+}
+
+// namesOf names some things behind what; it is empty if there are none.
+func namesOf[T any](what string, things []T, name func(T) string) string {
+	if len(things) == 0 {
+		return ""
+	}
+	names := make([]string, len(things))
+	for i, thing := range things {
+		names[i] = name(thing)
+	}
+	return what + strings.Join(names, ", ")
 }

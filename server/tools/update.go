@@ -21,7 +21,8 @@ var updateOperation = withArguments(operation{
 		schema:   func(m *catalog.Model) schema { return dataSchema(m, false) }},
 	argument[updateArguments]{name: "inlines", into: func(a *updateArguments) any { return &a.inlines },
 		offered: hasInlines,
-		help:    "rows of inline models that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}"},
+		help:    "rows of inline models that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}",
+		names:   inlineModels},
 	argument[updateArguments]{name: "expected_version", into: func(a *updateArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
 	argument[updateArguments]{name: "dry_run", into: func(a *updateArguments) any { return &a.dryRun }, help: dryRunHelp},
 )
