@@ -77,7 +77,7 @@ func (m *Model) orderFields(name string) ([]*Field, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	if !f.Column.Kind.Ordered() {
+	if !f.Column.Ordered() {
 		return nil, notAllowed("ordering: %s is %s, which has no order", name, f.Column.Kind)
 	}
 	return []*Field{f}, nil

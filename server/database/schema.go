@@ -125,6 +125,9 @@ type Column struct {
 	// Loose is whether the engine keeps values that are not of the column's type, so that only their writer checks them.
 	Loose    bool
 	Nullable bool
+	// HoldsNull reports that rows may hold NULL although none should: SQLite takes NULLs in most primary keys. An order must
+	// reckon with them.
+	HoldsNull bool
 	// HasDefault is whether the database fills the column where a row gives none (default, identity, serial, rowid);
 	// Default is the expression as the database writes it, "" if there is none to show; DefaultValue is the value if the
 	// expression is a constant, in the text form that the column's kind has in filters ("draft", not 'draft'), and nil if
@@ -159,6 +162,10 @@ type Column struct {
 	// Privileges are what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
 	Privileges Privileges
 }
+
+// Ordered reports whether the column's values can be compared and sorted: those of a Loose column always can, if its kind
+// is not known.
+func (c *Column) Ordered() bool { return c.Kind.Ordered() || c.Kind == Other && c.Loose }
 
 // ForeignKey says that a table's columns name a row of another.
 type ForeignKey struct {

@@ -57,6 +57,9 @@ func Of(c *database.Column) []string {
 	case database.JSON, database.Array:
 		return []string{"isnull"}
 	case database.Boolean, database.Bytes, database.Other:
+		if c.Ordered() {
+			break
+		}
 		return []string{"exact", "in", "isnull", "ne"}
 	case database.Text, database.Enum:
 		return Names[:16]
@@ -70,7 +73,14 @@ func exact(c *database.Column, value json.RawMessage) (database.Condition, error
 	if isNull(value) {
 		return database.IsNull{Column: c}, nil
 	}
-	return compare(database.Equal)(c, value)
+	values, err := equalValues(c, value)
+	switch far := (beyond{}); {
+	case errors.As(err, &far):
+		return beyondAll(c, database.Equal, far.below()), nil
+	case err == nil && len(values) == 1:
+		return database.Compare{Column: c, Op: database.Equal, Value: values[0]}, nil
+	}
+	return database.In{Column: c, Values: values}, err
 }
 
 // notEqual keeps the rows whose value is NULL, unless NULL is what they must not be.
@@ -81,7 +91,7 @@ func notEqual(c *database.Column, value json.RawMessage) (database.Condition, er
 
 func compare(op database.CompareOp) Lookup {
 	return func(c *database.Column, raw json.RawMessage) (database.Condition, error) {
-		value, err := ParseValue(c, raw)
+		value, err := compared(c, raw)
 		if far := (beyond{}); errors.As(err, &far) {
 			return beyondAll(c, op, far.below()), nil
 		}
@@ -111,11 +121,11 @@ func match(op database.TextOp, fold bool) Lookup {
 func in(c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	any := database.In{Column: c}
 	err := EachValue(raw, func(raw json.RawMessage) error {
-		value, err := ParseValue(c, raw)
+		values, err := equalValues(c, raw)
 		if errors.As(err, &beyond{}) {
 			return nil // equals nothing
 		}
-		any.Values = append(any.Values, value)
+		any.Values = append(any.Values, values...)
 		return err
 	})
 	return any, err

@@ -26,7 +26,10 @@ var (
 )
 
 // The texts of floats and decimals that are no numbers.
-var nonFinite = []string{"NaN", "Infinity", "-Infinity"}
+var (
+	infinities = []string{"Infinity", "-Infinity"}
+	nonFinite  = append([]string{"NaN"}, infinities...)
+)
 
 // errZeroByte is said of U+0000, which no engine keeps in a text.
 var errZeroByte = errors.New("must not contain U+0000")
@@ -98,16 +101,25 @@ func parseNumber(c *database.Column, raw json.RawMessage) (database.Value, error
 			return f, nil
 		}
 	case database.Other:
-		if c.NativeType != "" {
+		if !c.Loose {
 			break
 		}
-		// A column that declares no type, as only SQLite has it, shows numbers as numbers.
-		if integerText.Match(raw) {
-			return parseNumber(&database.Column{Kind: database.Integer}, raw)
-		}
-		return parseNumber(&database.Column{Kind: database.Float}, raw)
+		return parseLooseNumber(c, raw)
 	}
 	return nil, mustBe(c, raw)
+}
+
+// parseLooseNumber reads a number of no known type: as an integer if rows show it like one and every JSON reader keeps it
+// exactly, else as a float.
+func parseLooseNumber(c *database.Column, raw json.RawMessage) (database.Value, error) {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case err != nil:
+		return nil, mustBe(c, raw)
+	case f == math.Trunc(f) && math.Abs(f) <= maxExactInteger:
+		return int64(f), nil
+	}
+	return f, nil
 }
 
 // ParseText is ParseValue of a value's text, as it stands in a JSON string or in a part of a composite key.
@@ -243,6 +255,8 @@ func form(c *database.Column) string {
 		return "a string of zeros and ones"
 	case isSet(c):
 		return "any of " + strings.Join(c.Choices, ", ") + ", joined by commas"
+	case c.Loose:
+		return "a string or a number"
 	}
 	return "a string"
 }

@@ -39,7 +39,7 @@ func (e *errand) bind(rows []*row) (*database.Declared, error) {
 	key := e.scope.Model().Key[0].Column
 	ids := database.Piece{Bound: true, Kind: key.Kind}
 	for _, row := range rows {
-		value, err := lookup.ParseValue(key, row.id())
+		value, err := lookup.ParseShown(key, row.id())
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {
 		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
-		if d.Column.Kind.Ordered() {
+		if d.Column.Ordered() {
 			plan.Order = append(plan.Order, database.Order{Column: d.Column})
 		}
 	}

@@ -19,6 +19,8 @@ type rowData struct {
 	// fields are those that the caller gave, references the foreign keys among them.
 	fields     []*catalog.Field
 	references []reference
+	// loose are the values of an update for Loose columns: what they are, the row itself says.
+	loose []looseValue
 }
 
 // purpose says what data is for: what it must hold and may not.
@@ -59,6 +61,9 @@ func (c *call) readData(scope access.Scope, raw json.RawMessage, p purpose) (*ro
 			continue
 		}
 		value, err := storedValue(f, given[name])
+		if !p.creates && f.Column.Loose {
+			d.loose = append(d.loose, looseValue{f, given[name], err})
+		}
 		if err != nil {
 			problems.add(f.Name, "%s", err)
 			continue
@@ -69,6 +74,9 @@ func (c *call) readData(scope access.Scope, raw json.RawMessage, p purpose) (*ro
 		d.complete(p, problems)
 	}
 	d.references = c.referencesOf(d)
+	if problems.ErrorCount == d.undecided() {
+		return d, nil
+	}
 	return d, problems.err()
 }
 

@@ -310,7 +310,7 @@ func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns []*databa
 			row.values[column] = nil
 			continue
 		}
-		value, err := lookup.ParseValue(column, raw)
+		value, err := lookup.ParseShown(column, raw)
 		if err != nil {
 			return row, err
 		}

@@ -91,7 +91,7 @@ func exampleList(scope access.Scope) string {
 		if len(args.Fields) < 4 {
 			args.Fields = append(args.Fields, f.Name)
 		}
-		if len(args.OrderBy) == 0 && f.Column.Kind.Ordered() {
+		if len(args.OrderBy) == 0 && f.Column.Ordered() {
 			args.OrderBy = []string{"-" + f.Name}
 		}
 	}

@@ -117,7 +117,7 @@ func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 			continue
 		}
 		f := comparedField(scope, name)
-		if f == nil || !f.Column.Kind.Ordered() {
+		if f == nil || !f.Column.Ordered() {
 			return nil, invalid("order_by: cannot order by %q; the fields are %s", name, strings.Join(orderedFields(scope), ", "))
 		}
 		add(f, descending)
@@ -145,7 +145,7 @@ func orderColumns(order []database.Order) []*database.Column {
 func orderedFields(scope access.Scope) []string {
 	var names []string
 	for _, f := range scope.Fields() {
-		if f.Column.Kind.Ordered() && !f.Masked {
+		if f.Column.Ordered() && !f.Masked {
 			names = append(names, f.Name)
 		}
 	}

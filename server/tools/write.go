@@ -132,7 +132,10 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 	if err := w.checkReferences(d.scope, d.references); err != nil {
 		return written{}, err
 	}
-	set := d.set
+	set, err := d.changes(text)
+	if err != nil {
+		return written{}, err
+	}
 	if m.Version != nil {
 		set = append(slices.Clone(set), database.Assignment{Column: m.Version.Column, How: database.AssignNext})
 	}

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -31,7 +32,10 @@ func (c *call) bind(purpose purpose) error {
 				return &database.Error{Code: database.Invalid, Column: arg.Column, Message: "NaN cannot be stored: SQLite makes it NULL"}
 			}
 		case string:
-			if purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ) {
+			switch {
+			case arg.Kind == database.Decimal:
+				value = decimal(v)
+			case purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ):
 				value = storedTimestamp(v)
 			}
 		case []byte:
@@ -54,6 +58,18 @@ func (c *call) bind(purpose purpose) error {
 		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return nil
+}
+
+// decimal returns the number that a decimal is in SQLite, and any other text as it is. It is read here because SQLite's own
+// reading of a text may miss the float that is nearest to it, which is the one whose text rows show.
+func decimal(text string) driver.Value {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) {
+		return f
+	}
+	return text
 }
 
 // storedTimestamp writes a timestamp as SQLite's own functions do: "2006-01-02 15:04:05[.999]" in UTC, whatever form other

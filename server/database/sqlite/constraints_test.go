@@ -62,8 +62,8 @@ func TestViolations(t *testing.T) {
 		{"null", insert("author", row{"name": nil}), database.NotNullViolation, "author", "name", ""},
 		{"a value that is missing", insert("author", nil), database.NotNullViolation, "author", "name", ""},
 		{"a check with a name", insert("book", row{"price": int64(0)}), database.CheckViolation, "book", "price", "price, that is"},
-		{"a check without one", insert("book", row{"stock": int64(-1)}), database.CheckViolation, "book", "stock", "stock >= 0 AND '(' <> ')'"},
-		{"a check of two columns", insert("book", row{"price": int64(1000), "stock": int64(0)}), database.CheckViolation, "book", "price,stock", `price < 1000 OR "stock" > 0`},
+		{"a check without one", insert("book", row{"stock": int64(-1)}), database.CheckViolation, "book", "stock", ""},
+		{"a check of two columns", insert("book", row{"price": int64(1000), "stock": int64(0)}), database.CheckViolation, "book", "price,stock", ""},
 		{"a row that is not there", insert("book", row{"author_id": int64(9)}), database.ForeignKeyViolation, "book", "", ""},
 		{"a row that is not there, changed", update("book", int64(1), row{"author_id": int64(9)}), database.ForeignKeyViolation, "book", "", ""},
 		{"a row that others point at", remove("author", int64(1)), database.ReferencedViolation, "author", "", ""},
@@ -86,6 +86,9 @@ func TestViolations(t *testing.T) {
 			}
 			if e.Violation.Kind != test.kind || table != test.table || names(e.Violation.Columns) != test.columns || e.Violation.Constraint != test.constraint {
 				t.Errorf("got kind %v of %q (%s) by %q", e.Violation.Kind, table, names(e.Violation.Columns), e.Violation.Constraint)
+			}
+			if said := e.Violation.Message; (said == "the slug secret is taken by 42") != (test.name == "a trigger") {
+				t.Errorf("a trigger says %q", said)
 			}
 			if strings.Contains(e.Error(), "secret") || strings.Contains(e.Message, "Ada") {
 				t.Errorf("it tells %v", e)

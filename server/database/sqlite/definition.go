@@ -7,8 +7,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// SQLite tells nothing of checks, nor of an index's expressions, but the text that made them. What is read here only
-// names the columns that a violation is about; where a text is read amiss, none are named.
+// SQLite tells nothing of checks, nor of an index's expressions, but the text that made them. What is read here names the
+// columns that a violation is about; if a text is read amiss, none are named.
 
 // token is a piece of a definition.
 type token struct {
@@ -120,11 +120,16 @@ func closing(all []token, open int) int {
 	return -1
 }
 
-// checks returns the checks of a table by the name that SQLite gives them in its errors: their own, or, without one,
-// their text.
-func checks(table *database.Table, sql string) []database.Constraint {
-	var found []database.Constraint
-	all := tokens(sql)
+// checkDefinition is a check as the table's definition has it. name is "" if it has none.
+type checkDefinition struct {
+	name      string
+	from, to  int
+	condition []token
+}
+
+// checkDefinitions finds the checks of a table's definition.
+func checkDefinitions(all []token) []checkDefinition {
+	var found []checkDefinition
 	for i := 0; i+1 < len(all); i++ {
 		if !all[i].is("CHECK") || !all[i+1].isSign("(") {
 			continue
@@ -133,14 +138,39 @@ func checks(table *database.Table, sql string) []database.Constraint {
 		if end < 0 {
 			break
 		}
-		name := strings.TrimSpace(sql[all[i+1].to:all[end].from])
+		d := checkDefinition{from: all[i+1].to, to: all[end].from, condition: all[i+2 : end]}
 		if i >= 2 && all[i-2].is("CONSTRAINT") {
-			name = all[i-1].text
+			d.name = all[i-1].text
 		}
-		found = append(found, database.Constraint{Name: name, Columns: mentioned(table, all[i+1:end])})
+		found = append(found, d)
 		i = end
 	}
 	return found
+}
+
+// checks returns the checks of a table by the name that SQLite gives them in its errors: their own, or, without one,
+// their text.
+func checks(table *database.Table, sql string) []database.Constraint {
+	var found []database.Constraint
+	for _, d := range checkDefinitions(tokens(sql)) {
+		name := d.name
+		if name == "" {
+			name = strings.TrimSpace(sql[d.from:d.to])
+		}
+		found = append(found, database.Constraint{Name: name, Columns: mentioned(table, d.condition)})
+	}
+	return found
+}
+
+// nameOf returns a check's own name, given the one that SQLite has for it in its errors, or "" if it has none of its own.
+func nameOf(told string) string {
+	if len(tokens(told)) == 0 || told == "" {
+		return ""
+	}
+	if strings.ContainsFunc(told, func(r rune) bool { return strings.ContainsRune("()<>=!*/+|%&~'\"", r) }) {
+		return ""
+	}
+	return told
 }
 
 // indexed returns the columns that an index is about, in whatever expressions they stand; not those of its condition.

@@ -17,12 +17,15 @@ import (
 const reasonError = contract.ReasonDatabaseError
 
 // resultCode returns SQLite's primary result code, or 0 where the error is none of SQLite's.
-func resultCode(err error) int {
+func resultCode(err error) int { return extendedCode(err) & 0xff }
+
+// extendedCode returns SQLite's extended result code, or 0 if the error is not SQLite's.
+func extendedCode(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return 0
 	}
-	return e.Code() & 0xff
+	return e.Code()
 }
 
 func (d *db) unreachable(why string, cause error) *database.Error {

@@ -97,6 +97,7 @@ WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NO
 		if kind == "view" {
 			table.Kind = database.View
 		}
+		table.Privileges = database.MayAll
 		table.Writable = kind == "table" || kind == "view" && triggers
 		tables = append(tables, table)
 	})
@@ -127,6 +128,9 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 		}
 		describeType(column)
 		column.Loose = !table.strict || column.Kind == database.Other // which is ANY there
+		column.HoldsNull = place > 0 && v[2] == int64(0) && table.Kind == database.BaseTable && !table.withoutRowid && !table.strict
+		column.Privileges = database.MaySelect | database.MayInsert | database.MayUpdate
+		column.DefaultValue = constant(column)
 		table.Columns = append(table.Columns, column)
 		if place > 0 {
 			key[place] = column

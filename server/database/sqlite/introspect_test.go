@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestColumns(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, name NVARCHAR(160) NOT NULL, price DECIMAL(10,2) DEFAULT 1.5, rate NUMERIC(5), small TINYINT,
   at TIMESTAMP, said DATETIME DEFAULT CURRENT_TIMESTAMP, on_day DATE, doubled INT AS (small * 2) STORED, tripled INT AS (small * 3), "Odd ""Name""" BLOB);
 CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRIMARY KEY)`, nil)
-	plain := database.Column{Loose: true, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1}
+	plain := database.Column{Loose: true, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: 7}
 	column := func(name, native string, kind database.Kind, change func(*database.Column)) database.Column {
 		c := plain
 		c.Name, c.NativeType, c.Kind = name, native, kind
@@ -110,12 +111,13 @@ CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRI
 		}
 		return c
 	}
+	price := "1.50"
 	clock := func(c *database.Column) { c.FractionDigits = 3 }
 	want := map[string][]database.Column{
 		"t": {
-			column("id", "INTEGER", database.Integer, func(c *database.Column) { c.Nullable, c.HasDefault = false, true }),
+			column("id", "INTEGER", database.Integer, func(c *database.Column) { c.Nullable, c.HasDefault, c.Loose = false, true, false }),
 			column("name", "NVARCHAR(160)", database.Text, func(c *database.Column) { c.Nullable, c.MaxLength = false, 160 }),
-			column("price", "DECIMAL(10,2)", database.Decimal, func(c *database.Column) { c.Precision, c.Scale, c.HasDefault, c.Default = 10, 2, true, "1.5" }),
+			column("price", "DECIMAL(10,2)", database.Decimal, func(c *database.Column) { c.Precision, c.Scale, c.HasDefault, c.Default = 10, 2, true, "1.5"; c.DefaultValue = &price }),
 			column("rate", "NUMERIC(5)", database.Decimal, func(c *database.Column) { c.Precision = 5 }),
 			column("small", "TINYINT", database.Integer, nil),
 			column("at", "TIMESTAMP", database.Timestamp, clock),
@@ -125,8 +127,8 @@ CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRI
 			column("tripled", "INT", database.Integer, func(c *database.Column) { c.Generated = true }),
 			column(`Odd "Name"`, "BLOB", database.Bytes, nil),
 		},
-		"text_key":   {column("id", "TEXT", database.Text, func(c *database.Column) { c.Nullable = false })},
-		"number_key": {column("id", "INT", database.Integer, func(c *database.Column) { c.Nullable = false })},
+		"text_key":   {column("id", "TEXT", database.Text, func(c *database.Column) { c.Nullable, c.HoldsNull = false, true })},
+		"number_key": {column("id", "INT", database.Integer, func(c *database.Column) { c.Nullable, c.HoldsNull = false, true })},
 	}
 	for name, columns := range want {
 		got := find(t, o.schema, name).Columns
@@ -134,7 +136,7 @@ CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRI
 			t.Fatalf("%s has %s", name, names(got))
 		}
 		for i := range got {
-			if fmt.Sprintf("%+v", *got[i]) != fmt.Sprintf("%+v", columns[i]) {
+			if !reflect.DeepEqual(*got[i], columns[i]) {
 				t.Errorf("%s has\n%+v, want\n%+v", name, *got[i], columns[i])
 			}
 		}

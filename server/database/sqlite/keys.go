@@ -29,7 +29,9 @@ LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."un
 		return err
 	}
 	if len(table.PrimaryKey) == 1 && !keyIndex && !table.withoutRowid && !table.virtual {
-		table.PrimaryKey[0].HasDefault = true // INTEGER PRIMARY KEY: SQLite gives the next number
+		// INTEGER PRIMARY KEY: SQLite gives the next number, and takes nothing but integers.
+		key := table.PrimaryKey[0]
+		key.HasDefault, key.HoldsNull, key.Loose = true, false, false
 	}
 	for _, index := range unique {
 		columns, whole := []*database.Column(nil), !index.partial
@@ -47,24 +49,43 @@ LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."un
 		}
 	}
 	table.Constraints = append(table.Constraints, checks(table.Table, table.sql)...)
+	table.Checks = simpleChecks(table.Table, table.sql)
+	if !table.withoutRowid && !table.virtual {
+		// VACUUM may give the rows of a table without INTEGER PRIMARY KEY other numbers.
+		table.RowID, table.RowIDStays = rowID(table.Table), len(table.PrimaryKey) == 1 && !keyIndex
+	}
 	return nil
 }
 
-// onDelete are SQLite's words for what a foreign key does; those that are not here forbid.
-var onDelete = map[string]database.ReferentialAction{
+// rowID returns the number that SQLite gives each row as a column, or nil if the table's own columns have taken all of its
+// names.
+func rowID(table *database.Table) *database.Column {
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if findColumn(table, name) == nil {
+			c := &database.Column{Name: name, NativeType: "INTEGER", HasDefault: true, Privileges: database.MaySelect | database.MayInsert | database.MayUpdate}
+			describeType(c)
+			return c
+		}
+	}
+	return nil
+}
+
+// referentialActions are SQLite's words for what a foreign key does; those that are not here forbid.
+var referentialActions = map[string]database.ReferentialAction{
 	"CASCADE": database.Cascade, "SET NULL": database.SetNull, "SET DEFAULT": database.SetDefault,
 }
 
 func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *database.Table) error {
 	type link struct{ from, to string }
-	var targets, actions []string
+	var targets, deleted, updated []string
 	links := map[int64][]link{}
 	var ids []int64
-	const keys = `SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq`
+	const keys = `SELECT id, "table", "from", "to", on_delete, on_update FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq`
 	err := c.each(ctx, keys, []driver.Value{table.Name}, func(v []driver.Value) {
 		id := v[0].(int64)
 		if links[id] == nil {
-			ids, targets, actions = append(ids, id), append(targets, text(v[1])), append(actions, text(v[4]))
+			ids, targets = append(ids, id), append(targets, text(v[1]))
+			deleted, updated = append(deleted, text(v[4])), append(updated, text(v[5]))
 		}
 		links[id] = append(links[id], link{text(v[2]), text(v[3])})
 	})
@@ -76,7 +97,7 @@ func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *da
 		if at < 0 {
 			continue // SQLite takes a foreign key to a table that does not exist
 		}
-		key := &database.ForeignKey{References: s.Tables[at], OnDelete: onDelete[actions[i]]}
+		key := &database.ForeignKey{References: s.Tables[at], OnDelete: referentialActions[deleted[i]], OnUpdate: referentialActions[updated[i]]}
 		for place, l := range links[id] {
 			theirs := findColumn(key.References, l.to)
 			if l.to == "" && place < len(key.References.PrimaryKey) {

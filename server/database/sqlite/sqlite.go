@@ -89,6 +89,7 @@ func readerURI(settings database.Settings) string {
 	}
 	return fileURI(settings.SQLitePath, url.Values{
 		"mode": {mode}, "_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)}, "_query_only": {"1"},
+		"_pragma": {"temp_store(" + temporaryStore() + ")"},
 	})
 }
 
@@ -97,6 +98,7 @@ func writerURI(settings database.Settings) string {
 	return fileURI(settings.SQLitePath, url.Values{
 		"mode": {"rw"}, "_busy_timeout": {strconv.FormatInt(lockTimeout(settings).Milliseconds(), 10)}, "_foreign_keys": {"1"},
 		"_txlock": {"immediate"}, "_defensive": {"1"},
+		"_pragma": {"temp_store(" + temporaryStore() + ")"},
 	})
 }
 

@@ -64,7 +64,11 @@ func TestValues(t *testing.T) {
 		{"a text in a bytes column", "BLOB", "'abc'", database.Bytes, `"abc"`},
 		{"a number of no type", "", "5", database.Other, "5"},
 		{"a text of no type", "", "'5'", database.Other, `"5"`},
-		{"an unknown type", "MONEY", "1.5", database.Other, "1.5"},
+		{"an unknown type", "GEOMETRY", "1.5", database.Other, "1.5"},
+		{"money", "MONEY", "1.5", database.Decimal, `"1.5"`},
+		{"a decimal of more digits than are declared", "NUMERIC(10,2)", "1.005", database.Decimal, `"1.005"`},
+		{"a day that no calendar has", "DATETIME", "'0000-00-00 00:00:00'", database.Timestamp, `"0000-00-00 00:00:00"`},
+		{"bytes by another name", "bytea", "x'00ff10'", database.Bytes, `"AP8Q"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(filled(t, "CREATE TABLE v (v "+test.declared+"); INSERT INTO v VALUES ("+test.sql+")"), nil))

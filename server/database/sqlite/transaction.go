@@ -139,19 +139,15 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 	c.row.Prepare(values{}, plan.Returning, 0)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
-	extended, count := out, 0
+	extended := out
 	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
 		extended = c.row.Append(extended, values)
-		count++
 		return true
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return out, t.db.writeError(ctx, limited, err, doing)
-	case count == 0: // a trigger's RAISE(IGNORE)
-		return out, violated(database.Violation{Kind: database.OtherViolation, Table: doing.table}, nil)
 	}
-	return extended, nil
+	return extended, nil // as it was if a trigger's RAISE(IGNORE) kept the row away
 }
 
 // Update implements database.Tx.

@@ -17,6 +17,10 @@ var wellKnown = map[string]database.Kind{
 	"UUID": database.UUID, "GUID": database.UUID, "UNIQUEIDENTIFIER": database.UUID,
 	"JSON": database.JSON, "JSONB": database.JSON,
 	"STRING": database.Text,
+	"BYTEA":  database.Bytes, "BINARY": database.Bytes, "VARBINARY": database.Bytes, "BINARY VARYING": database.Bytes,
+	"LONG VARBINARY": database.Bytes, "IMAGE": database.Bytes,
+	"MONEY": database.Decimal, "SMALLMONEY": database.Decimal, "CURRENCY": database.Decimal, "NUMBER": database.Decimal,
+	"DEC": database.Decimal, "FIXED": database.Decimal,
 }
 
 // describeType fills in what the declared type says of a column: by name where the name is well known, else by SQLite's

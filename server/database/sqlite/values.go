@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // values writes what the driver hands out: nil, int64, float64, string and []byte, SQLite's five classes. SQLite lets a
@@ -49,6 +50,8 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		switch {
 		case isTruth(c, v):
 			return strconv.AppendBool(dst, v == 1)
+		case c.Kind == database.JSON:
+			return strconv.AppendInt(dst, v, 10)
 		case c.Kind != database.Decimal:
 			return jsontext.AppendInt(dst, v)
 		}
@@ -58,11 +61,8 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		}
 	case string:
 		switch {
-		case c.Kind == database.Timestamp:
-			dst = jsontext.AppendTimestamp(append(dst, '"'), v)
-			return append(dst, '"')
-		case c.Kind == database.TimestampTZ:
-			dst = jsontext.AppendInstant(append(dst, '"'), v)
+		case isMoment(c, v):
+			dst = e.AppendPlain(append(dst, '"'), c, v)
 			return append(dst, '"')
 		case c.Kind == database.JSON && utf8.ValidString(v) && json.Valid([]byte(v)):
 			return append(dst, v...)
@@ -88,17 +88,17 @@ func (values) AppendPlain(dst []byte, c *database.Column, value driver.Value) []
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
 		if c.Kind == database.Decimal && isFinite(v) {
-			return strconv.AppendFloat(dst, v, 'f', c.Scale, 64)
+			return appendDecimal(dst, v, c.Scale)
 		}
 		return jsontext.AppendFloatText(dst, v)
 	case string:
-		switch c.Kind {
-		case database.Timestamp:
+		switch {
+		case !isMoment(c, v):
+			return append(dst, v...)
+		case c.Kind == database.Timestamp:
 			return jsontext.AppendTimestampText(dst, v)
-		case database.TimestampTZ:
-			return jsontext.AppendInstantText(dst, v)
 		}
-		return append(dst, v...)
+		return jsontext.AppendInstantText(dst, v)
 	case []byte:
 		return base64.StdEncoding.AppendEncode(dst, v)
 	}
@@ -115,6 +115,23 @@ func appendScaled(dst []byte, n int64, scale int) []byte {
 		dst = append(dst, '0')
 	}
 	return dst
+}
+
+// appendDecimal appends a number with as many digits behind its point as the column declares, or with all that it has if
+// these do not tell it: so the text is always that of the number which is stored.
+func appendDecimal(dst []byte, f float64, scale int) []byte {
+	from := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'f', scale, 64)
+	if told, err := strconv.ParseFloat(string(dst[from:]), 64); err != nil || told != f {
+		dst = strconv.AppendFloat(dst[:from], f, 'f', -1, 64)
+	}
+	return dst
+}
+
+// isMoment reports whether a text in a column of timestamps is one that SQLite's own functions of time understand. Any
+// other text is shown as it is stored, by which it is found again.
+func isMoment(c *database.Column, text string) bool {
+	return (c.Kind == database.Timestamp || c.Kind == database.TimestampTZ) && sqltext.SQLiteMoment(text)
 }
 
 // isTruth is whether a number is one of the two that a column of truths holds.

@@ -30,7 +30,9 @@ func (d *db) writeError(ctx, limited context.Context, err error, doing intent) *
 	case sqlite3.SQLITE_CONSTRAINT:
 		return constraintError(err, doing)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return locked(err)
+		e = locked(err)
+		e.Again = extendedCode(err) == sqlite3.SQLITE_BUSY_SNAPSHOT // another was quicker, and waiting does not help
+		return e
 	case sqlite3.SQLITE_FULL:
 		e.Code, e.Message = database.Full, "the SQLite file "+d.settings.SQLitePath+" has no room left, or its volume has none"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
@@ -39,8 +41,14 @@ func (d *db) writeError(ctx, limited context.Context, err error, doing intent) *
 	case sqlite3.SQLITE_MISMATCH:
 		e = misfit(err, rowNumber(doing.table)) // of an INTEGER PRIMARY KEY only
 	case sqlite3.SQLITE_ERROR:
-		if strings.Contains(err.Error(), "because it is a view") {
+		said := err.Error()
+		switch {
+		case strings.Contains(said, "because it is a view"):
 			e.Code, e.Message = database.Refused, "the view has no trigger for this"
+		case strings.Contains(said, "malformed JSON"):
+			e.Code, e.Message = database.Invalid, "a value must be JSON, which the table computes other values of"
+		case strings.Contains(said, "integer overflow"):
+			e.Code, e.Message = database.Invalid, "a value makes a number too large that the table computes of it"
 		}
 	}
 	return e
@@ -50,7 +58,7 @@ func locked(cause error) *database.Error {
 	return &database.Error{Code: database.Locked, Reason: reasonError, Message: "another transaction is writing to the database; try again", Cause: cause}
 }
 
-// violated is the error of a constraint. Its words are its own: those of a trigger may hold anything.
+// violated is the error of a constraint.
 func violated(v database.Violation, cause error) *database.Error {
 	return &database.Error{Code: database.Violated, Reason: reasonError, Message: "a constraint of the database does not allow this", Violation: &v, Cause: cause}
 }
@@ -96,7 +104,7 @@ func constraintError(err error, doing intent) *database.Error {
 		v.Kind = database.NotNullViolation
 		v.Columns = namedColumns(doing.table, words)
 	case sqlite3.SQLITE_CONSTRAINT_CHECK:
-		v.Kind, v.Constraint = database.CheckViolation, words
+		v.Kind, v.Constraint = database.CheckViolation, nameOf(words)
 		v.Columns = constraintColumns(doing.table, words)
 	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
 		v.Kind = database.ForeignKeyViolation
@@ -105,7 +113,7 @@ func constraintError(err error, doing intent) *database.Error {
 		}
 	case sqlite3.SQLITE_CONSTRAINT_TRIGGER:
 		if what != "FOREIGN KEY constraint failed" {
-			return violated(database.Violation{}, nil) // a trigger's own words stay where they are
+			return violated(database.Violation{Message: what}, nil) // a trigger's RAISE: its words are not for the log
 		}
 		v.Kind = database.ReferencedViolation // of a foreign key that says RESTRICT
 	case sqlite3.SQLITE_CONSTRAINT_DATATYPE:

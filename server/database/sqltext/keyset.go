@@ -2,11 +2,11 @@ package sqltext
 
 import "github.com/mcp-admin/mcp-admin-operator/server/database"
 
-// after writes that a row lies behind the one which had the values in the order's columns. Where all columns go one way
-// and none can be NULL, an engine that serves it has one comparison of rows; elsewhere the columns are compared one by
-// one, the first in a way that lets an index begin there.
+// after writes that a row lies behind the one which had the values in the order's columns. If all columns go one way and no
+// NULL lies behind a value, an engine that searches an index by it gets one comparison of rows. If not, the columns are
+// compared one by one, the first in a way that lets an index begin there.
 func (w *writer) after(order []database.Order, values []database.Value) {
-	if len(order) > 1 && w.dialect.rowComparison() && comparableAsRow(order, values) {
+	if len(order) > 1 && w.dialect.rowComparison() && w.comparableAsRow(order, values) {
 		w.text("(")
 		for i, step := range order {
 			if i > 0 {
@@ -27,13 +27,18 @@ func (w *writer) after(order []database.Order, values []database.Value) {
 	w.behind(order, values, precedenceAnd)
 }
 
-func comparableAsRow(order []database.Order, values []database.Value) bool {
+func (w *writer) comparableAsRow(order []database.Order, values []database.Value) bool {
 	for i, step := range order {
-		if step.Descending != order[0].Descending || step.Column.Nullable || values[i] == nil {
+		if step.Descending != order[0].Descending || values[i] == nil || w.nullsBehind(step) {
 			return false
 		}
 	}
 	return true
+}
+
+// nullsBehind reports whether a step may have NULLs, and they come after its values.
+func (w *writer) nullsBehind(step database.Order) bool {
+	return (step.Column.Nullable || step.Column.HoldsNull) && w.dialect.nullsFirst() == step.Descending
 }
 
 // behind writes the condition column by column: a row is behind where its first column is, or equals the value and the
@@ -61,7 +66,7 @@ func (w *writer) behind(order []database.Order, values []database.Value, around 
 			w.text(" IS NULL AND ")
 			w.behind(order[1:], values[1:], precedenceAnd)
 		})
-	case c.Nullable && !nullsFirst:
+	case w.nullsBehind(step):
 		w.either(around, true, func() {
 			w.compareWith(c, beyond(step), value)
 			w.text(" OR ")

@@ -3,6 +3,7 @@ package sqltext
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -68,50 +69,106 @@ func (sqlite) output(w *writer, c *database.Column) {
 }
 
 func (d sqlite) compare(w *writer, c database.Compare) {
-	d.subject(w, c.Column)
+	d.subject(w, c.Column, c.Value)
 	w.text(" " + string(c.Op) + " ")
 	d.comparable(w, c.Column, c.Value)
 }
 
+// in compares a column with values by what they mean, and with values that have no meaning in its type as they are stored.
 func (d sqlite) in(w *writer, c database.In) {
-	d.subject(w, c.Column)
+	meant := c.Values
+	var plain []database.Value
+	if isMoment(c.Column) {
+		meant = nil
+		for _, value := range c.Values {
+			if hasMoment(c.Column, value) {
+				meant = append(meant, value)
+			} else {
+				plain = append(plain, value)
+			}
+		}
+	}
+	if len(meant) == 0 || len(plain) == 0 {
+		d.inAlike(w, c.Column, c.Values)
+		return
+	}
+	w.text("(")
+	d.inAlike(w, c.Column, meant)
+	w.text(" OR ")
+	d.inAlike(w, c.Column, plain)
+	w.text(")")
+}
+
+// inAlike is in for values that are all compared in the way of the first.
+func (d sqlite) inAlike(w *writer, c *database.Column, values []database.Value) {
+	d.subject(w, c, values[0])
 	w.text(" IN (")
-	for i, value := range c.Values {
+	for i, value := range values {
 		if i > 0 {
 			w.text(", ")
 		}
-		d.comparable(w, c.Column, value)
+		d.comparable(w, c, value)
 	}
 	w.text(")")
 }
 
 const comparableTimestamp = "strftime('%Y-%m-%d %H:%M:%f', "
 
-func (sqlite) subject(w *writer, c *database.Column) {
-	switch c.Kind {
-	case database.Timestamp, database.TimestampTZ:
+// subject writes a column in the form in which it is compared with a value.
+func (sqlite) subject(w *writer, c *database.Column, value database.Value) {
+	if hasMoment(c, value) {
 		w.text(comparableTimestamp)
 		w.column(c)
 		w.text(", 'auto')")
-	case database.Other:
-		// A column without a declared type compares numbers and texts as different; its values are shown as texts.
-		w.text("CAST(")
-		w.column(c)
-		w.text(" AS TEXT)")
-	default:
-		w.column(c)
+		return
 	}
+	w.column(c)
 }
 
 func (sqlite) comparable(w *writer, c *database.Column, value database.Value) {
-	switch c.Kind {
-	case database.Timestamp, database.TimestampTZ:
+	if hasMoment(c, value) {
 		w.text(comparableTimestamp)
 		w.bind(Arg{Kind: c.Kind, Value: value})
-		w.text(")")
-	default:
-		w.bind(argOf(c, value))
+		w.text(", 'auto')")
+		return
 	}
+	w.bind(argOf(c, value))
+}
+
+func isMoment(c *database.Column) bool {
+	return c.Kind == database.Timestamp || c.Kind == database.TimestampTZ
+}
+
+// hasMoment reports whether a value of a column is a timestamp that SQLite's functions of time understand. They take
+// numbers for days or seconds.
+func hasMoment(c *database.Column, value database.Value) bool {
+	if !isMoment(c) {
+		return false
+	}
+	switch v := value.(type) {
+	case string:
+		return SQLiteMoment(v)
+	case int64, float64:
+		return true
+	}
+	return false
+}
+
+// momentLayouts are the forms of timestamps that SQLite's functions of time understand, in the order of their use.
+var momentLayouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00",
+	"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00"}
+
+// SQLiteMoment reports whether SQLite's functions of time understand a text as the timestamp that it is.
+func SQLiteMoment(text string) bool {
+	if len(text) < len("2006-01-02") {
+		return false
+	}
+	for _, layout := range momentLayouts {
+		if _, err := time.Parse(layout, text); err == nil {
+			return !strings.Contains(text, ",") // which Go takes for the point of a fraction
+		}
+	}
+	return false
 }
 
 // value stands as it is bound: columns are sorted by what they store, whatever that means.

@@ -1,0 +1,263 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// simpleChecks returns the checks of a table that bound the values of single columns. A check that is not surely understood
+// is left out.
+func simpleChecks(table *database.Table, sql string) []database.Check {
+	var found []database.Check
+	all := tokens(sql)
+	collated := slices.ContainsFunc(all, func(t token) bool { return t.is("COLLATE") })
+	for _, d := range checkDefinitions(all) {
+		r := checkReader{table: table, rest: d.condition, collated: collated}
+		if r.conjunction() && len(r.rest) == 0 {
+			for _, check := range r.found {
+				check.Name = d.name
+				found = append(found, check)
+			}
+		}
+	}
+	return found
+}
+
+// checkReader reads the condition of a check from left to right. Its methods report whether they understood what they read.
+type checkReader struct {
+	table *database.Table
+	rest  []token
+	// collated reports that texts may be compared by other rules than byte by byte.
+	collated bool
+	found    []database.Check
+}
+
+// conjunction reads terms that are joined by AND, up to the end or a closing parenthesis. Before all of them there may be "c
+// IS NULL OR": NULL meets every check, so it says nothing if they are all about c.
+func (r *checkReader) conjunction() bool {
+	unlessNull, before := r.unlessNull(), len(r.found)
+	for {
+		if !r.term() {
+			return false
+		}
+		if !r.takeWord("AND") {
+			break
+		}
+	}
+	return unlessNull == nil || before == 0 && len(r.found) == 1 && r.found[0].Column == unlessNull
+}
+
+// unlessNull takes "c IS NULL OR" if that is next, and returns c.
+func (r *checkReader) unlessNull() *database.Column {
+	if len(r.rest) < 4 || !r.rest[1].is("IS") || !r.rest[2].is("NULL") || !r.rest[3].is("OR") {
+		return nil
+	}
+	c := r.column()
+	if c != nil {
+		r.rest = r.rest[3:]
+	}
+	return c
+}
+
+// term reads a bound of one column, or a conjunction in parentheses.
+func (r *checkReader) term() bool {
+	if r.takeSign("(") {
+		return r.conjunction() && r.takeSign(")")
+	}
+	if r.takesLength() {
+		return r.length()
+	}
+	c := r.column()
+	return c != nil && r.bound(c)
+}
+
+// bound reads what a column's values are compared with.
+func (r *checkReader) bound(c *database.Column) bool {
+	check := r.checkOf(c)
+	switch {
+	case r.takeWord("IN"):
+		return r.takeSign("(") && len(check.Choices) == 0 && r.choices(check) && r.takeSign(")")
+	case r.takeWord("BETWEEN"):
+		return r.least(check, false) && r.takeWord("AND") && r.greatest(check, false)
+	}
+	switch r.operator() {
+	case ">":
+		return r.least(check, true)
+	case ">=":
+		return r.least(check, false)
+	case "<":
+		return r.greatest(check, true)
+	case "<=":
+		return r.greatest(check, false)
+	}
+	return false
+}
+
+func (r *checkReader) choices(check *database.Check) bool {
+	for {
+		text, ok := r.literal(check.Column, true)
+		if !ok {
+			return false
+		}
+		check.Choices = append(check.Choices, text)
+		if !r.takeSign(",") {
+			return true
+		}
+	}
+}
+
+func (r *checkReader) least(check *database.Check, exclusive bool) (ok bool) {
+	if check.Minimum != "" {
+		return false
+	}
+	check.Minimum, ok = r.literal(check.Column, false)
+	check.ExclusiveMinimum = exclusive
+	return ok
+}
+
+func (r *checkReader) greatest(check *database.Check, exclusive bool) (ok bool) {
+	if check.Maximum != "" {
+		return false
+	}
+	check.Maximum, ok = r.literal(check.Column, false)
+	check.ExclusiveMaximum = exclusive
+	return ok
+}
+
+// takesLength takes "length(" if that is next.
+func (r *checkReader) takesLength() bool {
+	if len(r.rest) < 2 || !r.rest[0].is("length") || !r.rest[1].isSign("(") {
+		return false
+	}
+	r.rest = r.rest[2:]
+	return true
+}
+
+// length reads a bound of a text's length, behind "length(".
+func (r *checkReader) length() bool {
+	c := r.column()
+	if c == nil || c.Kind != database.Text || !r.takeSign(")") {
+		return false
+	}
+	check := r.checkOf(c)
+	if r.takeWord("BETWEEN") {
+		least, ok := r.size()
+		if !ok || !r.takeWord("AND") {
+			return false
+		}
+		greatest, ok := r.size()
+		check.MinLength, check.MaxLength = least, greatest
+		return ok && greatest > 0
+	}
+	operator := r.operator()
+	n, ok := r.size()
+	switch operator {
+	case ">":
+		check.MinLength = n + 1
+		return ok
+	case ">=":
+		check.MinLength = n
+		return ok
+	case "<":
+		check.MaxLength = n - 1
+	case "<=":
+		check.MaxLength = n
+	case "=":
+		check.MinLength, check.MaxLength = n, n
+	default:
+		return false
+	}
+	return ok && check.MaxLength > 0 // 0 would be no bound
+}
+
+func (r *checkReader) size() (int, bool) {
+	n, ok := r.number()
+	size, isInteger := n.(int64)
+	return int(size), ok && isInteger && size >= 0 && size < 1<<30
+}
+
+// checkOf returns what was found out about a column so far.
+func (r *checkReader) checkOf(c *database.Column) *database.Check {
+	at := slices.IndexFunc(r.found, func(known database.Check) bool { return known.Column == c })
+	if at < 0 {
+		at = len(r.found)
+		r.found = append(r.found, database.Check{Column: c})
+	}
+	return &r.found[at]
+}
+
+// literal reads a value and returns its text in the form of the column's kind.
+func (r *checkReader) literal(c *database.Column, choice bool) (string, bool) {
+	var value driver.Value
+	ok := false
+	switch c.Kind {
+	case database.Integer:
+		value, ok = r.number()
+		_, isInteger := value.(int64)
+		ok = ok && isInteger
+	case database.Decimal, database.Float:
+		value, ok = r.number()
+	case database.Text, database.Date:
+		if len(r.rest) > 0 && r.rest[0].class == literal {
+			text := r.rest[0].text
+			_, err := time.Parse(time.DateOnly, text)
+			value, ok = text, c.Kind == database.Date && err == nil || c.Kind == database.Text && choice && !r.collated
+			r.rest = r.rest[1:]
+		}
+	}
+	if !ok {
+		return "", false
+	}
+	return string(values{}.AppendPlain(nil, c, value)), true
+}
+
+// number reads a number of the tokens that are next.
+func (r *checkReader) number() (driver.Value, bool) {
+	end := 0
+	for end < len(r.rest) && !(r.rest[end].class != word && r.rest[end].class != sign) && !r.rest[end].is("AND") && !r.rest[end].is("OR") &&
+		!r.rest[end].isSign(")") && !r.rest[end].isSign(",") {
+		end++
+	}
+	value, ok := number(r.rest[:end])
+	r.rest = r.rest[end:]
+	return value, ok
+}
+
+func (r *checkReader) column() *database.Column {
+	if len(r.rest) == 0 || r.rest[0].class != word && r.rest[0].class != quotedName {
+		return nil
+	}
+	c := findColumn(r.table, r.rest[0].text)
+	r.rest = r.rest[1:]
+	return c
+}
+
+// operator reads signs of comparison.
+func (r *checkReader) operator() string {
+	operator := ""
+	for len(r.rest) > 0 && r.rest[0].class == sign && strings.Contains("<>=!", r.rest[0].text) {
+		operator += r.rest[0].text
+		r.rest = r.rest[1:]
+	}
+	return operator
+}
+
+func (r *checkReader) takeWord(keyword string) bool {
+	if len(r.rest) == 0 || !r.rest[0].is(keyword) {
+		return false
+	}
+	r.rest = r.rest[1:]
+	return true
+}
+
+func (r *checkReader) takeSign(s string) bool {
+	if len(r.rest) == 0 || !r.rest[0].isSign(s) {
+		return false
+	}
+	r.rest = r.rest[1:]
+	return true
+}
