@@ -68,9 +68,9 @@ var _ = Describe("A Deployment", Ordered, func() {
 		Expect(written).NotTo(BeEmpty())
 		Expect(string(shown)).To(Equal(string(written)))
 
-		_, err = client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Previous: true}).DoRaw(ctx)
+		_, err = client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Previous: true}).Stream(ctx)
 		Expect(err).To(MatchError(ContainSubstring("has no log of such a run")))
-		_, err = client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Timestamps: true}).DoRaw(ctx)
+		_, err = client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Timestamps: true}).Stream(ctx)
 		Expect(err).To(MatchError(ContainSubstring("does not know when a line was written")))
 	})
 

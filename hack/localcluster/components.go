@@ -16,7 +16,7 @@ const (
 	nodeName     = "local"
 	// nodeClientName is who may ask the node agent for logs.
 	nodeClientName = "kube-apiserver-kubelet-client"
-	issuer       = "https://kubernetes.default.svc.cluster.local"
+	issuer         = "https://kubernetes.default.svc.cluster.local"
 )
 
 // controllers is what runs of the controller manager: what a Deployment with its pods, service accounts

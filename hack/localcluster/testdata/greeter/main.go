@@ -31,6 +31,7 @@ func main() {
 		}
 		fmt.Fprintf(w, "%s %s", os.Getenv("POD_NAME"), text)
 	})
+	fmt.Println("the greeter serves", *file)
 	check(http.ListenAndServe(os.Getenv("POD_IP")+":8080", nil))
 }
 
