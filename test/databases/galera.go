@@ -38,8 +38,19 @@ func (g galera) initialise(s *server, password string) error {
 	if err := quietly(users); err != nil {
 		return err
 	}
+	if err := s.write("cluster/grastate.dat", state); err != nil {
+		return err
+	}
 	return quietly(s.shell(`cp -r "$1/cluster" "$1/cluster2"`))
 }
+
+// state says that both nodes know the same history of changes, and that either may begin.
+const state = `# GALERA saved state
+version: 2.1
+uuid:    11111111-2222-11ee-8333-444444444444
+seqno:   0
+safe_to_bootstrap: 1
+`
 
 func (g galera) launch(s *server, port int) error {
 	var ports [4]int

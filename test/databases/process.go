@@ -12,8 +12,10 @@ import (
 	"time"
 )
 
-// haltProcesses stops the servers that detach started. It waits for them to end: their files are in use until then.
-const haltProcesses = `for file in "$1"/pid*; do if pid=$(cat "$file" 2>/dev/null) && kill "$pid" 2>/dev/null; then while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; fi; done`
+// haltProcesses stops the servers that detach started, all at once. It waits for them to end, as their files are in use until
+// then; one that takes longer than ten seconds is killed.
+const haltProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill $all 2>/dev/null
+for pid in $all; do n=0; while kill -0 "$pid" 2>/dev/null; do n=$((n+1)); [ $n -lt 100 ] || kill -9 "$pid"; sleep 0.1; done; done`
 
 // patience is how long a server may take to start.
 const patience = time.Minute
