@@ -7,35 +7,93 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// findProgram returns the folder of a program: that in PATH, else the last that the patterns find.
+// missing is the error of an engine whose programs are not there.
+type missing struct{ name, advice string }
+
+func (m missing) Error() string { return m.name + " is not installed: " + m.advice }
+
+// notInstalled says how an engine comes here.
+func notInstalled(name string) error {
+	return missing{name, `run "make databases", on Debian and, the first time, as root`}
+}
+
+// installAll installs whatever is not there. Without the engines that every suite runs on, it fails; any other that cannot
+// be had is named, and done without.
+func installAll() error {
+	for _, k := range kinds {
+		e := k.open(project())
+		if e.find() != "" {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "installing", k.title, "for the tests …")
+		err := e.install()
+		if err == nil && e.find() == "" {
+			err = errors.New("the packages were installed, but the programs are not where they should be")
+		}
+		switch {
+		case err != nil && k.variable != "":
+			return fmt.Errorf("%s cannot be installed: %w", k.title, err)
+		case err != nil:
+			warn("%s cannot be installed, and is not tested: %v", k.title, err)
+		}
+	}
+	return nil
+}
+
+// warn prints a line that nobody overlooks.
+func warn(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "\n!!! "+format+"\n\n", args...)
+}
+
+// project returns the folder that holds go.mod.
+func project() string {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for at := folder; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at
+		}
+	}
+	return folder
+}
+
+// findProgram returns the folder of a program: the one in PATH, else the last that the patterns find.
 func findProgram(name string, patterns ...string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return filepath.Dir(path)
 	}
 	for _, pattern := range patterns {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 { // it fails for bad patterns only
-			return filepath.Dir(slices.Max(found))
+		if found := newest(pattern); found != "" {
+			return filepath.Dir(found)
 		}
 	}
 	return ""
 }
 
-// install installs Debian's packages; programs are those that would make it needless.
-func install(name, programs string, packages ...string) error {
-	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
-		return fmt.Errorf("%s is not installed: put %s in PATH, or on Debian install %v", name, programs, packages)
+// newest returns the last file that a pattern finds, or "".
+func newest(pattern string) string {
+	found, _ := filepath.Glob(pattern) // it fails for bad patterns only
+	if len(found) == 0 {
+		return ""
 	}
-	fmt.Fprintln(os.Stderr, "Installing", name, "for the tests")
+	return slices.Max(found)
+}
+
+// installPackages installs Debian's packages.
+func installPackages(packages ...string) error {
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
+		return fmt.Errorf("only root can do that, on Debian: the packages are %s", strings.Join(packages, ", "))
+	}
 	err := aptGet("update", "--quiet=2")
 	if err == nil {
 		err = aptGet(append([]string{"install", "--yes", "--quiet=2", "--no-install-recommends"}, packages...)...)
 	}
-	if err != nil {
-		return errors.Join(errors.New(name+" cannot be installed"), err)
-	}
-	return nil
+	return err
 }
 
 func aptGet(args ...string) error {

@@ -1,14 +1,18 @@
-// Command databases gives the tests database servers of their own, a PostgreSQL and a MariaDB: each on its own port of
-// the loopback address, with its own data folder and a password of its own. Programs that are there are used; without
-// any, root on a Debian system gets the packages installed. Nothing imports it.
+// Command databases gives the tests database servers of their own: each on its own port of the loopback address, with its
+// own data folder and a password of its own. Nothing imports it.
 //
-//	go run ./test/databases run [-data DIR] -- COMMAND ARG…             start both, run COMMAND, stop both
-//	go run ./test/databases start -engine NAME -data DIR [-port N]      start postgres or mariadb, and print the URI
+//	go run ./test/databases install                                     install what is not there
+//	go run ./test/databases run [-further] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
+//	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
 //
-// COMMAND finds the URIs in MCP_TEST_POSTGRES and MCP_TEST_MARIADB: those of users who may do everything. A data folder
-// that holds a server is used again; run without one takes a folder that is removed in the end, and keeps a folder for
-// each engine in it. Without a port a free one is taken.
+// COMMAND finds the URIs of users who may do everything in MCP_TEST_POSTGRES and MCP_TEST_MARIADB; a server that is named
+// there already is used as it is. With -further, other releases, engines and a pooler run as well (MCP_TEST_FURTHER, see
+// package databasetest); those that are not installed are named there, with the reason. A data folder that holds a server is
+// used again; run without one takes a folder that is removed in the end, and keeps a folder for each server in it. Without a
+// port a free one is taken.
+//
+// What is not the machine's own is fetched into bin/databases and test/databases/node_modules.
 package main
 
 import (
@@ -17,43 +21,96 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"strings"
-	"syscall"
 )
 
+// notThere is the exit code for an engine that is not installed.
+const notThere = 3
+
 func main() {
-	if err := command(os.Args[1:]); err != nil {
-		var ended *exec.ExitError
-		if errors.As(err, &ended) && ended.ExitCode() > 0 {
-			os.Exit(ended.ExitCode())
-		}
-		fmt.Fprintln(os.Stderr, "test/databases:", err)
-		os.Exit(1)
+	err := command(os.Args[1:])
+	if err == nil {
+		return
 	}
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+		os.Exit(ended.ExitCode())
+	}
+	fmt.Fprintln(os.Stderr, "test/databases:", err)
+	if errors.As(err, &missing{}) {
+		os.Exit(notThere)
+	}
+	os.Exit(1)
+}
+
+// kind is an engine by its name. Those with a variable are what every suite runs on; tests find their URIs there.
+type kind struct {
+	name, title, variable string
+	// product is what the tests know of the engine's behaviour by; "" if run does not start it.
+	product string
+	open    func(project string) engine
+}
+
+var kinds = []kind{
+	{"postgres", "PostgreSQL", "MCP_TEST_POSTGRES", "PostgreSQL", func(string) engine { return postgres{} }},
+	{"mariadb", "MariaDB", "MCP_TEST_MARIADB", "MariaDB", func(string) engine { return mariaDB{} }},
+	{"postgres18", "PostgreSQL 18", "", "PostgreSQL", func(p string) engine { return postgres{p, "18"} }},
+	{"postgres14", "PostgreSQL 14", "", "PostgreSQL", func(p string) engine { return postgres{p, "14"} }},
+	{"pgbouncer", "PgBouncer", "", "PostgreSQL", func(p string) engine { return pgBouncer{in(p, "pgbouncer"), ""} }},
+	{"mysql", "MySQL", "", "MySQL", func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core")} }},
+	{"galera", "Galera", "", "", func(string) engine { return galera{} }},
+	{"standby", "PostgreSQL's standby", "", "", func(string) engine { return standby{} }},
+}
+
+// follower is an engine that stands before or behind another server, whose URI it is given.
+type follower interface {
+	following(primary string) engine
+}
+
+func (y standby) following(primary string) engine   { return standby{y.postgres, primary} }
+func (b pgBouncer) following(primary string) engine { return pgBouncer{b.unpacked, primary} }
+
+// openKind returns the engine of a name.
+func openKind(name, primary string) (kind, engine, error) {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+		if k.name != name {
+			continue
+		}
+		e := k.open(project())
+		if f, ok := e.(follower); ok {
+			e = f.following(primary)
+		}
+		return k, e, nil
+	}
+	return kind{}, nil, errors.New("-engine is none of " + strings.Join(names, ", "))
 }
 
 func command(args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to do: run, start or stop")
+		return errors.New("say what to do: install, run, start or stop")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ExitOnError)
-	name := flags.String("engine", "", "postgres or mariadb")
+	name := flags.String("engine", "", "the engine's name")
 	data := flags.String("data", "", "data folder")
 	port := flags.Int("port", 0, "port; 0 takes a free one")
-	_ = flags.Parse(args[1:]) // it exits where it fails
-	if args[0] == "run" {
-		return run(*data, flags.Args())
-	}
-	if *data == "" {
+	primary := flags.String("primary", "", "the URI of the server that a standby or a pooler is for")
+	further := flags.Bool("further", false, "start the other releases and engines as well")
+	_ = flags.Parse(args[1:]) // it exits if it fails
+	switch {
+	case args[0] == "install":
+		return installAll()
+	case args[0] == "run":
+		return run(*data, *further, flags.Args())
+	case *data == "":
 		return errors.New("-data is missing")
 	}
-	open := engines[*name]
-	if open == nil {
-		return errors.New("-engine is neither postgres nor mariadb")
+	k, e, err := openKind(*name, *primary)
+	if err != nil {
+		return err
 	}
-	s, err := newServer(*data, open())
+	s, err := newServer(k.title, *data, e)
 	if err != nil {
 		return err
 	}
@@ -67,65 +124,7 @@ func command(args []string) error {
 	case "stop":
 		return s.stop()
 	}
-	return fmt.Errorf("%q is none of run, start and stop", args[0])
-}
-
-// run runs a command beside a server of each engine, and stops the servers however the command ends.
-func run(data string, args []string) (outcome error) {
-	if len(args) == 0 {
-		return errors.New("run needs a command after --")
-	}
-	temporary := data == ""
-	if temporary {
-		var err error
-		if data, err = os.MkdirTemp("", "mcp-admin-databases-"); err != nil {
-			return err
-		}
-		// The servers' owners must get through to their own folders.
-		if err := os.Chmod(data, 0o711); err != nil { //nolint:gosec // G302: nothing lies in it but folders of their own
-			return err
-		}
-		defer os.RemoveAll(data)
-	}
-	// The command gets the terminal's signals as well; what is left to do here is to wait for it, and to stop the servers.
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
-	c := exec.Command(args[0], args[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c.Env = os.Environ()
-	for name, open := range engines {
-		e := open()
-		s, err := newServer(filepath.Join(data, name), e)
-		if err != nil {
-			return err
-		}
-		uri, err := s.start(0)
-		if err != nil {
-			return err
-		}
-		release, err := s.keep(temporary)
-		if err != nil {
-			return errors.Join(err, s.stop())
-		}
-		defer func() { outcome = errors.Join(outcome, release()) }()
-		c.Env = append(c.Env, e.variable()+"="+uri)
-	}
-	if err := c.Start(); err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for {
-			select {
-			case s := <-interrupts:
-				_ = c.Process.Signal(s) // it may have ended by itself
-			case <-done:
-				return
-			}
-		}
-	}()
-	return c.Wait()
+	return fmt.Errorf("%q is none of install, run, start and stop", args[0])
 }
 
 // quietly runs a program whose output matters only where it fails.

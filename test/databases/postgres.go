@@ -1,32 +1,83 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/node"
 )
 
-type postgres struct{}
+// postgres is Debian's PostgreSQL, or, with a release, the one of npm's package.
+type postgres struct{ project, release string }
 
 const superuser = "postgres"
 
-func (postgres) variable() string { return "MCP_TEST_POSTGRES" }
 func (postgres) account() string  { return "postgres" }
-func (postgres) find() string     { return findProgram("initdb", "/usr/lib/postgresql/*/bin/initdb") }
+func (postgres) loader() []string { return nil }
 
-// packages come without the cluster that Debian would make and start.
-func (postgres) packages() error {
-	if err := install("PostgreSQL", "initdb and pg_ctl", "postgresql-common"); err != nil {
+func (p postgres) find() string {
+	if p.release == "" {
+		return findProgram("initdb", "/usr/lib/postgresql/*/bin/initdb")
+	}
+	if newest(filepath.Join(p.npm(), "native/lib/libpq.so")) == "" { // the last that installRelease makes
+		return ""
+	}
+	return filepath.Join(p.npm(), "native/bin")
+}
+
+// npm is the folder of npm's package.
+func (p postgres) npm() string {
+	return filepath.Join(p.project, "test/databases/node_modules", "postgres"+p.release)
+}
+
+func (p postgres) install() error {
+	if p.release != "" {
+		return p.installRelease()
+	}
+	// Without the cluster that Debian would make and start.
+	if err := installPackages("postgresql-common"); err != nil {
 		return err
 	}
 	if err := os.WriteFile("/etc/postgresql-common/createcluster.conf", []byte("create_main_cluster = false\n"), 0o600); err != nil {
 		return err
 	}
-	return install("PostgreSQL", "initdb and pg_ctl", "postgresql")
+	return installPackages("postgresql")
+}
+
+// installRelease installs npm's packages, and makes the links between their libraries, which npm cannot keep.
+func (p postgres) installRelease() error {
+	if _, err := exec.LookPath("npm"); err != nil {
+		if err := installPackages("npm"); err != nil {
+			return err
+		}
+	}
+	if err := node.Install(context.Background(), filepath.Join(p.project, "test/databases")); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(p.npm(), "native/pg-symlinks.json"))
+	if err != nil {
+		return fmt.Errorf("npm has no PostgreSQL %s for this machine: %w", p.release, err)
+	}
+	var links []struct{ Source, Target string }
+	if err := json.Unmarshal(text, &links); err != nil {
+		return err
+	}
+	for _, link := range links {
+		err := os.Symlink(filepath.Base(link.Source), filepath.Join(p.npm(), link.Target))
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (postgres) initialise(s *server, _ string) error {
@@ -60,7 +111,7 @@ func (postgres) launch(s *server, port int) error {
 	return s.program("pg_ctl", "start", "--wait", "--pgdata", s.path("cluster"), "--log", s.path("log"), "--options", options).Run()
 }
 
-func (postgres) uri(port int, password string) string {
+func (postgres) uri(_ *server, port int, password string) string {
 	uri := url.URL{
 		Scheme: "postgres", User: url.UserPassword(superuser, password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 		Path: "/postgres", RawQuery: "sslmode=disable",
@@ -70,4 +121,26 @@ func (postgres) uri(port int, password string) string {
 
 func (postgres) halt() string {
 	return `if "$0/pg_ctl" status --pgdata "$1/cluster" >/dev/null; then "$0/pg_ctl" stop --wait --mode fast --pgdata "$1/cluster"; fi`
+}
+
+// standby is a PostgreSQL that follows another one, whose URI it is given, until it is promoted.
+type standby struct {
+	postgres
+	primary string
+}
+
+func (y standby) initialise(s *server, _ string) error {
+	if y.primary == "" {
+		return errors.New("a standby needs -primary, the URI of the server that it follows")
+	}
+	if err := quietly(s.program("pg_basebackup", "--pgdata", s.path("cluster"), "--dbname", y.primary, "--write-recovery-conf",
+		"--checkpoint=fast", "--no-sync")); err != nil {
+		return err
+	}
+	primary, err := url.Parse(y.primary)
+	if err != nil {
+		return errors.New("-primary is no URI")
+	}
+	password, _ := primary.User.Password()
+	return s.write("password.new", password) // a copy has the users of what it copies
 }

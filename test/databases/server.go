@@ -11,33 +11,29 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
-// engine is what differs between the servers of PostgreSQL and MariaDB.
+// engine is what differs between the servers.
 type engine interface {
-	// variable is the environment variable in which tests look for the URI; account the user to run as where we are root.
-	variable() string
+	// account is the user to run as if we are root.
 	account() string
-	// find returns the folder of the programs, or "" where they are not there; packages are Debian's.
+	// find returns the folder of the programs, or "" if they are not there; install brings them.
 	find() string
-	packages() error
+	install() error
+	// loader is what the programs are started with; nil for those of the machine's own system.
+	loader() []string
 	// initialise makes the folder "cluster" and a user who may do everything.
 	initialise(s *server, password string) error
-	// running returns the port of the server where it is running, else 0.
+	// running returns the port of the server if it is running, else 0.
 	running(s *server) (int, error)
 	// launch starts the server, and returns once it answers. Its data is worth nothing, so it never waits for the disk.
 	launch(s *server, port int) error
-	uri(port int, password string) string
+	uri(s *server, port int, password string) string
 	// halt is the shell's script that stops the server, given its programs' folder as $0 and its own as $1; it may be
-	// run where none is running.
+	// run if none is running.
 	halt() string
-}
-
-// engines are the engines by name.
-var engines = map[string]func() engine{
-	"postgres": func() engine { return postgres{} },
-	"mariadb":  func() engine { return mariaDB{} },
 }
 
 // server is a database server in a folder: its cluster, its log and its password.
@@ -48,19 +44,14 @@ type server struct {
 	owner *syscall.Credential
 }
 
-func newServer(folder string, e engine) (*server, error) {
+func newServer(name, folder string, e engine) (*server, error) {
 	folder, err := absolute(folder)
 	if err != nil {
 		return nil, err
 	}
 	s := &server{engine: e, folder: folder, binaries: e.find()}
 	if s.binaries == "" {
-		if err := e.packages(); err != nil {
-			return nil, err
-		}
-		if s.binaries = e.find(); s.binaries == "" {
-			return nil, errors.New("the packages were installed, but the programs are not where they should be")
-		}
+		return nil, notInstalled(name)
 	}
 	if os.Geteuid() != 0 {
 		return s, nil
@@ -84,9 +75,22 @@ func (s *server) path(name string) string { return filepath.Join(s.folder, name)
 
 // program prepares a call of one of the engine's programs, as the server's owner.
 func (s *server) program(name string, args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(s.binaries, name), args...)
+	command := append(s.loader(), filepath.Join(s.binaries, name))
+	command = append(command, args...)
+	return s.prepare(command)
+}
+
+// capDACOverride lets a process into folders that its user may not enter.
+const capDACOverride = 1
+
+// prepare prepares a command as the server's owner. The project's folder, with programs in it, may be closed to that user.
+func (s *server) prepare(command []string) *exec.Cmd {
+	c := exec.Command(command[0], command[1:]...) //nolint:gosec // G204: the programs that were found
 	c.Dir = s.folder
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	if s.owner != nil && strings.HasPrefix(s.binaries, project()) {
+		c.SysProcAttr.AmbientCaps = []uintptr{capDACOverride}
+	}
 	return c
 }
 
@@ -117,7 +121,7 @@ func (s *server) start(port int) (string, error) {
 			return "", fmt.Errorf("the server did not start: %w\n%s", err, said)
 		}
 	}
-	return s.uri(running, password), nil
+	return s.uri(s, running, password), nil
 }
 
 // password returns the password, making the cluster where there is none.
@@ -136,7 +140,12 @@ func (s *server) password() (string, error) {
 	if err := s.initialise(s, password); err != nil {
 		return "", err
 	}
-	return password, os.Rename(s.path("password.new"), s.path("password"))
+	if err := os.Rename(s.path("password.new"), s.path("password")); err != nil {
+		return "", err
+	}
+	// Whatever follows another server has that one's password.
+	known, err = os.ReadFile(s.path("password"))
+	return string(known), err
 }
 
 func freePort(port int) (int, error) {
@@ -152,10 +161,7 @@ func freePort(port int) (int, error) {
 
 // shell prepares a script that works on the server, given further arguments from $2 on.
 func (s *server) shell(script string, args ...string) *exec.Cmd {
-	c := exec.Command("/bin/sh", append([]string{"-c", script, s.binaries, s.folder}, args...)...)
-	c.Dir = s.folder
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
-	return c
+	return s.prepare(append([]string{"/bin/sh", "-c", script, s.binaries, s.folder}, args...))
 }
 
 func (s *server) stop() error { return quietly(s.shell(s.halt())) }

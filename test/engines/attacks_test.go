@@ -210,7 +210,7 @@ func withoutToken(answer string) string {
 // collations is what a database takes for equal: a policy, a filter and a key go by the column's own collation, as its
 // unique indexes do.
 func collations(s *suite, t *testing.T) {
-	folds := s.engine == contract.EngineMySQL // whose default collations tell neither case nor blanks at the end
+	folds := s.Name == contract.EngineMySQL // whose default collations tell neither case nor blanks at the end
 	for _, statement := range []string{"insert into book (id, title, author_id, region) values (60, 'Loud', 1, 'EMEA'), (61, 'Padded', 1, 'emea '), (62, 'Longer', 1, 'emea-2')"} {
 		if _, err := s.plain.Exec(statement); err != nil {
 			t.Fatal(err)

@@ -21,20 +21,21 @@ var slow = map[string]string{
 // TestProtection is the protection of the database and of the agent: bounds on time, rates, sizes and rights. Each case
 // has an endpoint of its own.
 func TestProtection(t *testing.T) {
-	for _, engine := range harness.Engines {
-		t.Run(engine.Name, func(t *testing.T) {
-			(&suite{engine: engine.Name}).check(t, "a slow query ends in time, and stops no other", func(t *testing.T) { slowQueries(t, engine) })
-			(&suite{engine: engine.Name}).check(t, "an answer that is too large is cut, and goes on", func(t *testing.T) { largeAnswers(t, engine) })
-			(&suite{engine: engine.Name}).check(t, "rates are each token's own, and bulk counts its items", func(t *testing.T) { rates(t, engine) })
-			(&suite{engine: engine.Name}).check(t, "read-only access takes all that writes away", func(t *testing.T) { readOnlyAccess(t, engine) })
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			(&suite{Engine: engine}).check(t, "a slow query ends in time, and stops no other", func(t *testing.T) { slowQueries(t, engine) })
+			(&suite{Engine: engine}).check(t, "an answer that is too large is cut, and goes on", func(t *testing.T) { largeAnswers(t, engine) })
+			(&suite{Engine: engine}).check(t, "rates are each token's own, and bulk counts its items", func(t *testing.T) { rates(t, engine) })
+			(&suite{Engine: engine}).check(t, "read-only access takes all that writes away", func(t *testing.T) { readOnlyAccess(t, engine) })
 		})
 	}
 }
 
 func slowQueries(t *testing.T, engine harness.Engine) {
-	database, plain := engine.Open(t, library(engine.Name)+slow[engine.Name])
+	database, plain := engine.Open(t, library(engine)+slow[engine.Name])
 	all := append(models(), contract.Model{Name: "slow", Table: "slow", Key: []string{"id"}})
-	s := &suite{engine.Name, harness.Serve(t, database, all, tokens(), withAudit, func(c *contract.Config) {
+	s := &suite{engine, harness.Serve(t, database, all, tokens(), withAudit, func(c *contract.Config) {
 		c.Endpoint.Database.StatementTimeout = contract.Duration(time.Second)
 		c.Endpoint.Database.MaxConnections = 4
 	}), plain}
@@ -112,8 +113,8 @@ func rates(t *testing.T, engine harness.Engine) {
 }
 
 func readOnlyAccess(t *testing.T, engine harness.Engine) {
-	database, plain := engine.Open(t, library(engine.Name))
-	s := &suite{engine.Name, harness.Serve(t, database, models(), tokens(), func(c *contract.Config) { c.Endpoint.Database.ReadOnly = true }), plain}
+	database, plain := engine.Open(t, library(engine))
+	s := &suite{engine, harness.Serve(t, database, models(), tokens(), func(c *contract.Config) { c.Endpoint.Database.ReadOnly = true }), plain}
 	for tool, arguments := range map[string]string{
 		"create_country": `{"data":{"code":"XX","name":"x"}}`, "update_book": `{"id":1,"data":{"pages":1}}`, "delete_review": `{"id":1}`,
 		"bulk_review": `{"operation":"delete","items":[1]}`, "action_book": `{"action":"retire","ids":[1],"confirm":true}`,

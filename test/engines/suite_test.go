@@ -11,17 +11,19 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // suite is the library on one engine, and its endpoint.
 type suite struct {
-	engine   string
+	harness.Engine
 	endpoint *harness.Endpoint
 	plain    *sql.DB
 }
@@ -40,8 +42,9 @@ var groups = []struct {
 }
 
 func TestEngines(t *testing.T) {
-	for _, engine := range harness.Engines {
-		t.Run(engine.Name, func(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
 			for _, group := range groups {
 				t.Run(group.name, func(t *testing.T) { group.cases(start(t, engine), t) })
 			}
@@ -49,11 +52,14 @@ func TestEngines(t *testing.T) {
 	}
 }
 
+func allEngines() []harness.Engine { return slices.Concat(harness.Engines, harness.FurtherEngines()) }
+
 // start fills a database with the library and serves it.
 func start(t *testing.T, engine harness.Engine, configure ...func(*contract.Config)) *suite {
 	t.Helper()
-	database, plain := engine.Open(t, library(engine.Name))
-	s := &suite{engine.Name, harness.Serve(t, database, models(), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
+	database, plain := engine.Open(t, library(engine))
+	noteVersion(t, engine, plain)
+	s := &suite{engine, harness.Serve(t, database, models(), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
 	for _, m := range s.endpoint.Status().Models {
 		if !m.Served() {
 			t.Fatalf("%s: %s %s", m.Name, m.Reason, m.Message)
@@ -68,6 +74,7 @@ func withAudit(c *contract.Config) { c.Endpoint.Audit = &contract.AuditTable{Nam
 var (
 	counting                sync.Mutex
 	passed, failed, skipped = map[string]int{}, map[string]int{}, map[string]int{}
+	releases                = map[string]string{}
 )
 
 // check runs one case and counts it.
@@ -79,24 +86,59 @@ func (s *suite) check(t *testing.T, name string, test func(t *testing.T)) {
 			defer counting.Unlock()
 			switch {
 			case t.Failed():
-				failed[s.engine]++
+				failed[s.Title]++
 			case t.Skipped():
-				skipped[s.engine]++
+				skipped[s.Title]++
 			default:
-				passed[s.engine]++
+				passed[s.Title]++
 			}
 		})
 		test(t)
 	})
 }
 
+// release asks a server for its version.
+var release = map[string]string{
+	contract.EngineSQLite:     "select sqlite_version()",
+	contract.EnginePostgreSQL: "show server_version",
+	contract.EngineMySQL:      "select version()",
+}
+
+// noteVersion keeps the name and version of what an engine runs on, for the last line.
+func noteVersion(t *testing.T, engine harness.Engine, plain *sql.DB) {
+	t.Helper()
+	counting.Lock()
+	defer counting.Unlock()
+	if releases[engine.Title] != "" {
+		return
+	}
+	var version string
+	if err := plain.QueryRowContext(context.Background(), release[engine.Name]).Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	version, _, _ = strings.Cut(version, " ")
+	version, _, _ = strings.Cut(version, "-")
+	whole := engine.Product + " " + version
+	if rest, ok := strings.CutPrefix(engine.Title, engine.Product+" with"); ok {
+		whole += " with" + rest
+	} else if !strings.HasPrefix(engine.Title, engine.Product) {
+		whole = engine.Title + " before " + whole
+	}
+	releases[engine.Title] = whole
+}
+
 // TestMain says in the last line what came of it, engine by engine.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	var parts []string
-	for _, engine := range harness.Engines {
-		if passed[engine.Name]+failed[engine.Name] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d passed, %d failed, %d not of the engine", engine.Name, passed[engine.Name], failed[engine.Name], skipped[engine.Name]))
+	for _, engine := range allEngines() {
+		if passed[engine.Title]+failed[engine.Title] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d passed, %d failed, %d not of the engine", releases[engine.Title], passed[engine.Title], failed[engine.Title], skipped[engine.Title]))
+		}
+	}
+	for _, server := range databasetest.Further() {
+		if server.Missing != "" {
+			parts = append(parts, fmt.Sprintf("%s NOT RUN (%s)", server.Title, server.Missing))
 		}
 	}
 	fmt.Println("engines: " + strings.Join(parts, "; "))

@@ -18,7 +18,7 @@ func values(s *suite, t *testing.T) {
 		want(t, row, `true`, "yes")
 		want(t, row, `"2024-02-29"`, "day")
 		want(t, row, `"zwölf \"Boxkämpfer\""`, "words")
-		if s.engine != contract.EngineSQLite { // whose decimals are floats
+		if s.Name != contract.EngineSQLite { // whose decimals are floats
 			want(t, row, `"12345678901234.567890"`, "exact")
 		}
 	})
@@ -38,7 +38,7 @@ func values(s *suite, t *testing.T) {
 		{"raw", `"AAECAwT/"`, ""}, {"raw", `""`, ""},
 	} {
 		s.check(t, tc.field+" "+tc.value[:min(len(tc.value), 40)], func(t *testing.T) {
-			if s.engine == contract.EngineSQLite && (tc.only == "exact" || tc.only == "micro") || s.engine == contract.EngineMySQL && tc.only == "wide" {
+			if s.Name == contract.EngineSQLite && (tc.only == "exact" || tc.only == "micro") || s.Name == contract.EngineMySQL && tc.only == "wide" {
 				t.Skip("not of this engine's type")
 			}
 			changed := s.ok(t, "root", "update_sample", `{"id":3,"data":{"`+tc.field+`":`+tc.value+`}}`)

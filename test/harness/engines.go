@@ -2,6 +2,7 @@ package harness
 
 import (
 	"database/sql"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,16 +19,95 @@ import (
 type Engine struct {
 	// Name is one of contract's engines.
 	Name string
+	// Title tells engines of one name apart. Product is whose behaviour it has: SQLite, PostgreSQL, MariaDB or MySQL.
+	Title, Product string
 	// Open makes a database of the test's own, filled by a script, and returns how a server reaches it, and a plain
 	// client of it. Without the engine's server for tests the test is skipped.
 	Open func(t testing.TB, script string) (Database, *sql.DB)
 }
 
-// Engines are all.
+// The products.
+const (
+	SQLite     = "SQLite"
+	PostgreSQL = "PostgreSQL"
+	MariaDB    = "MariaDB"
+	MySQL      = "MySQL"
+)
+
+// Engines are those that every suite runs on.
 var Engines = []Engine{
-	{contract.EngineSQLite, openSQLite},
-	{contract.EnginePostgreSQL, openPostgreSQL},
-	{contract.EngineMySQL, openMariaDB},
+	{contract.EngineSQLite, SQLite, SQLite, openSQLite},
+	{contract.EnginePostgreSQL, PostgreSQL, PostgreSQL, openPostgreSQL},
+	{contract.EngineMySQL, MariaDB, MariaDB, openMariaDB},
+}
+
+// FurtherEngines are the other releases, products, settings and poolers that the behavioural suite runs on.
+func FurtherEngines() []Engine {
+	all := []Engine{{contract.EnginePostgreSQL, "PostgreSQL with other defaults", PostgreSQL, openWithOtherDefaults}}
+	for _, s := range databasetest.Further() {
+		name := contract.EngineMySQL
+		if s.Product == PostgreSQL {
+			name = contract.EnginePostgreSQL
+		}
+		all = append(all, Engine{name, s.Title, s.Product, func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }})
+	}
+	return all
+}
+
+func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.DB) {
+	t.Helper()
+	switch {
+	case s.Missing != "":
+		t.Skip(s.Missing)
+	case s.Product != PostgreSQL:
+		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
+	case s.Direct == "":
+		return On(t, databasetest.URI(databasetest.PostgreSQLOn(t, s.URI, "")), script)
+	}
+	// Only the endpoint goes through the pooler: the script and the plain client know the server behind it.
+	pooled := databasetest.PostgreSQLOn(t, s.Direct, s.URI)
+	behind, err := url.Parse(s.Direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind.Path = "/" + pooled.Database
+	_, plain := On(t, behind.String(), script)
+	return Database{Connection: map[string][]byte{"uri": []byte(databasetest.URI(pooled))}}, plain
+}
+
+// otherDefaults are settings of a database that change what its sessions say and how they read what they are told.
+const otherDefaults = `
+alter database DATABASE set default_transaction_isolation = 'serializable';
+alter database DATABASE set default_transaction_deferrable = on;
+alter database DATABASE set DateStyle = 'SQL, DMY';
+alter database DATABASE set IntervalStyle = 'sql_standard';
+alter database DATABASE set TimeZone = 'Asia/Kathmandu';
+alter database DATABASE set bytea_output = 'escape';
+alter database DATABASE set extra_float_digits = -3;
+alter database DATABASE set standard_conforming_strings = off;
+alter database DATABASE set backslash_quote = on;
+alter database DATABASE set transform_null_equals = on;
+alter database DATABASE set xmlbinary = 'hex';
+alter database DATABASE set quote_all_identifiers = on;
+alter database DATABASE set plan_cache_mode = 'force_generic_plan';
+alter database DATABASE set enable_seqscan = off;
+alter database DATABASE set lock_timeout = '90s';
+alter database DATABASE set idle_in_transaction_session_timeout = '90s';
+`
+
+// openWithOtherDefaults is PostgreSQL in a database whose settings are not those that a new database has. The plain client,
+// and the script, have the usual ones.
+func openWithOtherDefaults(t testing.TB, script string) (Database, *sql.DB) {
+	t.Helper()
+	c := databasetest.PostgreSQL(t)
+	database, plain := On(t, databasetest.URI(c), script)
+	if err := plain.Ping(); err != nil {
+		t.Fatal(err)
+	}
+	plain.SetMaxIdleConns(1)
+	plain.SetMaxOpenConns(1) // the one that began before
+	databasetest.Execute(t, databasetest.URI(c), strings.ReplaceAll(otherDefaults, "DATABASE", c.Database))
+	return database, plain
 }
 
 func openSQLite(t testing.TB, script string) (Database, *sql.DB) {

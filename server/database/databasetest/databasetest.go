@@ -4,6 +4,7 @@
 package databasetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -29,12 +30,19 @@ func PostgreSQL(t testing.TB) contract.Connection {
 	if server == "" {
 		t.Skip("MCP_TEST_POSTGRES is not set: the URI of a superuser on a PostgreSQL server for tests")
 	}
+	return PostgreSQLOn(t, server, "")
+}
+
+// PostgreSQLOn makes a new database on the server of a URI, dropped again when the test ends, and returns how to reach it:
+// through a pooler, if the URI of one is given.
+func PostgreSQLOn(t testing.TB, server, pooler string) contract.Connection {
+	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))
 	Execute(t, server, "CREATE DATABASE "+name)
 	t.Cleanup(func() { Execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
-	u, err := url.Parse(server)
+	u, err := url.Parse(cmp.Or(pooler, server))
 	if err != nil {
-		t.Fatal("MCP_TEST_POSTGRES is no URI")
+		t.Fatal("the server's URI is none")
 	}
 	u.Path = "/" + name
 	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(u.String())}, "")

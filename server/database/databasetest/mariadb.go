@@ -20,6 +20,13 @@ func MariaDB(t testing.TB) contract.Connection {
 	if server == "" {
 		t.Skip("MCP_TEST_MARIADB is not set: the URI of a user with all rights on a MariaDB server for tests")
 	}
+	return MySQLOn(t, server)
+}
+
+// MySQLOn makes a new database on the MariaDB or MySQL server of a URI, dropped again when the test ends, and returns how to
+// reach it.
+func MySQLOn(t testing.TB, server string) contract.Connection {
+	t.Helper()
 	// A server may let everybody into databases whose names begin with test_.
 	name := fmt.Sprintf("mcp_test_%d_%d", os.Getpid(), databases.Add(1))
 	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")

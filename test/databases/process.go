@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// haltProcesses stops the servers that detach started, all at once. It waits for them to end, as their files are in use until
+// then; one that takes longer than ten seconds is killed.
+const haltProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill $all 2>/dev/null
+for pid in $all; do n=0; while kill -0 "$pid" 2>/dev/null; do n=$((n+1)); [ $n -lt 100 ] || kill -9 "$pid"; sleep 0.1; done; done`
+
+// patience is how long a server may take to start.
+const patience = time.Minute
+
+// detach starts a server in a group of its own, where a signal to ours does not reach it, and returns once it answers. Its
+// port is kept in a file.
+func (s *server) detach(c *exec.Cmd, file string, port int, answers func(port int) bool) error {
+	c.SysProcAttr.Setpgid = true
+	if err := s.write(file, strconv.Itoa(port)); err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for deadline := time.After(patience); ; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("it ended: %w", errors.Join(err))
+		case <-deadline:
+			return errors.Join(errors.New("it does not answer"), s.stop())
+		case <-time.After(50 * time.Millisecond):
+		}
+		if answers(port) {
+			return nil
+		}
+	}
+}
+
+// process returns the port of a server that detach started if it is running, else 0.
+func (s *server) process() (int, error) {
+	pid, err := readNumber(s.path("pid"))
+	if err != nil || syscall.Kill(pid, 0) != nil {
+		return 0, nil //nolint:nilerr // without a process there is no server
+	}
+	return readNumber(s.path("port"))
+}
+
+func readNumber(path string) (int, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
+}
+
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// listens reports whether a port takes connections.
+func listens(port int) bool {
+	c, err := net.DialTimeout("tcp", address(port), time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// greets reports whether a server of MySQL's kind greets whoever connects: it has made its users by then.
+func greets(port int) bool {
+	c, err := net.DialTimeout("tcp", address(port), time.Second)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		return false
+	}
+	n, _ := c.Read(make([]byte, 1))
+	return n == 1
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
+)
+
+// fleet is the servers beside which a command runs.
+type fleet struct {
+	data string
+	// temporary reports whether the folder goes in the end.
+	temporary bool
+
+	mu       sync.Mutex
+	releases []func() error
+	failures []error
+}
+
+// run runs a command beside the servers, and stops them however the command ends.
+func run(data string, further bool, args []string) (outcome error) {
+	if len(args) == 0 {
+		return errors.New("run needs a command after --")
+	}
+	f := &fleet{data: data, temporary: data == ""}
+	if f.temporary {
+		var err error
+		if f.data, err = os.MkdirTemp("", "mcp-admin-databases-"); err != nil {
+			return err
+		}
+		// The servers' owners must get through to their own folders.
+		if err := os.Chmod(f.data, 0o711); err != nil { //nolint:gosec // G302: nothing lies in it but folders of their own
+			return err
+		}
+		defer os.RemoveAll(f.data)
+	}
+	defer func() { outcome = errors.Join(outcome, f.release()) }()
+	// The command gets the terminal's signals as well; what is left to do here is to wait for it, and to stop the servers.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	c := exec.Command(args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.Env = append(os.Environ(), f.startBase()...)
+	if err := errors.Join(f.failures...); err != nil {
+		return err
+	}
+	if further {
+		c.Env = append(c.Env, f.startFurther(c.Env))
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-interrupts:
+				_ = c.Process.Signal(s) // it may have ended by itself
+			case <-done:
+				return
+			}
+		}
+	}()
+	return c.Wait()
+}
+
+// startBase starts the servers that every suite runs on, and returns the variables that name them.
+func (f *fleet) startBase() []string {
+	var variables []string
+	var starting sync.WaitGroup
+	for _, k := range kinds {
+		if k.variable == "" || os.Getenv(k.variable) != "" {
+			continue
+		}
+		starting.Go(func() {
+			uri, err := f.start(k, "")
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			variables = append(variables, k.variable+"="+uri)
+			f.failures = append(f.failures, err)
+		})
+	}
+	starting.Wait()
+	return variables
+}
+
+// startFurther starts the other servers, and returns the variable that names them and those that are missing.
+func (f *fleet) startFurther(environment []string) string {
+	base := ""
+	for _, variable := range environment {
+		if uri, ok := strings.CutPrefix(variable, "MCP_TEST_POSTGRES="); ok {
+			base = uri
+		}
+	}
+	var servers []*databasetest.Server
+	var starting sync.WaitGroup
+	for _, k := range kinds {
+		if k.variable != "" || k.product == "" {
+			continue
+		}
+		server := &databasetest.Server{Title: k.title, Product: k.product}
+		servers = append(servers, server)
+		starting.Go(func() {
+			uri, err := f.start(k, base)
+			if server.URI = uri; err != nil {
+				server.Missing = err.Error()
+				warn("%s is not tested: %v", k.title, err)
+			}
+			if _, follows := k.open("").(follower); follows {
+				server.Direct = base
+			}
+		})
+	}
+	starting.Wait()
+	text, _ := json.Marshal(servers) // strings: it cannot fail
+	return databasetest.FurtherVariable + "=" + string(text)
+}
+
+// start starts a server that is stopped when the fleet is released.
+func (f *fleet) start(k kind, primary string) (string, error) {
+	_, e, err := openKind(k.name, primary)
+	if err != nil {
+		return "", err
+	}
+	s, err := newServer(k.title, filepath.Join(f.data, k.name), e)
+	if err != nil {
+		return "", err
+	}
+	uri, err := s.start(0)
+	if err != nil {
+		return "", err
+	}
+	release, err := s.keep(f.temporary)
+	if err != nil {
+		return "", errors.Join(err, s.stop())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.releases = append(f.releases, release)
+	return uri, nil
+}
+
+// release stops the servers.
+func (f *fleet) release() error {
+	var stopping sync.WaitGroup
+	failures := make([]error, len(f.releases))
+	for i, release := range f.releases {
+		stopping.Go(func() { failures[i] = release() })
+	}
+	stopping.Wait()
+	return errors.Join(failures...)
+}
