@@ -231,6 +231,11 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: relation
       type:
         scalar: string
+    - name: type
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldsSpec
   map:
     fields:
