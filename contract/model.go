@@ -69,9 +69,11 @@ type MaskedField struct {
 
 // FieldOverride says more of a field than the database does.
 type FieldOverride struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Choices     []Choice `json:"choices,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Type is TypeInteger or TypeBoolean, for a column that can be either; "" leaves it to the schema.
+	Type    string   `json:"type,omitempty"`
+	Choices []Choice `json:"choices,omitempty"`
 	// Relation is the name of the foreign key's relation, and <relation>_id then the field's; "" is the rule's own.
 	Relation string `json:"relation,omitempty"`
 	// Rename is the field's name for callers; "" is the column's own.

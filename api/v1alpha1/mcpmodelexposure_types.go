@@ -279,6 +279,10 @@ type FieldOverride struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
+	// type says whether a column that can be either is a number or a boolean; absent, the schema decides. It is for MySQL's
+	// and MariaDB's tinyint.
+	// +optional
+	Type FieldType `json:"type,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
 	// +optional
 	// +listType=map
@@ -300,6 +304,16 @@ type FieldOverride struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,62}$`
 	Rename string `json:"rename,omitempty"`
 }
+
+// FieldType is the type of a field whose column can be of several.
+// +kubebuilder:validation:Enum=Integer;Boolean
+type FieldType string
+
+// The types of a field.
+const (
+	FieldInteger FieldType = "Integer"
+	FieldBoolean FieldType = "Boolean"
+)
 
 // ModelLimits bound a model's pages and bulk calls.
 //

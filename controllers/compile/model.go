@@ -109,7 +109,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 	}
 	for _, o := range spec.Fields.Overrides {
 		entry.Overrides = append(entry.Overrides, contract.FieldOverride{
-			Name: o.Name, Description: o.Description, Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
+			Name: o.Name, Description: o.Description, Type: string(o.Type), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
 		})
 	}
 	for _, i := range spec.Inlines {

@@ -183,6 +183,7 @@ type Order struct {
 // Build joins a Config's models with a schema. With a nil schema, which has not been seen yet, no model is served. viewing
 // are the operations that only show rows: the model of the audit table has no others.
 func Build(config *contract.Config, schema *database.Schema, viewing []string) *Catalog {
+	schema = overrideTypes(config, schema)
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
 		m := &Model{Model: entry, Index: i, Module: moduleOf(entry)}

@@ -122,6 +122,9 @@ func (m *Model) overrideFields() *problem {
 			return notAllowed("%s: %s stands twice, once as %s and once as %s", list, o.Name, f.Column.Name, f.Name)
 		}
 		seen[f] = true
+		if kind, ok := overrideKinds[o.Type]; ok && f.Column.Kind != kind {
+			return notAllowed("%s: %s cannot be of the type %s, as the column is %s; only MySQL's and MariaDB's tinyint can be either Integer or Boolean", list, o.Name, o.Type, f.Column.Kind)
+		}
 		if o.Description != "" {
 			f.Help = o.Description
 		}

@@ -149,6 +149,7 @@ func TestFieldsThatCannotBeAsTheExposureHasThemWithholdTheModel(t *testing.T) {
 		{"a choice that is no value", "employee", override(contract.FieldOverride{Name: "version", Choices: []contract.Choice{{Value: "1"}, {Value: "one"}}}), wrong, `fields.overrides: the choice "one" of version must be an integer, or a string of its digits, not "one"`},
 		{"a choice that cannot be stored", "employee", override(contract.FieldOverride{Name: "salary", Choices: []contract.Choice{{Value: "1.234"}}}), wrong, `fields.overrides: the choice "1.234" of salary must have at most 2 digits after the point, not 3`},
 		{"a choice that the enum has not", "employee", override(contract.FieldOverride{Name: "status", Choices: []contract.Choice{{Value: "ill"}}}), wrong, `fields.overrides: the choice "ill" of status must be one of in, out, not "ill"`},
+		{"a type that the column cannot have", "employee", override(contract.FieldOverride{Name: "badge", Type: "Integer"}), wrong, "fields.overrides: badge cannot be of the type Integer, as the column is text; only MySQL's and MariaDB's tinyint can be either Integer or Boolean"},
 		{"a relation of what leads nowhere", "employee", override(contract.FieldOverride{Name: "name", Relation: "namesake"}), wrong, "fields.overrides: name has a relation, and is no foreign key"},
 		{"a relation with a column's name", "employee", override(contract.FieldOverride{Name: "boss_id", Relation: "card"}), wrong, "fields.overrides: the relation card of boss_id, or its field card_id, has the name of another column or relation"},
 		{"a key of no column", "task", key("nummer"), missing, "key: task has no column nummer; the nearest is number"},
@@ -170,6 +171,37 @@ func TestFieldsThatCannotBeAsTheExposureHasThemWithholdTheModel(t *testing.T) {
 		{"the audit's table has an action", "mcp_admin_log", func(m *contract.Model) { m.Actions = []contract.Action{{Name: "forget"}} }, wrong, "actions: mcp_admin_log is the audit table, which is only viewed"},
 	} {
 		r.test(t)
+	}
+}
+
+func TestTypesOfOverrides(t *testing.T) {
+	schema := office()
+	employee := schema.Tables[1]
+	for _, name := range []string{"active", "level"} {
+		employee.Columns = append(employee.Columns, &database.Column{Name: name, Kind: database.Boolean, Bits: 8, NativeType: "tinyint(1)", Nullable: true})
+	}
+	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", func(m *contract.Model) {
+		override(contract.FieldOverride{Name: "level", Type: contract.TypeInteger, Choices: []contract.Choice{{Value: "2"}}})(m)
+		override(contract.FieldOverride{Name: "active", Type: contract.TypeBoolean})(m)
+	})}}, schema, nil).Model("employee")
+	if !m.Served() {
+		t.Fatal(m.Status.Message)
+	}
+	if level, active := m.Field("level").Column, m.Field("active").Column; level.Kind != database.Integer || active.Kind != database.Boolean || m.Table.Column("level") != level {
+		t.Errorf("level is %s, active %s", level.Kind, active.Kind)
+	}
+	if employee.Column("level").Kind != database.Boolean {
+		t.Error("the schema itself was changed")
+	}
+}
+
+func TestSetsTellTheirMembers(t *testing.T) {
+	schema := office()
+	employee := schema.Tables[1]
+	employee.Columns = append(employee.Columns, &database.Column{Name: "days", Kind: database.Other, NativeType: "set('mo','tu')", Choices: []string{"mo", "tu"}, Comment: "when they work", Nullable: true})
+	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema).Model("employee")
+	if f := m.Field("days"); f.Help != "when they work. Any of mo, tu, joined by commas." || len(f.Choices) > 0 {
+		t.Errorf("the help is %q, the choices %v", f.Help, f.Choices)
 	}
 }
 

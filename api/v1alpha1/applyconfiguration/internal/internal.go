@@ -236,6 +236,11 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: rename
       type:
         scalar: string
+    - name: type
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldsSpec
   map:
     fields:

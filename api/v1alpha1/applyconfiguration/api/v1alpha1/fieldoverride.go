@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
 // FieldOverrideApplyConfiguration represents a declarative configuration of the FieldOverride type for use
 // with apply.
 //
@@ -11,6 +15,9 @@ type FieldOverrideApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// description tells agents what the column holds; absent, the column's comment.
 	Description *string `json:"description,omitempty"`
+	// type says whether a column that can be either is a number or a boolean; absent, the schema decides. It is for MySQL's
+	// and MariaDB's tinyint.
+	Type *apiv1alpha1.FieldType `json:"type,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
 	Choices []ChoiceApplyConfiguration `json:"choices,omitempty"`
 	// relation names a foreign key's relation, which is then written as <relation>_id; absent, the name is made from the
@@ -40,6 +47,14 @@ func (b *FieldOverrideApplyConfiguration) WithName(value string) *FieldOverrideA
 // If called multiple times, the Description field is set to the value of the last call.
 func (b *FieldOverrideApplyConfiguration) WithDescription(value string) *FieldOverrideApplyConfiguration {
 	b.Description = &value
+	return b
+}
+
+// WithType sets the Type field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Type field is set to the value of the last call.
+func (b *FieldOverrideApplyConfiguration) WithType(value apiv1alpha1.FieldType) *FieldOverrideApplyConfiguration {
+	b.Type = &value
 	return b
 }
 

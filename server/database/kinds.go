@@ -1,0 +1,112 @@
+package database
+
+import "slices"
+
+// WithKinds returns a copy of the schema in which some integers are booleans, and some booleans that are stored as integers
+// are those; without any, the schema itself.
+func (s *Schema) WithKinds(kinds map[*Column]Kind) *Schema {
+	if len(kinds) == 0 {
+		return s
+	}
+	c := copier{kinds: kinds, tables: map[*Table]*Table{}, columns: map[*Column]*Column{}}
+	all := *s
+	all.Tables, all.Outside, all.Audit = c.list(s.Tables), c.list(s.Outside), c.table(s.Audit)
+	return &all
+}
+
+// copier copies tables and columns, each once.
+type copier struct {
+	kinds   map[*Column]Kind
+	tables  map[*Table]*Table
+	columns map[*Column]*Column
+}
+
+func (c copier) list(tables []*Table) []*Table {
+	all := slices.Clone(tables)
+	for i, t := range all {
+		all[i] = c.table(t)
+	}
+	return all
+}
+
+func (c copier) table(t *Table) *Table {
+	if t == nil || c.tables[t] != nil {
+		return c.tables[t]
+	}
+	own := *t
+	c.tables[t] = &own // before its keys, which may lead to itself
+	own.Columns, own.PrimaryKey, own.RowID = c.all(t.Columns), c.all(t.PrimaryKey), c.column(t.RowID)
+	own.Unique = slices.Clone(t.Unique)
+	for i, columns := range own.Unique {
+		own.Unique[i] = c.all(columns)
+	}
+	own.ForeignKeys = slices.Clone(t.ForeignKeys)
+	for i, key := range own.ForeignKeys {
+		to := *key
+		to.Columns, to.References, to.ReferencedColumns = c.all(key.Columns), c.table(key.References), c.all(key.ReferencedColumns)
+		own.ForeignKeys[i] = &to
+	}
+	own.Constraints = slices.Clone(t.Constraints)
+	for i := range own.Constraints {
+		own.Constraints[i].Columns = c.all(own.Constraints[i].Columns)
+	}
+	own.Checks = slices.Clone(t.Checks)
+	for i := range own.Checks {
+		c.check(&own.Checks[i])
+	}
+	return &own
+}
+
+func (c copier) all(columns []*Column) []*Column {
+	all := slices.Clone(columns)
+	for i, column := range all {
+		all[i] = c.column(column)
+	}
+	return all
+}
+
+func (c copier) column(column *Column) *Column {
+	if column == nil || c.columns[column] != nil {
+		return c.columns[column]
+	}
+	own := *column
+	c.columns[column] = &own
+	if kind, ok := c.kinds[column]; ok {
+		own.Kind = kind
+		if own.DefaultValue != nil {
+			value := asKind(*own.DefaultValue, kind)
+			own.DefaultValue = &value
+		}
+	}
+	return &own
+}
+
+// check gives a check the column's new kind; bounds are a number's only.
+func (c copier) check(check *Check) {
+	kind, changed := c.kinds[check.Column]
+	check.Column = c.column(check.Column)
+	if !changed {
+		return
+	}
+	check.Choices = slices.Clone(check.Choices)
+	for i, choice := range check.Choices {
+		check.Choices[i] = asKind(choice, kind)
+	}
+	if kind == Boolean {
+		check.Minimum, check.Maximum, check.ExclusiveMinimum, check.ExclusiveMaximum = "", "", false, false
+	}
+}
+
+// asKind is the text of a number as that of a boolean, or the other way round.
+func asKind(text string, kind Kind) string {
+	forms := [][2]string{{"0", "false"}, {"1", "true"}}
+	for _, form := range forms {
+		switch {
+		case kind == Boolean && text == form[0]:
+			return form[1]
+		case kind == Integer && text == form[1]:
+			return form[0]
+		}
+	}
+	return text
+}
