@@ -29,12 +29,17 @@ type Catalog struct {
 }
 
 // Dependent is a foreign key that leads to a table: rows of Table go, change or forbid it when the row that they name
-// goes.
+// goes or changes.
 type Dependent struct {
 	Table *database.Table
 	Key   *database.ForeignKey
-	// Model is the served model of Table; nil where it is not registered.
+	// Model is the served model of Table; nil if there is none.
 	Model *Model
+	// Withheld reports whether Table is registered as a model that is not served: nobody has rights on its rows, and nobody
+	// may see them.
+	Withheld bool
+	// Unreadable reports whether the database's user may not read the key's columns: which rows depend cannot be found out.
+	Unreadable bool
 }
 
 // Model is one table under the name that agents use.
@@ -54,6 +59,8 @@ type Model struct {
 	// it there is no update, delete or cursor.
 	Key       []*Field
 	UniqueKey bool
+	// Unfilled are the columns that a new row needs, and that no call can give: with any, nothing can be created.
+	Unfilled []*database.Column
 	// KeyName is the member of a row that holds the whole key: "id", or "pk" where a column of another meaning is
 	// called id. It is "" where there is no key, or where the key is one column that is called id itself.
 	KeyName string
@@ -246,6 +253,11 @@ func (c *Catalog) Dependents(t *database.Table) []Dependent { return c.pointing[
 // ModelOf returns the served model of a table, or nil.
 func (c *Catalog) ModelOf(t *database.Table) *Model { return c.byTable[t] }
 
+// Withholds reports whether a table is registered as a model that is not served: nobody may see its rows.
+func (c *Catalog) Withholds(t *database.Table) bool {
+	return c.registered[t] != nil && c.byTable[t] == nil
+}
+
 // Audit is the table of the audit; nil where there is none that can be used.
 func (c *Catalog) Audit() *database.Table {
 	if c.schema == nil {
@@ -278,6 +290,11 @@ func (m *Model) withhold(p problem) {
 	m.Status.Reason, m.Status.Message = p.reason, p.message
 }
 
+// note tells admins what a served model goes without, or what was chosen for it.
+func (m *Model) note(format string, args ...any) {
+	m.Status.Notes = append(m.Status.Notes, fmt.Sprintf(format, args...))
+}
+
 // report says in the status what is served.
 func (m *Model) report() {
 	for _, f := range m.Fields {
@@ -289,7 +306,7 @@ func (m *Model) report() {
 			m.Status.ReadOnly = append(m.Status.ReadOnly, f.Column.Name)
 		}
 		if f.relation == "" && isForeignKey(m.Table, f.Column) {
-			m.Status.Notes = append(m.Status.Notes, fmt.Sprintf("the foreign key %s has no relation, as its name leaves none that is free; name one in fields.overrides", f.Column.Name))
+			m.note("The foreign key %s has no relation, because the name it would have is taken. Name one in fields.overrides.", f.Column.Name)
 		}
 	}
 	for _, f := range m.Key {

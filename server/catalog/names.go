@@ -54,20 +54,3 @@ func words(name string) []string {
 	flush()
 	return all
 }
-
-// looksSecret is whether a column is named like something that no one should read by accident (decisions section 8).
-func looksSecret(column string) bool {
-	parts := words(column)
-	for _, word := range parts {
-		if word == "salt" || word == "pwd" || strings.HasSuffix(word, "token") || strings.HasSuffix(word, "hash") {
-			return true
-		}
-	}
-	joined := strings.Join(parts, "")
-	for _, piece := range []string{"password", "passwd", "passphrase", "secret", "apikey", "privatekey"} {
-		if strings.Contains(joined, piece) {
-			return true
-		}
-	}
-	return false
-}

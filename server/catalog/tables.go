@@ -28,11 +28,15 @@ func (c *Catalog) resolveTables(schema *database.Schema) {
 		c.registered[table] = m
 		m.Table = table
 		m.Status.Table = table.String()
-		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
-			m.onlyView()
-		}
 		if m.Module == "" {
 			m.Module = table.Schema
+		}
+		if !table.Privileges.Has(database.MaySelect) {
+			m.withhold(problem{contract.ReasonNotPermitted, fmt.Sprintf("the database user may not read %s; grant it SELECT on the table", table)})
+			continue
+		}
+		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
+			m.onlyView()
 		}
 	}
 }
@@ -43,7 +47,7 @@ var viewing = []string{"list", "get", "describe", "related", "history", "autocom
 // onlyView takes away from the model of the audit table whatever could change it: what an audit says must stay said.
 func (m *Model) onlyView() {
 	if len(m.Model.Actions) > 0 {
-		m.withhold(*notAllowed("actions: %s is the audit table, which is only viewed", m.Table))
+		m.withhold(*notAllowed("actions: %s is the audit table, which is read-only; remove them", m.Table))
 		return
 	}
 	if len(m.Operations) == 0 {
@@ -52,7 +56,7 @@ func (m *Model) onlyView() {
 	}
 	for _, operation := range m.Operations {
 		if !slices.Contains(viewing, operation) {
-			m.withhold(*notAllowed("operations: %s is the audit table, which is only viewed: %s is not for it; leave it out", m.Table, operation))
+			m.withhold(*notAllowed("operations: %s is the audit table, which is read-only; remove %s", m.Table, operation))
 			return
 		}
 	}
@@ -82,11 +86,11 @@ func tableNotFound(schema *database.Schema, in, name string) string {
 	wanted := (&database.Table{Schema: in, Name: name}).String()
 	message := fmt.Sprintf("table %s does not exist in database %s", wanted, schema.Database)
 	if in != "" && schema.HasSchemas && !slices.Contains(schema.SearchPath, in) {
-		return fmt.Sprintf("%s, as far as the endpoint looks: schema %s is not among %s; name it in the MCPEndpoint's spec.database.schemas",
-			message, in, strings.Join(schema.SearchPath, ", "))
+		return fmt.Sprintf("%s, or not in a schema that the endpoint reads (%s); add %s to the MCPEndpoint's spec.database.schemas",
+			message, strings.Join(schema.SearchPath, ", "), in)
 	}
 	if len(schema.Tables) == 0 {
-		return message + ", which has no tables that the connection's user can see"
+		return message + ", in which the database user can see no tables at all"
 	}
 	candidates := make([]string, len(schema.Tables))
 	for i, t := range schema.Tables {
