@@ -43,6 +43,8 @@ type Model struct {
 	Actions    []Action `json:"actions,omitempty"`
 	// RowPolicies say which rows a token sees; where there is any, a token that matches none sees no row.
 	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
+	// DatabaseMessages reports whether callers are told the texts that triggers and procedures raise.
+	DatabaseMessages bool `json:"databaseMessages,omitempty"`
 	// VersionField is the column of optimistic concurrency; "" is none.
 	VersionField string `json:"versionField,omitempty"`
 	// TotalCount is one of the Total… constants.
@@ -72,6 +74,8 @@ type FieldOverride struct {
 	Choices     []Choice `json:"choices,omitempty"`
 	// Relation is the name of the foreign key's relation, and <relation>_id then the field's; "" is the rule's own.
 	Relation string `json:"relation,omitempty"`
+	// Rename is the field's name for callers; "" is the column's own.
+	Rename string `json:"rename,omitempty"`
 }
 
 // Choice is a value that a field may have, in the text form that values have in keys.

@@ -49,6 +49,8 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 		}),
 		Entry("with a page larger than the largest when absent", false, func(e *exposureType) { e.Spec.Limits.DefaultPageSize = 1001 }),
 		Entry("with a small largest page", true, func(e *exposureType) { e.Spec.Limits.MaxPageSize = 10 }),
+		Entry("with messages of the database", true, func(e *exposureType) { e.Spec.DatabaseMessages = "Shown" }),
+		Entry("with messages of the database in part", false, func(e *exposureType) { e.Spec.DatabaseMessages = "Some" }),
 		Entry("with a negative page", false, func(e *exposureType) { e.Spec.Limits.MaxPageSize = -1 }),
 	)
 
@@ -82,6 +84,10 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 		Entry("with a choice twice", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Choices: []v1alpha1.Choice{{Value: "x"}, {Value: "x"}}}}})),
 		Entry("with a choice of nothing", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Choices: []v1alpha1.Choice{{}}}}})),
 		Entry("with a relation that a filter could not name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Relation: "a__b"}}})),
+		Entry("with a new name for a column", true, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "Unit Price", Rename: "unit_price"}}})),
+		Entry("with a new name that is no name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: "Unit Price"}}})),
+		Entry("with too long a new name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: long(64)}}})),
+		Entry("with two new names", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: "b", Relation: "c"}}})),
 		Entry("with a long display field", false, func(e *exposureType) { e.Spec.DisplayField = long(129) }),
 		Entry("with a long version field", false, func(e *exposureType) { e.Spec.VersionField = long(129) }),
 		Entry("with inlines", true, func(e *exposureType) {

@@ -59,7 +59,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	c := &core{
 		log:           s.Log,
 		metrics:       metrics,
-		audit:         audit.NewLog(s.Log),
+		audit:         audit.NewLog(cmp.Or(s.Audit, s.Log)),
 		open:          s.OpenDatabase,
 		sqliteFile:    s.SQLiteFile,
 		sqliteInitDir: s.SQLiteInitDir,

@@ -37,6 +37,8 @@ type Server struct {
 	// Version is the program's, as initialize tells it.
 	Version string
 	Log     *slog.Logger
+	// Audit receives a line for each call that changed something or was refused, whatever the level of Log; nil is Log.
+	Audit *slog.Logger
 	// DrainDelay is how long requests are still accepted after Run was told to end, while readiness already says no, so
 	// that whoever routes here hears of it first; 0 is not at all.
 	DrainDelay time.Duration

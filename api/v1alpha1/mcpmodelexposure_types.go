@@ -144,6 +144,11 @@ type MCPModelExposureSpec struct {
 	// exact or fails, Capped stops at 10,000. Auto when absent.
 	// +optional
 	TotalCount TotalCountMode `json:"totalCount,omitempty"`
+	// databaseMessages says whether callers are told the text that a trigger or a procedure of the database raises when it
+	// refuses a write. Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told
+	// that the database refused the write, and the server's log has the text.
+	// +optional
+	DatabaseMessages DatabaseMessages `json:"databaseMessages,omitempty"`
 	// limits bound the model's pages and bulk calls.
 	// +optional
 	Limits ModelLimits `json:"limits,omitempty,omitzero"`
@@ -162,6 +167,16 @@ const (
 	TotalCountAuto   TotalCountMode = "Auto"
 	TotalCountExact  TotalCountMode = "Exact"
 	TotalCountCapped TotalCountMode = "Capped"
+)
+
+// DatabaseMessages says whether callers are told what the database's triggers raise.
+// +kubebuilder:validation:Enum=Hidden;Shown
+type DatabaseMessages string
+
+// The uses of the texts that triggers raise.
+const (
+	DatabaseMessagesHidden DatabaseMessages = "Hidden"
+	DatabaseMessagesShown  DatabaseMessages = "Shown"
 )
 
 // InlineSpec is a model whose rows belong to a row of the model at hand.
@@ -251,6 +266,8 @@ type MaskedField struct {
 }
 
 // FieldOverride says more of a column than the database does.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.rename) || !has(self.relation)",message="rename and relation both name the field; give one of them"
 type FieldOverride struct {
 	// name is the column or field.
 	// +required
@@ -275,6 +292,13 @@ type FieldOverride struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`
 	Relation string `json:"relation,omitempty"`
+	// rename is the name that callers use for the column. Use it for columns whose own name some clients refuse (spaces,
+	// quotes, letters other than a-z). Absent, the column's own name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,62}$`
+	Rename string `json:"rename,omitempty"`
 }
 
 // ModelLimits bound a model's pages and bulk calls.

@@ -8,6 +8,7 @@ import (
 
 var (
 	exposureName = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
+	fieldName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 	relationName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
@@ -46,6 +47,7 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 	v.rowPolicies(spec.Child("rowPolicies"), e.Spec.RowPolicies)
 	v.optional(spec.Child("versionField"), e.Spec.VersionField, 128, nil)
 	oneOf(&v, spec.Child("totalCount"), e.Spec.TotalCount, "", TotalCountAuto, TotalCountExact, TotalCountCapped)
+	oneOf(&v, spec.Child("databaseMessages"), e.Spec.DatabaseMessages, "", DatabaseMessagesHidden, DatabaseMessagesShown)
 	limits := spec.Child("limits")
 	within(&v, limits.Child("defaultPageSize"), e.Spec.Limits.DefaultPageSize, 1, 10000)
 	within(&v, limits.Child("maxPageSize"), e.Spec.Limits.MaxPageSize, 1, 10000)
@@ -82,6 +84,10 @@ func (v *validator) fields(path *field.Path, f *FieldsSpec) {
 		v.optional(at.Index(i).Child("description"), o.Description, 1000, nil)
 		v.choices(at.Index(i).Child("choices"), o.Choices, 200)
 		v.optional(at.Index(i).Child("relation"), o.Relation, 63, relationName)
+		v.optional(at.Index(i).Child("rename"), o.Rename, 63, fieldName)
+		if o.Rename != "" && o.Relation != "" {
+			v.invalid(at.Index(i), o.Name, "rename and relation both name the field; give one of them")
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ process ends.`,
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
 	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, until nobody sends them here any more")
-	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body")
+	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body; audit lines are always written")
 	for _, name := range []string{"config-secret", "config-dir"} {
 		if err := command.MarkFlagRequired(name); err != nil {
 			panic(err) // The flag is defined above.
@@ -108,6 +108,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		SQLiteInitDir: o.sqliteInitDir,
 		Version:       version(),
 		Log:           log,
+		Audit:         telemetry.NewLogger(os.Stdout, slog.LevelInfo),
 		DrainDelay:    o.drainDelay,
 	}
 	return s.Run(ctx)

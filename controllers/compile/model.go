@@ -97,6 +97,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		SearchFields:      slices.Clone(spec.SearchFields),
 		Ordering:          slices.Clone(spec.Ordering),
 		ListDisplay:       slices.Clone(spec.ListDisplay),
+		DatabaseMessages:  spec.DatabaseMessages == v1alpha1.DatabaseMessagesShown,
 		VersionField:      spec.VersionField,
 		TotalCount:        string(spec.EffectiveTotalCount()),
 		DefaultPageSize:   int(spec.Limits.EffectiveDefaultPageSize()),
@@ -108,7 +109,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 	}
 	for _, o := range spec.Fields.Overrides {
 		entry.Overrides = append(entry.Overrides, contract.FieldOverride{
-			Name: o.Name, Description: o.Description, Choices: choiceEntries(o.Choices), Relation: o.Relation,
+			Name: o.Name, Description: o.Description, Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
 		})
 	}
 	for _, i := range spec.Inlines {

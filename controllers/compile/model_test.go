@@ -22,8 +22,9 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 		Masked:   []v1alpha1.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
 		Overrides: []v1alpha1.FieldOverride{{
 			Name: "status", Description: "Where it stands.", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
-		}},
+		}, {Name: "Unit Price", Rename: "unit_price"}},
 	}
+	s.DatabaseMessages = "Shown"
 	s.DisplayField, s.VersionField = "number", "updated_at"
 	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
 	s.Operations = []v1alpha1.Operation{"list", "action"}
@@ -67,7 +68,8 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		VerboseName: "order", VerboseNamePlural: "orders",
 		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
 		Masked:       []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
-		Overrides:    []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}},
+		Overrides:    []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
+		DatabaseMessages: true,
 		DisplayField: "number", VersionField: "updated_at",
 		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},
 		Operations: []string{"list", "action"},

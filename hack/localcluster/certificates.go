@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -84,6 +85,26 @@ func (a *authority) client(file, user string, groups ...string) (*identity, erro
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
+}
+
+// serving is the TLS configuration of a server that answers only the client of that name.
+func (a *authority) serving(server *identity, client string) (*tls.Config, error) {
+	certificate, err := tls.X509KeyPair(server.cert, server.key)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate},
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
+		VerifyConnection: func(state tls.ConnectionState) error {
+			if name := state.PeerCertificates[0].Subject.CommonName; name != client {
+				return fmt.Errorf("%s may not ask here", name)
+			}
+			return nil
+		},
+	}, nil
 }
 
 func (a *authority) issue(file string, template *x509.Certificate) (*identity, error) {

@@ -132,8 +132,12 @@ func (c *Cluster) start(ctx context.Context) (err error) {
 	}
 	go storage.run(background)
 
+	serving, err := c.creds.ca.serving(c.creds.nodeServer, nodeClientName)
+	if err != nil {
+		return err
+	}
 	c.agent, err = nodeagent.Start(ctx, nodeagent.Options{
-		Config: restConfig(c.server(), c.creds.ca.pem, c.creds.node), NodeName: nodeName,
+		Config: restConfig(c.server(), c.creds.ca.pem, c.creds.node), NodeName: nodeName, Serving: serving,
 		Dir: c.layout.pods(), RecordDir: c.layout.run(), Images: c.o.Images, Log: c.log,
 	})
 	if err != nil {

@@ -59,6 +59,21 @@ var _ = Describe("A Deployment", Ordered, func() {
 		Eventually(get).WithArguments(url).WithTimeout(2 * time.Second).Should(HaveSuffix(" good day"))
 	})
 
+	It("shows its log through the API server", func(ctx SpecContext) {
+		pod := readyPods(ctx, name)[0]
+		shown, err := client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		written, err := os.ReadFile(cluster.PodLog(&pod, name))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(written).NotTo(BeEmpty())
+		Expect(string(shown)).To(Equal(string(written)))
+
+		_, err = client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Previous: true}).DoRaw(ctx)
+		Expect(err).To(MatchError(ContainSubstring("has no log of such a run")))
+		_, err = client.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Timestamps: true}).DoRaw(ctx)
+		Expect(err).To(MatchError(ContainSubstring("does not know when a line was written")))
+	})
+
 	It("has its service account's rights, by KUBECONFIG", func(ctx SpecContext) {
 		pod := readyPods(ctx, name)[0]
 		config, err := clientcmd.BuildConfigFromFlags("", environ(pid(pod.Name))["KUBECONFIG"])

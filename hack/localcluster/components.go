@@ -14,6 +14,8 @@ const (
 	serviceRange = "10.96.0.0/16"
 	apiServiceIP = "10.96.0.1"
 	nodeName     = "local"
+	// nodeClientName is who may ask the node agent for logs.
+	nodeClientName = "kube-apiserver-kubelet-client"
 	issuer       = "https://kubernetes.default.svc.cluster.local"
 )
 
@@ -57,6 +59,8 @@ func freePorts(api int) (ports, error) {
 type credentials struct {
 	ca                                                         *authority
 	etcd, etcdClient, api, admin, controllers, scheduler, node *identity
+	// nodeServer is the node agent's as a server, nodeClient the API server's as its client.
+	nodeServer, nodeClient *identity
 }
 
 func makeCredentials(l layout) (*credentials, error) {
@@ -86,6 +90,8 @@ func makeCredentials(l layout) (*credentials, error) {
 	client(&c.controllers, "kube-controller-manager", "system:kube-controller-manager")
 	client(&c.scheduler, "kube-scheduler", "system:kube-scheduler")
 	client(&c.node, "node", "system:node:"+nodeName, "system:nodes")
+	server(&c.nodeServer, "node-server", "127.0.0.1")
+	client(&c.nodeClient, "node-client", nodeClientName)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +120,8 @@ func apiServerArgs(l layout, c *credentials, p ports) []string {
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.api),
 		"--tls-cert-file=" + c.api.certFile, "--tls-private-key-file=" + c.api.keyFile,
 		"--client-ca-file=" + c.ca.file(),
+		"--kubelet-certificate-authority=" + c.ca.file(), "--kubelet-preferred-address-types=InternalIP",
+		"--kubelet-client-certificate=" + c.nodeClient.certFile, "--kubelet-client-key=" + c.nodeClient.keyFile,
 		"--service-cluster-ip-range=" + serviceRange,
 		"--endpoint-reconciler-type=none", // EndpointSlices refuse loopback addresses
 		"--service-account-issuer=" + issuer,

@@ -7,9 +7,11 @@ package nodeagent
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -35,6 +37,9 @@ type Options struct {
 	Dir string
 	// RecordDir is where running processes are recorded; see [process.EndRecorded].
 	RecordDir string
+	// Serving is the TLS configuration of the port where the API server asks for logs: a certificate of its own, and whom
+	// it answers. Nil is no such port.
+	Serving *tls.Config
 	// Images maps an image reference, or a program's base name, to a local executable.
 	Images map[string]string
 	// Log receives a line for each thing that happens, and what the Kubernetes client has to say.
@@ -52,6 +57,8 @@ type Agent struct {
 	addresses *addresses
 	objects   *objects
 	services  *services
+	logServer *http.Server
+	logPort   int
 
 	logging sync.Mutex
 
@@ -86,7 +93,13 @@ func Start(ctx context.Context, o Options) (*Agent, error) {
 			return nil, err
 		}
 	}
+	if o.Serving != nil {
+		if a.logPort, err = a.serveLogs(o.Serving); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.register(ctx); err != nil {
+		a.stopLogs()
 		return nil, err
 	}
 	// The agent outlives the context of its start, which may have a deadline.
@@ -153,6 +166,7 @@ func (a *Agent) Stop(grace time.Duration) {
 	}
 	a.mu.Unlock()
 	a.cancel()
+	a.stopLogs()
 	deadline := time.AfterFunc(grace+time.Second, func() {
 		for _, w := range workers {
 			w.kill()

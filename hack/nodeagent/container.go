@@ -328,10 +328,14 @@ func (c *container) pause(d time.Duration) bool {
 
 func (c *container) logPath() string { return filepath.Join(c.pod.dir, c.spec.Name+".log") }
 
+func (c *container) previousLogPath() string {
+	return filepath.Join(c.pod.dir, c.spec.Name+".previous.log")
+}
+
 // openLog begins a log for a new run and keeps the one of the run before.
 func (c *container) openLog() (*os.File, error) {
 	path := c.logPath()
-	if err := os.Rename(path, filepath.Join(c.pod.dir, c.spec.Name+".previous.log")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Rename(path, c.previousLogPath()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)

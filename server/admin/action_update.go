@@ -32,6 +32,7 @@ func (e *errand) assignments(w *write) ([]database.Assignment, error) {
 	problems := &violations{}
 	m := e.scope.Model()
 	var set []database.Assignment
+	e.record.Fields = nil // those of a run that failed
 	given := &rowData{scope: e.scope}
 	for _, a := range e.declared.Set {
 		if a.Parameter == "" {

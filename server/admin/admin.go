@@ -15,6 +15,7 @@ package admin
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
@@ -41,6 +42,8 @@ type Settings struct {
 	Endpoint string
 	// SealKey is the key of cursors and confirmation tokens.
 	SealKey []byte
+	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.
+	StatementTimeout time.Duration
 	// MaxResultBytes is the size at which the rows of an answer are cut off.
 	MaxResultBytes int
 	// Audit is told of every change and refusal; it may be nil.

@@ -92,14 +92,21 @@ func (c *call) bulk() ([]byte, error) {
 	return b.answer()
 }
 
-// run writes the items in a transaction. With check, constraints are checked after each.
-func (b *bulkRun) run(check bool) error {
+// restart forgets what came of the items.
+func (b *bulkRun) restart() {
 	b.results = bulkResults{Success: []bulkSuccess{}, Errors: []bulkError{}}
 	b.along = map[string]json.RawMessage{}
+}
+
+// run writes the items in a transaction, and all of them again if others got in its way. With check, constraints are
+// checked after each.
+func (b *bulkRun) run(check bool) error {
+	b.restart()
 	if b.atomic && b.keepProblems() {
 		return errNothingKept
 	}
-	return b.db.Transact(b.ctx, func(tx database.Tx) error {
+	return database.Transact(b.ctx, b.db, b.settings.StatementTimeout, func(tx database.Tx) error {
+		b.restart()
 		w := &write{b.call, tx}
 		for i, item := range b.items {
 			if item.problem != nil {

@@ -122,6 +122,8 @@ func tell(e *database.Error) *toolError {
 		return violationOf(nil, e.Violation)
 	case database.Locked:
 		return &toolError{Code: CodeUnavailable, Message: "another transaction holds what this call needs, and nothing was changed; try again in a few seconds"}
+	case database.Contended:
+		return &toolError{Code: CodeConflict, Message: "other changes to the same rows got in the way each time, and nothing was changed; try again"}
 	case database.Refused:
 		return &toolError{Code: CodePermissionDenied, Message: "the database user of this endpoint may not do that, and trying again will not help; whoever administers the database can grant it"}
 	case database.Full:

@@ -28,6 +28,9 @@ const (
 	maxJournalText  = 200
 )
 
+// cutMark stands at the end of a text that was cut. It is ASCII: the database's encoding may have nothing else.
+const cutMark = "..."
+
 // fieldChange is what became of one field. A member is absent where there was no row.
 type fieldChange struct {
 	Before json.RawMessage `json:"before,omitempty"`
@@ -87,13 +90,13 @@ func shorten(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	text := plainText(raw)
-	cut, _ := json.Marshal(strings.ToValidUTF8(text[:min(len(text), maxJournalValue)], "") + "…") // a string: it cannot fail
+	cut, _ := json.Marshal(strings.ToValidUTF8(text[:min(len(text), maxJournalValue)], "") + cutMark) // a string: it cannot fail
 	return cut
 }
 
 func excerpt(text string) string {
 	if runes := []rune(text); len(runes) > maxJournalText {
-		return string(runes[:maxJournalText-1]) + "…"
+		return string(runes[:maxJournalText-len(cutMark)]) + cutMark
 	}
 	return text
 }

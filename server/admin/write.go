@@ -57,10 +57,10 @@ func (c *call) recordRow(r *row, inlines *inlineChanges) {
 	}
 }
 
-// transact runs do in one transaction. A dry run does all the same, checks what would be checked on commit, and undoes
-// it.
+// transact runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A dry
+// run does the same, checks what a commit would check, and undoes it.
 func (c *call) transact(dryRun bool, do func(*write) error) error {
-	err := c.db.Transact(c.ctx, func(tx database.Tx) error {
+	err := database.Transact(c.ctx, c.db, c.settings.StatementTimeout, func(tx database.Tx) error {
 		if err := do(&write{c, tx}); err != nil {
 			return err
 		}

@@ -20,9 +20,9 @@ type DB interface {
 	// Select answers a plan made from a Schema of this DB. It appends the rows to out as JSON objects joined by commas
 	// (no brackets), values straight from the wire, and returns the extended slice. Any error is an *Error.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
-	// Transact runs do in one transaction: committed where do returns nil, and rolled back where it returns an error,
-	// which Transact then returns as it is. Where the database could not be asked at all, do is not run; do is never run
-	// twice. It must not be used on a database whose settings say ReadOnly.
+	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and returns
+	// that error as it is. If the database could not be asked at all, do is not run. It never runs do twice: the function
+	// Transact of this package does. It must not be used on a database whose settings say ReadOnly.
 	Transact(ctx context.Context, do func(Tx) error) error
 	// Ping asks the database for a sign of life.
 	Ping(ctx context.Context) error
@@ -99,6 +99,8 @@ const (
 	Violated Code = "violated"
 	// Locked: another transaction holds what the statement needs, or both waited for each other.
 	Locked Code = "locked"
+	// Contended: other transactions got in the way of this one each time that it was run.
+	Contended Code = "contended"
 	// Refused: the database's user may not do that.
 	Refused Code = "refused"
 	// Full: the database has no room left for the write.

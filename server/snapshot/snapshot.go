@@ -34,11 +34,12 @@ type Snapshot struct {
 func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema)
 	settings := admin.Settings{
-		Endpoint:       config.Endpoint.Namespace + "/" + config.Endpoint.Name,
-		SealKey:        sealKey(config),
-		MaxResultBytes: config.Endpoint.Limits.MaxResultBytes,
-		Audit:          log,
-		Webhook:        hooks,
+		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
+		SealKey:          sealKey(config),
+		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
+		MaxResultBytes:   config.Endpoint.Limits.MaxResultBytes,
+		Audit:            log,
+		Webhook:          hooks,
 	}
 	s := &Snapshot{
 		config: config,

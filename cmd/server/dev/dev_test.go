@@ -3,6 +3,8 @@ package dev
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -57,6 +59,17 @@ func freeAddress(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// openState opens a state folder until the test ends.
+func openState(t *testing.T, folder string) *State {
+	t.Helper()
+	s, err := OpenState(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
 // start runs the command until the returned function is called.
@@ -154,6 +167,8 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	}
 	replace(strings.Replace(notes, "expose:", "expsoe:", 1))
 	out.waitFor(t, `unknown field "spec.expsoe"`)
+	replace(notes)
+	out.waitFor(t, "The manifests can be used again.")
 	if status, _ := ask(t, printed, token); status != http.StatusOK {
 		t.Errorf("bad manifests took the good ones down: %d", status)
 	}
@@ -161,12 +176,16 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	out.waitFor(t, "table nope does not exist")
 	replace(strings.Replace(notes, "{endpointRef: {name: notes}, table", "{endpointRef: {name: note}, table", 1))
 	out.waitFor(t, "not used: MCPModelExposure default/note, since there is no MCPEndpoint default/note")
+	out.waitFor(t, "  note: no longer\n")
 	replace(strings.Replace(notes, "spec: {endpointRef: {name: notes}, permissions", "spec: {endpointRef: {name: notes}, active: false, permissions", 1))
 	out.waitFor(t, "default/agent is refused: Inactive")
 	if status, _ := ask(t, printed, token); status != http.StatusUnauthorized {
 		t.Errorf("an inactive token gets %d", status)
 	}
 	end()
+	if printed := out.String(); strings.Count(printed, "is served at") != 1 || strings.Count(printed, "mcpServers") != 1 {
+		t.Errorf("what had not changed was printed again:\n%s", printed)
+	}
 
 	// The next start has the same token, and the rows that were there.
 	replace(notes)
@@ -174,6 +193,46 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	printed = out.waitFor(t, "mcpServers")
 	if again := bearerToken.FindStringSubmatch(printed)[1]; again != token {
 		t.Errorf("the next start has another token")
+	}
+}
+
+func TestDevServesAnExistingSQLiteFileInPlaceAndWritesAuditLines(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.sqlite")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('mine')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	manifests := write(t, map[string]string{"notes.yaml": strings.Replace(notes, "verbs: [view]", "verbs: [view, change]", 1)})
+	state := t.TempDir()
+	out, end := start(t, "-f", manifests, "--state", state, "--sqlite", file)
+	printed := out.waitFor(t, "mcpServers")
+	token := bearerToken.FindStringSubmatch(printed)[1]
+	if _, body := ask(t, printed, token); !strings.Contains(body, "mine") || strings.Contains(body, "hello") {
+		t.Errorf("listed %s", body)
+	}
+	if _, body := call(t, printed, token, "update_note", `{"id":1,"data":{"text":"ours"}}`); !strings.Contains(body, "success") {
+		t.Error(body)
+	}
+	call(t, printed, token, "delete_note", `{"id":1}`)
+	end()
+	var outcomes []string
+	for line := range strings.Lines(out.String()) {
+		var audit struct{ Msg, Outcome string }
+		if json.Unmarshal([]byte(line), &audit) == nil && audit.Msg == "audit" {
+			outcomes = append(outcomes, audit.Outcome)
+		}
+	}
+	if fmt.Sprint(outcomes) != "[ok permission_denied]" {
+		t.Errorf("audit lines with the outcomes %v in\n%s", outcomes, out)
+	}
+	if _, err := os.Stat(filepath.Join(state, "sqlite")); !os.IsNotExist(err) {
+		t.Errorf("a file was made in the state: %v", err)
 	}
 }
 
@@ -238,7 +297,7 @@ func TestDevTakesTheHeadersOfAWebhookFromASecretAmongTheManifests(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			files := notes[:exposure] + notes[token:] + webhookYAML + tc.secret
 			s := &manifestSource{
-				paths: []string{write(t, map[string]string{"notes.yaml": files})}, state: State(t.TempDir()),
+				paths: []string{write(t, map[string]string{"notes.yaml": files})}, state: openState(t, t.TempDir()),
 				baseURL: "http://127.0.0.1:1", statusKey: "key", sealKey: contract.NewSealKey(),
 			}
 			o, err := s.load(time.Now())
@@ -251,7 +310,7 @@ func TestDevTakesTheHeadersOfAWebhookFromASecretAmongTheManifests(t *testing.T) 
 			if got := fmt.Sprint(o.config.Models[0].Actions[0].Webhook.Headers); got != tc.headers {
 				t.Errorf("headers %s, want %s", got, tc.headers)
 			}
-			printed := o.describe(&contract.Status{})
+			printed := o.report(&contract.Status{}).String()
 			if strings.Contains(printed, "lacks something") != (tc.lack != "") || !strings.Contains(printed, tc.lack) || strings.Contains(printed, "hush") {
 				t.Errorf("printed:\n%s", printed)
 			}

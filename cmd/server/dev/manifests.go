@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -28,7 +29,7 @@ type Manifests struct {
 	Exposures []v1alpha1.MCPModelExposure
 	Tokens    []v1alpha1.MCPToken
 	Secrets   map[types.NamespacedName]map[string][]byte
-	// WebhookHosts are the hosts for which Secrets are, by their annotations.
+	// WebhookHosts are the hosts that Secrets may be sent to, by their annotations.
 	WebhookHosts map[types.NamespacedName]string
 	ConfigMaps   map[types.NamespacedName]map[string][]byte
 	// Ignored are the other objects, as "Kind name": dev needs nothing of them.
@@ -59,8 +60,8 @@ func ReadManifests(paths []string) (*Manifests, error) {
 	return m, errors.Join(errs...)
 }
 
-// manifestFiles are the file itself, or those below a folder that are named like manifests. Folders whose names begin
-// with a dot are passed over.
+// manifestFiles are the file itself, or the files below a folder that are named like manifests. Folders whose names begin
+// with a dot are skipped.
 func manifestFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -150,24 +151,28 @@ func (m *Manifests) readDocument(document []byte, file string, seen map[string]s
 func (m *Manifests) add(kind string, key types.NamespacedName, encoded []byte) error {
 	switch kind {
 	case "mcpadmin.dev/v1alpha1 MCPEndpoint":
-		return appendStrict(&m.Endpoints, encoded, func(e *v1alpha1.MCPEndpoint) { e.Namespace = key.Namespace })
+		return appendStrict(&m.Endpoints, key, encoded, func(e *v1alpha1.MCPEndpoint) { e.Namespace = key.Namespace })
 	case "mcpadmin.dev/v1alpha1 MCPModelExposure":
-		return appendStrict(&m.Exposures, encoded, func(e *v1alpha1.MCPModelExposure) { e.Namespace = key.Namespace })
+		return appendStrict(&m.Exposures, key, encoded, func(e *v1alpha1.MCPModelExposure) { e.Namespace = key.Namespace })
 	case "mcpadmin.dev/v1alpha1 MCPToken":
-		return appendStrict(&m.Tokens, encoded, func(t *v1alpha1.MCPToken) { t.Namespace = key.Namespace })
+		return appendStrict(&m.Tokens, key, encoded, func(t *v1alpha1.MCPToken) { t.Namespace = key.Namespace })
 	case "v1 Secret":
 		var secrets []corev1.Secret
-		if err := appendStrict(&secrets, encoded, func(*corev1.Secret) {}); err != nil {
+		if err := appendStrict(&secrets, key, encoded, func(*corev1.Secret) {}); err != nil {
 			return err
 		}
 		m.Secrets[key] = withStrings(secrets[0].Data, secrets[0].StringData)
+		if err := checkKeys(m.Secrets[key]); err != nil {
+			return err
+		}
 		m.WebhookHosts[key] = secrets[0].Annotations[v1alpha1.WebhookHostAnnotation]
 	case "v1 ConfigMap":
 		var maps []corev1.ConfigMap
-		if err := appendStrict(&maps, encoded, func(*corev1.ConfigMap) {}); err != nil {
+		if err := appendStrict(&maps, key, encoded, func(*corev1.ConfigMap) {}); err != nil {
 			return err
 		}
 		m.ConfigMaps[key] = withStrings(maps[0].BinaryData, maps[0].Data)
+		return checkKeys(m.ConfigMaps[key])
 	default:
 		if strings.HasPrefix(kind, v1alpha1.GroupVersion.Group+"/") {
 			return fmt.Errorf("%s is no kind of %s", kind, v1alpha1.GroupVersion)
@@ -177,8 +182,11 @@ func (m *Manifests) add(kind string, key types.NamespacedName, encoded []byte) e
 	return nil
 }
 
-// appendStrict decodes one object, refusing fields that its kind does not have.
-func appendStrict[T any](list *[]T, encoded []byte, complete func(*T)) error {
+// appendStrict decodes one object. It refuses fields that its kind does not have, and names that the API server refuses.
+func appendStrict[T any](list *[]T, key types.NamespacedName, encoded []byte, complete func(*T)) error {
+	if err := checkName(key); err != nil {
+		return err
+	}
 	var object T
 	strict, err := kjson.UnmarshalStrict(encoded, &object)
 	if err = errors.Join(append(strict, err)...); err != nil {
@@ -186,6 +194,27 @@ func appendStrict[T any](list *[]T, encoded []byte, complete func(*T)) error {
 	}
 	complete(&object)
 	*list = append(*list, object)
+	return nil
+}
+
+// checkName refuses names that the API server refuses. Files of the state are named like objects.
+func checkName(key types.NamespacedName) error {
+	if wrong := validation.IsDNS1123Label(key.Namespace); len(wrong) > 0 {
+		return fmt.Errorf("metadata.namespace: %s", strings.Join(wrong, "; "))
+	}
+	if wrong := validation.IsDNS1123Subdomain(key.Name); len(wrong) > 0 {
+		return fmt.Errorf("metadata.name: %s", strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// checkKeys refuses keys that the API server refuses in a ConfigMap or a Secret.
+func checkKeys(data map[string][]byte) error {
+	for key := range data {
+		if wrong := validation.IsConfigMapKey(key); len(wrong) > 0 {
+			return fmt.Errorf("data: key %q: %s", key, strings.Join(wrong, "; "))
+		}
+	}
 	return nil
 }
 
@@ -228,7 +257,7 @@ func namespaceOr(namespace string) string {
 	return namespace
 }
 
-// Endpoint returns the endpoint of that name ("name" or "namespace/name"), or the only one where the name is empty.
+// Endpoint returns the endpoint of that name ("name" or "namespace/name"), or the only one if the name is empty.
 func (m *Manifests) Endpoint(name string) (*v1alpha1.MCPEndpoint, error) {
 	var names []string
 	var found []*v1alpha1.MCPEndpoint

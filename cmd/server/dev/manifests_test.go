@@ -59,16 +59,20 @@ func TestManifestsOfAFolderAreReadWithItsSubfolders(t *testing.T) {
 
 func TestManifestsAreReadAsStrictlyAsTheAPIServerDoes(t *testing.T) {
 	for name, tc := range map[string]struct{ yaml, want string }{
-		"an unknown field":           {strings.Replace(endpointYAML, "emptyDir: {}", "emptyDir: {}, claims: {}", 1), `MCPEndpoint default/notes: unknown field "spec.database.sqlite.claims"`},
-		"a field in other letters":   {strings.Replace(endpointYAML, "database:", "Database:", 1), `unknown field "spec.Database"`},
-		"a field given twice":        {endpointYAML + "spec: {}\n", `key "spec" already set`},
-		"an object given twice":      {endpointYAML + "---\n" + endpointYAML, "MCPEndpoint default/notes is in"},
-		"a kind that does not exist": {"apiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToke\nmetadata: {name: x}\n", "MCPToke is no kind of mcpadmin.dev/v1alpha1"},
-		"another version":            {"apiVersion: mcpadmin.dev/v1\nkind: MCPToken\nmetadata: {name: x}\n", "is no kind of mcpadmin.dev/v1alpha1"},
-		"no name":                    {"apiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToken\nmetadata: {}\n", "metadata.name is missing"},
-		"no kind":                    {"metadata: {name: x}\n", "an object without apiVersion and kind"},
-		"no YAML":                    {"a: [", "x.yaml"},
-		"a wrong type":               {strings.Replace(endpointYAML, "emptyDir: {}", "emptyDir: 1", 1), "emptyDir"},
+		"an unknown field":            {strings.Replace(endpointYAML, "emptyDir: {}", "emptyDir: {}, claims: {}", 1), `MCPEndpoint default/notes: unknown field "spec.database.sqlite.claims"`},
+		"a field in other letters":    {strings.Replace(endpointYAML, "database:", "Database:", 1), `unknown field "spec.Database"`},
+		"a field given twice":         {endpointYAML + "spec: {}\n", `key "spec" already set`},
+		"an object given twice":       {endpointYAML + "---\n" + endpointYAML, "MCPEndpoint default/notes is in"},
+		"a kind that does not exist":  {"apiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToke\nmetadata: {name: x}\n", "MCPToke is no kind of mcpadmin.dev/v1alpha1"},
+		"another version":             {"apiVersion: mcpadmin.dev/v1\nkind: MCPToken\nmetadata: {name: x}\n", "is no kind of mcpadmin.dev/v1alpha1"},
+		"no name":                     {"apiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToken\nmetadata: {}\n", "metadata.name is missing"},
+		"no kind":                     {"metadata: {name: x}\n", "an object without apiVersion and kind"},
+		"a namespace that is a path":  {strings.Replace(endpointYAML, "{name: notes}", "{name: notes, namespace: ../../../x}", 1), "metadata.namespace: a lowercase RFC 1123 label"},
+		"a name that is a path":       {strings.Replace(endpointYAML, "{name: notes}", "{name: ../x}", 1), "metadata.name: a lowercase RFC 1123 subdomain"},
+		"a ConfigMap's key is a path": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {../x: text}\n", `data: key "../x": a valid config key`},
+		"a Secret's key is a path":    {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: {a/b: text}\n", `data: key "a/b": a valid config key`},
+		"no YAML":                     {"a: [", "x.yaml"},
+		"a wrong type":                {strings.Replace(endpointYAML, "emptyDir: {}", "emptyDir: 1", 1), "emptyDir"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadManifests([]string{write(t, map[string]string{"x.yaml": tc.yaml})})

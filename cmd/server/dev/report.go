@@ -1,7 +1,6 @@
 package dev
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,26 +16,32 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// reporter prints what the server serves, each time that it is another.
+// reporter prints what the server serves: all of it at first, then what has changed.
 type reporter struct {
 	out io.Writer
 	mu  sync.Mutex
 	o   *outcome
-	// shown is what was printed last.
-	shown string
+	// shown is what was printed last; nil is nothing yet.
+	shown report
+	// failing reports whether the manifests could not be used when they were last read.
+	failing bool
 }
 
 func (r *reporter) compiled(o *outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.o = o
+	if r.failing {
+		r.failing = false
+		fmt.Fprint(r.out, "The manifests can be used again.\n\n")
+	}
 }
 
 func (r *reporter) failed(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.failing = true
 	fmt.Fprintf(r.out, "The manifests cannot be used; what was served before stays:\n%s\n\n", indent(err.Error()))
-	r.shown = ""
 }
 
 // follow asks the server's own /status, as the controllers would, and prints what changed.
@@ -75,71 +79,93 @@ func fetchStatus(ctx context.Context, url, key string) (*contract.Status, error)
 	return &status, json.NewDecoder(response.Body).Decode(&status)
 }
 
-// print shows a status that is of the newest Config and says something new.
+// print shows a status of the newest Config: the first one whole, of later ones what has changed.
 func (r *reporter) print(status *contract.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.o == nil || status.Revision != r.o.config.Revision || status.Database.Reason == contract.ReasonConnecting {
 		return
 	}
-	text := r.o.describe(status)
-	if text == r.shown {
-		return
+	now, before := r.o.report(status), r.shown
+	r.shown = now
+	if before != nil {
+		now = now.since(before)
 	}
-	r.shown = text
-	fmt.Fprint(r.out, text)
+	fmt.Fprint(r.out, now)
 }
 
-// describe says what is served: the URL, the models, the tokens with their client configuration.
-func (o *outcome) describe(status *contract.Status) string {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s/%s is served at %s\n", o.endpoint.Namespace, o.endpoint.Name, o.config.Endpoint.URL)
+// report says what is served: the URL, the models, the tokens with their client configuration.
+func (o *outcome) report(status *contract.Status) report {
+	return report{{entries: o.reportEndpoint(status)}, {"MODELS", o.reportModels(status)}, {"TOKENS", o.reportTokens()}}
+}
+
+func (o *outcome) reportEndpoint(status *contract.Status) []entry {
+	entries := []entry{{"endpoint", fmt.Sprintf("%s/%s is served at %s", o.endpoint.Namespace, o.endpoint.Name, o.config.Endpoint.URL), nil}}
 	if d := status.Database; d.Reason == contract.ReasonConnected {
-		fmt.Fprintf(&b, "database: %s %s, %s\n", d.Engine, d.Version, d.Name)
-		o.describeAudit(&b, d.AuditProblem)
+		entries = append(entries, entry{"database", fmt.Sprintf("database: %s %s, %s", d.Engine, d.Version, d.Name), nil})
+		entries = append(entries, o.reportAudit(d.AuditProblem)...)
 	} else {
-		fmt.Fprintf(&b, "database: %s: %s\n", d.Reason, d.Message)
+		entries = append(entries, entry{"database", fmt.Sprintf("database: %s: %s", d.Reason, d.Message), nil})
 	}
 	if len(o.ignored) > 0 {
-		fmt.Fprintf(&b, "not used: %s\n", strings.Join(o.ignored, ", "))
+		entries = append(entries, entry{"not used", "not used: " + strings.Join(o.ignored, ", "), nil})
 	}
-	b.WriteString("\nMODELS\n")
-	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	return entries
+}
+
+// reportAudit says where changes are recorded.
+func (o *outcome) reportAudit(problem string) []entry {
+	switch table := o.config.Endpoint.Audit; {
+	case table == nil:
+		return nil
+	case problem != "":
+		return []entry{{"audit", "audit: " + problem, nil}}
+	}
+	return []entry{{"audit", "audit: " + o.endpoint.Spec.Audit.Table.String(), nil}}
+}
+
+func (o *outcome) reportModels(status *contract.Status) []entry {
+	var entries []entry
 	for _, m := range status.Models {
+		e := entry{name: m.Name}
 		if m.Served() {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", m.Name, m.Table, operations(&m))
+			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Table, operations(&m))
 		} else {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", m.Name, m.Reason, m.Message)
+			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
-	}
-	table.Flush()
-	for _, m := range status.Models {
 		for _, note := range m.Notes {
-			fmt.Fprintf(&b, "  %s: %s\n", m.Name, note)
+			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", m.Name, note))
 		}
+		entries = append(entries, e)
 	}
 	for _, key := range sortedKeys(o.verdicts.Exposures) {
+		name := fmt.Sprintf("MCPModelExposure %s", key)
 		switch v := o.verdicts.Exposures[key]; {
 		case !v.Accepted:
-			fmt.Fprintf(&b, "  MCPModelExposure %s: %s: %s\n", key, v.Reason, v.Message)
+			entries = append(entries, entry{name, "", []string{fmt.Sprintf("  %s: %s: %s", name, v.Reason, v.Message)}})
 		case v.Lack.Reason != "":
-			fmt.Fprintf(&b, "  MCPModelExposure %s lacks something: %s: %s\n", key, v.Lack.Reason, v.Lack.Message)
+			entries = append(entries, entry{name, "", []string{fmt.Sprintf("  %s lacks something: %s: %s", name, v.Lack.Reason, v.Lack.Message)}})
 		}
 	}
-	b.WriteString("\nTOKENS\n")
+	return entries
+}
+
+func (o *outcome) reportTokens() []entry {
+	var entries []entry
 	for _, key := range sortedKeys(o.verdicts.Tokens) {
+		e := entry{name: key.String()}
 		switch v := o.verdicts.Tokens[key]; {
 		case !v.InForce:
-			fmt.Fprintf(&b, "  %s is refused: %s: %s\n", key, v.Reason, v.Message)
+			e.row = fmt.Sprintf("  %s is refused: %s: %s", key, v.Reason, v.Message)
 		case o.texts[key] == "":
-			fmt.Fprintf(&b, "  %s: only its hash is known\n", key)
+			e.row = fmt.Sprintf("  %s: only its hash is known", key)
 		default:
 			configuration := contract.ClientConfiguration(o.endpoint.Name, o.config.Endpoint.URL, o.texts[key])
-			fmt.Fprintf(&b, "  %s\n%s\n", key, indent(indent(strings.TrimSpace(string(configuration)))))
+			e.row = fmt.Sprintf("  %s\n%s", key, indent(indent(strings.TrimSpace(string(configuration)))))
 		}
+		entries = append(entries, e)
 	}
-	b.WriteString("\n")
-	return b.String()
+	return entries
 }
 
 // operations are a model's tools without its name, which stands before them.
@@ -149,17 +175,6 @@ func operations(m *contract.ModelStatus) string {
 		names[i] = strings.TrimSuffix(tool, "_"+m.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// describeAudit says where changes are recorded.
-func (o *outcome) describeAudit(b *bytes.Buffer, problem string) {
-	switch table := o.config.Endpoint.Audit; {
-	case table == nil:
-	case problem != "":
-		fmt.Fprintf(b, "audit: %s\n", problem)
-	default:
-		fmt.Fprintf(b, "audit: %s\n", o.endpoint.Spec.Audit.Table)
-	}
 }
 
 func sortedKeys[V any](m map[types.NamespacedName]V) []types.NamespacedName {

@@ -1,15 +1,11 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -23,9 +19,11 @@ const settle = 100 * time.Millisecond
 
 // manifestSource is the source of a server's Config that reads manifests and watches their files.
 type manifestSource struct {
-	paths     []string
-	endpoint  string
-	state     State
+	paths    []string
+	endpoint string
+	state    *State
+	// sqlite is an existing SQLite file to serve instead of the state's; "" if there is none.
+	sqlite    string
 	baseURL   string
 	statusKey string
 	sealKey   string
@@ -41,7 +39,7 @@ type outcome struct {
 	endpoint *v1alpha1.MCPEndpoint
 	config   *contract.Config
 	verdicts compile.Verdicts
-	// texts are the tokens' texts, where they are known.
+	// texts are the tokens' texts that are known.
 	texts   map[types.NamespacedName]string
 	ignored []string
 	update  source.Update
@@ -51,19 +49,15 @@ var _ source.Source = (*manifestSource)(nil)
 
 // Run implements source.Source.
 func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) error {
-	watcher, err := fsnotify.NewWatcher()
+	watched, err := newWatch(s.paths, s.state.Folder())
 	if err != nil {
 		return err
 	}
-	defer watcher.Close()
+	defer watched.Close()
 	load := func() {
-		for _, path := range s.paths {
-			if err := watch(watcher, path, string(s.state)); err != nil {
-				s.failed(err)
-			}
-		}
+		unwatched := watched.renew()
 		o, err := s.load(time.Now())
-		if err != nil {
+		if err = cmp.Or(err, unwatched); err != nil {
 			s.failed(err)
 			return
 		}
@@ -76,43 +70,16 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-watcher.Events:
-			timer.Reset(settle)
-		case err := <-watcher.Errors:
+		case event := <-watched.Events:
+			if watched.concerns(event) {
+				timer.Reset(settle)
+			}
+		case err := <-watched.Errors:
 			s.failed(err)
 		case <-timer.C:
 			load()
 		}
 	}
-}
-
-// watch watches a file by its folder, since editors replace files, or a folder with all below it that manifests are
-// read from. The state is none of that: the server itself writes there, and reading must not be what causes the next
-// reading. Watching twice does no harm.
-func watch(watcher *fsnotify.Watcher, path, state string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return watcher.Add(filepath.Dir(path))
-	}
-	return filepath.WalkDir(path, func(folder string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil || !entry.IsDir():
-			return err
-		case folder != path && strings.HasPrefix(entry.Name(), "."), samePlace(folder, state):
-			return fs.SkipDir
-		}
-		return watcher.Add(folder)
-	})
-}
-
-// samePlace is whether two paths lead to the same folder.
-func samePlace(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // load reads the manifests and compiles them.
@@ -147,7 +114,7 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 	if v := o.verdicts.Endpoint; !v.Accepted {
 		return nil, fmt.Errorf("MCPEndpoint %s/%s: %s", endpoint.Namespace, endpoint.Name, v.Message)
 	}
-	if err := s.state.WriteSQLiteInit(endpoint, m); err != nil {
+	if err := s.prepareSQLite(endpoint, m); err != nil {
 		return nil, err
 	}
 	o.update = source.Update{Config: o.config}
@@ -163,4 +130,16 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// prepareSQLite makes what the server needs for a new SQLite file. A file of the user's own needs nothing.
+func (s *manifestSource) prepareSQLite(endpoint *v1alpha1.MCPEndpoint, m *Manifests) error {
+	switch {
+	case endpoint.Spec.Database.SQLite == nil && s.sqlite != "":
+		return fmt.Errorf("--sqlite: MCPEndpoint %s/%s has no spec.database.sqlite; write `database: {sqlite: {emptyDir: {}}}` there",
+			endpoint.Namespace, endpoint.Name)
+	case endpoint.Spec.Database.SQLite == nil || s.sqlite != "":
+		return nil
+	}
+	return s.state.WriteSQLiteInit(endpoint, m)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,51 +16,82 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// State is the folder that keeps what a cluster would keep: generated tokens and SQLite files.
-type State string
+// State is the folder that keeps what a cluster would keep: generated tokens and SQLite files. All its files are reached
+// through an os.Root, so neither a name nor a symbolic link leads out of the folder.
+type State struct{ root *os.Root }
 
-// Token returns the text of a generated token: that of tokens/NAMESPACE/NAME, which is made where it is not there.
-func (s State) Token(key types.NamespacedName) (string, error) {
-	file := filepath.Join(string(s), "tokens", key.Namespace, key.Name)
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
+// OpenState opens the folder and makes it if it does not exist. Its tokens are plain text, so git is told to ignore it.
+func OpenState(folder string) (*State, error) {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(absolute, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(absolute)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{root}
+	if _, err := root.Lstat(".gitignore"); errors.Is(err, fs.ErrNotExist) {
+		if err := s.write(".gitignore", []byte("*\n")); err != nil {
+			return nil, errors.Join(err, root.Close())
+		}
+	}
+	return s, nil
+}
+
+// Close ends the use of the folder; its files stay.
+func (s *State) Close() error { return s.root.Close() }
+
+// Folder is the absolute path of the folder.
+func (s *State) Folder() string { return s.root.Name() }
+
+// Token returns the text of a generated token: the content of tokens/NAMESPACE/NAME, which is made if it does not exist.
+func (s *State) Token(key types.NamespacedName) (string, error) {
+	file := filepath.Join("tokens", key.Namespace, key.Name)
+	text, err := s.root.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte(contract.NewToken() + "\n")
-		err = writePrivate(file, text)
+		err = s.write(file, text)
 	}
 	return strings.TrimRight(string(text), "\r\n"), err
 }
 
-// SQLiteFile is the file of an endpoint's SQLite database.
-func (s State) SQLiteFile(e *v1alpha1.MCPEndpoint) string {
-	return filepath.Join(string(s), "sqlite", e.Namespace, e.Name, "database.sqlite")
+// SQLiteFile is the path of an endpoint's SQLite database.
+func (s *State) SQLiteFile(e *v1alpha1.MCPEndpoint) string {
+	return filepath.Join(s.Folder(), sqliteFolder(e), "database.sqlite")
 }
 
-// SQLiteInitDir is the folder of the files that fill a new SQLite database.
-func (s State) SQLiteInitDir(e *v1alpha1.MCPEndpoint) string {
-	return filepath.Join(filepath.Dir(s.SQLiteFile(e)), "init")
+// SQLiteInitDir is the path of the folder with the files that fill a new SQLite database.
+func (s *State) SQLiteInitDir(e *v1alpha1.MCPEndpoint) string {
+	return filepath.Join(s.Folder(), initFolder(e))
 }
 
-// WriteSQLiteInit writes the ConfigMap that fills a new SQLite file to SQLiteInitDir, one file for each key, as a volume
-// would show it. Without a ConfigMap the folder is empty.
-func (s State) WriteSQLiteInit(e *v1alpha1.MCPEndpoint, m *Manifests) error {
-	sqlite := e.Spec.Database.SQLite
-	if sqlite == nil {
-		return nil
-	}
+func sqliteFolder(e *v1alpha1.MCPEndpoint) string {
+	return filepath.Join("sqlite", e.Namespace, e.Name)
+}
+
+func initFolder(e *v1alpha1.MCPEndpoint) string { return filepath.Join(sqliteFolder(e), "init") }
+
+// WriteSQLiteInit writes the ConfigMap that fills a new SQLite file to SQLiteInitDir: one file for each key, as a volume
+// has them. Without a ConfigMap the folder is empty.
+func (s *State) WriteSQLiteInit(e *v1alpha1.MCPEndpoint, m *Manifests) error {
 	var data map[string][]byte
-	if ref := sqlite.InitConfigMapRef; ref != nil {
+	if ref := e.Spec.Database.SQLite.InitConfigMapRef; ref != nil {
 		key := types.NamespacedName{Namespace: e.Namespace, Name: ref.Name}
 		var ok bool
 		if data, ok = m.ConfigMaps[key]; !ok {
 			return fmt.Errorf("spec.database.sqlite.initConfigMapRef: the manifests hold no ConfigMap %s", key)
 		}
 	}
-	folder := s.SQLiteInitDir(e)
-	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)); err != nil {
+	folder := initFolder(e)
+	if err := errors.Join(s.root.RemoveAll(folder), s.root.MkdirAll(folder, 0o700)); err != nil {
 		return err
 	}
 	for name, content := range data {
-		if err := writePrivate(filepath.Join(folder, filepath.Base(name)), content); err != nil {
+		if err := s.write(filepath.Join(folder, name), content); err != nil {
 			return err
 		}
 	}
@@ -67,8 +99,8 @@ func (s State) WriteSQLiteInit(e *v1alpha1.MCPEndpoint, m *Manifests) error {
 }
 
 // Credential is what the manifests, or the state for a generated token, tell of a token's text. The text itself is
-// returned too where it is known, for the client configuration.
-func (s State) Credential(t *v1alpha1.MCPToken, m *Manifests) (compile.Credential, string, error) {
+// returned too if it is known, for the client configuration.
+func (s *State) Credential(t *v1alpha1.MCPToken, m *Manifests) (compile.Credential, string, error) {
 	switch {
 	case t.Spec.TokenSecretRef != nil:
 		text, missing := m.secretKey(t, t.Spec.TokenSecretRef)
@@ -101,14 +133,14 @@ func (m *Manifests) secretKey(t *v1alpha1.MCPToken, ref *v1alpha1.SecretKeyRefer
 	return value, nil
 }
 
-// writePrivate writes a file that only its owner may read, whole or not at all.
-func writePrivate(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+// write writes a file of the folder that only its owner may read, whole or not at all.
+func (s *State) write(file string, content []byte) error {
+	if err := s.root.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
 	temporary := file + ".new"
-	if err := os.WriteFile(temporary, content, 0o600); err != nil {
+	if err := s.root.WriteFile(temporary, content, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(temporary, file)
+	return s.root.Rename(temporary, file)
 }

@@ -131,7 +131,7 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	case errLockWaitTimeout, errChangedSinceRead:
 		e.Code, e.Message = database.Locked, "another transaction holds a row that this one needs; try again"
 	case errDeadlock:
-		e.Code, e.Message = database.Locked, "two transactions waited for each other, and this one gave way; try again"
+		e.Code, e.Again, e.Message = database.Locked, true, "two transactions waited for each other, and this one gave way; try again"
 	case errNoSuchTable, errBadField, errNoSuchDatabase, errViewInvalid, errUnknownTable, errDefinitionChanged:
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
 	case errTableDenied, errColumnDenied, errDatabaseDenied, errSpecialDenied, errRoutineDenied:

@@ -7,9 +7,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
@@ -22,7 +22,7 @@ type call struct {
 	last lastRow
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var calls objpool.Pool[call]
 
 func (c *call) release() {
 	c.sql.Reset()
@@ -38,7 +38,7 @@ var nothing = database.Page{Total: -1}
 // Select implements database.DB. The rows are only counted where the page itself does not tell how many match; the count
 // is a statement of its own, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	extended, page := out, nothing
 	err := d.read(ctx, func(connection *conn) (err error) {
@@ -179,8 +179,11 @@ func (c *call) bind() error {
 				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session's zone
 			}
 		case []byte:
-			if arg.Kind == database.JSON {
+			switch {
+			case arg.Kind == database.JSON:
 				value = string(v) // the server takes no bytes for JSON
+			case v == nil:
+				value = []byte{} // no bytes are not NULL, but to the driver
 			}
 		case bool:
 			value = int64(0)

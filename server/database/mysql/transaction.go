@@ -101,7 +101,7 @@ func (t *transaction) Select(ctx context.Context, plan *database.Select, out []b
 	if t.failed != nil {
 		return out, nothing, t.failed
 	}
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	extended, page, err := t.db.run(ctx, t.conn, plan, c, out)
 	return extended, page, t.watch(err)
@@ -109,7 +109,7 @@ func (t *transaction) Select(ctx context.Context, plan *database.Select, out []b
 
 // Insert implements database.Tx.
 func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.sql.BuildInsert(t.conn.dialect(), plan); err != nil {
 		return out, t.fail(err)
@@ -175,7 +175,7 @@ func (t *transaction) Execute(ctx context.Context, statement *database.Declared)
 
 // affect builds and runs a statement, and returns how many rows it is about.
 func (t *transaction) affect(ctx context.Context, table *database.Table, build func(*call) error) (int64, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := build(c); err != nil {
 		return 0, t.fail(err)

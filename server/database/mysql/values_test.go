@@ -123,8 +123,8 @@ func TestLongValuesAndMasks(t *testing.T) {
 	if err != nil || !page.Shortened {
 		t.Fatal(page, err)
 	}
-	want := `{"v":"` + strings.Repeat("é", 50) + `…[cut: 2,000 bytes in all]","b":"` +
-		base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\xff", 75))) + `…[cut: 300 bytes in all]","card":"****1111"}`
+	want := `{"v":"` + strings.Repeat("é", 50) + `...[cut: 2,000 bytes in all]","b":"` +
+		base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\xff", 75))) + `...[cut: 300 bytes in all]","card":"****1111"}`
 	if string(out) != want {
 		t.Errorf("got  %s\nwant %s", out, want)
 	}

@@ -96,7 +96,9 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		if aboutParameter(answer) {
 			e.Message = answer.Message
 		}
-	case answer.Code == "40001", answer.Code == "40P01", answer.Code == "55P03":
+	case answer.Code == "40001", answer.Code == "40P01":
+		e.Code, e.Again, e.Message = database.Locked, true, "another transaction got in the way; try again"
+	case answer.Code == "55P03":
 		e.Code, e.Message = database.Locked, "another transaction holds the row; try again"
 	case answer.Code == "25006":
 		e.Code, e.Message = database.Refused, "the database allows no changes"

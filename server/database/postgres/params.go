@@ -25,6 +25,9 @@ func (p *params) reset() {
 }
 
 func (p *params) encode(args []sqltext.Arg) error {
+	if p.arena == nil {
+		p.arena = []byte{} // a slice of nil would be nil, which is NULL
+	}
 	p.arena, p.ends, p.values = p.arena[:0], p.ends[:0], p.values[:0]
 	for i := range args {
 		arg := &args[i]

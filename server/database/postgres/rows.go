@@ -57,7 +57,7 @@ func (r *rows) keep(cursor [][]byte) {
 	for _, value := range cursor {
 		size += len(value)
 	}
-	if cap(r.texts) < size {
+	if r.texts == nil || cap(r.texts) < size { // a slice of nil would be nil, which is NULL
 		r.texts = make([]byte, 0, 2*size)
 	}
 	r.texts, r.last = r.texts[:0], r.last[:0]

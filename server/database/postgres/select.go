@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
@@ -19,7 +19,7 @@ type call struct {
 	rows   rows
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var calls objpool.Pool[call]
 
 func (c *call) release() {
 	c.sql.Reset()
@@ -39,7 +39,7 @@ func (c *call) prepare(plan *database.Select) error {
 
 // Select implements database.DB.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.prepare(plan); err != nil {
 		return out, database.Page{}, err

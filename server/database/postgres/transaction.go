@@ -161,7 +161,7 @@ func (t *transaction) command(ctx context.Context, sql string) error {
 
 // Select implements database.Tx. A count is exact: the transaction would not outlive one that takes too long.
 func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.prepare(plan); err != nil {
 		return out, database.Page{}, err

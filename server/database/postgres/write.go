@@ -11,7 +11,7 @@ import (
 
 // Insert implements database.Tx.
 func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.sql.BuildInsert(sqltext.PostgreSQL, plan); err != nil {
 		return out, err
@@ -59,7 +59,7 @@ func keptOut() error {
 
 // Update implements database.Tx.
 func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.sql.BuildUpdate(sqltext.PostgreSQL, plan); err != nil {
 		return 0, err
@@ -69,7 +69,7 @@ func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64,
 
 // Delete implements database.Tx.
 func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.sql.BuildDelete(sqltext.PostgreSQL, plan); err != nil {
 		return 0, err
@@ -79,7 +79,7 @@ func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64,
 
 // Execute implements database.Tx.
 func (t *transaction) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.sql.BuildDeclared(sqltext.PostgreSQL, statement); err != nil {
 		return 0, err

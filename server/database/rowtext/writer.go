@@ -144,7 +144,7 @@ func (w *Writer[V]) appendCut(dst []byte, c *database.Column, value V) []byte {
 	}
 	dst = append(dst, '"')
 	dst = jsontext.AppendEscaped(dst, plain[:end])
-	dst = append(dst, "…[cut: "...)
+	dst = append(dst, "...[cut: "...)
 	dst = appendGrouped(dst, size)
 	return append(dst, ` bytes in all]"`...)
 }

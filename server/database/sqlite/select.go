@@ -3,9 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"sync"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
@@ -22,7 +22,7 @@ type call struct {
 	last []driver.Value
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var calls objpool.Pool[call]
 
 func (c *call) release() {
 	c.sql.Reset()
@@ -47,7 +47,7 @@ var nothing = database.Page{Total: -1}
 // Select implements database.DB. The rows are only counted where the page itself does not tell how many match; the count
 // is a statement of its own, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.build(plan); err != nil {
 		return out, nothing, err

@@ -112,8 +112,8 @@ func TestLongValues(t *testing.T) {
 	}{
 		{0, `[{"v":"0123456789é","j":{"a":"0123456789"},"b":"AAECAwQFBgcICQo=","n":7}]`, false},
 		{18, `[{"v":"0123456789é","j":{"a":"0123456789"},"b":"AAECAwQFBgcICQo=","n":7}]`, false},
-		{11, `[{"v":"0123456789…[cut: 12 bytes in all]","j":"{\"a\":\"01234…[cut: 18 bytes in all]","b":"AAECAwQFBgcICQo=","n":7}]`, true},
-		{10, `[{"v":"0123456789…[cut: 12 bytes in all]","j":"{\"a\":\"0123…[cut: 18 bytes in all]","b":"AAECAwQF…[cut: 11 bytes in all]","n":7}]`, true},
+		{11, `[{"v":"0123456789...[cut: 12 bytes in all]","j":"{\"a\":\"01234...[cut: 18 bytes in all]","b":"AAECAwQFBgcICQo=","n":7}]`, true},
+		{10, `[{"v":"0123456789...[cut: 12 bytes in all]","j":"{\"a\":\"0123...[cut: 18 bytes in all]","b":"AAECAwQF...[cut: 11 bytes in all]","n":7}]`, true},
 	} {
 		plan.MaxValue = test.most
 		if got := read(t, o, plan); got != test.want {

@@ -104,7 +104,7 @@ func (t *tx) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 	if t.failure != nil {
 		return out, nothing, t.failure
 	}
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.build(plan); err != nil {
 		return out, nothing, t.fail(err)
@@ -120,7 +120,7 @@ func (t *tx) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 }
 
 func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if t.failure != nil {
 		return out, t.failure
@@ -176,7 +176,7 @@ func (t *tx) write(ctx context.Context, doing intent, source database.Source, wh
 	if t.failure != nil {
 		return 0, t.failure
 	}
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := build(c); err != nil {
 		return 0, err
@@ -196,7 +196,7 @@ func (t *tx) Execute(ctx context.Context, statement *database.Declared) (int64, 
 	if t.failure != nil {
 		return 0, t.failure
 	}
-	c := calls.Get().(*call)
+	c := calls.Get()
 	defer c.release()
 	if err := c.sql.BuildDeclared(dialect, statement); err != nil {
 		return 0, t.fail(err)

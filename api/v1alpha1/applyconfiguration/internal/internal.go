@@ -118,6 +118,8 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseSpec
   map:
     fields:
@@ -229,6 +231,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: relation
+      type:
+        scalar: string
+    - name: rename
       type:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldsSpec
@@ -398,6 +403,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: databaseMessages
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
     - name: description
       type:
         scalar: string

@@ -16,6 +16,9 @@ type FieldOverrideApplyConfiguration struct {
 	// relation names a foreign key's relation, which is then written as <relation>_id; absent, the name is made from the
 	// column's.
 	Relation *string `json:"relation,omitempty"`
+	// rename is the name that callers use for the column. Use it for columns whose own name some clients refuse (spaces,
+	// quotes, letters other than a-z). Absent, the column's own name.
+	Rename *string `json:"rename,omitempty"`
 }
 
 // FieldOverrideApplyConfiguration constructs a declarative configuration of the FieldOverride type for use with
@@ -58,5 +61,13 @@ func (b *FieldOverrideApplyConfiguration) WithChoices(values ...*ChoiceApplyConf
 // If called multiple times, the Relation field is set to the value of the last call.
 func (b *FieldOverrideApplyConfiguration) WithRelation(value string) *FieldOverrideApplyConfiguration {
 	b.Relation = &value
+	return b
+}
+
+// WithRename sets the Rename field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rename field is set to the value of the last call.
+func (b *FieldOverrideApplyConfiguration) WithRename(value string) *FieldOverrideApplyConfiguration {
+	b.Rename = &value
 	return b
 }

@@ -58,6 +58,10 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// totalCount is how total_count is found: Auto is exact within a quarter of a second and an estimate beyond, Exact is
 	// exact or fails, Capped stops at 10,000. Auto when absent.
 	TotalCount *apiv1alpha1.TotalCountMode `json:"totalCount,omitempty"`
+	// databaseMessages says whether callers are told the text that a trigger or a procedure of the database raises when it
+	// refuses a write. Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told
+	// that the database refused the write, and the server's log has the text.
+	DatabaseMessages *apiv1alpha1.DatabaseMessages `json:"databaseMessages,omitempty"`
 	// limits bound the model's pages and bulk calls.
 	Limits *ModelLimitsApplyConfiguration `json:"limits,omitempty"`
 }
@@ -250,6 +254,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithVersionField(value string) 
 // If called multiple times, the TotalCount field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithTotalCount(value apiv1alpha1.TotalCountMode) *MCPModelExposureSpecApplyConfiguration {
 	b.TotalCount = &value
+	return b
+}
+
+// WithDatabaseMessages sets the DatabaseMessages field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DatabaseMessages field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithDatabaseMessages(value apiv1alpha1.DatabaseMessages) *MCPModelExposureSpecApplyConfiguration {
+	b.DatabaseMessages = &value
 	return b
 }
 

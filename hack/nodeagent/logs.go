@@ -1,0 +1,168 @@
+package nodeagent
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+// followInterval is how often a log that is followed is looked at.
+const followInterval = 100 * time.Millisecond
+
+// serveLogs answers what the API server asks a kubelet for "kubectl logs", on a free port of this machine, and returns
+// the port. The configuration decides who may ask.
+func (a *Agent) serveLogs(config *tls.Config) (port int, err error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(hostIP, "0"))
+	if err != nil {
+		return 0, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", a.containerLogs)
+	a.logServer = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	a.running.Go(func() {
+		if err := a.logServer.Serve(tls.NewListener(listener, config)); !errors.Is(err, http.ErrServerClosed) {
+			a.logf("logs: %v", err)
+		}
+	})
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (a *Agent) stopLogs() {
+	if a.logServer != nil {
+		_ = a.logServer.Close()
+	}
+}
+
+// logOptions are what "kubectl logs" may ask for. tail and limit are -1 if all is wanted.
+type logOptions struct {
+	follow, previous bool
+	tail, limit      int64
+}
+
+func readLogOptions(r *http.Request) (o logOptions, err error) {
+	query := r.URL.Query()
+	for _, name := range []string{"sinceSeconds", "sinceTime", "timestamps"} {
+		if value := query.Get(name); value != "" && value != "false" {
+			return o, fmt.Errorf("%s: the local cluster does not know when a line was written; use tailLines", name)
+		}
+	}
+	o = logOptions{follow: query.Get("follow") == "true", previous: query.Get("previous") == "true", tail: -1, limit: -1}
+	for name, to := range map[string]*int64{"tailLines": &o.tail, "limitBytes": &o.limit} {
+		if value := query.Get(name); value != "" {
+			if *to, err = strconv.ParseInt(value, 10, 64); err != nil {
+				return o, fmt.Errorf("%s: %q is not a number", name, value)
+			}
+		}
+	}
+	return o, nil
+}
+
+func (a *Agent) containerLogs(w http.ResponseWriter, r *http.Request) {
+	options, err := readLogOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	c := a.container(r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container"))
+	if c == nil {
+		http.Error(w, "this node has no such pod or container", http.StatusNotFound)
+		return
+	}
+	path := c.logPath()
+	if options.previous {
+		path = c.previousLogPath()
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("container %q of pod %q has no log of such a run", c.spec.Name, c.pod.name), http.StatusBadRequest)
+		return
+	}
+	defer file.Close()
+	if err := c.copyLog(r, w, file, options); err != nil && r.Context().Err() == nil {
+		a.logf("logs of %s/%s: %v", c.pod.namespace, c.pod.name, err)
+	}
+}
+
+// container returns a container of a pod of this node, or nil.
+func (a *Agent) container(namespace, pod, name string) *container {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.workers {
+		if w.namespace != namespace || w.name != pod {
+			continue
+		}
+		for _, c := range append(append([]*container{}, w.inits...), w.mains...) {
+			if c.spec.Name == name {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// copyLog writes a log's end to the answer, and what comes later if it is followed and its run goes on.
+func (c *container) copyLog(r *http.Request, w http.ResponseWriter, file *os.File, o logOptions) error {
+	if o.tail >= 0 {
+		if err := seekLines(file, o.tail); err != nil {
+			return err
+		}
+	}
+	var from io.Reader = file
+	if o.limit >= 0 {
+		from = io.LimitReader(file, o.limit)
+	}
+	for {
+		goesOn := o.follow && !o.previous && c.writes(file) // asked before the rest is read
+		if _, err := io.Copy(w, from); err != nil || !goesOn {
+			return err
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil || !sleep(r.Context(), followInterval) {
+			return err
+		}
+	}
+}
+
+// writes reports whether the container runs and writes to this log.
+func (c *container) writes(log *os.File) bool {
+	c.pod.mu.Lock()
+	running := c.state.Running != nil
+	c.pod.mu.Unlock()
+	mine, err := log.Stat()
+	current, errCurrent := os.Stat(c.logPath())
+	return running && err == nil && errCurrent == nil && os.SameFile(mine, current)
+}
+
+// seekLines moves to the beginning of a file's last lines.
+func seekLines(file *os.File, lines int64) error {
+	position, err := file.Seek(0, io.SeekEnd)
+	if err != nil || lines == 0 {
+		return err
+	}
+	block := make([]byte, 32<<10)
+	for first := true; position > 0; first = false {
+		part := block[:min(int64(len(block)), position)]
+		position -= int64(len(part))
+		if _, err := file.ReadAt(part, position); err != nil {
+			return err
+		}
+		end := len(part)
+		if first && part[end-1] == '\n' {
+			end-- // the last line's own
+		}
+		for end = bytes.LastIndexByte(part[:end], '\n'); end >= 0; end = bytes.LastIndexByte(part[:end], '\n') {
+			if lines--; lines == 0 {
+				_, err := file.Seek(position+int64(end)+1, io.SeekStart)
+				return err
+			}
+		}
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return err
+}

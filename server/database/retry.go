@@ -1,0 +1,65 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// maxRuns is how often Transact runs a transaction at most. The pause before run n+1 is random, below firstPause doubled n
+// times: transactions that met once should not meet again.
+const (
+	maxRuns    = 6
+	firstPause = 5 * time.Millisecond
+)
+
+// Transact runs do in a transaction of db, as DB.Transact does. It runs all of it again if it failed only because of what
+// happened beside it: another transaction got in the way (Error.Again), or the connection was lost before the commit, as in
+// a failover. The database holds nothing of a run that failed, so do must start afresh too: what it collects is that of its
+// last run.
+//
+// It stops after a few runs, when ctx ends, and once within has passed (0: no limit). If other transactions got in the way
+// each time, the error is Contended.
+func Transact(ctx context.Context, db DB, within time.Duration, do func(Tx) error) error {
+	begun := time.Now()
+	for run := 1; ; run++ {
+		began := false
+		err := db.Transact(ctx, func(tx Tx) error {
+			began = true
+			return do(tx)
+		})
+		var failure *Error
+		if !began || !errors.As(err, &failure) || !failure.passes() {
+			return err
+		}
+		pause := rand.N(firstPause << run) //nolint:gosec // G404: nobody gains by guessing it
+		late := within > 0 && time.Since(begun)+pause > within
+		if run == maxRuns || late || !sleep(ctx, pause) {
+			return failure.lasting()
+		}
+	}
+}
+
+// passes reports whether a transaction that failed with e left nothing behind, and may succeed if it is run again.
+func (e *Error) passes() bool { return e.Again || e.Code == Unreachable }
+
+// lasting returns what to tell of e after the last run.
+func (e *Error) lasting() *Error {
+	if !e.Again {
+		return e
+	}
+	return &Error{Code: Contended, Reason: e.Reason, Message: "other transactions got in the way each time; try again", Cause: e.Cause}
+}
+
+// sleep waits, and reports whether ctx lasted that long.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
