@@ -14,6 +14,10 @@ func (m *Model) nameFields() *problem {
 		taken[c.Name] = true
 		m.all = append(m.all, &Field{Name: c.Name, Column: c, Unique: isUnique(m.Table, c)})
 	}
+	renamed, p := m.rename(taken)
+	if p != nil {
+		return p
+	}
 	// name gives a foreign key's field the name of its relation; false where that is taken.
 	name := func(f *Field, relation string) bool {
 		field := relation + "_id"
@@ -21,7 +25,10 @@ func (m *Model) nameFields() *problem {
 			return false
 		}
 		taken[relation], taken[field] = true, true
-		f.Name, f.relation = field, relation
+		f.relation = relation
+		if !renamed[f] {
+			f.Name = field
+		}
 		return true
 	}
 	chosen := map[*Field]bool{}
