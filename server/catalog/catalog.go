@@ -25,6 +25,8 @@ type Catalog struct {
 	registered, byTable map[*database.Table]*Model
 	// pointing are the foreign keys that lead to each table.
 	pointing map[*database.Table][]Dependent
+	// withheld are the tables of exposures that the controllers did not accept.
+	withheld map[*database.Table]bool
 	readOnly bool
 }
 
@@ -35,8 +37,8 @@ type Dependent struct {
 	Key   *database.ForeignKey
 	// Model is the served model of Table; nil if there is none.
 	Model *Model
-	// Withheld reports whether Table is registered as a model that is not served: nobody has rights on its rows, and nobody
-	// may see them.
+	// Withheld reports whether Table is that of an exposure, and not served: nobody has rights on its rows, and nobody may
+	// see them.
 	Withheld bool
 	// Unreadable reports whether the database's user may not read the key's columns: which rows depend cannot be found out.
 	Unreadable bool
@@ -203,6 +205,12 @@ func Build(config *contract.Config, schema *database.Schema) *Catalog {
 		return c
 	}
 	c.resolveTables(schema)
+	c.withheld = map[*database.Table]bool{}
+	for _, t := range config.Endpoint.WithheldTables {
+		if table := findTable(schema, t.Schema, t.Name); table != nil {
+			c.withheld[table] = true
+		}
+	}
 	c.each(func(m *Model) *problem { return m.resolveFields(schema.Engine) })
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
 	c.each((*Model).resolveActions)
@@ -253,9 +261,9 @@ func (c *Catalog) Dependents(t *database.Table) []Dependent { return c.pointing[
 // ModelOf returns the served model of a table, or nil.
 func (c *Catalog) ModelOf(t *database.Table) *Model { return c.byTable[t] }
 
-// Withholds reports whether a table is registered as a model that is not served: nobody may see its rows.
+// Withholds reports whether a table is that of an exposure, and not served: nobody may see its rows.
 func (c *Catalog) Withholds(t *database.Table) bool {
-	return c.registered[t] != nil && c.byTable[t] == nil
+	return (c.registered[t] != nil || c.withheld[t]) && c.byTable[t] == nil
 }
 
 // Audit is the table of the audit; nil where there is none that can be used.

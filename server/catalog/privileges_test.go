@@ -113,4 +113,9 @@ func TestDependentsOfEverySchemaAreKnown(t *testing.T) {
 	if !c.Withholds(c.Model("task").Table) || c.Withholds(employee) || c.Withholds(outside) {
 		t.Error("which tables are withheld is not known")
 	}
+	config := &contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}
+	config.Endpoint.WithheldTables = []contract.TableName{{Name: "task"}, {Name: "employee"}, {Name: "unknown"}}
+	if c := Build(config, schema); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) {
+		t.Error("the table of an exposure that was refused is not withheld, or a served one is")
+	}
 }
