@@ -199,7 +199,7 @@ func TestATokenSeesTheRowsOfItsPoliciesAndNoOthers(t *testing.T) {
 		policies := randomPolicies(r)
 		config := &contract.Config{Tokens: []contract.Token{randomToken(r, "s"), randomToken(r, "t")}, Models: []contract.Model{
 			{Name: "item", Exposure: "item", Table: "item", RowPolicies: policies, Exclude: []string{"level"}}, {Name: "person", Exposure: "person", Table: "person"}}}
-		models := catalog.Build(config, w.schema)
+		models := catalog.Build(config, w.schema, nil)
 		item := models.Model("item")
 		if !item.Served() {
 			t.Fatalf("case %d: %s", i, item.Status.Message)
@@ -267,7 +267,7 @@ func TestAnEmptyAttributeIsAPieceOfNoValue(t *testing.T) {
 				{Name: "p", Everyone: true, Filters: []contract.Filter{{Field: "region", Lookup: tc.lookup, TokenAttribute: "region"}}}}}},
 			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Attributes: map[string]string{"region": tc.attribute}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 		}
-		models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema)
+		models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema, nil)
 		scope, _ := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 		never := reflect.DeepEqual(scope.Source().Policy(), database.Or{database.And{database.Or{}}})
 		if never == tc.want {
@@ -302,7 +302,7 @@ func TestAPolicyFixesWhatItComparesForEquality(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}}, Tokens: []contract.Token{{
 				Hashes: []string{contract.HashToken(text)}, Groups: []string{"g"}, Attributes: tc.attributes, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
-			models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema)
+			models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema, nil)
 			scope, ok := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 			if !ok {
 				t.Fatal(models.Model("item").Status.Message)
@@ -332,7 +332,7 @@ func TestARelationLeadsToVisibleRowsOnly(t *testing.T) {
 			{Name: "both", Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}},
 			{Name: "items", Hashes: []string{contract.HashToken(text + "1")}, Rules: []contract.Rule{{Models: []string{"item"}, Verbs: []string{"view"}}}}},
 	}
-	models := catalog.Build(config, w.schema)
+	models := catalog.Build(config, w.schema, nil)
 	all := NewTokens(config, models)
 	scope, _ := all.Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 	owner, _, ok := scope.Follow("owner")

@@ -52,7 +52,7 @@ func TestPoliciesMayCompareWhatIsHidden(t *testing.T) {
 		policy(contract.Filter{Field: "maybe", Value: "x"},
 			contract.Filter{Field: "assignee__department_code", TokenAttribute: "code"},
 			contract.Filter{Field: "assignee_id__api_token", Lookup: "isnull", Value: "true"})(m)
-	})}}, schema).Model("task")
+	})}}, schema, nil).Model("task")
 	if !m.Served() || len(m.Policies) != 1 {
 		t.Fatalf("got %+v", m.Status)
 	}

@@ -189,8 +189,9 @@ type Order struct {
 	Descending bool
 }
 
-// Build joins a Config's models with a schema. With a nil schema, which has not been seen yet, no model is served.
-func Build(config *contract.Config, schema *database.Schema) *Catalog {
+// Build joins a Config's models with a schema. With a nil schema, which has not been seen yet, no model is served. viewing
+// are the operations that only show rows: the model of the audit table has no others.
+func Build(config *contract.Config, schema *database.Schema, viewing []string) *Catalog {
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
 		m := &Model{Model: entry, Index: i, Module: moduleOf(entry)}
@@ -204,7 +205,7 @@ func Build(config *contract.Config, schema *database.Schema) *Catalog {
 		}
 		return c
 	}
-	c.resolveTables(schema)
+	c.resolveTables(schema, viewing)
 	c.withheld = map[*database.Table]bool{}
 	for _, t := range config.Endpoint.WithheldTables {
 		if table := findTable(schema, t.Schema, t.Name); table != nil {

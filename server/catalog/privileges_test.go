@@ -17,7 +17,7 @@ func granted(t *testing.T, name string, change func(*database.Table), exposure f
 			change(table)
 		}
 	}
-	c := Build(&contract.Config{Models: []contract.Model{model(name, name, exposure)}}, schema)
+	c := Build(&contract.Config{Models: []contract.Model{model(name, name, exposure)}}, schema, nil)
 	return c, c.Model(name)
 }
 
@@ -99,7 +99,7 @@ func TestDependentsOfEverySchemaAreKnown(t *testing.T) {
 	schema.Outside = []*database.Table{outside}
 	c := Build(&contract.Config{Models: []contract.Model{
 		model("employee", "employee", nil), model("task", "task", func(m *contract.Model) { m.Exclude = []string{"gone"} }),
-	}}, schema)
+	}}, schema, nil)
 	found := map[string]Dependent{}
 	for _, d := range c.Dependents(employee) {
 		found[d.Table.Name+"."+d.Key.Columns[0].Name] = d
@@ -115,7 +115,7 @@ func TestDependentsOfEverySchemaAreKnown(t *testing.T) {
 	}
 	config := &contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}
 	config.Endpoint.WithheldTables = []contract.TableName{{Name: "task"}, {Name: "employee"}, {Name: "unknown"}}
-	if c := Build(config, schema); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) {
+	if c := Build(config, schema, nil); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) {
 		t.Error("the table of an exposure that was refused is not withheld, or a served one is")
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // resolveTables finds each model's table. Where two models turn out to have the same one, the older keeps it.
-func (c *Catalog) resolveTables(schema *database.Schema) {
+func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 	bySeniority := slices.Clone(c.models)
 	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.CompareAge(&b.Model) })
 	c.registered = map[*database.Table]*Model{}
@@ -36,16 +36,13 @@ func (c *Catalog) resolveTables(schema *database.Schema) {
 			continue
 		}
 		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
-			m.onlyView()
+			m.onlyView(viewing)
 		}
 	}
 }
 
-// viewing are the operations that change nothing.
-var viewing = []string{"list", "get", "describe", "related", "history", "autocomplete"}
-
-// onlyView takes away from the model of the audit table whatever could change it: what an audit says must stay said.
-func (m *Model) onlyView() {
+// onlyView leaves the model of the audit table the operations that view, as what an audit says must stay said.
+func (m *Model) onlyView(viewing []string) {
 	if len(m.Model.Actions) > 0 {
 		m.withhold(*notAllowed("actions: %s is the audit table, which is read-only; remove them", m.Table))
 		return

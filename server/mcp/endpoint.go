@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // Endpoint is all that a request is answered from: one state of the endpoint, which never changes. *snapshot.Snapshot
@@ -25,17 +25,17 @@ type Endpoint interface {
 	// AppendTools appends the array of tools/list.
 	AppendTools(dst []byte, token *access.Token) []byte
 	// Call performs a tool; arguments is a JSON object, or nil.
-	Call(ctx context.Context, token *access.Token, tool string, arguments []byte) admin.Result
+	Call(ctx context.Context, token *access.Token, tool string, arguments []byte) tools.Result
 
 	// AppendPrompts appends the array of prompts/list.
 	AppendPrompts(dst []byte, token *access.Token) []byte
 	// Prompt returns a prompt made for the token; arguments is a JSON object, or nil. An error is about the name or the
 	// arguments, and is told to the caller.
-	Prompt(token *access.Token, name string, arguments []byte) (admin.Prompt, error)
+	Prompt(token *access.Token, name string, arguments []byte) (tools.Prompt, error)
 
 	// AppendResources appends the array of resources/list, AppendResourceTemplates that of resources/templates/list.
 	AppendResources(dst []byte, token *access.Token) []byte
 	AppendResourceTemplates(dst []byte, token *access.Token) []byte
 	// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
-	ReadResource(ctx context.Context, token *access.Token, uri string) admin.Result
+	ReadResource(ctx context.Context, token *access.Token, uri string) tools.Result
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/admin"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // The codes of JSON-RPC and of MCP; decisions sections 1 to 3.
@@ -66,7 +66,7 @@ func (x *exchange) closeResult(id []byte) (status int) {
 }
 
 // appendToolResult appends a tool's result; its text is the compact JSON that the tool made.
-func (x *exchange) appendToolResult(id []byte, result admin.Result) {
+func (x *exchange) appendToolResult(id []byte, result tools.Result) {
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = appendString(x.out, result.Text)

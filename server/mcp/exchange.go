@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/admin"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // An exchange is one authenticated request on its way to its answer. Exchanges and their buffers are used again, so
@@ -56,22 +56,22 @@ func (x *exchange) release() {
 }
 
 // callTool runs one tool, and tells those who count and log what became of it.
-func (x *exchange) callTool(name string, arguments []byte) admin.Result {
+func (x *exchange) callTool(name string, arguments []byte) tools.Result {
 	result := x.callWithinRate(name, arguments)
 	outcome := telemetry.OutcomeOK
 	if result.IsError {
 		outcome = string(result.Code)
 	}
-	x.handler.options.Metrics.ToolCall(name, outcome)
+	x.handler.options.Metrics.ToolCall(tools.Label(name), outcome)
 	x.note("tool", name, result)
 	return result
 }
 
 // callWithinRate runs one tool where the token does not call too often.
-func (x *exchange) callWithinRate(name string, arguments []byte) admin.Result {
+func (x *exchange) callWithinRate(name string, arguments []byte) tools.Result {
 	if x.limited() {
-		if wait := x.overRate(name, costOf(name, arguments)); wait > 0 {
-			return admin.RateLimited(wait)
+		if wait := x.overRate(name, tools.Cost(name, arguments)); wait > 0 {
+			return tools.RateLimited(wait)
 		}
 	}
 	return x.endpoint.Call(x.ctx, x.token, name, arguments)
@@ -89,20 +89,20 @@ func (x *exchange) readmit() bool {
 }
 
 // readFrom reads a resource, and tells those who log what became of it.
-func (x *exchange) readFrom(uri string) admin.Result {
+func (x *exchange) readFrom(uri string) tools.Result {
 	result := x.endpoint.ReadResource(x.ctx, x.token, uri)
 	x.note("resource", uri, result)
 	return result
 }
 
 // note tells of a call that the database failed, unless because its client went away.
-func (x *exchange) note(kind, name string, result admin.Result) {
+func (x *exchange) note(kind, name string, result tools.Result) {
 	if result.Cause == nil || x.ctx.Err() != nil {
 		return
 	}
 	options := &x.handler.options
 	level := slog.LevelWarn
-	if result.Code == admin.CodeInvalidArgument {
+	if result.Code == tools.CodeInvalidArgument {
 		level = slog.LevelDebug // it is the caller's own doing, who is told
 	}
 	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Name(), "code", string(result.Code), "error", result.Cause)

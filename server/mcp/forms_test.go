@@ -27,7 +27,7 @@ func TestSimpleForm(t *testing.T) {
 		{"no name", `{"method":"tools/call","arguments":{}}`, 400, `{"error":"name is required and must be a string"}`},
 		{"a name that is no string", `{"method":"tools/call","name":["x"]}`, 400, `{"error":"name is required and must be a string"}`},
 		{"arguments that are an array", `{"method":"tools/call","name":"find_models","arguments":[]}`, 400, `{"error":"arguments must be an object"}`},
-		{"arguments that are null", `{"method":"tools/call","name":"find_models","arguments":null}`, 400, `{"error":"arguments must be an object"}`},
+		{"arguments that are null", `{"method":"tools/call","name":"find_models","arguments":null}`, 200, `{"content":[…`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			status, body := e.post(c.body)
@@ -81,7 +81,7 @@ func TestJSONRPC(t *testing.T) {
 		{"params that are an array", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,…`},
 		{"tools/call without a name", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,…`},
 		{"tools/call whose name stands beside params", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","name":"find_models"}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,…`},
-		{"tools/call with arguments null", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_models","arguments":null}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,…`},
+		{"tools/call with arguments null", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_models","arguments":null}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"content":[…`},
 		{"an unknown operation", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_book"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: drop_book"}}`},
 		{"a tool name without _", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: list"}}`},
 

@@ -1,15 +1,13 @@
 package mcp
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/admin"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // readersPerSlot is how many bodies may be read at once for each request that may be answered at once. One token may
@@ -61,7 +59,7 @@ func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 		h.options.Metrics.RateLimited()
 	}
 	if first {
-		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Tool: what, Outcome: string(admin.CodeRateLimited)})
+		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Tool: what, Outcome: string(tools.CodeRateLimited)})
 	}
 	return wait
 }
@@ -69,33 +67,15 @@ func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 // limited is whether there is a rate at all.
 func (x *exchange) limited() bool { return x.endpoint.Settings().Limits.RequestsPerSecondPerToken > 0 }
 
-// counting are the arguments whose elements count as a call each, by the operation.
-var counting = map[string]string{"bulk": "items", "action": "ids"}
-
-// costOf is how many calls a tool's call counts for.
-func costOf(tool string, arguments []byte) int {
-	operation, _, _ := strings.Cut(tool, "_")
-	member, many := counting[operation]
-	if !many {
-		return 1
-	}
-	var given map[string]json.RawMessage
-	var elements []json.RawMessage
-	if json.Unmarshal(arguments, &given) != nil || json.Unmarshal(given[member], &elements) != nil {
-		return 1 // The tool itself says what is wrong.
-	}
-	return max(1, len(elements))
-}
-
 // refuseRate appends the error of a request whose token calls too often; id is nil in the simple form.
 func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
 	x.retryAfter = wait
-	message := admin.RateLimited(wait).Message
+	message := tools.RateLimited(wait).Message
 	if id == nil {
 		x.out = appendPlainError(x.out, message)
 		return http.StatusTooManyRequests
 	}
-	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), admin.RetryAfterMilliseconds(wait), 10)
+	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), tools.RetryAfterMilliseconds(wait), 10)
 	x.out = appendError(x.out, id, codeRefused, message, append(data, '}'))
 	return http.StatusTooManyRequests
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"net/http"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -66,7 +67,7 @@ func checkCall(name, arguments []byte) string {
 	switch {
 	case !isString(name):
 		return "name is required and must be a string"
-	case arguments != nil && !isObject(arguments):
+	case arguments != nil && !isObject(arguments) && !bytes.Equal(arguments, []byte("null")):
 		return "arguments must be an object"
 	}
 	return ""

@@ -1,7 +1,7 @@
 // Package seal writes texts that only this endpoint can read or make: what a caller is given to bring back, such as a
 // cursor. Nothing is kept between calls: whichever pod holds the Config's key opens what another sealed.
 //
-// Package admin imports it.
+// Package tools imports it.
 package seal
 
 import (

@@ -11,10 +11,10 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/admin"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -22,7 +22,7 @@ import (
 type Snapshot struct {
 	config *contract.Config
 	tokens *access.Tokens
-	admin  *admin.Admin
+	tools  *tools.Set
 	models []contract.ModelStatus
 }
 
@@ -32,8 +32,8 @@ type Snapshot struct {
 // log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
 // addresses.
 func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
-	models := catalog.Build(config, schema)
-	settings := admin.Settings{
+	models := catalog.Build(config, schema, tools.Viewing())
+	settings := tools.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
 		SealKey:          sealKey(config),
 		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
@@ -44,13 +44,13 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 	s := &Snapshot{
 		config: config,
 		tokens: access.NewTokens(config, models),
-		admin:  admin.New(models, db, settings),
+		tools:  tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
 	for i, m := range models.Models() {
 		s.models[i] = m.Status
 		if m.Served() {
-			s.models[i].Tools = admin.Tools(models, m)
+			s.models[i].Tools = tools.Names(models, m)
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(models, m, s.models[i].Tools)...)
 		}
 	}
@@ -79,40 +79,40 @@ func (s *Snapshot) Authenticate(authorization string, now time.Time) *access.Tok
 
 // AppendTools appends the JSON array of tools/list for the token.
 func (s *Snapshot) AppendTools(dst []byte, token *access.Token) []byte {
-	return s.admin.AppendTools(dst, token)
+	return s.tools.AppendTools(dst, token)
 }
 
 // Call performs a tool; arguments is a JSON object, or nil.
-func (s *Snapshot) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) admin.Result {
-	return s.admin.Call(ctx, token, tool, arguments)
+func (s *Snapshot) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) tools.Result {
+	return s.tools.Call(ctx, token, tool, arguments)
 }
 
 // AppendPrompts appends the JSON array of prompts/list.
 func (s *Snapshot) AppendPrompts(dst []byte, token *access.Token) []byte {
-	return s.admin.AppendPrompts(dst, token)
+	return s.tools.AppendPrompts(dst, token)
 }
 
 // Prompt returns a prompt made for the token; arguments is a JSON object, or nil.
-func (s *Snapshot) Prompt(token *access.Token, name string, arguments []byte) (admin.Prompt, error) {
-	return s.admin.Prompt(token, name, arguments)
+func (s *Snapshot) Prompt(token *access.Token, name string, arguments []byte) (tools.Prompt, error) {
+	return s.tools.Prompt(token, name, arguments)
 }
 
 // AppendResources appends the JSON array of resources/list for the token.
 func (s *Snapshot) AppendResources(dst []byte, token *access.Token) []byte {
-	return s.admin.AppendResources(dst, token)
+	return s.tools.AppendResources(dst, token)
 }
 
 // AppendResourceTemplates appends the JSON array of resources/templates/list.
 func (s *Snapshot) AppendResourceTemplates(dst []byte, token *access.Token) []byte {
-	return s.admin.AppendResourceTemplates(dst, token)
+	return s.tools.AppendResourceTemplates(dst, token)
 }
 
 // ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
-func (s *Snapshot) ReadResource(ctx context.Context, token *access.Token, uri string) admin.Result {
-	return s.admin.ReadResource(ctx, token, uri)
+func (s *Snapshot) ReadResource(ctx context.Context, token *access.Token, uri string) tools.Result {
+	return s.tools.ReadResource(ctx, token, uri)
 }
 
 // Instructions tell an agent in a few lines how this endpoint works.
 func (s *Snapshot) Instructions(token *access.Token) string {
-	return s.admin.Instructions(s.config.Endpoint.Name, token)
+	return s.tools.Instructions(s.config.Endpoint.Name, token)
 }

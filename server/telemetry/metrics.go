@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -100,16 +99,8 @@ func (m *Metrics) Request(form Form, method string, status int, took time.Durati
 	m.durations.WithLabelValues(method).Observe(took.Seconds())
 }
 
-// operations are the values of the label operation, beside "other".
-var operations = map[string]bool{"find": true, "list": true, "get": true, "create": true, "update": true, "delete": true,
-	"describe": true, "actions": true, "action": true, "bulk": true, "related": true, "history": true, "autocomplete": true}
-
-// ToolCall counts a call of a tool. The tool's name is the caller's and may be anything.
-func (m *Metrics) ToolCall(tool, outcome string) {
-	operation, _, _ := strings.Cut(tool, "_")
-	if !operations[operation] {
-		operation = "other"
-	}
+// ToolCall counts a call of a tool. operation must be one of a bounded set.
+func (m *Metrics) ToolCall(operation, outcome string) {
 	m.calls.WithLabelValues(operation, outcome).Inc()
 }
 

@@ -1,7 +1,7 @@
 // Package webhook posts a declared webhook action's selection to its fixed URL (decisions section 6): no redirects, no
 // proxy, no second try, and never to the pod itself, its neighbours on the link, or a cloud's metadata.
 //
-// Package admin imports it.
+// Package tools imports it.
 package webhook
 
 import (

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/admin"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // fixture is an endpoint with what the suite asks for by name, as far as an endpoint can give it: texts. Settings and
@@ -34,20 +34,20 @@ const fixtureTools = `[
 func (*fixture) AppendTools(dst []byte, _ *access.Token) []byte { return append(dst, fixtureTools...) }
 
 // Call implements mcp.Endpoint.
-func (*fixture) Call(_ context.Context, _ *access.Token, tool string, _ []byte) admin.Result {
+func (*fixture) Call(_ context.Context, _ *access.Token, tool string, _ []byte) tools.Result {
 	switch tool {
 	case "test_simple_text", "test_logging_tool", "json_schema_2020_12_tool":
-		return admin.Result{Text: []byte("This is a simple text response for testing.")}
+		return tools.Result{Text: []byte("This is a simple text response for testing.")}
 	case "test_error_handling":
-		return failure(admin.CodeInternal, "This tool intentionally returns an error for testing")
+		return failure(tools.CodeInternal, "This tool intentionally returns an error for testing")
 	}
-	r := failure(admin.CodeNotFound, "Unknown tool: "+tool)
+	r := failure(tools.CodeNotFound, "Unknown tool: "+tool)
 	r.UnknownTool = true
 	return r
 }
 
-func failure(code admin.Code, message string) admin.Result {
-	return admin.Result{IsError: true, Code: code, Message: message, Text: encode(map[string]any{"error": message, "code": code})}
+func failure(code tools.Code, message string) tools.Result {
+	return tools.Result{IsError: true, Code: code, Message: message, Text: encode(map[string]any{"error": message, "code": code})}
 }
 
 const fixturePrompts = `[
@@ -63,19 +63,19 @@ func (*fixture) AppendPrompts(dst []byte, _ *access.Token) []byte {
 }
 
 // Prompt implements mcp.Endpoint.
-func (*fixture) Prompt(_ *access.Token, name string, arguments []byte) (admin.Prompt, error) {
+func (*fixture) Prompt(_ *access.Token, name string, arguments []byte) (tools.Prompt, error) {
 	switch name {
 	case "test_simple_prompt":
-		return admin.Prompt{Description: "A prompt without arguments.", Text: "This is a simple prompt for testing."}, nil
+		return tools.Prompt{Description: "A prompt without arguments.", Text: "This is a simple prompt for testing."}, nil
 	case "test_prompt_with_arguments":
 		var given struct{ Arg1, Arg2 string }
 		if err := json.Unmarshal(arguments, &given); err != nil || given.Arg1 == "" || given.Arg2 == "" {
-			return admin.Prompt{}, errors.New("arg1 and arg2 are required")
+			return tools.Prompt{}, errors.New("arg1 and arg2 are required")
 		}
 		text := fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", given.Arg1, given.Arg2)
-		return admin.Prompt{Description: "A prompt with two arguments.", Text: text}, nil
+		return tools.Prompt{Description: "A prompt with two arguments.", Text: text}, nil
 	}
-	return admin.Prompt{}, errors.New("unknown prompt " + name)
+	return tools.Prompt{}, errors.New("unknown prompt " + name)
 }
 
 const (
@@ -95,16 +95,16 @@ func (*fixture) AppendResourceTemplates(dst []byte, _ *access.Token) []byte {
 }
 
 // ReadResource implements mcp.Endpoint.
-func (*fixture) ReadResource(_ context.Context, _ *access.Token, uri string) admin.Result {
+func (*fixture) ReadResource(_ context.Context, _ *access.Token, uri string) tools.Result {
 	if uri == staticText {
-		return admin.Result{Text: []byte(`"This is the content of the static text resource."`)}
+		return tools.Result{Text: []byte(`"This is the content of the static text resource."`)}
 	}
 	if rest, ok := strings.CutPrefix(uri, templatePrefix); ok {
 		if id, ok := strings.CutSuffix(rest, templateSuffix); ok {
-			return admin.Result{Text: encode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})}
+			return tools.Result{Text: encode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})}
 		}
 	}
-	return failure(admin.CodeNotFound, "Resource "+uri+" not found")
+	return failure(tools.CodeNotFound, "Resource "+uri+" not found")
 }
 
 func encode(v any) []byte {

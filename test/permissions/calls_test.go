@@ -95,7 +95,12 @@ func (g *game) request(by int) (method, body string) {
 		}
 	case "get":
 		arguments["id"] = g.idIn(table)
-		arguments["include_related"], arguments["include_inlines"] = chance(g.random, 50), chance(g.random, 50)
+		if chance(g.random, 50) {
+			arguments["include_related"] = true
+		}
+		if table == "item" && chance(g.random, 50) {
+			arguments["include_inlines"] = true
+		}
 	case "related":
 		arguments["id"], arguments["relation"] = g.idIn(table), relation
 	case "autocomplete":

@@ -1,0 +1,292 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+// actionOperation names no action in its schema: which ones there are depends on the token.
+var actionOperation = withArguments(operation{
+	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids",
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true.",
+			m.Name, m.VerboseNamePlural)
+	},
+	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
+}, (*call).action,
+	argument[actionArguments]{name: "action", into: func(a *actionArguments) any { return &a.action }, required: always,
+		hint: func(c *call) string { return "you may run " + actionNames(actionsOf(c.catalog, c.scope)) },
+		help: "its name"},
+	argument[actionArguments]{name: "ids", into: func(a *actionArguments) any { return &a.ids }, required: always,
+		schema: func(m *catalog.Model) schema {
+			id := idSchema(m)
+			return schema{Type: types{"array"}, Items: &id, Description: fmt.Sprintf("ids of the rows, at most %d, each once", m.MaxBulkItems)}
+		}},
+	argument[actionArguments]{name: "confirm", into: func(a *actionArguments) any { return &a.confirm }, help: "run it though it asks first"},
+	argument[actionArguments]{name: "confirmation_data", into: func(a *actionArguments) any { return &a.data },
+		help: "the action's parameters, by name"},
+	argument[actionArguments]{name: "confirmation_token", into: func(a *actionArguments) any { return &a.token },
+		help: "that of the page, so that only what it showed is done"},
+)
+
+type actionArguments struct {
+	action, token string
+	ids, data     json.RawMessage
+	confirm       bool
+}
+
+// deleteSelected is the action that every model has whose rows can be deleted.
+var deleteSelected = &catalog.Action{Action: contract.Action{
+	Name: "delete_selected", Description: "Delete the selected rows, and what goes with them.", Confirm: &contract.Confirmation{},
+}}
+
+// mayAct is whether the token may run any action on the model.
+func mayAct(s access.Scope) bool {
+	return s.Has(access.View) && (mayDeleteSelected(s) || len(s.Actions()) > 0)
+}
+
+func mayDeleteSelected(s access.Scope) bool {
+	return s.Has(access.View | access.Change | access.Delete)
+}
+
+// hasActions is whether the model has any action.
+func hasActions(c *catalog.Catalog, m *catalog.Model) bool {
+	return actionFits(c, m, deleteSelected) || slices.ContainsFunc(m.Actions, func(a *catalog.Action) bool { return actionFits(c, m, a) })
+}
+
+// actionFits is whether the model's table and the endpoint allow the action. A webhook changes rows elsewhere, so that
+// all it needs is to tell which they are.
+func actionFits(c *catalog.Catalog, m *catalog.Model, a *catalog.Action) bool {
+	switch {
+	case a == deleteSelected:
+		return findOperation("delete").offeredFor(c, m)
+	case a.Name == deleteSelected.Name:
+		return false
+	case a.Webhook != nil:
+		return len(m.Key) > 0 && c.AuditProblem() == ""
+	case a.SQL != nil:
+		return canChange(c, m) && len(m.Key) == 1
+	}
+	return canChange(c, m)
+}
+
+// actionsOf are the actions that the scope's token may run.
+func actionsOf(c *catalog.Catalog, scope access.Scope) []*catalog.Action {
+	m := scope.Model()
+	var some []*catalog.Action
+	if !scope.Has(access.View) {
+		return nil
+	}
+	if mayDeleteSelected(scope) && actionFits(c, m, deleteSelected) {
+		some = append(some, deleteSelected)
+	}
+	for _, a := range scope.Actions() {
+		if actionFits(c, m, a) {
+			some = append(some, a)
+		}
+	}
+	return some
+}
+
+// errand is one call of an action.
+type errand struct {
+	*call
+	declared   *catalog.Action
+	asked      []askedID
+	parameters parameters
+	confirmed  bool
+	// shown is the confirmation_token that the caller shows; "" is none.
+	shown string
+}
+
+// prospect is what an action would do, evaluated in the transaction in which it may do it.
+type prospect struct {
+	// rows are those that it is about; missing are not there or not visible, skipped are refused by its where.
+	rows             []*row
+	missing, skipped []json.RawMessage
+	// along is what a deletion takes along.
+	along []consequence
+	// run does it, and returns how many rows were affected.
+	run func() (int, error)
+}
+
+// actionOutcome is action_'s answer when the action was run.
+type actionOutcome struct {
+	Success       bool              `json:"success"`
+	Action        string            `json:"action"`
+	AffectedCount int               `json:"affected_count"`
+	Message       string            `json:"message"`
+	Result        json.RawMessage   `json:"result"`
+	MissingIDs    []json.RawMessage `json:"missing_ids"`
+	SkippedIDs    []json.RawMessage `json:"skipped_ids"`
+}
+
+// action runs an action on the rows that have the ids, or asks first.
+func (c *call) action(a *actionArguments) ([]byte, error) {
+	e, err := c.readErrand(a)
+	if err != nil {
+		return nil, err
+	}
+	if e.declared.Webhook != nil {
+		return e.runWebhook()
+	}
+	var answer []byte
+	var asked *confirmationRequest
+	var affected int
+	err = c.transact(false, func(w *write) error {
+		p, err := e.prospect(w)
+		if err != nil {
+			return err
+		}
+		if asked, err = e.ask(p); err != nil {
+			return err
+		}
+		if asked != nil {
+			return errAsked
+		}
+		if affected, err = p.run(); err != nil {
+			return err
+		}
+		answer, err = e.outcome(p, affected, e.done(p, affected), nil)
+		return err
+	})
+	switch {
+	case asked != nil:
+		return encodePlainly(asked)
+	case err != nil:
+		return nil, err
+	}
+	c.record.Changed = affected
+	return answer, nil
+}
+
+// done says in words what was done.
+func (e *errand) done(p *prospect, affected int) string {
+	if e.declared == deleteSelected {
+		return "deleted " + counted(e.scope.Model(), affected)
+	}
+	return fmt.Sprintf("%s was run on %s", e.declared.Name, counted(e.scope.Model(), len(p.rows)))
+}
+
+// readErrand reads action_'s arguments.
+func (c *call) readErrand(a *actionArguments) (*errand, error) {
+	e := &errand{call: c, confirmed: a.confirm, shown: a.token}
+	var err error
+	if e.declared, err = c.findAction(a.action); err != nil {
+		return nil, err
+	}
+	c.record.Operation = actionPrefix + e.declared.Name
+	if e.asked, err = readIDs(c.scope.Model(), a.ids); err != nil {
+		return nil, err
+	}
+	c.record.IDs = make([]string, len(e.asked))
+	for i, id := range e.asked {
+		c.record.IDs[i] = plainText(id.raw)
+	}
+	e.parameters, err = readParameters(e.declared, a.data)
+	return e, err
+}
+
+// findAction returns the action that is named, where the token may run it.
+func (c *call) findAction(name string) (*catalog.Action, error) {
+	m := c.scope.Model()
+	allowed := actionsOf(c.catalog, c.scope)
+	for _, a := range allowed {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	declared := slices.ContainsFunc(m.Actions, func(a *catalog.Action) bool { return a.Name == name })
+	switch {
+	case declared, name == deleteSelected.Name:
+		return nil, failf(CodePermissionDenied, "Permission denied: cannot run %s on %s; you may run %s", name, m.Name, actionNames(allowed))
+	}
+	return nil, invalid("action: %s has no action %q; you may run %s", m.Name, name, actionNames(allowed))
+}
+
+func actionNames(actions []*catalog.Action) string {
+	if len(actions) == 0 {
+		return "none"
+	}
+	names := make([]string, len(actions))
+	for i, a := range actions {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// prospect finds out, within the transaction, what the action would do.
+func (e *errand) prospect(w *write) (*prospect, error) {
+	switch {
+	case e.declared.Update != nil:
+		return e.prospectUpdate(w)
+	case e.declared.SQL != nil:
+		return e.prospectSQL(w)
+	}
+	return e.prospectDeletion(w)
+}
+
+// prospectDeletion is delete_selected's.
+func (e *errand) prospectDeletion(w *write) (*prospect, error) {
+	d, err := e.planDeletion(w.tx, e.scope, anyOf(e.asked))
+	if err != nil {
+		return nil, err
+	}
+	p := &prospect{rows: d.rows, along: d.along, run: func() (int, error) { return d.run(e.call, w.tx) }}
+	if p.missing, err = e.missing(w.tx, d.rows); err != nil {
+		return nil, err
+	}
+	return p, e.noneFound(p)
+}
+
+// noneFound is the error of a selection of which nothing is left.
+func (e *errand) noneFound(p *prospect) error {
+	m := e.scope.Model()
+	switch {
+	case len(p.rows) > 0:
+		return nil
+	case len(p.skipped) == 0:
+		return failf(CodeNotFound, "%s not found: none of the ids names a row that you may see", m.Name)
+	}
+	return failf(CodeNotFound, "%s not found: %s is not for any of the rows; its condition refuses %s", m.Name, e.declared.Name, idList(p.skipped))
+}
+
+// idList is some ids, for a message.
+func idList(ids []json.RawMessage) string {
+	const most = 20
+	var texts []string
+	for _, id := range ids[:min(len(ids), most)] {
+		texts = append(texts, plainText(id))
+	}
+	if len(ids) > most {
+		texts = append(texts, fmt.Sprintf("and %d more", len(ids)-most))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// outcome says what was done.
+func (e *errand) outcome(p *prospect, affected int, message string, result json.RawMessage) ([]byte, error) {
+	return encodePlainly(actionOutcome{
+		Success: true, Action: e.declared.Name, AffectedCount: affected, Message: message, Result: result,
+		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped),
+	})
+}
+
+// notNil makes an empty list one that is written as [].
+func notNil(ids []json.RawMessage) []json.RawMessage {
+	if ids == nil {
+		return []json.RawMessage{}
+	}
+	return ids
+}
+
+// counted is a number of the model's rows in words: "1 book".
+func counted(m *catalog.Model, n int) string {
+	return fmt.Sprintf("%d %s", n, verboseName(m, n))
+}

@@ -1,0 +1,205 @@
+package tools
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// askedID is one of the ids that a caller gives.
+type askedID struct {
+	raw json.RawMessage
+	// where is the condition that a row has it, key its values in one form, whether they were written as 1 or "1".
+	where database.Condition
+	key   string
+}
+
+// readIDs reads a list of ids, each of which may stand there once.
+func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
+	var list []json.RawMessage
+	switch {
+	case raw == nil:
+		return nil, invalid("ids parameter is required")
+	case json.Unmarshal(raw, &list) != nil:
+		return nil, invalid("ids must be an array of ids, not %s", lookup.Excerpt(raw))
+	case len(list) == 0:
+		return nil, invalid("ids must name at least one row")
+	case len(list) > m.MaxBulkItems:
+		return nil, invalid("ids: at most %d in one call, not %d; call again with the rest", m.MaxBulkItems, len(list))
+	}
+	ids := make([]askedID, len(list))
+	places := map[string]int{}
+	for i, raw := range list {
+		where, err := keyEquals(m, raw)
+		if err != nil {
+			return nil, invalid("ids[%d]: %s", i, err)
+		}
+		ids[i] = askedID{raw: raw, where: where, key: cmp.Or(keyOf(where), plainText(raw))}
+		if first, twice := places[ids[i].key]; twice {
+			return nil, invalid("ids[%d]: %s stands there already, at ids[%d]; name each row once", i, lookup.Excerpt(raw), first)
+		}
+		places[ids[i].key] = i
+	}
+	return ids, nil
+}
+
+// keyOf writes the values of a condition that keyEquals made in one text; "" where no row can meet it.
+func keyOf(where database.Condition) string {
+	switch c := where.(type) {
+	case database.Compare:
+		return fmt.Sprintf("%q", fmt.Sprint(c.Value))
+	case database.And:
+		text := ""
+		for _, part := range c {
+			text += keyOf(part)
+		}
+		return text
+	}
+	return ""
+}
+
+// anyOf is the condition that a row has one of the ids.
+func anyOf(ids []askedID) database.Condition {
+	all := make([]database.Condition, len(ids))
+	for i, id := range ids {
+		all[i] = id.where
+	}
+	if _, several := all[0].(database.And); !several {
+		var in database.In
+		for _, where := range all {
+			if compare, ok := where.(database.Compare); ok { // any other is of an id that no row has
+				in.Column, in.Values = compare.Column, append(in.Values, compare.Value)
+			}
+		}
+		if in.Column == nil {
+			return database.Or{}
+		}
+		return in
+	}
+	return either(all)
+}
+
+// findRows begins the prospect with the rows that are there, and the ids of which none is.
+func (e *errand) findRows(from reader, lock bool) (*prospect, error) {
+	rows, err := e.selectRows(from, lock)
+	if err != nil {
+		return nil, err
+	}
+	missing, err := e.missing(from, rows)
+	return &prospect{rows: rows, missing: missing}, err
+}
+
+// selectRows reads the rows that the caller asks for and may see. With lock they stay locked until the transaction ends;
+// all of their visible fields are there where the journal wants them.
+func (e *errand) selectRows(from reader, lock bool) ([]*row, error) {
+	m := e.scope.Model()
+	plan, err := e.planRows(lock)
+	if err != nil {
+		return nil, err
+	}
+	if m.UniqueKey {
+		plan.Where, plan.Limit = anyOf(e.asked), len(e.asked)
+		return e.readRows(from, plan)
+	}
+	var rows []*row
+	for _, id := range e.asked {
+		plan.Where, plan.Limit = id.where, 1
+		found, err := e.readRows(from, plan)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, found...)
+	}
+	return rows, nil
+}
+
+// planRows reads, of rows of the scope, what the page and the journal show.
+func (e *errand) planRows(lock bool) (*database.Select, error) {
+	m := e.scope.Model()
+	shown := []string{idName}
+	if m.Display != nil {
+		shown = append(shown, m.Display.Name)
+	}
+	if e.catalog.Audit() != nil {
+		shown = nil
+	}
+	output, err := planOutput(e.scope, shown)
+	if err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: e.scope.Source(), Output: output, MaxValue: maxListValue, Lock: lock && lockable(m.Table)}
+	for _, column := range keyColumns(m) {
+		plan.Order = append(plan.Order, database.Order{Column: column})
+	}
+	return plan, nil
+}
+
+func (e *errand) readRows(from reader, plan *database.Select) ([]*row, error) {
+	texts, _, err := readAll[json.RawMessage](e.ctx, from, plan)
+	rows := make([]*row, len(texts))
+	for i, text := range texts {
+		rows[i] = &row{model: e.scope.Model(), text: text}
+	}
+	return rows, err
+}
+
+// missing are the ids that none of the rows has. An id may be written in another way than the row shows it, where the
+// column's collation or type takes both for equal: then the database is asked which row it names.
+func (e *errand) missing(from reader, rows []*row) ([]json.RawMessage, error) {
+	m := e.scope.Model()
+	there := map[string]bool{}
+	for _, row := range rows {
+		where, err := keyEquals(m, row.id())
+		if err != nil {
+			return nil, err
+		}
+		there[keyOf(where)] = true
+	}
+	left := slices.DeleteFunc(slices.Clone(e.asked), func(id askedID) bool { return there[id.key] })
+	unclaimed := len(rows) - (len(e.asked) - len(left))
+	var missing []json.RawMessage
+	for _, id := range left {
+		if unclaimed > 0 {
+			plan, err := e.planRows(false)
+			if err != nil {
+				return nil, err
+			}
+			plan.Where, plan.Limit = id.where, 1
+			found, err := e.readRows(from, plan)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) > 0 {
+				continue
+			}
+		}
+		missing = append(missing, id.raw)
+	}
+	return missing, nil
+}
+
+// rowKeys are the conditions that a row is one of these.
+func (e *errand) rowKeys(rows []*row) ([]askedID, error) {
+	keys := make([]askedID, len(rows))
+	for i, row := range rows {
+		where, err := keyEquals(row.model, row.id())
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = askedID{raw: row.id(), where: where, key: keyOf(where)}
+	}
+	return keys, nil
+}
+
+func idsOf(rows []*row) []json.RawMessage {
+	ids := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		ids[i] = row.id()
+	}
+	return ids
+}

@@ -1,0 +1,104 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// formMarkers are what the form holds that an action sees, whatever the caller sends.
+var formMarkers = []string{"post", "confirm", "apply", "action", "ids"}
+
+// parameters are the values that a caller gives to an action, by name; one that was left out, or is null, is not there.
+type parameters struct {
+	raw    map[string]json.RawMessage
+	values map[string]database.Value
+}
+
+// readParameters reads confirmation_data. Markers in it are passed over, as they override nothing.
+func readParameters(a *catalog.Action, raw json.RawMessage) (parameters, error) {
+	p := parameters{map[string]json.RawMessage{}, map[string]database.Value{}}
+	given := map[string]json.RawMessage{}
+	if raw != nil {
+		if err := json.Unmarshal(raw, &given); err != nil {
+			return p, invalid("confirmation_data must be an object of parameter name to value, not %s", lookup.Excerpt(raw))
+		}
+	}
+	problems := &violations{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		i := slices.IndexFunc(a.Parameters, func(d contract.Parameter) bool { return d.Name == name })
+		switch {
+		case slices.Contains(formMarkers, name), i >= 0 && isNull(given[name]):
+			continue
+		case i < 0:
+			problems.add(name, "%s has no such parameter; %s", a.Name, parameterNames(a))
+			continue
+		}
+		value, err := readParameter(&a.Parameters[i], given[name])
+		if err != nil {
+			problems.add(name, "%s", err)
+			continue
+		}
+		p.raw[name], p.values[name] = given[name], value
+	}
+	for _, d := range a.Parameters {
+		if value, there := given[d.Name]; d.Required && (!there || isNull(value)) {
+			problems.add(d.Name, "is required, in confirmation_data: %s", describeParameter(&d))
+		}
+	}
+	return p, problems.err()
+}
+
+func readParameter(d *contract.Parameter, raw json.RawMessage) (database.Value, error) {
+	column := &database.Column{Kind: catalog.ParameterKinds[d.Type]}
+	value, err := lookup.ParseValue(column, raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Choices) > 0 && !isChoice(column, d.Choices, value) {
+		return nil, fmt.Errorf("must be %s, not %s", describeParameter(d), lookup.Excerpt(raw))
+	}
+	return value, nil
+}
+
+// describeParameter says what a parameter's value may be.
+func describeParameter(d *contract.Parameter) string {
+	if len(d.Choices) == 0 {
+		return "a value of type " + strings.ToLower(d.Type)
+	}
+	return "one of " + choiceNames(d.Choices)
+}
+
+func parameterNames(a *catalog.Action) string {
+	if len(a.Parameters) == 0 {
+		return "it takes none"
+	}
+	names := make([]string, len(a.Parameters))
+	for i, d := range a.Parameters {
+		names[i] = d.Name
+	}
+	return "its parameters are " + strings.Join(names, ", ")
+}
+
+// form is what the action sees: the markers where the caller has confirmed, then the parameters.
+func (e *errand) form(ids []json.RawMessage) map[string]any {
+	form := map[string]any{}
+	for name, raw := range e.parameters.raw {
+		form[name] = raw
+	}
+	for _, marker := range formMarkers {
+		delete(form, marker)
+	}
+	if e.confirmed {
+		form["post"], form["confirm"], form["apply"] = "yes", "yes", "yes"
+	}
+	form["action"], form["ids"] = e.declared.Name, ids
+	return form
+}

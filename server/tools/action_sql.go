@@ -1,0 +1,65 @@
+package tools
+
+import (
+	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// prospectSQL locks the rows that the caller may see: only their keys are bound to the declared statement.
+func (e *errand) prospectSQL(w *write) (*prospect, error) {
+	p, err := e.findRows(w.tx, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.noneFound(p); err != nil {
+		return nil, err
+	}
+	p.run = func() (int, error) { return e.execute(w, p.rows) }
+	return p, nil
+}
+
+// execute runs the statement. What it changes is the administrator's to know: the journal tells of the selected rows that
+// it was run, and no values.
+func (e *errand) execute(w *write, rows []*row) (int, error) {
+	statement, err := e.bind(rows)
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.tx.Execute(e.ctx, statement)
+	if err != nil {
+		return 0, err
+	}
+	return int(n), e.journalRows(w, rows, "ran "+e.declared.Name, nil)
+}
+
+// bind puts values in the place of the statement's parameters; one that was left out is NULL.
+func (e *errand) bind(rows []*row) (*database.Declared, error) {
+	key := e.scope.Model().Key[0].Column
+	ids := database.Piece{Bound: true, Kind: key.Kind}
+	for _, row := range rows {
+		value, err := lookup.ParseValue(key, row.id())
+		if err != nil {
+			return nil, err
+		}
+		ids.Values = append(ids.Values, value)
+	}
+	kinds := map[string]database.Kind{}
+	for _, p := range e.declared.Parameters {
+		kinds[p.Name] = catalog.ParameterKinds[p.Type]
+	}
+	statement := &database.Declared{}
+	for _, piece := range e.declared.Statement {
+		switch piece.Parameter {
+		case "":
+			statement.Pieces = append(statement.Pieces, database.Piece{SQL: piece.SQL})
+		case sqlscan.IDs:
+			statement.Pieces = append(statement.Pieces, ids)
+		default:
+			bound := database.Piece{Bound: true, Kind: kinds[piece.Parameter], Values: []database.Value{e.parameters.values[piece.Parameter]}}
+			statement.Pieces = append(statement.Pieces, bound)
+		}
+	}
+	return statement, nil
+}

@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+var actionsOperation = withArguments(operation{
+	name: "actions", may: has(access.View), label: "view", hints: reads, offered: hasActions, many: true,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("The actions that you may run on %s, and the parameters of each.", m.VerboseNamePlural)
+	},
+	advice: "the actions that you may run, and what each needs",
+}, (*call).actions)
+
+// actionList is actions_'s payload.
+type actionList struct {
+	Model   string       `json:"model"`
+	Count   int          `json:"count"`
+	Actions []actionInfo `json:"actions"`
+}
+
+// actionInfo describes an action.
+type actionInfo struct {
+	Name                 string          `json:"name"`
+	Description          string          `json:"description"`
+	RequiresConfirmation bool            `json:"requires_confirmation"`
+	Parameters           []parameterInfo `json:"parameters"`
+}
+
+// parameterInfo describes what an action wants in confirmation_data.
+type parameterInfo struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Required    bool     `json:"required"`
+	Description string   `json:"description,omitempty"`
+	Choices     []choice `json:"choices,omitempty"`
+}
+
+// actions answers which actions the token may run on the model.
+func (c *call) actions(*noArguments) ([]byte, error) {
+	list := actionList{Model: c.scope.Model().Name, Actions: []actionInfo{}}
+	for _, a := range actionsOf(c.catalog, c.scope) {
+		list.Actions = append(list.Actions, describeAction(a))
+	}
+	list.Count = len(list.Actions)
+	return json.Marshal(list)
+}
+
+// describeAction tells of an action. One of a webhook without a declared confirmation may ask all the same, by its answer.
+func describeAction(a *catalog.Action) actionInfo {
+	info := actionInfo{Name: a.Name, Description: a.Description, RequiresConfirmation: a.Confirm != nil, Parameters: []parameterInfo{}}
+	for _, p := range a.Parameters {
+		about := parameterInfo{Name: p.Name, Type: strings.ToLower(p.Type), Required: p.Required, Description: p.Description}
+		for _, c := range p.Choices {
+			label := c.Label
+			if label == "" {
+				label = c.Value
+			}
+			about.Choices = append(about.Choices, choice{c.Value, label})
+		}
+		info.Parameters = append(info.Parameters, about)
+	}
+	return info
+}

@@ -1,0 +1,222 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// argument is one argument of an operation whose arguments are read into an A. The tool's schema, what a call may send
+// and how it is read follow from it.
+type argument[A any] struct {
+	name string
+	// help is its description, schema its whole schema; without schema, the schema is that of the type it is read into.
+	help   string
+	schema func(*catalog.Model) schema
+	// offered reports whether the tool of a model has the argument, required whether a call must send it. A nil offered
+	// means always, a nil required never.
+	offered, required func(*catalog.Model) bool
+	// hint is what a call that lacks a required argument is told beside that; it may be nil.
+	hint func(*call) string
+	// into returns where the value is stored: a pointer to one of the types that decode knows.
+	into func(*A) any
+}
+
+// always is required for an argument that every call must send.
+func always(*catalog.Model) bool { return true }
+
+// withArguments completes an operation with its arguments and with what runs once they are read.
+func withArguments[A any](o operation, run func(*call, *A) ([]byte, error), list ...argument[A]) operation {
+	o.inputSchema = func(m *catalog.Model) schema { return schemaOf(list, m) }
+	o.run = func(c *call) ([]byte, error) {
+		var a A
+		if err := readArguments(c, list, &a); err != nil {
+			return nil, err
+		}
+		return run(c, &a)
+	}
+	return o
+}
+
+// noArguments are those of an operation that takes none.
+type noArguments struct{}
+
+func schemaOf[A any](list []argument[A], m *catalog.Model) schema {
+	properties := map[string]schema{}
+	var required []string
+	for i := range list {
+		arg := &list[i]
+		if arg.offered != nil && !arg.offered(m) {
+			continue
+		}
+		var s schema
+		if arg.schema != nil {
+			s = arg.schema(m)
+		} else {
+			s = schemaOfType(arg.into(new(A)))
+		}
+		if s.Description == "" {
+			s.Description = arg.help
+		}
+		properties[arg.name] = s
+		if arg.required != nil && arg.required(m) {
+			required = append(required, arg.name)
+		}
+	}
+	return closed(properties, required...)
+}
+
+// readArguments reads what a call sent into a.
+func readArguments[A any](c *call, list []argument[A], a *A) error {
+	m, given := c.scope.Model(), c.given
+	known := 0
+	for i := range list {
+		arg := &list[i]
+		raw, sent := given[arg.name]
+		if !sent || arg.offered != nil && !arg.offered(m) {
+			continue
+		}
+		known++
+		if err := decode(arg.name, raw, arg.into(a)); err != nil {
+			return err
+		}
+	}
+	if known < len(given) {
+		return unknownArgument(c, list)
+	}
+	for i := range list {
+		arg := &list[i]
+		if _, sent := given[arg.name]; sent || arg.required == nil || !arg.required(m) {
+			continue
+		}
+		message := arg.name + " parameter is required"
+		if arg.hint != nil {
+			message += "; " + arg.hint(c)
+		}
+		return invalid("%s", message)
+	}
+	return nil
+}
+
+func unknownArgument[A any](c *call, list []argument[A]) error {
+	var names []string
+	for i := range list {
+		if arg := &list[i]; arg.offered == nil || arg.offered(c.scope.Model()) {
+			names = append(names, arg.name)
+		}
+	}
+	return c.given.only(c.tool(), names...)
+}
+
+// arguments are what a call sent, by name, as JSON. A null counts as absent.
+type arguments map[string]json.RawMessage
+
+// parse reads a JSON object; nil and null are an empty one.
+func (a *arguments) parse(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, a); err != nil {
+		return invalid("arguments must be a JSON object")
+	}
+	for name, value := range *a {
+		if isNull(value) {
+			delete(*a, name)
+		}
+	}
+	return nil
+}
+
+// only is an error if there are arguments beside the known ones of what, a tool or an item.
+func (a arguments) only(what string, known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		switch {
+		case slices.Contains(known, name):
+		case name == "idempotency_key":
+			return invalid("idempotency_key is reserved and not supported; leave it out")
+		case len(known) == 0:
+			return invalid("unknown argument %q; %s takes no arguments", name, what)
+		default:
+			return invalid("unknown argument %q; the arguments are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+func isNull(raw json.RawMessage) bool { return bytes.Equal(raw, []byte("null")) }
+
+// count is a number of rows in an argument: an integer that is not negative.
+type count struct {
+	n    int
+	sent bool
+}
+
+// or returns the number, or another one if none was sent.
+func (c count) or(absent int) int {
+	if c.sent {
+		return c.n
+	}
+	return absent
+}
+
+// decode reads an argument's value. A json.RawMessage is kept as it is, for the operation to read.
+func decode(name string, raw json.RawMessage, into any) error {
+	switch into := into.(type) {
+	case *json.RawMessage:
+		*into = raw
+	case *bool:
+		if *into = string(raw) == "true"; !*into && string(raw) != "false" {
+			return invalid("%s must be true or false, not %s", name, lookup.Excerpt(raw))
+		}
+	case *count:
+		n, err := strconv.Atoi(string(raw))
+		if err != nil || n < 0 {
+			return invalid("%s must be an integer of at least 0, not %s", name, lookup.Excerpt(raw))
+		}
+		*into = count{n, true}
+	case *pageCursor:
+		if err := decode(name, raw, (*string)(into)); err != nil {
+			return err
+		}
+		if *into == "" {
+			return invalid("%s must not be empty: leave it out to start at the first page, or send next_cursor as it was given", name)
+		}
+	case *string:
+		if json.Unmarshal(raw, into) != nil {
+			return invalid("%s must be a string, not %s", name, lookup.Excerpt(raw))
+		}
+	case *[]string:
+		var list []*string
+		if json.Unmarshal(raw, &list) != nil || slices.Contains(list, nil) {
+			return invalid("%s must be an array of strings, not %s", name, lookup.Excerpt(raw))
+		}
+		for _, s := range list {
+			*into = append(*into, *s)
+		}
+	default:
+		panic(fmt.Sprintf("the argument %s is read into %T", name, into))
+	}
+	return nil
+}
+
+// schemaOfType is the schema of what decode reads into the type.
+func schemaOfType(into any) schema {
+	switch into.(type) {
+	case *bool:
+		return schema{Type: types{"boolean"}}
+	case *count:
+		return schema{Type: types{"integer"}, Minimum: new(int)}
+	case *string, *pageCursor:
+		return schema{Type: types{"string"}}
+	case *[]string:
+		return schema{Type: types{"array"}, Items: &schema{Type: types{"string"}}}
+	}
+	return schema{Type: types{"object"}}
+}

@@ -1,0 +1,113 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+var autocompleteOperation = withArguments(operation{
+	name: "autocomplete", may: has(access.View), label: "view", hints: reads, offered: hasKey,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Find ids of %s by a piece of what they are called.", m.VerboseNamePlural)
+	},
+	advice: "ids by a piece of a row's name, to use in a foreign key",
+}, (*call).autocomplete,
+	argument[autocompleteArguments]{name: "term", into: func(a *autocompleteArguments) any { return &a.term },
+		help: "text in the name or search fields, or an id; the first rows without it"},
+	argument[autocompleteArguments]{name: "limit", into: func(a *autocompleteArguments) any { return &a.limit },
+		schema: func(m *catalog.Model) schema { return limitSchema(m, autocompleteLimit) }},
+)
+
+type autocompleteArguments struct {
+	term  string
+	limit count
+}
+
+// autocompleteLimit is how many rows autocomplete_ answers where the call does not say.
+const autocompleteLimit = 20
+
+// suggestions is autocomplete_'s payload.
+type suggestions struct {
+	Model   string       `json:"model"`
+	Term    string       `json:"term"`
+	Count   int          `json:"count"`
+	Results []suggestion `json:"results"`
+}
+
+type suggestion struct {
+	ID   json.RawMessage `json:"id"`
+	Text string          `json:"text"`
+}
+
+// autocomplete answers the ids of rows that are called something with the term in it, of those whose search fields have
+// all of its words, and of the one whose id it is.
+func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
+	m := c.scope.Model()
+	where, err := planTerm(c.scope, a.term)
+	if err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.MaxPageSize), MaxBytes: c.settings.MaxResultBytes, MaxValue: maxListValue}
+	plan.Output = []database.Output{keyOutput(m, idName)}
+	if d := m.Display; d != nil {
+		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
+		if d.Column.Kind.Ordered() {
+			plan.Order = append(plan.Order, database.Order{Column: d.Column})
+		}
+	}
+	for _, o := range keyOrder(m) {
+		if m.Display == nil || o.Column != m.Display.Column {
+			plan.Order = append(plan.Order, o)
+		}
+	}
+	rows, _, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
+	if err != nil {
+		return nil, err
+	}
+	found := suggestions{Model: m.Name, Term: a.term, Count: len(rows), Results: make([]suggestion, len(rows))}
+	for i, row := range rows {
+		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
+	}
+	return json.Marshal(found)
+}
+
+// planTerm is the condition that a term finds a row; nil, which is every row, for an empty one.
+func planTerm(scope access.Scope, term string) (database.Condition, error) {
+	term = strings.TrimSpace(term)
+	if term == "" {
+		return nil, nil
+	}
+	if err := checkSearch("term", term); err != nil {
+		return nil, err
+	}
+	m := scope.Model()
+	var any database.Or
+	if d := m.Display; d != nil && d.Column.Kind.Textual() {
+		any = append(any, database.Match{Column: d.Column, Op: database.TextContains, Text: term, FoldCase: true})
+	}
+	if fields := scope.SearchFields(); len(fields) > 0 {
+		any = append(any, matchWords(scope, fields, term))
+	}
+	if id, ok := keyFromText(m, term); ok {
+		any = append(any, id)
+	}
+	return any, nil
+}
+
+// keyFromText is the condition that a row's key is what a text says; false where it cannot be one. Of kinds that only
+// the database knows, it cannot be told without an error of the database's.
+func keyFromText(m *catalog.Model, text string) (database.Condition, bool) {
+	for _, f := range m.Key {
+		if k := f.Column.Kind; k == database.Other || k == database.Interval {
+			return nil, false
+		}
+	}
+	quoted, _ := json.Marshal(text) // a string: it cannot fail
+	condition, err := keyEquals(m, quoted)
+	return condition, err == nil
+}

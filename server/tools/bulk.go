@@ -1,0 +1,391 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+var bulkOperation = withArguments(operation{
+	name: "bulk", may: mayWrite, label: "change", hints: destroys, offered: canBulk, useful: canWrite, many: true, counted: "items",
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Write many %s in one transaction, with data as in create_%s.", m.VerboseNamePlural, m.Name)
+	},
+	advice: "many rows in one transaction; atomic: true makes it all or nothing",
+}, (*call).bulk,
+	argument[bulkArguments]{name: "operation", into: func(a *bulkArguments) any { return &a.operation }, required: always,
+		schema: func(m *catalog.Model) schema { return schema{Type: types{"string"}, Enum: anyNames(bulkOperations(m))} },
+		hint:   func(c *call) string { return "it is one of " + strings.Join(bulkOperations(c.scope.Model()), ", ") }},
+	argument[bulkArguments]{name: "items", into: func(a *bulkArguments) any { return &a.items }, required: always, schema: itemsSchema},
+	argument[bulkArguments]{name: "atomic", into: func(a *bulkArguments) any { return &a.atomic },
+		help: "all or nothing; without it, what succeeds is kept"},
+)
+
+type bulkArguments struct {
+	operation string
+	items     json.RawMessage
+	atomic    bool
+}
+
+// itemForms are an item of each of bulk_'s operations.
+var itemForms = map[string]string{"create": "{data}", "update": "{id, data}", "delete": "{id}"}
+
+func itemsSchema(m *catalog.Model) schema {
+	var forms []string
+	for _, name := range bulkOperations(m) {
+		forms = append(forms, name+" "+itemForms[name])
+	}
+	help := fmt.Sprintf("at most %d: %s", m.MaxBulkItems, strings.Join(forms, ", "))
+	if m.Version != nil && m.UniqueKey {
+		help += "; update takes expected_version too"
+	}
+	return schema{Type: types{"array"}, Items: &schema{}, Description: help}
+}
+
+func anyNames(names []string) []any {
+	list := make([]any, len(names))
+	for i, name := range names {
+		list[i] = name
+	}
+	return list
+}
+
+// bulkAnswer is bulk_'s payload. Where nothing succeeded it is an error, and says so as every error does.
+type bulkAnswer struct {
+	Error        string      `json:"error,omitempty"`
+	Code         Code        `json:"code,omitempty"`
+	Operation    string      `json:"operation"`
+	TotalItems   int         `json:"total_items"`
+	SuccessCount int         `json:"success_count"`
+	ErrorCount   int         `json:"error_count"`
+	Results      bulkResults `json:"results"`
+}
+
+type bulkResults struct {
+	Success []bulkSuccess `json:"success"`
+	Errors  []bulkError   `json:"errors"`
+}
+
+type bulkSuccess struct {
+	Index   int             `json:"index"`
+	ID      json.RawMessage `json:"id"`
+	Created bool            `json:"created,omitempty"`
+	Updated bool            `json:"updated,omitempty"`
+	Deleted bool            `json:"deleted,omitempty"`
+}
+
+type bulkError struct {
+	Index int `json:"index"`
+	*toolError
+}
+
+// bulkItem is one item as it was read; problem is why it cannot be written.
+type bulkItem struct {
+	data           *rowData
+	where, version database.Condition
+	problem        *toolError
+}
+
+// bulkRun is a bulk on its way.
+type bulkRun struct {
+	*call
+	operation string
+	atomic    bool
+	items     []bulkItem
+	results   bulkResults
+	// along are the rows that went with those that items before deleted, by keyOf: an item that names one is done.
+	along map[string]json.RawMessage
+}
+
+// bulkOperations are the operations that bulk_ of a model has.
+func bulkOperations(m *catalog.Model) []string {
+	var names []string
+	for _, name := range []string{"create", "update", "delete"} {
+		if (m.UniqueKey || name == "create") && (len(m.Operations) == 0 || slices.Contains(m.Operations, name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// errNothingKept undoes a bulk that is all or nothing.
+var errNothingKept = errors.New("an item failed")
+
+// bulk writes many rows in one transaction: each for itself, or, with atomic, all or nothing.
+func (c *call) bulk(a *bulkArguments) ([]byte, error) {
+	b, err := c.readBulk(a)
+	if err != nil {
+		return nil, err
+	}
+	err = b.run(false)
+	var failure *database.Error
+	if errors.As(err, &failure) && failure.Code == database.Violated && !b.atomic {
+		// A constraint that is checked on commit was broken by one item or another: asked after each item, the database
+		// tells by which.
+		err = b.run(true)
+	}
+	if err != nil && !errors.Is(err, errNothingKept) {
+		return nil, explain(c.scope, err)
+	}
+	return b.answer()
+}
+
+// restart forgets what came of the items.
+func (b *bulkRun) restart() {
+	b.results = bulkResults{Success: []bulkSuccess{}, Errors: []bulkError{}}
+	b.along = map[string]json.RawMessage{}
+}
+
+// run writes the items in a transaction, and all of them again if others got in its way. With check, constraints are
+// checked after each.
+func (b *bulkRun) run(check bool) error {
+	b.restart()
+	if b.atomic && b.keepProblems() {
+		return errNothingKept
+	}
+	return database.Transact(b.ctx, b.db, b.settings.StatementTimeout, func(tx database.Tx) error {
+		b.restart()
+		w := &write{b.call, tx}
+		for i, item := range b.items {
+			if item.problem != nil {
+				b.fail(i, item.problem)
+				continue
+			}
+			if err := b.writeItem(w, i, check); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeItem writes one item. What is wrong with the item itself is among the results; any other error ends the bulk.
+func (b *bulkRun) writeItem(w *write, i int, check bool) error {
+	var id json.RawMessage
+	var gone *deletion
+	attempt := func() (err error) {
+		if id, gone, err = b.perform(w, b.items[i]); err == nil && check {
+			err = explain(b.scope, w.tx.CheckConstraints(b.ctx))
+		}
+		return err
+	}
+	var err error
+	if b.atomic {
+		err = attempt()
+	} else {
+		err = w.tx.Savepoint(b.ctx, attempt)
+	}
+	var told *toolError
+	switch {
+	case err == nil:
+		b.results.Success = append(b.results.Success, bulkSuccess{
+			Index: i, ID: id, Created: b.operation == "create", Updated: b.operation == "update", Deleted: b.operation == "delete"})
+		return b.noteAlong(gone)
+	case !errors.As(err, &told):
+		return err
+	}
+	b.fail(i, told)
+	if b.atomic {
+		b.results.Success = []bulkSuccess{}
+		return errNothingKept
+	}
+	return nil
+}
+
+// perform writes one item, and returns its id and, where it was deleted, what went along.
+func (b *bulkRun) perform(w *write, item bulkItem) (json.RawMessage, *deletion, error) {
+	switch b.operation {
+	case "create":
+		added, err := w.insertRow(item.data, nil, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return added.id(), nil, nil
+	case "update":
+		changed, err := w.updateRow(item.data, item.where, item.version, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return changed.id(), nil, nil
+	}
+	if id, gone := b.along[keyOf(item.where)]; gone {
+		return id, nil, nil
+	}
+	gone, err := w.deleteRow(b.scope, item.where, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return gone.rows[0].id(), gone, nil
+}
+
+// noteAlong keeps the rows of the same model that went along with one that was deleted; nil is none.
+func (b *bulkRun) noteAlong(gone *deletion) error {
+	if gone == nil {
+		return nil
+	}
+	for _, a := range gone.touched {
+		if a.model != b.scope.Model() {
+			continue
+		}
+		for _, row := range a.along {
+			id := row.id()
+			where, err := keyEquals(a.model, id)
+			if err != nil {
+				return err
+			}
+			b.along[keyOf(where)] = id
+		}
+	}
+	return nil
+}
+
+// keepProblems tells of the items that could not be read, and whether there are any.
+func (b *bulkRun) keepProblems() bool {
+	for i, item := range b.items {
+		if item.problem != nil {
+			b.fail(i, item.problem)
+		}
+	}
+	return len(b.results.Errors) > 0
+}
+
+// maxDetailed is how many items' errors are told in full. Of the others the message and the code are told, and of none
+// the row as it is: a thousand rows would be too large an answer.
+const maxDetailed = 100
+
+func (b *bulkRun) fail(i int, problem *toolError) {
+	told := *problem
+	told.Current = nil
+	if len(b.results.Errors) >= maxDetailed {
+		told.Validation = nil
+	}
+	b.results.Errors = append(b.results.Errors, bulkError{i, &told})
+}
+
+func (b *bulkRun) answer() ([]byte, error) {
+	a := bulkAnswer{Operation: b.operation, TotalItems: len(b.items), SuccessCount: len(b.results.Success),
+		ErrorCount: len(b.results.Errors), Results: b.results}
+	b.record.Changed = a.SuccessCount
+	b.record.IDs = nil
+	for _, s := range b.results.Success {
+		b.record.IDs = append(b.record.IDs, plainText(s.ID))
+	}
+	if a.SuccessCount > 0 {
+		return json.Marshal(a)
+	}
+	first := b.results.Errors[0]
+	a.Code = first.Code
+	a.Error = fmt.Sprintf("nothing was changed; item %d: %s", first.Index, first.Message)
+	payload, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	return nil, &toolError{Code: a.Code, Message: a.Error, payload: payload}
+}
+
+// readBulk reads bulk_'s arguments. What is wrong with single items is kept with them.
+func (c *call) readBulk(a *bulkArguments) (*bulkRun, error) {
+	m := c.scope.Model()
+	b := &bulkRun{call: c, operation: a.operation, atomic: a.atomic}
+	if known := bulkOperations(m); !slices.Contains(known, b.operation) {
+		return nil, invalid("operation must be one of %s", strings.Join(known, ", "))
+	}
+	c.record.Operation = "bulk:" + b.operation
+	if err := c.mayPerform(c.scope, b.operation); err != nil {
+		return nil, err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(a.items, &raw); err != nil || len(raw) == 0 {
+		return nil, invalid("items must be an array of at least one item")
+	}
+	if len(raw) > m.MaxBulkItems {
+		return nil, invalid("items: %d are too many; one call takes at most %d", len(raw), m.MaxBulkItems)
+	}
+	b.items = make([]bulkItem, len(raw))
+	for i := range raw {
+		if err := b.readItem(&b.items[i], raw[i]); err != nil && !errors.As(err, &b.items[i].problem) {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// readItem reads one item: {data}, {id, data} or {id}.
+func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
+	m := b.scope.Model()
+	var args arguments
+	switch {
+	case b.operation == "delete" && raw[0] != '{':
+		args = arguments{idName: raw}
+	case raw[0] != '{':
+		return invalid("each item of a bulk %s must be an object, not %s", b.operation, lookup.Excerpt(raw))
+	case b.operation == "create" && b.scope.Field("data") == nil && members(raw)["data"] == nil:
+		args = arguments{"data": raw}
+	default:
+		if err := args.parse(raw); err != nil {
+			return err
+		}
+		if err := args.only("an item", b.members()...); err != nil {
+			return err
+		}
+	}
+	for _, name := range b.members()[:b.required()] {
+		if args[name] == nil || isNull(args[name]) {
+			return invalid("%s is required in each item of a bulk %s", name, b.operation)
+		}
+	}
+	var err error
+	if id := args[idName]; id != nil {
+		if item.where, err = keyEquals(m, id); err != nil {
+			return err
+		}
+	}
+	if item.version, err = expectedVersion(m, args["expected_version"]); err != nil {
+		return err
+	}
+	if b.operation == "delete" {
+		return nil
+	}
+	item.data, err = b.readData(b.scope, args["data"], purpose{creates: b.operation == "create"})
+	if err == nil && len(item.data.fields) == 0 && b.operation == "update" {
+		return invalid("data must name at least one field to change")
+	}
+	if err == nil {
+		b.noteFields(item.data)
+	}
+	return err
+}
+
+// members are those of an item, with the required ones first.
+func (b *bulkRun) members() []string {
+	switch {
+	case b.operation == "create":
+		return []string{"data"}
+	case b.operation == "delete":
+		return []string{idName}
+	case b.scope.Model().Version == nil:
+		return []string{idName, "data"}
+	}
+	return []string{idName, "data", "expected_version"}
+}
+
+func (b *bulkRun) required() int {
+	if b.operation == "update" {
+		return 2
+	}
+	return 1
+}
+
+func (b *bulkRun) noteFields(d *rowData) {
+	for _, name := range d.names() {
+		if !slices.Contains(b.record.Fields, name) {
+			b.record.Fields = append(b.record.Fields, name)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	htmltemplate "html/template"
+	"strings"
+	texttemplate "text/template"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/seal"
+)
+
+// errAsked undoes a transaction in which a question was all that came out.
+var errAsked = errors.New("asked")
+
+// confirmationLife is how long a confirmation_token is good for.
+const confirmationLife = 10 * time.Minute
+
+// maxPageRows is the most rows that a confirmation page names.
+const maxPageRows = 100
+
+// confirmationRequest is action_'s answer where it asks first: nothing was changed.
+type confirmationRequest struct {
+	Success              bool              `json:"success"`
+	RequiresConfirmation bool              `json:"requires_confirmation"`
+	Action               string            `json:"action"`
+	Message              string            `json:"message"`
+	AffectedCount        int               `json:"affected_count"`
+	Page                 confirmationPage  `json:"confirmation_page"`
+	Token                string            `json:"confirmation_token"`
+	MissingIDs           []json.RawMessage `json:"missing_ids"`
+	SkippedIDs           []json.RawMessage `json:"skipped_ids"`
+}
+
+type confirmationPage struct {
+	ContentType string `json:"content_type"`
+	Content     string `json:"content"`
+}
+
+// staleConfirmation is the error about a confirmation_token that is not, or no longer, that of what would be done.
+type staleConfirmation struct {
+	Error string `json:"error"`
+	Code  Code   `json:"code"`
+	confirmationRequest
+}
+
+// ask returns the question that the caller is to answer first; nil where the action can go ahead. Confirmation is a guard
+// rail and no permission: what the action would do was evaluated all the same.
+func (e *errand) ask(p *prospect) (*confirmationRequest, error) {
+	confirm := e.declared.Confirm
+	if !e.confirmed {
+		if confirm == nil {
+			return nil, nil
+		}
+		return e.question(p, nil)
+	}
+	if e.shown == "" && (confirm == nil || !confirm.TokenRequired) {
+		return nil, nil
+	}
+	if same, err := e.matches(p); same || err != nil {
+		return nil, err
+	}
+	question, err := e.question(p, nil)
+	if err != nil {
+		return nil, err
+	}
+	message := "confirmation_token is not, or no longer, that of what would be done; look at the new page, then call again with its token"
+	if e.shown == "" {
+		message = e.declared.Name + " wants the confirmation_token of its page; look at the page, then call again with its token"
+	}
+	payload, err := encodePlainly(staleConfirmation{message, CodeConflict, *question})
+	if err != nil {
+		return nil, err
+	}
+	return nil, &toolError{Message: message, Code: CodeConflict, payload: payload}
+}
+
+// question asks whether to do it; page is a webhook's own, nil for the standard one.
+func (e *errand) question(p *prospect, page *confirmationPage) (*confirmationRequest, error) {
+	message := e.message(p)
+	if page == nil {
+		content, err := e.page(p, message)
+		if err != nil {
+			return nil, err
+		}
+		page = &confirmationPage{"text/html", content}
+	}
+	token, err := e.seal(p)
+	if err != nil {
+		return nil, err
+	}
+	return &confirmationRequest{
+		RequiresConfirmation: true, Action: e.declared.Name, AffectedCount: len(p.rows), Page: *page, Token: token,
+		Message:    message + " Nothing was changed: to go on, call again with the same arguments, confirm: true and this confirmation_token.",
+		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped),
+	}, nil
+}
+
+// message is the action's own question, or the standard one.
+func (e *errand) message(p *prospect) string {
+	m := e.scope.Model()
+	count := counted(m, len(p.rows))
+	if e.declared == deleteSelected {
+		return "Delete " + count + "? This cannot be undone."
+	}
+	standard := fmt.Sprintf("Run %s on %s?", e.declared.Name, count)
+	if e.declared.Confirm == nil || e.declared.Confirm.Message == "" {
+		return standard
+	}
+	given := map[string]any{}
+	for _, d := range e.declared.Parameters {
+		given[d.Name] = ""
+		if raw, there := e.parameters.raw[d.Name]; there {
+			given[d.Name] = plainText(raw)
+		}
+	}
+	var text strings.Builder
+	t, err := texttemplate.New("message").Parse(e.declared.Confirm.Message)
+	if err == nil {
+		err = t.Execute(&text, map[string]any{"count": len(p.rows), "model": m.VerboseName, "action": e.declared.Name, "parameters": given})
+	}
+	if err != nil {
+		return standard // The question is asked all the same.
+	}
+	return text.String()
+}
+
+// pageTemplate escapes every variable for where it stands.
+var pageTemplate = htmltemplate.Must(htmltemplate.New("page").Parse(`<h1>Are you sure?</h1>
+<p>{{.Message}}</p>
+{{with .Parameters}}<h2>With</h2>
+<ul>
+{{range .}}<li>{{.Name}}: {{.Value}}</li>
+{{end}}</ul>
+{{end}}<h2>Rows</h2>
+<ul>
+{{range .Rows}}<li>{{.ID}}{{with .Label}}: {{.}}{{end}}</li>
+{{end}}{{with .More}}<li>and {{.}} more</li>
+{{end}}</ul>
+{{with .Along}}<h2>With them</h2>
+<ul>
+{{range .}}<li>{{.}}</li>
+{{end}}</ul>
+{{end}}{{with .Skipped}}<p>Not meant for: {{.}}</p>
+{{end}}{{with .Missing}}<p>Not found: {{.}}</p>
+{{end}}`))
+
+type pageRow struct{ ID, Label string }
+
+type pageParameter struct{ Name, Value string }
+
+// page is the standard confirmation page: what it is about, and what goes with it.
+func (e *errand) page(p *prospect, message string) (string, error) {
+	shown := struct {
+		Message          string
+		Parameters       []pageParameter
+		Rows             []pageRow
+		More             int
+		Along            []string
+		Skipped, Missing string
+	}{Message: message, More: max(len(p.rows)-maxPageRows, 0), Skipped: idList(p.skipped), Missing: idList(p.missing)}
+	for _, d := range e.declared.Parameters {
+		if raw, there := e.parameters.raw[d.Name]; there {
+			shown.Parameters = append(shown.Parameters, pageParameter{d.Name, plainText(raw)})
+		}
+	}
+	for _, row := range p.rows[:min(len(p.rows), maxPageRows)] {
+		r := pageRow{ID: plainText(row.id())}
+		if label := row.label(); label != r.ID {
+			r.Label = label
+		}
+		shown.Rows = append(shown.Rows, r)
+	}
+	for _, c := range p.along {
+		what := fmt.Sprintf("%d %s", c.count, c.what)
+		if c.changed {
+			what += " will no longer refer to them"
+		}
+		shown.Along = append(shown.Along, what)
+	}
+	var out bytes.Buffer
+	if err := pageTemplate.Execute(&out, shown); err != nil {
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// confirmations is the purpose of the key of confirmation_token.
+const confirmations = "confirmation"
+
+// seal makes a confirmation_token: when it expires, bound to all that would be done.
+func (e *errand) seal(p *prospect) (string, error) {
+	bound, err := e.bound(p)
+	expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(confirmationLife).Unix()))
+	return seal.New(e.settings.SealKey, confirmations).Seal(expires, bound), err
+}
+
+// matches is whether the confirmation_token that the caller shows is that of what would be done, and in time.
+func (e *errand) matches(p *prospect) (bool, error) {
+	bound, err := e.bound(p)
+	if err != nil {
+		return false, err
+	}
+	expires, ok := seal.New(e.settings.SealKey, confirmations).Open(e.shown, bound)
+	return ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires), nil
+}
+
+// bound is who would do what to which rows, with which parameters, and what would go along.
+func (e *errand) bound(p *prospect) ([]byte, error) {
+	along := make([]string, len(p.along))
+	for i, c := range p.along {
+		along[i] = fmt.Sprintf("%d %s %t", c.count, c.what, c.changed)
+	}
+	return json.Marshal([]any{e.token.Name(), e.scope.Model().Name, e.declared.Name, idsOf(p.rows), p.skipped, along, e.parameters.raw})
+}
+
+// encodePlainly writes JSON in which < and > are themselves: agents read pages as they stand there.
+func encodePlainly(v any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,70 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+var createOperation = withArguments(operation{
+	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canInsert,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Add one %s. Fields that are left out get the database's default.", m.VerboseName)
+	},
+	advice: "try it with dry_run first; fields that are left out get the database's default",
+}, (*call).create,
+	argument[createArguments]{name: "data", into: func(a *createArguments) any { return &a.data }, required: always,
+		schema: func(m *catalog.Model) schema { return dataSchema(m, true) }},
+	argument[createArguments]{name: "inlines", into: func(a *createArguments) any { return &a.inlines },
+		offered: hasInlines,
+		help:    "rows of inline models to add with it: {model: [{data}]}"},
+	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp},
+)
+
+type createArguments struct {
+	data, inlines json.RawMessage
+	dryRun        bool
+}
+
+// created is create_'s payload. Without the right to view, the row's content is not in it.
+type created struct {
+	Success bool            `json:"success"`
+	ID      json.RawMessage `json:"id"`
+	Object  json.RawMessage `json:"object,omitempty"`
+	Inlines *inlineChanges  `json:"inlines,omitempty"`
+	DryRun  bool            `json:"dry_run,omitempty"`
+}
+
+// create adds a row, and those of inline models that are sent with it.
+func (c *call) create(a *createArguments) ([]byte, error) {
+	c.record.DryRun = a.dryRun
+	d, parsing := c.readData(c.scope, a.data, purpose{creates: true})
+	inlines, err := c.readInlines(a.inlines, true, parsing)
+	if err != nil {
+		return nil, err
+	}
+	c.note(d)
+	var added written
+	var changes *inlineChanges
+	err = c.transact(a.dryRun, func(w *write) error {
+		if added, err = w.insertRow(d, nil, inlines.parentColumns()); err != nil {
+			return err
+		}
+		if changes, err = w.writeInlines(inlines, added.values); err != nil || changes == nil {
+			return err
+		}
+		added, err = w.readAgain(d, added.row)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.recordRow(added.row, changes)
+	answer := created{Success: true, ID: added.id(), Inlines: changes, DryRun: a.dryRun}
+	if c.mayView() {
+		answer.Object = added.text
+	}
+	return json.Marshal(answer)
+}

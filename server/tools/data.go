@@ -1,0 +1,165 @@
+package tools
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// rowData is what a call's `data` sets of one row.
+type rowData struct {
+	scope access.Scope
+	set   []database.Assignment
+	// fields are those that the caller gave, references the foreign keys among them.
+	fields     []*catalog.Field
+	references []reference
+}
+
+// purpose says what data is for: what it must hold and may not.
+type purpose struct {
+	creates bool
+	// parent are the columns that lead an inline's row to the row it belongs to: they are not the caller's to set.
+	parent []*database.Column
+}
+
+// readData reads `data`: fields under their API or column names. It finds all that is wrong at once, before the database
+// is asked; the error then is a validation error.
+func (c *call) readData(scope access.Scope, raw json.RawMessage, p purpose) (*rowData, error) {
+	given := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &given); err != nil || isNull(raw) {
+		return nil, invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
+	}
+	d := &rowData{scope: scope}
+	problems := &violations{}
+	unknown := false
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		f := scope.Field(name)
+		switch {
+		case f == nil:
+			message := "there is no such field"
+			if !unknown { // said once
+				message += "; those that can be set are " + strings.Join(writableNames(scope, p), ", ")
+			}
+			unknown = true
+			problems.add(lookup.Excerpt([]byte(name)), "%s", message)
+			continue
+		case slices.Contains(d.fields, f):
+			problems.add(name, "is given twice: %s is the same field", f.Name)
+			continue
+		}
+		d.fields = append(d.fields, f)
+		if message := whyNotWritable(f, p); message != "" {
+			problems.add(f.Name, "%s", message)
+			continue
+		}
+		value, err := storedValue(f, given[name])
+		if err != nil {
+			problems.add(f.Name, "%s", err)
+			continue
+		}
+		d.set = append(d.set, database.Assignment{Column: f.Column, Value: value})
+	}
+	if p.creates {
+		d.complete(p, problems)
+	}
+	d.references = c.referencesOf(d)
+	return d, problems.err()
+}
+
+// complete fills in what the row policy fixes, and finds the required fields that are missing.
+func (d *rowData) complete(p purpose, problems *violations) {
+	for _, a := range d.scope.Fixed() {
+		if !d.sets(a.Column) && !slices.Contains(p.parent, a.Column) {
+			d.set = append(d.set, a)
+		}
+	}
+	m := d.scope.Model()
+	for _, f := range d.scope.Fields() {
+		if slices.Contains(d.fields, f) || d.sets(f.Column) || slices.Contains(p.parent, f.Column) || !needsValue(f.Column) {
+			continue
+		}
+		switch {
+		case f != m.Version && !f.ReadOnly:
+			problems.add(f.Name, "is required")
+		case f != m.Version:
+			// It is not the caller's to set: what the database makes of it, its own error says.
+		case f.Column.Kind == database.Integer:
+			d.set = append(d.set, database.Assignment{Column: f.Column, Value: int64(1)})
+		default:
+			d.set = append(d.set, database.Assignment{Column: f.Column, How: database.AssignNow})
+		}
+	}
+}
+
+func (d *rowData) sets(c *database.Column) bool {
+	return slices.ContainsFunc(d.set, func(a database.Assignment) bool { return a.Column == c })
+}
+
+// needsValue is whether nothing but an assignment gives the column a value in a new row.
+func needsValue(c *database.Column) bool { return !c.Nullable && !c.HasDefault && !c.Generated }
+
+// whyNotWritable says why a field cannot be set; "" where it can.
+func whyNotWritable(f *catalog.Field, p purpose) string {
+	switch {
+	case slices.Contains(p.parent, f.Column):
+		return "cannot be set here: the row belongs to the one that it is sent with"
+	case f.Column.Generated:
+		return "cannot be set: the database computes it; leave it out"
+	case f.ReadOnly:
+		return "is read-only; leave it out"
+	case f.PrimaryKey && !p.creates:
+		return "is of the key, which cannot be changed; leave it out"
+	}
+	return ""
+}
+
+func writableNames(scope access.Scope, p purpose) []string {
+	var names []string
+	for _, f := range scope.Fields() {
+		if whyNotWritable(f, p) == "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// storedValue reads one value that is to be stored.
+func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) {
+	if isNull(raw) {
+		if !f.Column.Nullable {
+			return nil, failf(CodeValidation, "must not be null")
+		}
+		return nil, nil
+	}
+	value, err := lookup.ParseStored(f.Column, raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Choices) > 0 && !isChoice(f.Column, f.Choices, value) {
+		return nil, failf(CodeValidation, "must be one of %s, not %s", choiceNames(f.Choices), lookup.Excerpt(raw))
+	}
+	return value, nil
+}
+
+// names are the fields that the caller gave.
+func (d *rowData) names() []string {
+	names := make([]string, len(d.fields))
+	for i, f := range d.fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// summary is the journal's message about an update.
+func (d *rowData) summary() string {
+	if len(d.fields) == 0 {
+		return "changed"
+	}
+	return "changed " + strings.Join(d.names(), ", ")
+}

@@ -1,0 +1,181 @@
+package tools
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+var describeOperation = withArguments(operation{
+	name: "describe", may: has(access.View), label: "view", hints: reads,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Describe %s: fields, relationships, and how lists are searched and ordered.", m.VerboseNamePlural)
+	},
+	advice: "fields, types and relationships: look here before you filter",
+}, (*call).describe)
+
+// description is describe_'s payload.
+type description struct {
+	ModelName         string                `json:"model_name"`
+	VerboseName       string                `json:"verbose_name"`
+	VerboseNamePlural string                `json:"verbose_name_plural"`
+	AppLabel          string                `json:"app_label"`
+	Fields            []fieldInfo           `json:"fields"`
+	Relationships     []relationInfo        `json:"relationships"`
+	AdminConfig       administrationOptions `json:"admin_config"`
+}
+
+// fieldInfo describes a field; what does not apply is left out.
+type fieldInfo struct {
+	Name       string   `json:"name"`
+	Type       string   `json:"type"`
+	Required   bool     `json:"required"`
+	MaxLength  int      `json:"max_length,omitempty"`
+	Choices    []choice `json:"choices,omitempty"`
+	Default    string   `json:"default,omitempty"`
+	PrimaryKey bool     `json:"primary_key,omitempty"`
+	Unique     bool     `json:"unique,omitempty"`
+	Editable   *bool    `json:"editable,omitempty"`
+	HelpText   string   `json:"help_text,omitempty"`
+}
+
+type choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// relationInfo describes a relation. Kind is many_to_one for a foreign key and one_to_many for its reverse; Type is the
+// foreign key's own.
+type relationInfo struct {
+	fieldInfo
+	RelatedModel string `json:"related_model"`
+	Kind         string `json:"kind"`
+}
+
+// administrationOptions are how the exposure shows the model, less what the token may not see.
+type administrationOptions struct {
+	ListDisplay    []string `json:"list_display"`
+	SearchFields   []string `json:"search_fields"`
+	Ordering       []string `json:"ordering"`
+	ReadonlyFields []string `json:"readonly_fields"`
+	Inlines        []string `json:"inlines"`
+	Actions        []string `json:"actions"`
+}
+
+// describe answers what the model is made of.
+func (c *call) describe(*noArguments) ([]byte, error) {
+	return json.Marshal(descriptionOf(c.catalog, c.scope))
+}
+
+// descriptionOf describes the model as the scope's token may see it.
+func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
+	m := scope.Model()
+	d := &description{
+		ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
+		Fields: []fieldInfo{}, Relationships: []relationInfo{},
+		AdminConfig: administrationOptions{
+			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
+		},
+	}
+	for _, f := range scope.Fields() {
+		d.Fields = append(d.Fields, describeField(f))
+		if isReadOnly(f) {
+			d.AdminConfig.ReadonlyFields = append(d.AdminConfig.ReadonlyFields, f.Name)
+		}
+		if len(m.ListDisplay) == 0 {
+			d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, f.Name)
+		}
+	}
+	for _, name := range m.ListDisplay {
+		if f := scope.Field(name); f != nil {
+			name = f.Name
+		}
+		d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, name)
+	}
+	for _, r := range scope.Relations() {
+		d.Relationships = append(d.Relationships, describeRelation(r))
+	}
+	for _, f := range scope.SearchFields() {
+		d.AdminConfig.SearchFields = append(d.AdminConfig.SearchFields, f.Text)
+	}
+	for _, o := range m.Ordering {
+		name := o.Field.Name
+		if o.Descending {
+			name = "-" + name
+		}
+		d.AdminConfig.Ordering = append(d.AdminConfig.Ordering, name)
+	}
+	for _, in := range m.Inlines {
+		if scope.Of(in.Model).Has(access.View) {
+			d.AdminConfig.Inlines = append(d.AdminConfig.Inlines, in.Model.Name)
+		}
+	}
+	for _, action := range actionsOf(models, scope) {
+		d.AdminConfig.Actions = append(d.AdminConfig.Actions, action.Name)
+	}
+	return d
+}
+
+// isReadOnly is whether no call writes the field.
+func isReadOnly(f *catalog.Field) bool { return f.ReadOnly || f.Masked || f.Column.Generated }
+
+func describeField(f *catalog.Field) fieldInfo {
+	c := f.Column
+	info := fieldInfo{
+		Name: f.Name, Type: c.Kind.String(), Required: !c.Nullable && !c.HasDefault && !c.Generated,
+		MaxLength: c.MaxLength, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
+	}
+	if !c.Generated {
+		info.Default = c.Default // what computes a column is no default, and may name columns that are hidden
+	}
+	for _, each := range f.Choices {
+		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})
+	}
+	switch {
+	case isReadOnly(f):
+		info.Editable, info.Required = new(bool), false
+	case f.PrimaryKey:
+		info.note("Set on create only.")
+	}
+	if f.Masked {
+		info.note(maskNote(f))
+	}
+	return info
+}
+
+// note adds a sentence to the help.
+func (f *fieldInfo) note(text string) {
+	if f.HelpText = strings.TrimSpace(sentence(f.HelpText)); f.HelpText != "" {
+		f.HelpText += " "
+	}
+	f.HelpText += text
+}
+
+// maskNote says how a masked field is shown.
+func maskNote(f *catalog.Field) string {
+	const unusable = " It cannot be filtered, ordered or searched by."
+	if f.KeepLast == 0 {
+		return "Masked: shown as ****." + unusable
+	}
+	return fmt.Sprintf("Masked: shown as **** and its last %d characters, where it has at least %d.", f.KeepLast, 2*f.KeepLast+4) + unusable
+}
+
+func describeRelation(r *catalog.Relation) relationInfo {
+	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: "one_to_many"}
+	if r.Many {
+		return info
+	}
+	info.Kind, info.Type = "many_to_one", database.Other.String()
+	if len(r.Ours) == 1 {
+		info.Type = r.Ours[0].Kind.String()
+	}
+	for _, c := range r.Ours {
+		info.Required = info.Required || !c.Nullable
+	}
+	return info
+}

@@ -1,0 +1,48 @@
+package tools
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
+	l := newLibrary(t, on("book", func(m *contract.Model) {
+		m.Masked = []contract.MaskedField{{Name: "isbn", KeepLast: 3}}
+		m.Overrides = append(m.Overrides, contract.FieldOverride{Name: "title", Description: "what stands on the cover"})
+	}))
+	described := l.must(ownerText, "describe_book", `{}`)
+	fields := map[string]any{}
+	for _, f := range described["fields"].([]any) {
+		fields[f.(map[string]any)["name"].(string)] = f
+	}
+	for name, want := range map[string]string{
+		"title":       `{"name":"title","type":"text","required":true,"max_length":40,"help_text":"what stands on the cover"}`,
+		"isbn":        `{"name":"isbn","type":"text","required":false,"unique":true,"editable":false,"help_text":"Masked: shown as **** and its last 3 characters, where it has at least 10. It cannot be filtered, ordered or searched by."}`,
+		"id":          `{"name":"id","type":"integer","required":false,"primary_key":true,"unique":true,"help_text":"Set on create only."}`,
+		"state":       `{"name":"state","type":"text","required":false,"choices":[{"value":"draft","label":"draft"},{"value":"out","label":"published"}],"default":"'draft'"}`,
+		"upper_title": `{"name":"upper_title","type":"text","required":false,"editable":false}`,
+		"version":     `{"name":"version","type":"integer","required":false,"editable":false}`,
+	} {
+		if wanted := decoded(t, want); !reflect.DeepEqual(fields[name], wanted) {
+			t.Errorf("%s is described as %v\nwant %v", name, fields[name], wanted)
+		}
+	}
+	options := described["admin_config"].(map[string]any)
+	for name, want := range map[string]string{
+		"readonly_fields": `["isbn","upper_title","notes","version"]`, "inlines": `["chapter","review"]`, "actions": `["delete_selected"]`, "ordering": `[]`,
+	} {
+		if !reflect.DeepEqual(options[name], decoded(t, want)) {
+			t.Errorf("%s is %v, want %s", name, options[name], want)
+		}
+	}
+	options = l.must(readerText, "describe_book", `{}`)["admin_config"].(map[string]any)
+	if got := options["actions"].([]any); len(got) != 0 {
+		t.Errorf("a reader's actions are %v", got)
+	}
+	options = l.must(bookishText, "describe_book", `{}`)["admin_config"].(map[string]any)
+	if !reflect.DeepEqual(options["inlines"], []any{"chapter"}) {
+		t.Errorf("the inlines of one who sees chapters only are %v", options["inlines"])
+	}
+}

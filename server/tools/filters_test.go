@@ -1,0 +1,110 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// scopes are what a viewer sees of a track on an album, whose key is of two columns, and which has a field that is named
+// like a lookup and one that is computed.
+func scopes(t *testing.T) (track, album access.Scope) {
+	t.Helper()
+	integer := func(name string) *database.Column { return &database.Column{Name: name, Kind: database.Integer} }
+	artist, number, year := integer("artist"), integer("number"), integer("year")
+	computed := &database.Column{Name: "digest", Kind: database.Text, HasDefault: true, Generated: true, Default: "md5(password)"}
+	albums := &database.Table{Name: "album", Columns: []*database.Column{artist, number, year, computed}, PrimaryKey: []*database.Column{artist, number}}
+	id, no, genre := integer("id"), integer("no"), &database.Column{Name: "genre", Kind: database.Text, HasDefault: true, Default: "'jazz'"}
+	albumNumber := integer("album_id")
+	tracks := &database.Table{Name: "track", Columns: []*database.Column{id, no, genre, albumNumber}, PrimaryKey: []*database.Column{id},
+		ForeignKeys: []*database.ForeignKey{{Columns: []*database.Column{albumNumber}, References: albums, ReferencedColumns: []*database.Column{number}}}}
+	model := func(name string) contract.Model {
+		return contract.Model{Exposure: name, Name: name, Table: name, DefaultPageSize: 1, MaxPageSize: 1}
+	}
+	config := &contract.Config{
+		Models: []contract.Model{model("album"), model("track")},
+		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
+	}
+	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{albums, tracks}}).GrantAll(), Viewing())
+	token := access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
+	track, seesTracks := token.Scope(models.Model("track"))
+	album, seesAlbums := token.Scope(models.Model("album"))
+	if !seesTracks || !seesAlbums {
+		t.Fatal("the viewer does not see the models")
+	}
+	return track, album
+}
+
+func TestFilterKeys(t *testing.T) {
+	track, album := scopes(t)
+	year := album.Field("year").Column
+	equal := func(c *database.Column, n int64) database.Condition {
+		return database.Compare{Column: c, Op: database.Equal, Value: n}
+	}
+	is1970 := equal(year, 1970)
+	relation, _, _ := track.Follow("album")
+	key := func(artist, number int64) database.Condition {
+		return database.And{equal(album.Field("artist").Column, artist), equal(album.Field("number").Column, number)}
+	}
+	for _, c := range []struct {
+		name, key, value string
+		scope            access.Scope
+		want             database.Condition
+	}{
+		{"a field named like a lookup", "year", "1970", album, is1970},
+		{"the same through a relation", "album__year", "1970", track, track.Related(relation, is1970)},
+		{"the same with a lookup", "album__year__exact", "1970", track, track.Related(relation, is1970)},
+		{"in, of a key of two columns", "id__in", `["1,2","3,4"]`, album, database.Or{key(1, 2), key(3, 4)}},
+		{"ne, of a key of two columns", "id__ne", `"1,2"`, album, database.Not{Condition: key(1, 2)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := planFilter(c.scope, c.key, json.RawMessage(c.value))
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v and %v, want %+v", got, err, c.want)
+			}
+		})
+	}
+	for key, want := range map[string]string{
+		"album__title":   `album has no field "title"`,
+		"label__year":    `track has no field "label"`,
+		"genre__colour":  `track has no field "genre"`,
+		"colour":         `track has no field "colour"`,
+		"album__yr__gte": `album has no field "yr"`,
+	} {
+		if _, err := planFilter(track, key, json.RawMessage("1")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", key, err, want)
+		}
+	}
+}
+
+func TestDescribeShowsNoExpressionOfAComputedColumn(t *testing.T) {
+	track, album := scopes(t)
+	if f := describeField(album.Field("digest")); f.Default != "" || f.Required {
+		t.Errorf("a computed field is described as %+v", f)
+	}
+	if f := describeField(track.Field("genre")); f.Default != "'jazz'" {
+		t.Errorf("a field with a default is described as %+v", f)
+	}
+}
+
+func TestManyKeysOfSeveralColumns(t *testing.T) {
+	l := newLibrary(t)
+	keys := []string{`"1,sand"`}
+	for i := range 999 {
+		keys = append(keys, fmt.Sprintf(`"%d,sand"`, i+100))
+	}
+	if answer := l.must(ownerText, "list_tag", `{"filters":{"id__in":[`+strings.Join(keys, ",")+`]}}`); answer["count"] != 1.0 {
+		t.Errorf("got %v", answer)
+	}
+	if answer := l.must(ownerText, "list_tag", `{"filters":{"id__in":[]}}`); answer["count"] != 0.0 {
+		t.Errorf("of none: %v", answer)
+	}
+}

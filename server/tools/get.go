@@ -1,0 +1,57 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+var getOperation = withArguments(operation{
+	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey,
+	description: func(m *catalog.Model) string { return fmt.Sprintf("Get one %s by its id.", m.VerboseName) },
+	advice:      "one row by its id, as list rows show it",
+}, (*call).get,
+	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},
+	argument[getArguments]{name: "include_inlines", into: func(a *getArguments) any { return &a.inlines },
+		offered: hasInlines,
+		help:    "with _inlines: the rows that belong to it, by model"},
+	argument[getArguments]{name: "include_related", into: func(a *getArguments) any { return &a.related },
+		offered: func(m *catalog.Model) bool { return len(m.Relations) > 0 },
+		help:    fmt.Sprintf("with _related: at most %d rows of each relation", mostRelatedRows)},
+)
+
+type getArguments struct {
+	id               json.RawMessage
+	inlines, related bool
+}
+
+// get answers the one row that has the id, with the rows that belong to it if they are asked for.
+func (c *call) get(a *getArguments) ([]byte, error) {
+	where, err := c.wantedRow(a.id)
+	if err != nil {
+		return nil, err
+	}
+	if !a.inlines && !a.related {
+		row, _, err := c.readRow(c.db, c.scope, where, false)
+		if err == nil && len(row) > c.settings.MaxResultBytes {
+			return nil, c.tooLarge()
+		}
+		return row, err
+	}
+	k := &kin{call: c, parent: c.scope, where: where}
+	if a.inlines {
+		k.addInlines()
+	}
+	if a.related {
+		k.addRelations()
+	}
+	return k.answer()
+}
+
+// tooLarge is a row that is larger than an answer may be, though each of its values was cut.
+func (c *call) tooLarge() error {
+	name := c.scope.Model().Name
+	return failf(CodeTooLarge, `%s is larger than an answer may be; list_%s with filters {"id": …} and only the fields that you need shows it in pieces`, name, name)
+}

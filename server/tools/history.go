@@ -1,0 +1,190 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+var historyOperation = withArguments(operation{
+	name: "history", may: has(access.View), label: "view", hints: reads, offered: hasHistory,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Get what changed one %s through this endpoint: when, by which token, which values; newest first.", m.VerboseName)
+	},
+	advice: "who changed a row, when and how",
+}, (*call).history,
+	argument[historyArguments]{name: idName, schema: idSchema, required: always, into: func(a *historyArguments) any { return &a.id }},
+	argument[historyArguments]{name: "limit", into: func(a *historyArguments) any { return &a.limit },
+		schema: func(m *catalog.Model) schema { return limitSchema(m, historyLimit) }},
+	argument[historyArguments]{name: "offset", into: func(a *historyArguments) any { return &a.offset }},
+)
+
+type historyArguments struct {
+	id            json.RawMessage
+	limit, offset count
+}
+
+// historyLimit is how many entries history_ answers where the call does not say.
+const historyLimit = 50
+
+// actionPrefix begins the action of an entry that a declared action made.
+const actionPrefix = "action:"
+
+// rowHistory is history_'s payload.
+type rowHistory struct {
+	Model    string          `json:"model"`
+	ObjectID json.RawMessage `json:"object_id"`
+	Count    int             `json:"count"`
+	History  []historyEntry  `json:"history"`
+}
+
+// historyEntry is one change. Changes are by the names that fields have today.
+type historyEntry struct {
+	Action        string                     `json:"action"`
+	ActionTime    string                     `json:"action_time"`
+	Token         string                     `json:"token"`
+	ChangeMessage string                     `json:"change_message"`
+	ObjectRepr    string                     `json:"object_repr"`
+	Changes       map[string]json.RawMessage `json:"changes"`
+}
+
+// history answers what changed a row, newest first. The row must be there for the token: what became of rows that it may
+// not see, or that are gone, is not its business.
+func (c *call) history(a *historyArguments) ([]byte, error) {
+	where, err := c.wantedRow(a.id)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := c.readRow(c.db, c.scope, where, false)
+	if err != nil {
+		return nil, err
+	}
+	m := c.scope.Model()
+	is := &row{model: m, text: text}
+	j := journalOf(c, is.id())
+	first, err := j.first()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := j.read(first, min(a.limit.or(historyLimit), m.MaxPageSize), a.offset.or(0))
+	if err != nil {
+		return nil, err
+	}
+	// What the row was called then may be a field that is hidden today: it is called what it is called now.
+	called := is.label()
+	found := rowHistory{Model: m.Name, ObjectID: is.id(), Count: len(entries), History: make([]historyEntry, len(entries))}
+	for i, e := range entries {
+		changes := e.visibleChanges(c.scope)
+		found.History[i] = historyEntry{Action: e.Action, ActionTime: j.moment(e.At), Token: e.Token, ObjectRepr: called,
+			Changes: changes, ChangeMessage: changeMessage(c.scope, e.Action, changes)}
+	}
+	return json.Marshal(found)
+}
+
+// rowJournal is the entries about one row in the audit table: by table and key, whatever its model is called.
+type rowJournal struct {
+	*call
+	table *database.Table
+	where database.And
+}
+
+func journalOf(c *call, id json.RawMessage) *rowJournal {
+	j := &rowJournal{call: c, table: c.catalog.Audit()}
+	of := c.scope.Model().Table
+	j.where = database.And{j.equals("table_schema", of.Schema), j.equals("table_name", of.Name), j.equals("object_id", plainText(id))}
+	return j
+}
+
+func (j *rowJournal) equals(column, text string) database.Condition {
+	return database.Match{Column: j.table.Column(column), Op: database.TextEquals, Text: text}
+}
+
+// newest is a read of the entries that meet a condition, newest first.
+func (j *rowJournal) newest(where database.Condition, columns ...string) *database.Select {
+	plan := &database.Select{From: j.token.Unscoped(j.table), Where: where, Order: []database.Order{{Column: j.table.Column("id"), Descending: true}}}
+	for _, name := range columns {
+		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{j.table.Column(name)}})
+	}
+	return plan
+}
+
+// first is the condition that an entry is about the row as it is there now: not about one that had the same key before
+// the latest creation, or before the latest deletion, where the row was put there again by other means.
+func (j *rowJournal) first() (database.Condition, error) {
+	plan := j.newest(append(slices.Clone(j.where), database.Or{j.equals("action", "create"), j.equals("action", "delete")}), "action")
+	plan.Limit, plan.Cursor = 1, []*database.Column{j.table.Column("id")}
+	out, page, err := j.db.Select(j.ctx, plan, nil)
+	if err != nil || page.Count == 0 {
+		return database.And{}, err
+	}
+	after := database.Compare{Column: j.table.Column("id"), Op: database.GreaterOrEqual, Value: page.Last[0]}
+	if plainText(members(out)["action"]) == "delete" {
+		after.Op = database.Greater
+	}
+	return after, nil
+}
+
+// journalEntry is an entry as it was written.
+type journalEntry struct {
+	At, Token, Action string
+	Changes           json.RawMessage
+}
+
+func (j *rowJournal) read(first database.Condition, limit, offset int) ([]journalEntry, error) {
+	plan := j.newest(append(slices.Clone(j.where), first), "at", "token", "action", "changes")
+	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, j.settings.MaxResultBytes
+	entries, _, err := readAll[journalEntry](j.ctx, j.db, plan)
+	return entries, err
+}
+
+// moment is the time of an entry in RFC 3339; where the table's type has no zone, it is kept in UTC.
+func (j *rowJournal) moment(at string) string {
+	if j.table.Column("at").Kind == database.Timestamp {
+		return at + "Z"
+	}
+	return at
+}
+
+// visibleChanges are those that were written, less the fields that are hidden, masked or secret today, by today's names.
+func (e *journalEntry) visibleChanges(scope access.Scope) map[string]json.RawMessage {
+	written := members(e.Changes)
+	if written == nil {
+		written = members(json.RawMessage(plainText(e.Changes))) // an engine without a JSON type keeps a text
+	}
+	visible := map[string]json.RawMessage{}
+	for _, f := range scope.Fields() {
+		if change, ok := written[f.Column.Name]; ok && !f.Masked && !f.Secret {
+			visible[f.Name] = change
+		}
+	}
+	return visible
+}
+
+// changeMessage says in words what an entry is about. It is made from what the token may see, as the text that was
+// written may name fields and rows that it may not.
+func changeMessage(scope access.Scope, action string, changes map[string]json.RawMessage) string {
+	var names []string
+	for _, f := range scope.Fields() {
+		if _, ok := changes[f.Name]; ok {
+			names = append(names, f.Name)
+		}
+	}
+	switch name, ran := strings.CutPrefix(action, actionPrefix); {
+	case ran && len(names) == 0:
+		return "ran " + name
+	case ran:
+		return "ran " + name + ", which changed " + strings.Join(names, ", ")
+	case action == "create":
+		return "created"
+	case action == "delete":
+		return "deleted"
+	case len(names) == 0:
+		return "changed"
+	}
+	return "changed " + strings.Join(names, ", ")
+}

@@ -1,0 +1,255 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// inlineItem is one row of an inline model that is to be added, changed or deleted with the row that it belongs to.
+type inlineItem struct {
+	inline *catalog.Inline
+	scope  access.Scope
+	// place stands before the item's fields in errors: "chapter[0].".
+	place string
+	// where is the row that is meant; nil for one that is added. data is nil for one that is deleted.
+	where database.Condition
+	data  *rowData
+}
+
+// inlineItems are in the order in which they are written: those that are deleted come first, so that what replaces them
+// may have their unique values.
+type inlineItems []inlineItem
+
+// inlineChanges are the rows of inline models that a call wrote.
+type inlineChanges struct {
+	Created []inlineRow `json:"created"`
+	Updated []inlineRow `json:"updated"`
+	Deleted []inlineRow `json:"deleted"`
+}
+
+type inlineRow struct {
+	Model string          `json:"model"`
+	ID    json.RawMessage `json:"id"`
+}
+
+// count is the number of rows; a nil has none.
+func (c *inlineChanges) count() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.Created) + len(c.Updated) + len(c.Deleted)
+}
+
+// readInlines reads `inlines`: {model: [{data} | {id, data} | {id, _delete: true}]}. What is wrong with the data of the
+// row itself is told together with what is wrong here.
+func (c *call) readInlines(raw json.RawMessage, creates bool, ownProblem error) (inlineItems, error) {
+	problems := &violations{}
+	if err := collect(problems, "", ownProblem); err != nil {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, problems.err()
+	}
+	given := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return nil, invalid("inlines must be an object of model name to array of rows, not %s", lookup.Excerpt(raw))
+	}
+	if !c.scope.Model().UniqueKey {
+		return nil, invalid("inlines: %s has no key by which rows could belong to one of it", c.scope.Model().Name)
+	}
+	var items inlineItems
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		inline, scope := c.findInline(name)
+		if inline == nil {
+			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", c.scope.Model().Name, name, orNone(c.inlineNames()))
+		}
+		var rows []json.RawMessage
+		if err := json.Unmarshal(given[name], &rows); err != nil {
+			return nil, invalid("inlines.%s must be an array of {data}, {id, data} or {id, _delete: true}", name)
+		}
+		if len(rows) > inline.Max {
+			return nil, invalid("inlines.%s has %d rows; one call takes at most %d", name, len(rows), inline.Max)
+		}
+		for i, row := range rows {
+			item := inlineItem{inline: inline, scope: scope, place: fmt.Sprintf("%s[%d].", name, i)}
+			if err := collect(problems, item.place, c.readInline(&item, row, creates)); err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+	}
+	slices.SortStableFunc(items, func(a, b inlineItem) int { return a.rank() - b.rank() })
+	return items, problems.err()
+}
+
+// collect adds the violations of an error to others. An error that has none is returned.
+func collect(problems *violations, prefix string, err error) error {
+	var told *toolError
+	if errors.As(err, &told) && told.Validation != nil {
+		problems.addAll(prefix, told.Validation)
+		return nil
+	}
+	return err
+}
+
+func (i *inlineItem) rank() int {
+	if i.data == nil {
+		return 0
+	}
+	return 1
+}
+
+// findInline returns the inline of that name and its scope; nil where there is none, or where the token may not view it.
+func (c *call) findInline(name string) (*catalog.Inline, access.Scope) {
+	for _, inline := range c.scope.Model().Inlines {
+		if scope, ok := c.token.Scope(inline.Model); ok && inline.Model.Name == name {
+			return inline, scope
+		}
+	}
+	return nil, access.Scope{}
+}
+
+func (c *call) inlineNames() []string {
+	var names []string
+	for _, inline := range c.scope.Model().Inlines {
+		if _, ok := c.token.Scope(inline.Model); ok {
+			names = append(names, inline.Model.Name)
+		}
+	}
+	return names
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// readInline reads one row of an inline.
+func (c *call) readInline(item *inlineItem, raw json.RawMessage, creates bool) error {
+	place := "inlines." + strings.TrimSuffix(item.place, ".")
+	var args arguments
+	if args.parse(raw) != nil || isNull(raw) || args.only(place, idName, "data", "_delete") != nil {
+		return invalid("%s must be {data}, {id, data} or {id, _delete: true}", place)
+	}
+	remove := false
+	if flag, sent := args["_delete"]; sent {
+		if err := decode("_delete", flag, &remove); err != nil {
+			return invalid("%s: %s", place, err)
+		}
+	}
+	var err error
+	id, data := args[idName], args["data"]
+	operation := "update"
+	switch {
+	case remove && id != nil && data == nil:
+		operation = "delete"
+	case remove || data == nil:
+		return invalid("%s must be {data}, {id, data} or {id, _delete: true}", place)
+	case id == nil:
+		operation = "create"
+	}
+	if err := c.mayPerform(item.scope, operation); err != nil {
+		return err
+	}
+	if creates && id != nil {
+		return oneViolation(idName, "cannot be given: no %s belongs to a row that is yet to be added; leave id out", item.scope.Model().VerboseName)
+	}
+	if id != nil {
+		if item.where, err = keyEquals(item.scope.Model(), id); err != nil {
+			return oneViolation(idName, "%s", strings.TrimPrefix(err.Error(), "id: "))
+		}
+	}
+	if !remove {
+		item.data, err = c.readData(item.scope, data, purpose{creates: id == nil, parent: item.inline.Relation.Theirs})
+	}
+	return err
+}
+
+// mayPerform is nil where the token may use one of the operations that write on a model which offers it.
+func (c *call) mayPerform(scope access.Scope, name string) error {
+	op, m := findOperation(name), scope.Model()
+	if !op.may(scope) {
+		return permissionDenied(op.label, m)
+	}
+	if !op.offeredFor(c.catalog, m) {
+		return failf(CodePermissionDenied, "%s is not offered for %s", name, m.Name)
+	}
+	return nil
+}
+
+// parentColumns are those of the row itself that the items' foreign keys lead to.
+func (items inlineItems) parentColumns() []*database.Column {
+	var columns []*database.Column
+	for _, item := range items {
+		for _, column := range item.inline.Relation.Ours {
+			if !slices.Contains(columns, column) {
+				columns = append(columns, column)
+			}
+		}
+	}
+	return columns
+}
+
+// writeInlines writes the items; values are those of the parentColumns. It returns nil where there are none.
+func (w *write) writeInlines(items inlineItems, values []database.Value) (*inlineChanges, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	changes := &inlineChanges{Created: []inlineRow{}, Updated: []inlineRow{}, Deleted: []inlineRow{}}
+	columns := items.parentColumns()
+	for _, item := range items {
+		var parent []database.Assignment
+		for i, column := range item.inline.Relation.Theirs {
+			value := values[slices.Index(columns, item.inline.Relation.Ours[i])]
+			parent = append(parent, database.Assignment{Column: column, Value: value})
+		}
+		if err := w.writeInline(item, parent, changes); err != nil {
+			if isNotFound(err) {
+				err = oneViolation(idName, "no such %s belongs to this %s", item.scope.Model().VerboseName, w.scope.Model().VerboseName)
+			}
+			return nil, prefixed(item.place, err)
+		}
+	}
+	return changes, nil
+}
+
+func (w *write) writeInline(item inlineItem, parent []database.Assignment, changes *inlineChanges) error {
+	model := item.scope.Model().Name
+	if item.where == nil {
+		added, err := w.insertRow(item.data, parent, nil)
+		if err != nil {
+			return err
+		}
+		changes.Created = append(changes.Created, inlineRow{model, added.id()})
+		return nil
+	}
+	where := database.And{item.where}
+	for _, a := range parent {
+		where = append(where, database.Compare{Column: a.Column, Op: database.Equal, Value: a.Value})
+	}
+	if item.data == nil {
+		gone, err := w.deleteRow(item.scope, where, nil)
+		if err != nil {
+			return err
+		}
+		changes.Deleted = append(changes.Deleted, inlineRow{model, gone.rows[0].id()})
+		return nil
+	}
+	changed, err := w.updateRow(item.data, where, nil, nil)
+	if err != nil {
+		return err
+	}
+	changes.Updated = append(changes.Updated, inlineRow{model, changed.id()})
+	return nil
+}

@@ -1,0 +1,113 @@
+package tools
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// idName is what arguments, filters and order_by call the whole key, whatever its columns are called.
+const idName = "id"
+
+// isKeyName is whether a name in an argument means the model's whole key.
+func isKeyName(m *catalog.Model, name string) bool {
+	return len(m.Key) > 0 && (name == idName || name == m.KeyName && name != "")
+}
+
+func keyColumns(m *catalog.Model) []*database.Column {
+	columns := make([]*database.Column, len(m.Key))
+	for i, f := range m.Key {
+		columns[i] = f.Column
+	}
+	return columns
+}
+
+// keyOrder is the order of a model's key.
+func keyOrder(m *catalog.Model) []database.Order {
+	order := make([]database.Order, len(m.Key))
+	for i, f := range m.Key {
+		order[i] = database.Order{Column: f.Column}
+	}
+	return order
+}
+
+// wantedRow is the condition that a row is the one that the argument id names.
+func (c *call) wantedRow(id json.RawMessage) (database.Condition, error) {
+	return keyEquals(c.scope.Model(), id)
+}
+
+// keyEquals is the condition that a row's key is the id: a value of the key's own type, or, for a key of several
+// columns, a string of their values, each percent-encoded, joined by commas (decisions section 4, "id"). An integer that
+// is beyond what any column holds is the id of no row.
+func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
+	if len(m.Key) == 1 {
+		if isNull(raw) {
+			return nil, invalid("id: must not be null")
+		}
+		condition, err := equals(m.Key[0].Column, raw)
+		if err != nil {
+			return nil, invalid("id: %s", err)
+		}
+		return condition, nil
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, invalid("id: must be a string of %s, each percent-encoded, joined by commas", keyNames(m))
+	}
+	parts := strings.Split(text, ",")
+	if len(parts) != len(m.Key) {
+		return nil, invalid("id: must have %d parts (%s) joined by commas, has %d", len(m.Key), keyNames(m), len(parts))
+	}
+	var all database.And
+	for i, part := range parts {
+		plain, err := url.PathUnescape(part)
+		if err != nil {
+			return nil, invalid("id: part %d is not percent-encoded as it should be", i+1)
+		}
+		condition, err := equalsText(m.Key[i].Column, plain)
+		if err != nil {
+			return nil, invalid("id: part %d (%s): %s", i+1, m.Key[i].Name, err)
+		}
+		all = append(all, condition)
+	}
+	return all, nil
+}
+
+// equals is the lookup exact.
+var equals = lookup.Find("exact")
+
+// equalsText is equals of a value's text, as it stands in a part of a key.
+func equalsText(c *database.Column, text string) (database.Condition, error) {
+	if c.Kind == database.Boolean { // as JSON, a string is none
+		value, err := lookup.ParseText(c, text)
+		return database.Compare{Column: c, Op: database.Equal, Value: value}, err
+	}
+	return equals(c, appendJSON(nil, text))
+}
+
+// either is the condition that any of many is met. An engine reads a long OR as a deep one, and SQLite's may be no deeper
+// than a thousand.
+func either(conditions []database.Condition) database.Or {
+	const most = 50
+	if len(conditions) <= most {
+		return conditions
+	}
+	var groups database.Or
+	for group := range slices.Chunk(conditions, most) {
+		groups = append(groups, database.Or(group))
+	}
+	return groups
+}
+
+func keyNames(m *catalog.Model) string {
+	names := make([]string, len(m.Key))
+	for i, f := range m.Key {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ",")
+}

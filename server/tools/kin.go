@@ -1,0 +1,157 @@
+package tools
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// The bounds of get_ with include_related (decisions section 4).
+const (
+	mostRelations   = 10
+	mostRelatedRows = 10
+)
+
+// kin reads one row together with rows that are related to it. Each model's rows are read through its own scope: its row
+// policy, its hidden and masked fields.
+type kin struct {
+	*call
+	parent access.Scope
+	// where is the condition that the parent meets.
+	where database.Condition
+	// columns are the parent's columns by which others are related to it, values what its row has in them.
+	columns []*database.Column
+	values  []database.Value
+	groups  []kinGroup
+	// more are the relations and inlines of which there is more than was shown.
+	more []string
+}
+
+// kinGroup is a member of get_'s answer with related rows: _inlines or _related.
+type kinGroup struct {
+	member string
+	parts  []kinPart
+}
+
+// kinPart is the rows of one relation.
+type kinPart struct {
+	name     string
+	relation *catalog.Relation
+	target   access.Scope
+	most     int
+	order    []database.Order
+}
+
+// addInlines adds the inline models that the token may view, their rows in the order of their keys.
+func (k *kin) addInlines() {
+	group := kinGroup{member: "_inlines"}
+	for _, in := range k.parent.Model().Inlines {
+		if target, ok := k.token.Scope(in.Model); ok {
+			group.parts = append(group.parts, kinPart{in.Model.Name, in.Relation, target, in.Max, keyOrder(in.Model)})
+		}
+	}
+	k.add(group)
+}
+
+// addRelations adds the first relations by name.
+func (k *kin) addRelations() {
+	group := kinGroup{member: "_related"}
+	for i, r := range k.parent.Relations() {
+		if i == mostRelations {
+			k.more = append(k.more, r.Name)
+			break
+		}
+		if _, target, ok := k.parent.Follow(r.Name); ok {
+			order, _ := planOrder(target, nil) // the model's own: it cannot fail
+			group.parts = append(group.parts, kinPart{r.Name, r, target, mostRelatedRows, order})
+		}
+	}
+	k.add(group)
+}
+
+func (k *kin) add(group kinGroup) {
+	k.groups = append(k.groups, group)
+	for _, part := range group.parts {
+		k.addColumns(part.relation)
+	}
+}
+
+// addColumns adds what must be read of the parent to find a relation's rows.
+func (k *kin) addColumns(r *catalog.Relation) {
+	for _, column := range r.Ours {
+		if !slices.Contains(k.columns, column) {
+			k.columns = append(k.columns, column)
+		}
+	}
+}
+
+// answer returns the parent's row with the groups behind its own members.
+func (k *kin) answer() ([]byte, error) {
+	out, values, err := k.readRow(k.db, k.parent, k.where, false, k.columns...)
+	if err != nil {
+		return nil, err
+	}
+	k.values = values
+	out = out[:len(out)-1] // the closing brace
+	for _, group := range k.groups {
+		out = append(append(append(out, `,"`...), group.member...), `":{`...)
+		for i, part := range group.parts {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(appendJSON(out, part.name), ':'), '[')
+			if out, err = k.appendRows(out, part); err != nil {
+				return nil, err
+			}
+			out = append(out, ']')
+		}
+		out = append(out, '}')
+	}
+	if len(k.more) > 0 {
+		m := k.parent.Model()
+		out = appendJSON(append(out, `,"_notice":`...), "there is more than is shown of "+strings.Join(k.more, ", ")+"; related_"+m.Name+" shows all rows of a relation")
+	}
+	return append(out, '}'), nil
+}
+
+func (k *kin) appendRows(out []byte, part kinPart) ([]byte, error) {
+	where, any := k.related(part.relation)
+	if !any {
+		return out, nil
+	}
+	if len(out) >= k.settings.MaxResultBytes { // a Select writes one row at least
+		k.more = append(k.more, part.name)
+		return out, nil
+	}
+	output, err := planOutput(part.target, nil)
+	if err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: part.target.Source(), Output: output, Where: where, Order: part.order, Limit: part.most, More: true,
+		MaxBytes: k.settings.MaxResultBytes, MaxValue: maxListValue}
+	out, page, err := k.db.Select(k.ctx, plan, out)
+	if page.More || page.Cut {
+		k.more = append(k.more, part.name)
+	}
+	return out, err
+}
+
+// related is the condition that a row of the relation's target is related to the parent whose values were read; false
+// where none can be.
+func (k *kin) related(r *catalog.Relation) (database.Condition, bool) {
+	var all database.And
+	for i, ours := range r.Ours {
+		value := k.values[slices.Index(k.columns, ours)]
+		if value == nil {
+			return nil, false
+		}
+		if r.Theirs[i].Kind != ours.Kind { // a value of one is none of the other: the database compares the columns
+			return database.Exists{From: k.parent.Source(), Ours: r.Theirs, Theirs: r.Ours, Where: k.where}, true
+		}
+		all = append(all, database.Compare{Column: r.Theirs[i], Op: database.Equal, Value: value})
+	}
+	return all, true
+}

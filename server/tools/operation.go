@@ -1,0 +1,220 @@
+package tools
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// operation is something that can be done with a model. A tool's name, such as list_book, is one face of it: whoever has
+// an operation can run it with a call that has the model's scope and the arguments by name.
+type operation struct {
+	// name stands before the model's in a tool's name.
+	name string
+	// global is set for an operation that is of no model: its name is its tool's whole name, and rights are its own affair.
+	global bool
+	// may reports whether a token may use the operation on a model at all; label is what a refusal calls it.
+	may   func(access.Scope) bool
+	label string
+	// hints are what clients are told of its effects. What is not read-only is a write: the audit is told of each call.
+	hints annotations
+	// offered reports whether a served model has the operation, whoever asks; nil means always.
+	offered func(*catalog.Catalog, *catalog.Model) bool
+	// useful reports whether a token that may use it can do anything with it on a model that offers it. Lists leave it out
+	// otherwise, and a call is told what is missing. nil means always.
+	useful func(*catalog.Catalog, access.Scope) bool
+	// many is set if prompts tell of it with what changes many rows at once, rather than one row.
+	many bool
+	// counted is the argument whose elements count as a call each; "" if a call is always one.
+	counted string
+	// description is what tools/list says, advice what prompts say about using it well: a sentence that goes on after the
+	// tool's name.
+	description func(*catalog.Model) string
+	advice      string
+
+	// inputSchema and run follow from the operation's arguments; withArguments sets them.
+	inputSchema func(*catalog.Model) schema
+	run         func(*call) ([]byte, error)
+}
+
+// operations are in the order in which tools/list has them (decisions section 4). The operations look each other up,
+// which is why the table is filled here.
+var operations []*operation
+
+func init() {
+	operations = []*operation{
+		&listOperation, &getOperation, &createOperation, &updateOperation, &deleteOperation, &describeOperation,
+		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation,
+	}
+}
+
+// findOperation returns the operation of that name that models have, or nil.
+func findOperation(name string) *operation {
+	for _, op := range operations {
+		if op.name == name {
+			return op
+		}
+	}
+	return nil
+}
+
+// parseName returns the operation and the model that a tool's name says; nil if it is no tool's name.
+func parseName(tool string) (op *operation, model string) {
+	if tool == findModels {
+		return &findModelsOperation, ""
+	}
+	name, model, _ := strings.Cut(tool, "_")
+	if model == "" {
+		return nil, ""
+	}
+	return findOperation(name), model
+}
+
+// toolName is the name of the tool that performs an operation on the model of that name.
+func toolName(op *operation, model string) string { return op.name + "_" + model }
+
+// Label returns the operation in a tool's name, which is the caller's and may be anything, as one of a bounded set.
+func Label(tool string) string {
+	op, _ := parseName(tool)
+	if op == nil {
+		return "other"
+	}
+	label, _, _ := strings.Cut(op.name, "_")
+	return label
+}
+
+// Cost is how many calls a tool's call counts for.
+func Cost(tool string, arguments []byte) int {
+	op, _ := parseName(tool)
+	if op == nil || op.counted == "" {
+		return 1
+	}
+	var given map[string]json.RawMessage
+	var elements []json.RawMessage
+	if json.Unmarshal(arguments, &given) != nil || json.Unmarshal(given[op.counted], &elements) != nil {
+		return 1 // The tool itself says what is wrong.
+	}
+	return max(1, len(elements))
+}
+
+// Operations returns the names of the operations that a model may have.
+func Operations() []string {
+	names := make([]string, len(operations))
+	for i, op := range operations {
+		names[i] = op.name
+	}
+	return names
+}
+
+// Viewing returns the names of the operations that show rows, and neither change them nor tell of what could.
+func Viewing() []string {
+	var names []string
+	for _, op := range operations {
+		if !op.writes() && !op.many {
+			names = append(names, op.name)
+		}
+	}
+	return names
+}
+
+// writes reports whether the operation changes anything.
+func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
+
+// define returns the operation's tool as tools/list shows it; m is nil for a global one.
+func (o *operation) define(m *catalog.Model) definition {
+	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m), Annotations: o.hints}
+	if m != nil {
+		d.Name = toolName(o, m.Name)
+		// A write moves the row's version: done twice it is not what it is done once.
+		d.Annotations.IdempotentHint = o.hints.IdempotentHint && (!o.writes() || m.Version == nil)
+	}
+	return d
+}
+
+func has(verbs access.Verbs) func(access.Scope) bool {
+	return func(s access.Scope) bool { return s.Has(verbs) }
+}
+
+// mayWrite reports whether the token may change rows in any way.
+func mayWrite(s access.Scope) bool {
+	return s.Has(access.Add) || s.Has(access.Change) || s.Has(access.Delete)
+}
+
+// What a model must have to be offered an operation.
+
+func hasKey(_ *catalog.Catalog, m *catalog.Model) bool { return len(m.Key) > 0 }
+
+func canInsert(c *catalog.Catalog, m *catalog.Model) bool {
+	return !m.Audits && !c.ReadOnly() && c.AuditProblem() == "" && m.Table.Writable && isTable(m)
+}
+
+// isTable reports whether the model is a table: a view is read only, though the database might write through it.
+func isTable(m *catalog.Model) bool {
+	return m.Table.Kind == database.BaseTable || m.Table.Kind == database.ForeignTable
+}
+
+// canChange reports whether single rows can be changed: their keys must be theirs alone.
+func canChange(c *catalog.Catalog, m *catalog.Model) bool { return canInsert(c, m) && m.UniqueKey }
+
+func canBulk(c *catalog.Catalog, m *catalog.Model) bool {
+	return canInsert(c, m) && (findOperation("create").offeredFor(c, m) || findOperation("update").offeredFor(c, m) || findOperation("delete").offeredFor(c, m))
+}
+
+func hasRelations(_ *catalog.Catalog, m *catalog.Model) bool {
+	return len(m.Key) > 0 && len(m.Relations) > 0
+}
+
+func hasHistory(c *catalog.Catalog, m *catalog.Model) bool {
+	return len(m.Key) > 0 && isTable(m) && c.Audit() != nil && m.Table != c.Audit()
+}
+
+// offeredFor reports whether a served model has the operation: its exposure lists it, and its table allows it.
+func (o *operation) offeredFor(c *catalog.Catalog, m *catalog.Model) bool {
+	if len(m.Operations) > 0 && !slices.Contains(m.Operations, o.name) {
+		return false
+	}
+	return o.offered == nil || o.offered(c, m)
+}
+
+// usable reports whether a token can do anything with the operation, on a model that offers it.
+func (o *operation) usable(c *catalog.Catalog, scope access.Scope) bool {
+	return o.may(scope) && (o.useful == nil || o.useful(c, scope))
+}
+
+// What a token needs beyond the verb, so that it can do anything with an operation.
+
+func canAct(c *catalog.Catalog, scope access.Scope) bool { return len(actionsOf(c, scope)) > 0 }
+
+func canFollow(_ *catalog.Catalog, scope access.Scope) bool { return len(scope.Relations()) > 0 }
+
+// canWrite reports whether bulk_ has an operation that the token may use.
+func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
+	return slices.ContainsFunc(bulkOperations(scope.Model()), func(name string) bool { return findOperation(name).may(scope) })
+}
+
+// offered are the operations that are of use to the token on a model; none on one that is not served.
+func (set *Set) offered(token *access.Token, m *catalog.Model) []*operation {
+	var some []*operation
+	scope := token.Reach(m)
+	for _, op := range operations {
+		if m.Served() && op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope) {
+			some = append(some, op)
+		}
+	}
+	return some
+}
+
+// Names are the names of the tools that a served model has for a token that may do everything.
+func Names(c *catalog.Catalog, m *catalog.Model) []string {
+	var names []string
+	for _, op := range operations {
+		if op.offeredFor(c, m) {
+			names = append(names, toolName(op, m.Name))
+		}
+	}
+	return names
+}

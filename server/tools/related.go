@@ -1,0 +1,95 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+var relatedOperation = withArguments(operation{
+	name: "related", may: has(access.View), label: "view", hints: reads, offered: hasRelations, useful: canFollow,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.VerboseName, m.Name)
+	},
+	advice: "the rows that a relation of one row leads to",
+}, (*call).related,
+	argument[relatedArguments]{name: idName, schema: idSchema, required: always, into: func(a *relatedArguments) any { return &a.id }},
+	argument[relatedArguments]{name: "relation", into: func(a *relatedArguments) any { return &a.relation }, required: always,
+		hint: func(c *call) string {
+			return "the relations of " + c.scope.Model().Name + " are " + relationNames(c.scope)
+		},
+		help: "the relation's name"},
+	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
+	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
+)
+
+type relatedArguments struct {
+	id            json.RawMessage
+	relation      string
+	limit, offset count
+}
+
+// related answers the rows that a relation of one row leads to: a page of them, or the only one. The row itself must be
+// there for the token.
+func (c *call) related(a *relatedArguments) ([]byte, error) {
+	where, err := c.wantedRow(a.id)
+	if err != nil {
+		return nil, err
+	}
+	relation, target, ok := c.scope.Follow(a.relation)
+	if !ok {
+		return nil, invalid("relation: %s has no relation %q; its relations are %s", c.scope.Model().Name, a.relation, relationNames(c.scope))
+	}
+	plan := planPage(target, a.limit, a.offset)
+	if plan.Output, err = planOutput(target, nil); err != nil {
+		return nil, err
+	}
+
+	k := &kin{call: c, parent: c.scope, where: where}
+	k.addColumns(relation)
+	if _, k.values, err = c.readRow(c.db, c.scope, where, false, k.columns...); err != nil {
+		return nil, err
+	}
+	opening := `{"relation":` + string(appendJSON(nil, a.relation)) + `,"type":`
+	condition, any := k.related(relation)
+	if !any {
+		condition = database.Or{} // which no row meets
+	}
+	plan.Where = condition
+	if relation.Many {
+		if plan.Total, err = planTotal(target, "", plan.Where); err != nil {
+			return nil, err
+		}
+		if plan.Order, err = planOrder(target, nil); err != nil {
+			return nil, err
+		}
+		return c.answerPage(opening+`"many",`, target, plan, nil)
+	}
+	plan.Limit, plan.Offset, plan.More, plan.MaxValue = 1, 0, false, maxOneValue
+	out := []byte(opening + `"single","result":`)
+	before := len(out)
+	if out, _, err = c.db.Select(c.ctx, plan, out); err != nil {
+		return nil, err
+	}
+	if len(out) == before {
+		out = append(out, "null"...)
+	}
+	return append(out, '}'), nil
+}
+
+// relationNames are the relations that the token may follow, for a message.
+func relationNames(scope access.Scope) string {
+	relations := scope.Relations()
+	if len(relations) == 0 {
+		return "none that you may follow"
+	}
+	names := make([]string, len(relations))
+	for i, r := range relations {
+		names[i] = r.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,138 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// schema is the piece of JSON Schema that tools need: closed objects without combinators.
+type schema struct {
+	Type                 types             `json:"type,omitempty"`
+	Description          string            `json:"description,omitempty"`
+	Properties           map[string]schema `json:"properties,omitzero"`
+	Required             []string          `json:"required,omitempty"`
+	AdditionalProperties *bool             `json:"additionalProperties,omitempty"`
+	Items                *schema           `json:"items,omitempty"`
+	Enum                 []any             `json:"enum,omitempty"`
+	Minimum              *int              `json:"minimum,omitempty"`
+}
+
+// types are JSON types. One is written as a string, as most clients expect it.
+type types []string
+
+// MarshalJSON implements json.Marshaler.
+func (t types) MarshalJSON() ([]byte, error) {
+	if len(t) == 1 {
+		return json.Marshal(t[0])
+	}
+	return json.Marshal([]string(t))
+}
+
+func closed(properties map[string]schema, required ...string) schema {
+	return schema{Type: types{"object"}, Properties: properties, Required: required, AdditionalProperties: new(bool)}
+}
+
+// idSchema is the JSON type of the model's id. A number may be sent as a string, too.
+func idSchema(m *catalog.Model) schema {
+	if len(m.Key) > 1 {
+		return schema{Type: types{"string"}, Description: keyNames(m) + ", each percent-encoded, joined by commas"}
+	}
+	switch m.Key[0].Column.Kind {
+	case database.Integer:
+		return schema{Type: types{"integer", "string"}}
+	case database.Float, database.Decimal:
+		return schema{Type: types{"number", "string"}}
+	case database.Boolean:
+		return schema{Type: types{"boolean"}}
+	}
+	return schema{Type: types{"string"}}
+}
+
+// versionSchema is the schema of the argument expected_version.
+func versionSchema(m *catalog.Model) schema {
+	version := valueSchema(m.Version)
+	version.Description = fmt.Sprintf("the row's %s as you read it; conflict if it has another by then", m.Version.Name)
+	return version
+}
+
+// limitSchema is the schema of the argument limit of an operation on a model's rows, and how many rows it answers with
+// if the call does not say. A larger number than the maximum is no error.
+func limitSchema(m *catalog.Model, absent int) schema {
+	return schema{Type: types{"integer"}, Minimum: new(int), Description: fmt.Sprintf("%d without it, at most %d", min(absent, m.MaxPageSize), m.MaxPageSize)}
+}
+
+// dataSchema is the closed object of the fields that can be set, on a row that is added or on one that is there.
+func dataSchema(m *catalog.Model, creates bool) schema {
+	properties := map[string]schema{}
+	var required []string
+	for _, f := range m.Fields {
+		if whyNotWritable(f, purpose{creates: creates}) != "" {
+			continue
+		}
+		properties[f.Name] = valueSchema(f)
+		if creates && needsValue(f.Column) && !mayBeFixed(m, f) {
+			required = append(required, f.Name)
+		}
+	}
+	return closed(properties, required...)
+}
+
+// mayBeFixed is whether the row policy of some token gives a row that is added the field's value: tools are the same for
+// all tokens.
+func mayBeFixed(m *catalog.Model, f *catalog.Field) bool {
+	return slices.ContainsFunc(m.Policies, func(p *catalog.Policy) bool {
+		return slices.ContainsFunc(p.Filters, func(by catalog.PolicyFilter) bool { return by.Related == nil && by.Column == f.Column })
+	})
+}
+
+// valueSchema is the JSON type of a field's values, with what its type says of their form.
+func valueSchema(f *catalog.Field) schema {
+	s := schema{Description: f.Help}
+	for _, choice := range f.Choices {
+		if value, err := lookup.ParseText(f.Column, choice.Value); err == nil {
+			s.Enum = append(s.Enum, value)
+		}
+	}
+	s.Type = jsonTypes(f.Column)
+	if f.Column.Nullable && len(s.Type) > 0 {
+		s.Type = append(s.Type, "null")
+		if s.Enum != nil {
+			s.Enum = append(s.Enum, nil)
+		}
+	}
+	if s.Description == "" && len(s.Enum) == 0 {
+		s.Description = valueForms[f.Column.Kind]
+	}
+	return s
+}
+
+// valueForms say what a string must look like where its JSON type does not.
+var valueForms = map[database.Kind]string{
+	database.Decimal: "decimal number", database.Date: "YYYY-MM-DD", database.Time: "HH:MM:SS", database.Timestamp: "YYYY-MM-DDTHH:MM:SS",
+	database.TimestampTZ: "RFC 3339", database.Interval: "interval", database.UUID: "UUID", database.Bytes: "base64",
+}
+
+// jsonTypes are the JSON types of a column's values, as decisions section 4 ("Values") has them; none where any will do.
+func jsonTypes(c *database.Column) types {
+	switch c.Kind {
+	case database.JSON:
+		return nil
+	case database.Array:
+		return types{"array"}
+	case database.Boolean:
+		return types{"boolean"}
+	case database.Integer:
+		if c.Bits > 0 && c.Bits < 64 {
+			return types{"integer"}
+		}
+		return types{"integer", "string"} // beyond 2^53 they are strings
+	case database.Decimal, database.Float:
+		return types{"number", "string"} // NaN, the infinities and what has more digits than a number are strings
+	}
+	return types{"string"}
+}

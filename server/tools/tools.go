@@ -1,0 +1,165 @@
+// Package tools performs the tools: list, get, create and the others. It knows models, rows and permissions, and neither
+// HTTP nor SQL: a call becomes a plan over a Scope, which package database answers.
+//
+// A call comes in through Set.Call, which finds its operation in the table of operation.go and judges whether the token
+// may use it. An operation is one value: its file, which has its name, declares its rights, its arguments and what runs
+// it. The schema in tools/list, the checks of a call's arguments, its cost and its annotations follow from that value
+// (operation.go, argument.go, schema.go, toollist.go).
+//
+// The operations that read (list, get, related, autocomplete, history) make a Select of their arguments (keys.go,
+// filters.go) and append its rows to the answer (page.go, kin.go). Those that write read data (data.go, inlines.go) before
+// the database is asked, and then do everything in one transaction: write.go adds and changes rows and reads them back
+// through the row policy, deletion.go deletes them with what dependents.go finds, and journal.go writes the audit. An
+// action (action.go and the files that begin with action_) first finds out what it would do, and then does it or asks
+// (confirm.go). What goes wrong is a toolError (errors.go, violations.go). The guides files and prompts.go hold the texts
+// for agents.
+package tools
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/seal"
+	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
+)
+
+// Set performs the tools of one catalog on one database. It is never changed once it is made.
+type Set struct {
+	catalog  *catalog.Catalog
+	db       database.DB
+	settings Settings
+	cursors  *seal.Sealer
+	toolList toolList
+	// resources are the models' entries of resources/list, by Model.Index; nil for a model that is not advertised.
+	resources [][]byte
+}
+
+// Settings are what the operations need beside models and rows.
+type Settings struct {
+	// Endpoint is the endpoint's namespace and name, for webhooks.
+	Endpoint string
+	// SealKey is the key of cursors and confirmation tokens.
+	SealKey []byte
+	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.
+	StatementTimeout time.Duration
+	// MaxResultBytes is the size at which the rows of an answer are cut off.
+	MaxResultBytes int
+	// Audit is told of every change and refusal; it may be nil.
+	Audit *audit.Log
+	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
+	Webhook *webhook.Client
+}
+
+// New returns the operations over a catalog. db may be nil where no model of the catalog is served.
+func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
+	return &Set{catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose), toolList: encodeTools(c), resources: encodeResources(c)}
+}
+
+// Result is a tool's answer.
+type Result struct {
+	// Text is compact JSON, the payload of content[0].text.
+	Text []byte
+	// IsError is whether Text is an error: {"error": message, "code": code, …}.
+	IsError bool
+	// Code is the error's; "" where IsError is false.
+	Code Code
+	// Message is the error's; "" where IsError is false.
+	Message string
+	// UnknownTool is whether the name is no tool's at all, which JSON-RPC tells apart.
+	UnknownTool bool
+	// DatabaseAway is whether the database could not be reached, SchemaChanged whether it no longer has what the catalog
+	// was built from. One that is busy is neither.
+	DatabaseAway, SchemaChanged bool
+	// Cause is what went wrong underneath, for the log; never for the caller.
+	Cause error
+}
+
+// call is one call of an operation on its way to its answer.
+type call struct {
+	*Set
+	ctx   context.Context
+	token *access.Token
+	op    *operation
+	// scope is that of the model, which the token need not be able to view; zero for an operation that is of no model.
+	scope access.Scope
+	// given are the arguments as they were sent.
+	given arguments
+	// record is what the audit is told; operations that write fill in what they know of IDs, Fields, Changed and DryRun.
+	record audit.Record
+}
+
+// outcomeOK is a record's outcome where there was no error.
+const outcomeOK = "ok"
+
+// Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of decisions section
+// 5: the model is known, the token may, the arguments fit, the row is there.
+func (set *Set) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) Result {
+	op, model := parseName(tool)
+	if op == nil {
+		r := result(nil, unknownTool(tool))
+		r.UnknownTool = true
+		return r
+	}
+	return set.perform(ctx, token, op, model, arguments)
+}
+
+// perform runs an operation on the model of that name, and tells the audit of what changes something or is refused.
+func (set *Set) perform(ctx context.Context, token *access.Token, op *operation, model string, arguments []byte) Result {
+	c := &call{Set: set, ctx: ctx, token: token, op: op}
+	r := result(c.run(model, arguments))
+	if op.writes() || r.Code == CodePermissionDenied {
+		c.record.Token, c.record.Tool, c.record.Model = token.Name(), toolName(op, model), model
+		if c.record.Operation == "" {
+			c.record.Operation = op.name
+		}
+		if c.record.Outcome = outcomeOK; r.IsError {
+			c.record.Outcome = string(r.Code)
+		}
+		set.settings.Audit.Write(ctx, &c.record)
+	}
+	return r
+}
+
+// run judges the call, reads its arguments and runs it.
+func (c *call) run(model string, raw []byte) ([]byte, error) {
+	if !c.op.global {
+		if err := c.enter(model); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.given.parse(raw); err != nil {
+		return nil, err
+	}
+	return c.op.run(c)
+}
+
+// enter finds the model of the call, and judges whether the token may use the operation on it.
+func (c *call) enter(model string) error {
+	m := c.catalog.Model(model)
+	if m == nil {
+		return modelNotFound(model)
+	}
+	c.scope = c.token.Reach(m)
+	if !c.op.may(c.scope) {
+		return permissionDenied(c.op.label, m)
+	}
+	if !m.Served() {
+		return modelWithheld(m)
+	}
+	if !c.op.offeredFor(c.catalog, m) {
+		return c.notOffered(m)
+	}
+	return nil
+}
+
+// tool is the name of the tool that performs the call's operation on its model.
+func (c *call) tool() string {
+	if c.op.global {
+		return c.op.name
+	}
+	return toolName(c.op, c.scope.Model().Name)
+}

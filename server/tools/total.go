@@ -1,0 +1,55 @@
+package tools
+
+import (
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// The values of the argument total.
+const (
+	totalExact = "exact"
+	totalNone  = "none"
+)
+
+// planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
+// token under a row policy gets no estimate, which would tell of rows that it may not see (decisions section 4,
+// "total_count"); nor does a condition that follows a relation to rows under one.
+func planTotal(scope access.Scope, asked string, where database.Condition) (database.Total, error) {
+	switch asked {
+	case totalExact:
+		return database.TotalExact, nil
+	case totalNone:
+		return database.TotalNone, nil
+	case "":
+	default:
+		return 0, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, asked)
+	}
+	switch scope.Model().TotalCount {
+	case contract.TotalExact:
+		return database.TotalExact, nil
+	case contract.TotalCapped:
+		return database.TotalCapped, nil
+	}
+	if scope.Limited() || followsLimited(where) {
+		return database.TotalCapped, nil
+	}
+	return database.TotalAuto, nil
+}
+
+// followsLimited is whether a condition asks for rows of a source that is under a row policy.
+func followsLimited(where database.Condition) bool {
+	switch c := where.(type) {
+	case database.And:
+		return slices.ContainsFunc(c, followsLimited)
+	case database.Or:
+		return slices.ContainsFunc(c, followsLimited)
+	case database.Not:
+		return followsLimited(c.Condition)
+	case database.Exists:
+		return c.From.Policy() != nil || followsLimited(c.Where)
+	}
+	return false
+}

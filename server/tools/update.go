@@ -1,0 +1,86 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+var updateOperation = withArguments(operation{
+	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canChange,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Change one %s: data holds only the fields to change.", m.VerboseName)
+	},
+	advice: "data holds only the fields to change",
+}, (*call).update,
+	argument[updateArguments]{name: idName, schema: idSchema, required: always, into: func(a *updateArguments) any { return &a.id }},
+	argument[updateArguments]{name: "data", into: func(a *updateArguments) any { return &a.data },
+		required: func(m *catalog.Model) bool { return !hasInlines(m) },
+		schema:   func(m *catalog.Model) schema { return dataSchema(m, false) }},
+	argument[updateArguments]{name: "inlines", into: func(a *updateArguments) any { return &a.inlines },
+		offered: hasInlines,
+		help:    "rows of inline models that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}"},
+	argument[updateArguments]{name: "expected_version", into: func(a *updateArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
+	argument[updateArguments]{name: "dry_run", into: func(a *updateArguments) any { return &a.dryRun }, help: dryRunHelp},
+)
+
+type updateArguments struct {
+	id, data, inlines, version json.RawMessage
+	dryRun                     bool
+}
+
+// updated is update_'s payload.
+type updated struct {
+	Success bool            `json:"success"`
+	Object  json.RawMessage `json:"object,omitempty"`
+	Inlines *inlineChanges  `json:"inlines"`
+	DryRun  bool            `json:"dry_run,omitempty"`
+}
+
+// update changes the row that has the id, and rows of inline models that belong to it.
+func (c *call) update(a *updateArguments) ([]byte, error) {
+	c.record.DryRun = a.dryRun
+	where, version, err := c.oneRow(a.id, a.version)
+	if err != nil {
+		return nil, err
+	}
+	data := a.data
+	if data == nil {
+		if a.inlines == nil {
+			return nil, invalid("data parameter is required")
+		}
+		data = json.RawMessage("{}")
+	}
+	d, parsing := c.readData(c.scope, data, purpose{})
+	inlines, err := c.readInlines(a.inlines, false, parsing)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.fields) == 0 && len(inlines) == 0 {
+		return nil, invalid("data must name at least one field to change")
+	}
+	c.note(d)
+	var changed written
+	var changes *inlineChanges
+	err = c.transact(a.dryRun, func(w *write) error {
+		if changed, err = w.updateRow(d, where, version, inlines.parentColumns()); err != nil {
+			return err
+		}
+		if changes, err = w.writeInlines(inlines, changed.values); err != nil || changes == nil {
+			return err
+		}
+		changed, err = w.readAgain(d, changed.row)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.recordRow(changed.row, changes)
+	answer := updated{Success: true, Inlines: changes, DryRun: a.dryRun}
+	if c.mayView() {
+		answer.Object = changed.text
+	}
+	return json.Marshal(answer)
+}

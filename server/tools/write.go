@@ -1,0 +1,206 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// write is what a call does in one transaction.
+type write struct {
+	*call
+	tx database.Tx
+}
+
+// errDryRun undoes a transaction that went well.
+var errDryRun = errors.New("dry run")
+
+// dryRunHelp describes the argument of the operations that can undo what they did.
+const dryRunHelp = "try it: everything is checked and nothing kept"
+
+// hasVersion and hasInlines report whether the tools of a model have the arguments about versions and inlines.
+func hasVersion(m *catalog.Model) bool { return m.Version != nil }
+func hasInlines(m *catalog.Model) bool { return len(m.Inlines) > 0 }
+
+// oneRow reads the id of the row that is meant, and the version that it is expected to have.
+func (c *call) oneRow(id, expected json.RawMessage) (where, version database.Condition, err error) {
+	if where, err = c.wantedRow(id); err != nil {
+		return nil, nil, err
+	}
+	c.record.IDs = []string{plainText(id)}
+	version, err = expectedVersion(c.scope.Model(), expected)
+	return where, version, err
+}
+
+// mayView is whether answers may show the row's content.
+func (c *call) mayView() bool { return c.scope.Has(access.View) }
+
+// note tells the audit which fields are given values.
+func (c *call) note(d *rowData) { c.record.Fields = d.names() }
+
+// recordRow tells the audit which row was changed, with rows of inline models. A dry run changes none.
+func (c *call) recordRow(r *row, inlines *inlineChanges) {
+	if id := r.id(); id != nil {
+		c.record.IDs = []string{plainText(id)}
+	}
+	if !c.record.DryRun {
+		c.record.Changed = 1 + inlines.count()
+	}
+}
+
+// transact runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A dry
+// run does the same, checks what a commit would check, and undoes it.
+func (c *call) transact(dryRun bool, do func(*write) error) error {
+	err := database.Transact(c.ctx, c.db, c.settings.StatementTimeout, func(tx database.Tx) error {
+		if err := do(&write{c, tx}); err != nil {
+			return err
+		}
+		if !dryRun {
+			return nil
+		}
+		if err := tx.CheckConstraints(c.ctx); err != nil {
+			return err
+		}
+		return errDryRun
+	})
+	if errors.Is(err, errDryRun) {
+		return nil
+	}
+	return explain(c.scope, err)
+}
+
+// lockable is whether rows can be locked: a view's need not be rows of any table.
+func lockable(t *database.Table) bool { return t.Kind == database.BaseTable }
+
+// written is a row after a write, with its values of the columns that were asked for.
+type written struct {
+	*row
+	values []database.Value
+}
+
+// insertRow adds a row, reads it back through the row policy, and writes the journal. parent leads an inline's row to the
+// one that it belongs to.
+func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*database.Column) (written, error) {
+	m := d.scope.Model()
+	if d.scope.Limited() && !m.UniqueKey {
+		return written{}, failf(CodePermissionDenied, "rows of %s have no key by which it could be told whether you may see the one you add", m.Name)
+	}
+	if err := w.checkReferences(d.scope, d.references); err != nil {
+		return written{}, err
+	}
+	returning, err := planOutput(d.scope, nil)
+	if err != nil {
+		return written{}, err
+	}
+	if m.UniqueKey {
+		returning = []database.Output{keyOutput(m, idName)}
+	}
+	text, err := w.tx.Insert(w.ctx, &database.Insert{Into: d.scope.Source(), Set: slices.Concat(d.set, parent), Returning: returning}, nil)
+	if err != nil {
+		return written{}, explain(d.scope, err)
+	}
+	added := written{row: &row{model: m, text: text}}
+	if m.UniqueKey {
+		id := members(text)[idName]
+		if id == nil || isNull(id) {
+			return written{}, failf(CodeInvalidArgument, "nothing was added: the database does not tell the id of a row of %s; give %s in data", m.Name, keyNames(m))
+		}
+		where, err := keyEquals(m, id)
+		if err != nil {
+			return written{}, err
+		}
+		if added, err = w.readBack(d, where, columns); err != nil {
+			return written{}, err
+		}
+	}
+	return added, w.journal(w.tx, change{row: added.row, action: "create", message: "created", after: added.row})
+}
+
+// updateRow changes the row that meets a condition, reads it back through the row policy, and writes the journal.
+func (w *write) updateRow(d *rowData, where database.Condition, version database.Condition, columns []*database.Column) (written, error) {
+	m := d.scope.Model()
+	text, _, err := w.readRow(w.tx, d.scope, where, lockable(m.Table))
+	if err != nil {
+		return written{}, err
+	}
+	if err := w.checkReferences(d.scope, d.references); err != nil {
+		return written{}, err
+	}
+	set := d.set
+	if m.Version != nil {
+		set = append(slices.Clone(set), database.Assignment{Column: m.Version.Column, How: database.AssignNext})
+	}
+	if len(set) > 0 {
+		n, err := w.tx.Update(w.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)})
+		if err != nil {
+			return written{}, explain(d.scope, err)
+		}
+		if err := onlyOne(m, n, text); err != nil {
+			return written{}, err
+		}
+	}
+	changed, err := w.readBack(d, where, columns)
+	if err != nil {
+		return written{}, err
+	}
+	before := &row{model: m, text: text}
+	return changed, w.journal(w.tx, change{row: changed.row, action: "update", message: d.summary(), before: before, after: changed.row})
+}
+
+// readBack reads the row as it is after a write. One that the token may not see, or whose foreign keys lead to what it
+// may not see, is an error that undoes the write.
+func (w *write) readBack(d *rowData, where database.Condition, columns []*database.Column) (written, error) {
+	text, values, err := w.readRow(w.tx, d.scope, both(where, stillVisible(d.references)), false, columns...)
+	if isNotFound(err) {
+		err = oneViolation(allFields, "the row would not be one that you may see; change the fields that decide who sees it")
+	}
+	return written{&row{model: d.scope.Model(), text: text}, values}, err
+}
+
+// readAgain reads a row once more, after what was written since may have changed it.
+func (w *write) readAgain(d *rowData, r *row) (written, error) {
+	where, err := keyEquals(r.model, r.id())
+	if err != nil {
+		return written{}, err
+	}
+	return w.readBack(d, where, nil)
+}
+
+// onlyOne judges how many rows a write by id is about. The row was there before it: none is a conflict.
+func onlyOne(m *catalog.Model, n int64, current json.RawMessage) error {
+	switch {
+	case n == 1:
+		return nil
+	case n == 0 && m.Version != nil:
+		return &toolError{Code: CodeConflict, Current: current, Message: fmt.Sprintf("%s has another version by now; read it again, and send its %s as expected_version", m.Name, m.Version.Name)}
+	case n == 0:
+		return &toolError{Code: CodeConflict, Current: current, Message: m.Name + " was changed meanwhile; read it again before you change it"}
+	}
+	return failf(CodeInternal, "the id of %s is that of several rows; nothing was changed", m.Name)
+}
+
+// expectedVersion is the condition that the row still has the version that the caller saw; nil where it names none.
+func expectedVersion(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	value, err := lookup.ParseValue(m.Version.Column, raw)
+	if err != nil {
+		return nil, invalid("expected_version: %s; it is the row's %s", err, m.Version.Name)
+	}
+	return database.Compare{Column: m.Version.Column, Op: database.Equal, Value: value}, nil
+}
+
+// both are two conditions, either of which may be nil.
+func both(a, b database.Condition) database.Condition {
+	if and, ok := b.(database.And); b == nil || ok && len(and) == 0 {
+		return a
+	}
+	return database.And{a, b}
+}

@@ -1,0 +1,56 @@
+package packaging
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+)
+
+// The operations stand in the API too, which knows nothing of the server: in an enum and in a list to validate by.
+func TestTheAPIHasTheServersOperations(t *testing.T) {
+	file, err := os.ReadFile(root + "/config/crd/bases/mcpadmin.dev_mcpmodelexposures.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Schema struct {
+					OpenAPIV3Schema struct {
+						Properties struct {
+							Spec struct {
+								Properties struct {
+									Operations struct {
+										MaxItems int
+										Items    struct{ Enum []string }
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(file, &crd); err != nil {
+		t.Fatal(err)
+	}
+	want := tools.Operations()
+	enum := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties.Spec.Properties.Operations
+	if !slices.Equal(enum.Items.Enum, want) || enum.MaxItems != len(want) {
+		t.Errorf("the enum has at most %d of %v, the server has %v", enum.MaxItems, enum.Items.Enum, want)
+	}
+	refused := field.NotSupported(field.NewPath("spec", "operations").Index(0), v1alpha1.Operation("none"), want)
+	exposure := &v1alpha1.MCPModelExposure{}
+	exposure.Spec.Operations = []v1alpha1.Operation{"none"}
+	if told := v1alpha1.ValidateMCPModelExposure(exposure).ToAggregate(); !strings.Contains(told.Error(), refused.Error()) {
+		t.Errorf("validation says %q, without %q", told, refused)
+	}
+}
