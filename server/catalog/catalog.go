@@ -47,6 +47,7 @@ type Dependent struct {
 // Model is one table under the name that agents use.
 type Model struct {
 	contract.Model
+	catalog *Catalog
 	// Index is the model's place in the catalog.
 	Index int
 	// Module is the module in force, for permission rules.
@@ -194,7 +195,7 @@ type Order struct {
 func Build(config *contract.Config, schema *database.Schema, viewing []string) *Catalog {
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
-		m := &Model{Model: entry, Index: i, Module: moduleOf(entry)}
+		m := &Model{Model: entry, catalog: c, Index: i, Module: moduleOf(entry)}
 		m.Status = contract.ModelStatus{Exposure: entry.Exposure, UID: entry.UID, Name: entry.Name}
 		c.models = append(c.models, m)
 		c.byName[m.Name] = m
@@ -246,6 +247,9 @@ func (c *Catalog) Models() []*Model { return c.models }
 
 // Model returns the model of that name, or nil.
 func (c *Catalog) Model(name string) *Model { return c.byName[name] }
+
+// Catalog is the catalog of which the model is part.
+func (m *Model) Catalog() *Catalog { return m.catalog }
 
 // Served is whether the model can be asked.
 func (m *Model) Served() bool { return m.Status.Served() }

@@ -9,7 +9,7 @@ import (
 )
 
 // granted is the office after its database's user was granted less.
-func granted(t *testing.T, name string, change func(*database.Table), exposure func(*contract.Model)) (*Catalog, *Model) {
+func granted(t *testing.T, name string, change func(*database.Table), exposure func(*contract.Model)) *Model {
 	t.Helper()
 	schema := office()
 	for _, table := range schema.Tables {
@@ -17,12 +17,11 @@ func granted(t *testing.T, name string, change func(*database.Table), exposure f
 			change(table)
 		}
 	}
-	c := Build(&contract.Config{Models: []contract.Model{model(name, name, exposure)}}, schema, nil)
-	return c, c.Model(name)
+	return Build(&contract.Config{Models: []contract.Model{model(name, name, exposure)}}, schema, nil).Model(name)
 }
 
 func TestATableThatMayNotBeReadIsNotServed(t *testing.T) {
-	_, m := granted(t, "task", func(t *database.Table) { t.Privileges = database.MayInsert }, nil)
+	m := granted(t, "task", func(t *database.Table) { t.Privileges = database.MayInsert }, nil)
 	if m.Served() || m.Status.Reason != contract.ReasonNotPermitted || m.Status.Message != "the database user may not read task; grant it SELECT on the table" {
 		t.Errorf("%+v", m.Status)
 	}
@@ -36,15 +35,15 @@ func TestColumnsThatMayNotBeReadAreHidden(t *testing.T) {
 			}
 		}
 	}
-	_, m := granted(t, "employee", without("card", "salary"), nil)
+	m := granted(t, "employee", without("card", "salary"), nil)
 	if m.Field("card") != nil || !strings.Contains(strings.Join(m.Status.Notes, " "), "The database user may not read card, salary; grant SELECT on them") {
 		t.Errorf("%+v", m.Status)
 	}
-	_, m = granted(t, "employee", without("id"), nil)
+	m = granted(t, "employee", without("id"), nil)
 	if !m.Served() || len(m.Key) > 0 || !strings.Contains(strings.Join(m.Status.Notes, " "), "may not read the primary key (id)") {
 		t.Errorf("a key that may not be read: %+v", m.Status)
 	}
-	_, m = granted(t, "employee", without("card"), func(m *contract.Model) { m.Ordering = []string{"card"} })
+	m = granted(t, "employee", without("card"), func(m *contract.Model) { m.Ordering = []string{"card"} })
 	if m.Status.Message != "ordering: the database user may not read column card of employee; grant SELECT on it" {
 		t.Errorf("%q", m.Status.Message)
 	}
@@ -75,12 +74,12 @@ func TestWhyNothingIsWritten(t *testing.T) {
 		{"the version is filled in", "employee", full, func(m *contract.Model) { m.VersionField = "version" }, "", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, m := granted(t, tc.model, tc.change, tc.exposure)
+			m := granted(t, tc.model, tc.change, tc.exposure)
 			if !m.Served() {
 				t.Fatal(m.Status.Message)
 			}
 			for what, pair := range map[string][2]string{
-				"create": {c.WhyNoCreate(m), tc.create}, "update": {c.WhyNoUpdate(m), tc.update}, "delete": {c.WhyNoDelete(m), tc.delete},
+				"create": {m.WhyNoCreate(), tc.create}, "update": {m.WhyNoUpdate(), tc.update}, "delete": {m.WhyNoDelete(), tc.delete},
 			} {
 				if got, want := pair[0], pair[1]; (want == "") != (got == "") || !strings.Contains(got, want) {
 					t.Errorf("%s: %q, want %q", what, got, want)

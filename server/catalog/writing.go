@@ -10,11 +10,11 @@ import (
 // has the operation. Tools are offered by them, and the exposure's status quotes them.
 
 // WhyNoWrite says why no row of the model's table can be written.
-func (c *Catalog) WhyNoWrite(m *Model) string {
+func (m *Model) WhyNoWrite() string {
 	switch {
-	case c.ReadOnly():
+	case m.catalog.ReadOnly():
 		return "the endpoint's database.access is ReadOnly."
-	case c.AuditProblem() != "":
+	case m.catalog.AuditProblem() != "":
 		return "the endpoint's audit table cannot be used. The endpoint's status says why."
 	case m.Audits:
 		return "this is the audit table."
@@ -27,8 +27,8 @@ func (c *Catalog) WhyNoWrite(m *Model) string {
 }
 
 // WhyNoCreate says why no row can be added.
-func (c *Catalog) WhyNoCreate(m *Model) string {
-	if why := c.WhyNoWrite(m); why != "" {
+func (m *Model) WhyNoCreate() string {
+	if why := m.WhyNoWrite(); why != "" {
 		return why
 	}
 	if !m.Table.Privileges.Has(database.MayInsert) {
@@ -41,8 +41,8 @@ func (c *Catalog) WhyNoCreate(m *Model) string {
 }
 
 // WhyNoUpdate says why no single row can be changed: its key must be its own alone.
-func (c *Catalog) WhyNoUpdate(m *Model) string {
-	if why := c.whyNoRow(m); why != "" {
+func (m *Model) WhyNoUpdate() string {
+	if why := m.whyNoRow(); why != "" {
 		return why
 	}
 	if !m.Table.Privileges.Has(database.MayUpdate) {
@@ -53,8 +53,8 @@ func (c *Catalog) WhyNoUpdate(m *Model) string {
 
 // WhyNoDelete says why no single row can be deleted. PostgreSQL locks a row only for whoever may UPDATE it, and a row must
 // be locked while what depends on it is looked for.
-func (c *Catalog) WhyNoDelete(m *Model) string {
-	if why := c.whyNoRow(m); why != "" {
+func (m *Model) WhyNoDelete() string {
+	if why := m.whyNoRow(); why != "" {
 		return why
 	}
 	if !m.Table.Privileges.Has(database.MayDelete) {
@@ -67,8 +67,8 @@ func (c *Catalog) WhyNoDelete(m *Model) string {
 }
 
 // whyNoRow says why no single row can be written by its id.
-func (c *Catalog) whyNoRow(m *Model) string {
-	if why := c.WhyNoWrite(m); why != "" {
+func (m *Model) whyNoRow() string {
+	if why := m.WhyNoWrite(); why != "" {
 		return why
 	}
 	switch {

@@ -8,13 +8,13 @@ import (
 )
 
 // missing says why a served model has fewer tools than there are, unless its exposure's own operations are the only reason.
-func missing(c *catalog.Catalog, m *catalog.Model, tools []string) []string {
+func missing(m *catalog.Model, tools []string) []string {
 	var notes []string
-	switch why := c.WhyNoWrite(m); {
+	switch why := m.WhyNoWrite(); {
 	case why != "":
 		notes = append(notes, "Read-only: "+why)
 	default:
-		notes = append(notes, unwritten(c, m)...)
+		notes = append(notes, unwritten(m)...)
 	}
 	if m.Audits {
 		return notes // its operations are not the exposure's own
@@ -32,18 +32,18 @@ func missing(c *catalog.Catalog, m *catalog.Model, tools []string) []string {
 
 // unwritten says which of the operations that write a writable table lacks, and why; not that a table without a key has
 // none of them, which is said of all tools that take an id.
-func unwritten(c *catalog.Catalog, m *catalog.Model) []string {
+func unwritten(m *catalog.Model) []string {
 	var notes []string
 	why := func(operation, why string) {
 		if why != "" {
 			notes = append(notes, "No "+operation+": "+why)
 		}
 	}
-	why("create", c.WhyNoCreate(m))
+	why("create", m.WhyNoCreate())
 	if len(m.Key) == 0 {
 		return notes
 	}
-	if update, remove := c.WhyNoUpdate(m), c.WhyNoDelete(m); update == remove {
+	if update, remove := m.WhyNoUpdate(), m.WhyNoDelete(); update == remove {
 		why("update or delete", update)
 	} else {
 		why("update", update)
