@@ -48,6 +48,9 @@ type Endpoint struct {
 	Limits   Limits   `json:"limits"`
 	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
 	Audit *AuditTable `json:"audit,omitempty"`
+	// WithheldTables are the tables of exposures that were not accepted, sorted: nobody has rights on their rows, and nobody
+	// may see them. A mistake in an exposure must not free its table for what others' deletions take along.
+	WithheldTables []TableName `json:"withheldTables,omitempty"`
 	// AllowedOrigins are the origins of pages that may call from a browser, beside the URL's own: scheme://host[:port],
 	// where a host that begins with "*." stands for those with one more label.
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
@@ -100,6 +103,13 @@ type Limits struct {
 
 // AuditTable names the audit table; the server makes it where it is missing and may.
 type AuditTable struct {
+	Schema string `json:"schema,omitempty"`
+	Name   string `json:"name"`
+}
+
+// TableName names a table of the database.
+type TableName struct {
+	// Schema is "" for the first schema of the search path that has the table, and on engines without schemas.
 	Schema string `json:"schema,omitempty"`
 	Name   string `json:"name"`
 }

@@ -62,6 +62,8 @@ const (
 	ReasonSchemaUnknown = "SchemaUnknown"
 	// ReasonTableNotFound: there is no such table; the message has the nearest name.
 	ReasonTableNotFound = "TableNotFound"
+	// ReasonNotPermitted: the database's user may not read the table; the message has the statement that would let it.
+	ReasonNotPermitted = "NotPermitted"
 	// ReasonFieldNotFound: a list of the exposure names a column that does not exist, or that is hidden.
 	ReasonFieldNotFound = "FieldNotFound"
 	// ReasonFieldNotAllowed: a list of the exposure names a column that cannot stand there (a key to hide, say).

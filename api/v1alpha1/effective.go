@@ -37,12 +37,16 @@ func (e *MCPModelExposure) EffectiveVerboseName() string {
 	return strings.ReplaceAll(e.EffectiveModel(), "_", " ")
 }
 
-// EffectiveVerboseNamePlural is the model's name for people, plural.
+// EffectiveVerboseNamePlural is the model's name for people, plural. A name that is plural already, as that of many a table,
+// stays as it is.
 func (e *MCPModelExposure) EffectiveVerboseNamePlural() string {
 	if e.Spec.VerboseNamePlural != "" {
 		return e.Spec.VerboseNamePlural
 	}
 	name := e.EffectiveVerboseName()
+	if isPlural(name) {
+		return name
+	}
 	switch stem, y := strings.CutSuffix(name, "y"); {
 	case y && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeiou"):
 		return stem + "ies"
@@ -50,6 +54,17 @@ func (e *MCPModelExposure) EffectiveVerboseNamePlural() string {
 		return name + "es"
 	}
 	return name + "s"
+}
+
+// isPlural reports whether a name looks like an English plural. Words that end in s and are singular end in ss, us or is,
+// with few exceptions.
+func isPlural(name string) bool {
+	last := strings.ToLower(name[strings.LastIndexByte(name, ' ')+1:])
+	if slices.Contains([]string{"people", "children", "men", "women", "mice", "data", "media", "criteria", "series", "news"}, last) {
+		return true
+	}
+	singular := hasAnySuffix(last, "ss", "us", "is") || slices.Contains([]string{"s", "gas", "bias", "alias", "atlas", "canvas", "lens"}, last)
+	return strings.HasSuffix(last, "s") && !singular
 }
 
 func hasAnySuffix(s string, suffixes ...string) bool {

@@ -61,7 +61,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 		verdicts.withoutEndpoint(in)
 		return nil, verdicts
 	}
-	config.Models = compileModels(in, verdicts)
+	config.Models, config.Endpoint.WithheldTables = compileModels(in, verdicts)
 	config.Tokens = compileTokens(in, &verdicts)
 	next := in.Floor + 1
 	if previous != nil {

@@ -12,8 +12,9 @@ import (
 )
 
 // compileModels accepts the oldest exposure of each model name and of each table. A table named once with and once
-// without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted.
-func compileModels(in Inputs, verdicts Verdicts) []contract.Model {
+// without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted. It also
+// returns the tables of those that are not accepted.
+func compileModels(in Inputs, verdicts Verdicts) ([]contract.Model, []contract.TableName) {
 	var exposures []*v1alpha1.MCPModelExposure
 	for i := range in.Exposures {
 		e := &in.Exposures[i]
@@ -55,7 +56,22 @@ func compileModels(in Inputs, verdicts Verdicts) []contract.Model {
 		models = append(models, entry)
 	}
 	slices.SortFunc(models, func(a, b contract.Model) int { return cmp.Compare(a.Name, b.Name) })
-	return models
+	return models, withheldTables(exposures, byTable)
+}
+
+// withheldTables are the tables of exposures of which none is accepted.
+func withheldTables(exposures []*v1alpha1.MCPModelExposure, accepted map[v1alpha1.TableReference]string) []contract.TableName {
+	var tables []contract.TableName
+	for _, e := range exposures {
+		table := e.Spec.Table
+		if _, ok := accepted[table]; !ok && table.Name != "" {
+			tables = append(tables, contract.TableName{Schema: table.Schema, Name: table.Name})
+		}
+	}
+	slices.SortFunc(tables, func(a, b contract.TableName) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(tables)
 }
 
 // missingGroup is what a row policy lacks that is for a group which the endpoint does not have. Such a policy matches

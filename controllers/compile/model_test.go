@@ -3,6 +3,7 @@ package compile_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -224,5 +225,25 @@ func TestAWebhookWhoseSecretCannotBeReadKeepsWhatItHad(t *testing.T) {
 				t.Errorf("the headers are in the Config: %v", !row.kept)
 			}
 		})
+	}
+}
+
+// A mistake in an exposure must not free its table for what others' deletions take along.
+func TestTheTablesOfExposuresThatAreNotAcceptedAreWithheld(t *testing.T) {
+	in := inputs()
+	in.Exposures = nil
+	for i, spec := range []v1alpha1.MCPModelExposureSpec{
+		{Model: "a", Table: v1alpha1.TableReference{Name: "a"}},
+		{Model: "a", Table: v1alpha1.TableReference{Name: "b"}},                    // the model is taken
+		{Model: "c", Table: v1alpha1.TableReference{Name: "a"}},                    // the table is taken, and served
+		{Model: "No name", Table: v1alpha1.TableReference{Schema: "s", Name: "d"}}, // not valid
+	} {
+		spec.EndpointRef = v1alpha1.EndpointReference{Name: in.Endpoint.Name}
+		e := v1alpha1.MCPModelExposure{ObjectMeta: metav1.ObjectMeta{Namespace: in.Endpoint.Namespace, Name: string(rune('a' + i))}, Spec: spec}
+		in.Exposures = append(in.Exposures, e)
+	}
+	config, _ := compile.Compile(in)
+	if want := []contract.TableName{{Name: "b"}, {Schema: "s", Name: "d"}}; !slices.Equal(config.Endpoint.WithheldTables, want) {
+		t.Errorf("withheld are %v, want %v", config.Endpoint.WithheldTables, want)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // schemaOf is a schema with one table.
 func schemaOf(table string) *database.Schema {
 	id := &database.Column{Name: "id", Kind: database.Integer}
-	return &database.Schema{Database: "d", Tables: []*database.Table{{Name: table, Writable: true, Columns: []*database.Column{id}, PrimaryKey: []*database.Column{id}}}}
+	schema := &database.Schema{Database: "d", Tables: []*database.Table{{Name: table, Writable: true, Columns: []*database.Column{id}, PrimaryKey: []*database.Column{id}}}}
+	return schema.GrantAll()
 }
 
 func reach(t *testing.T, m contract.Model, schema *database.Schema, rules ...contract.Rule) (Scope, bool) {

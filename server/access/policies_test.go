@@ -35,7 +35,7 @@ func newWorld(r *rand.Rand) *world {
 	w.item = &database.Table{Name: "item", Columns: []*database.Column{column("id", database.Integer), column("region", database.Text), column("level", database.Integer), column("owner_id", database.Integer)}}
 	w.person.PrimaryKey, w.item.PrimaryKey = w.person.Columns[:1], w.item.Columns[:1]
 	w.item.ForeignKeys = []*database.ForeignKey{{Name: "owner", Columns: w.item.Columns[3:], References: w.person, ReferencedColumns: w.person.PrimaryKey}}
-	w.schema = &database.Schema{Database: "d", Tables: []*database.Table{w.item, w.person}}
+	w.schema = (&database.Schema{Database: "d", Tables: []*database.Table{w.item, w.person}}).GrantAll()
 	some := func(values ...database.Value) database.Value { return values[r.IntN(len(values))] }
 	for id := range int64(4) {
 		w.rows[w.person] = append(w.rows[w.person], row{"id": id, "team": some(nil, "a", "b"), "age": some(nil, int64(1), int64(2))})

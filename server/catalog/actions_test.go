@@ -108,7 +108,7 @@ func TestActionsThatCannotBeUnderstoodWithholdTheModel(t *testing.T) {
 		{"sql without ids", "employee", sql("DELETE FROM employee"), wrong, "actions act: the statement must contain :ids, the selected rows, as in WHERE id IN (:ids)"},
 		{"sql with a parameter that is not declared", "employee", sql("UPDATE employee SET card = :x WHERE id IN (:ids)", text), wrong, "actions act: the statement names :x, which is no parameter; there are :ids, :s"},
 		{"sql where the key has two columns", "department", sql("DELETE FROM department WHERE code IN (:ids)"), wrong, "actions act: an sql action needs a key of one column, and that of department has 2"},
-		{"sql where there is no key", "task", sql("DELETE FROM task WHERE number IN (:ids)"), wrong, "actions act: an sql action needs a key of one column, and that of task has 0"},
+		{"sql on what has no key", "summary", sql("DELETE FROM summary WHERE id IN (:ids)"), wrong, "actions act: an sql action needs a key of one column, and that of summary has 0"},
 	} {
 		r.test(t)
 	}

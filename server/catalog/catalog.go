@@ -25,21 +25,29 @@ type Catalog struct {
 	registered, byTable map[*database.Table]*Model
 	// pointing are the foreign keys that lead to each table.
 	pointing map[*database.Table][]Dependent
+	// withheld are the tables of exposures that the controllers did not accept.
+	withheld map[*database.Table]bool
 	readOnly bool
 }
 
 // Dependent is a foreign key that leads to a table: rows of Table go, change or forbid it when the row that they name
-// goes.
+// goes or changes.
 type Dependent struct {
 	Table *database.Table
 	Key   *database.ForeignKey
-	// Model is the served model of Table; nil where it is not registered.
+	// Model is the served model of Table; nil if there is none.
 	Model *Model
+	// Withheld reports whether Table is that of an exposure, and not served: nobody has rights on its rows, and nobody may
+	// see them.
+	Withheld bool
+	// Unreadable reports whether the database's user may not read the key's columns: which rows depend cannot be found out.
+	Unreadable bool
 }
 
 // Model is one table under the name that agents use.
 type Model struct {
 	contract.Model
+	catalog *Catalog
 	// Index is the model's place in the catalog.
 	Index int
 	// Module is the module in force, for permission rules.
@@ -54,6 +62,8 @@ type Model struct {
 	// it there is no update, delete or cursor.
 	Key       []*Field
 	UniqueKey bool
+	// Unfilled are the columns that a new row needs, and that no call can give: with any, nothing can be created.
+	Unfilled []*database.Column
 	// KeyName is the member of a row that holds the whole key: "id", or "pk" where a column of another meaning is
 	// called id. It is "" where there is no key, or where the key is one column that is called id itself.
 	KeyName string
@@ -75,6 +85,8 @@ type Model struct {
 	Audits bool
 	// Version is the field of optimistic concurrency; nil is none.
 	Version *Field
+	// missing says which operations the model goes without.
+	missing missingTools
 	// fields and relations are the visible ones by their names.
 	fields    map[string]*Field
 	relations map[string]*Relation
@@ -186,7 +198,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	schema = overrideTypes(config, schema)
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
-		m := &Model{Model: entry, Index: i, Module: moduleOf(entry)}
+		m := &Model{Model: entry, catalog: c, Index: i, Module: moduleOf(entry)}
 		m.Status = contract.ModelStatus{Exposure: entry.Exposure, UID: entry.UID, Name: entry.Name}
 		c.models = append(c.models, m)
 		c.byName[m.Name] = m
@@ -198,6 +210,12 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 		return c
 	}
 	c.resolveTables(schema, viewing)
+	c.withheld = map[*database.Table]bool{}
+	for _, t := range config.Endpoint.WithheldTables {
+		if table := findTable(schema, t.Schema, t.Name); table != nil {
+			c.withheld[table] = true
+		}
+	}
 	c.each(func(m *Model) *problem { return m.resolveFields(schema.Engine) })
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
 	c.each((*Model).resolveActions)
@@ -209,6 +227,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	}
 	c.findDependents()
 	for _, m := range c.served() {
+		m.findMissing()
 		m.report()
 	}
 	return c
@@ -233,6 +252,9 @@ func (c *Catalog) Models() []*Model { return c.models }
 // Model returns the model of that name, or nil.
 func (c *Catalog) Model(name string) *Model { return c.byName[name] }
 
+// Catalog is the catalog of which the model is part.
+func (m *Model) Catalog() *Catalog { return m.catalog }
+
 // Served is whether the model can be asked.
 func (m *Model) Served() bool { return m.Status.Served() }
 
@@ -247,6 +269,11 @@ func (c *Catalog) Dependents(t *database.Table) []Dependent { return c.pointing[
 
 // ModelOf returns the served model of a table, or nil.
 func (c *Catalog) ModelOf(t *database.Table) *Model { return c.byTable[t] }
+
+// Withholds reports whether a table is that of an exposure, and not served: nobody may see its rows.
+func (c *Catalog) Withholds(t *database.Table) bool {
+	return (c.registered[t] != nil || c.withheld[t]) && c.byTable[t] == nil
+}
 
 // Audit is the table of the audit; nil where there is none that can be used.
 func (c *Catalog) Audit() *database.Table {
@@ -280,6 +307,11 @@ func (m *Model) withhold(p problem) {
 	m.Status.Reason, m.Status.Message = p.reason, p.message
 }
 
+// note tells admins what a served model goes without, or what was chosen for it.
+func (m *Model) note(format string, args ...any) {
+	m.Status.Notes = append(m.Status.Notes, fmt.Sprintf(format, args...))
+}
+
 // report says in the status what is served.
 func (m *Model) report() {
 	for _, f := range m.Fields {
@@ -291,7 +323,7 @@ func (m *Model) report() {
 			m.Status.ReadOnly = append(m.Status.ReadOnly, f.Column.Name)
 		}
 		if f.relation == "" && isForeignKey(m.Table, f.Column) {
-			m.Status.Notes = append(m.Status.Notes, fmt.Sprintf("the foreign key %s has no relation, as its name leaves none that is free; name one in fields.overrides", f.Column.Name))
+			m.note("The foreign key %s has no relation, because the name it would have is taken. Name one in fields.overrides.", f.Column.Name)
 		}
 	}
 	for _, f := range m.Key {

@@ -26,7 +26,8 @@ func shop() *database.Schema {
 		column("book_id", database.Integer), column("day", database.Date), column("id", database.Text)}}
 	sale.PrimaryKey = sale.Columns[:2]
 	sale.ForeignKeys = []*database.ForeignKey{{Name: "b", Columns: sale.Columns[:1], References: book, ReferencedColumns: book.PrimaryKey}}
-	return &database.Schema{Engine: "SQLite", Database: "shop", Tables: []*database.Table{book, author, sale}}
+	schema := &database.Schema{Engine: "SQLite", Database: "shop", Tables: []*database.Table{book, author, sale}}
+	return schema.GrantAll()
 }
 
 func model(name, table string, change func(*contract.Model)) contract.Model {
@@ -128,6 +129,7 @@ func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 	in := func(schema string) *database.Table { return &database.Table{Schema: schema, Name: "t"} }
 	schema := &database.Schema{Database: "d", HasSchemas: true, SearchPath: []string{"b", "a"},
 		Tables: []*database.Table{in("a"), in("b"), {Schema: "c", Name: "only"}}}
+	schema.GrantAll()
 	elsewhere := func(m *contract.Model) { m.Schema = "z" }
 	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil), model("n", "only", nil), model("o", "t", elsewhere)}}, schema, nil)
 	if got := c.Model("m").Table.String(); got != "b.t" {
@@ -139,7 +141,7 @@ func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 	if got := c.Model("n").Status.Message; !strings.Contains(got, "the nearest is c.only") {
 		t.Errorf("outside the search path: %q", got)
 	}
-	if got := c.Model("o").Status.Message; !strings.Contains(got, "schema z is not among b, a; name it in the MCPEndpoint's spec.database.schemas") {
+	if got := c.Model("o").Status.Message; !strings.Contains(got, "not in a schema that the endpoint reads (b, a); add z to the MCPEndpoint's spec.database.schemas") {
 		t.Errorf("in a schema that is not looked at: %q", got)
 	}
 }
@@ -164,15 +166,34 @@ func TestRelationNames(t *testing.T) {
 }
 
 func TestSecretLookingNames(t *testing.T) {
-	for _, name := range []string{"password", "passwordHash", "user_password", "PASSWD", "secret", "client_secret", "token", "AccessToken", "refresh_token", "api_key", "apiKey", "hash", "pw_hash", "salt", "private_key", "PrivateKey", "authtoken", "accesstoken", "pwhash", "passphrase"} {
-		if !looksSecret(name) {
-			t.Errorf("%q is not held for a secret", name)
+	is := func(name string, kind database.Kind) bool {
+		return looksSecret(&database.Column{Name: name, Kind: kind})
+	}
+	for _, name := range []string{"password", "passwordHash", "user_password", "PASSWD", "secret", "client_secret", "token", "AccessToken",
+		"refresh_token", "api_key", "apiKey", "hash", "pw_hash", "salt", "private_key", "PrivateKey", "authtoken", "accesstoken", "pwhash",
+		"passphrase", "pass_crypt", "Pass", "auth_key", "ha1", "ha1b", "a_session", "token_value", "password_old", "totp_secret",
+		"session_cookie", "recovery_codes", "pin", "activation_key", "credentials", "user_token2"} {
+		if !is(name, database.Text) {
+			t.Errorf("text %q is not held for a secret", name)
 		}
 	}
-	for _, name := range []string{"tokens_used", "hashtag", "salted_peanuts", "key", "author", "public_key", "passport", "asphalt"} {
-		if looksSecret(name) {
-			t.Errorf("%q is held for a secret", name)
+	for _, name := range []string{"tokens_used", "hashtag", "salted_peanuts", "key", "author", "public_key", "passport", "asphalt", "token_id",
+		"TokenMinExpiry", "token_used_ts_ms", "token_type", "sort_key", "primary_key", "compass", "passenger", "session_count", "spin",
+		"cc_number", "cardnumber", "iban", "ssn", "keyword", "hash_algorithm", "bypass_reason"} {
+		if is(name, database.Text) {
+			t.Errorf("text %q is held for a secret", name)
 		}
+	}
+	for _, name := range []string{"token", "password_length", "pass", "session", "hash", "TokenMinExpiry", "token_used_ts_ms"} {
+		if is(name, database.Integer) {
+			t.Errorf("integer %q is held for a secret", name)
+		}
+	}
+	if !is("pin", database.Integer) || !is("card_cvv", database.Integer) || !is("password", database.Bytes) || !is("token", database.UUID) {
+		t.Error("a secret that is no text is not held for one")
+	}
+	if is("has_password", database.Boolean) || is("password_changed", database.TimestampTZ) {
+		t.Error("a flag or a moment is held for a secret")
 	}
 }
 

@@ -34,15 +34,19 @@ func (m *Model) chooseFields() *problem {
 	if p != nil {
 		return p
 	}
+	var unreadable []string
 	for _, f := range m.all {
-		f.ReadOnly = readOnly[f] || f.Column.Generated
-		f.Secret = looksSecret(f.Column.Name)
+		f.ReadOnly = readOnly[f] || f.Column.Generated || !f.Column.Privileges.Has(database.MayInsert) && !f.Column.Privileges.Has(database.MayUpdate)
+		f.Secret = looksSecret(f.Column)
 		hidden := f.Secret && !included[f]
 		switch {
+		case !f.Column.Privileges.Has(database.MaySelect):
+			unreadable = append(unreadable, f.Column.Name)
+			continue
 		case f.PrimaryKey && excluded[f]:
-			return notAllowed("fields.exclude: %s is of the key of %s, which cannot be hidden", f.Column.Name, m.Table)
+			return notAllowed("fields.exclude: %s is part of the key of %s, which cannot be hidden", f.Column.Name, m.Table)
 		case f.PrimaryKey && hidden:
-			return notAllowed("the key column %s of %s is named like a secret; name it in fields.include to show it", f.Column.Name, m.Table)
+			return notAllowed("the key column %s of %s is named like a secret; list it in fields.include to show it", f.Column.Name, m.Table)
 		case hidden:
 			m.Status.Hidden = append(m.Status.Hidden, f.Column.Name)
 			continue
@@ -51,8 +55,34 @@ func (m *Model) chooseFields() *problem {
 		}
 		m.Fields = append(m.Fields, f)
 	}
+	if len(unreadable) > 0 {
+		m.note("The database user may not read %s; grant SELECT on them to show them.", strings.Join(unreadable, ", "))
+	}
 	m.fields = byNames(m.Fields)
+	m.findUnfilled()
 	return nil
+}
+
+// findUnfilled finds the columns that a new row needs and that no call can give.
+func (m *Model) findUnfilled() {
+	if m.Table.InsertTrigger {
+		return // it may fill them
+	}
+	for _, f := range m.all {
+		settable := m.fields[f.Name] == f && !f.ReadOnly && f.Column.Privileges.Has(database.MayInsert)
+		if f.Column.NeedsValue() && !settable && f.Column.Name != m.VersionField && !m.policyFixes(f) {
+			m.Unfilled = append(m.Unfilled, f.Column)
+		}
+	}
+}
+
+// policyFixes reports whether a row policy may say what the column's value is: a new row then gets it from there.
+func (m *Model) policyFixes(f *Field) bool {
+	return slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
+		return slices.ContainsFunc(p.Filters, func(filter contract.Filter) bool {
+			return (filter.Field == f.Name || filter.Field == f.Column.Name) && (filter.Lookup == "" || filter.Lookup == "exact")
+		})
+	})
 }
 
 // listed are the fields that a list names, hidden or not.
@@ -87,11 +117,11 @@ func (m *Model) maskFields() *problem {
 		f := m.fields[masked.Name]
 		switch {
 		case f == nil && m.columns[masked.Name] != nil && m.columns[masked.Name].Secret:
-			return notAllowed("%s: column %s of %s is hidden, as it is named like a secret; name it in fields.include to show it as ****", list, masked.Name, m.Table)
+			return notAllowed("%s: column %s of %s is hidden, since it is named like a secret; list it in fields.include to show it as ****", list, masked.Name, m.Table)
 		case f == nil:
 			return m.listProblem(list, masked.Name)
 		case f.PrimaryKey:
-			return notAllowed("%s: %s is of the key of %s, which cannot be masked", list, f.Column.Name, m.Table)
+			return notAllowed("%s: %s is part of the key of %s, which cannot be masked", list, f.Column.Name, m.Table)
 		}
 		f.Masked, f.KeepLast, f.ReadOnly = true, masked.KeepLast, true
 	}
@@ -119,7 +149,7 @@ func (m *Model) overrideFields() *problem {
 		case f == nil:
 			return fieldNotFound(list, o.Name, m.Table, m.all)
 		case seen[f]:
-			return notAllowed("%s: %s stands twice, once as %s and once as %s", list, o.Name, f.Column.Name, f.Name)
+			return notAllowed("%s: %s is listed twice, once as %s and once as %s", list, o.Name, f.Column.Name, f.Name)
 		}
 		seen[f] = true
 		if kind, ok := overrideKinds[o.Type]; ok && f.Column.Kind != kind {
@@ -192,11 +222,11 @@ func (m *Model) resolveVersion(engine string) *problem {
 	c := f.Column
 	switch {
 	case f.PrimaryKey:
-		return notAllowed("%s: %s is of the key, which never changes", list, f.Name)
+		return notAllowed("%s: %s is part of the key, which never changes", list, f.Name)
 	case c.Generated:
-		return notAllowed("%s: %s is computed by the database, so that the server cannot move it", list, f.Name)
+		return notAllowed("%s: the database computes %s, so the server cannot change it", list, f.Name)
 	case c.Nullable:
-		return notAllowed("%s: %s may be null, so that a row could have no version; make the column NOT NULL", list, f.Name)
+		return notAllowed("%s: %s may be null, and a row would then have no version; make the column NOT NULL", list, f.Name)
 	case c.Kind == database.Integer:
 	case c.Kind != database.Timestamp && c.Kind != database.TimestampTZ:
 		return notAllowed("%s: %s is %s; a version is an integer or a timestamp", list, f.Name, c.Kind)
@@ -216,7 +246,7 @@ func (m *Model) shownField(list, name string) (*Field, *problem) {
 	case f == nil:
 		return nil, m.listProblem(list, name)
 	case f.Masked:
-		return nil, notAllowed("%s: %s is masked, and a masked field is in no order, search or label", list, f.Name)
+		return nil, notAllowed("%s: %s is masked; a masked field cannot order, search or label rows", list, f.Name)
 	}
 	return f, nil
 }
@@ -224,7 +254,11 @@ func (m *Model) shownField(list, name string) (*Field, *problem) {
 // listProblem says why a list names no visible field.
 func (m *Model) listProblem(list, name string) *problem {
 	if m.columns[name] != nil {
-		return &problem{contract.ReasonFieldNotFound, fmt.Sprintf("%s: column %s of %s is hidden", list, m.columns[name].Column.Name, m.Table)}
+		c := m.columns[name].Column
+		if !c.Privileges.Has(database.MaySelect) {
+			return &problem{contract.ReasonNotPermitted, fmt.Sprintf("%s: the database user may not read column %s of %s; grant SELECT on it", list, c.Name, m.Table)}
+		}
+		return &problem{contract.ReasonFieldNotFound, fmt.Sprintf("%s: column %s of %s is hidden", list, c.Name, m.Table)}
 	}
 	return fieldNotFound(list, name, m.Table, m.Fields)
 }

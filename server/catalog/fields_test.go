@@ -57,7 +57,8 @@ func office() *database.Schema {
 	view := &database.Table{Name: "summary", Kind: database.View, Columns: []*database.Column{column("region", database.Text), column("id", database.Integer), column("heads", database.Integer)}}
 	audit := &database.Table{Name: "mcp_admin_log", Kind: database.BaseTable, Writable: true, Columns: []*database.Column{required(column("id", database.Integer)), column("message", database.Text)}}
 	audit.PrimaryKey = audit.Columns[:1]
-	return &database.Schema{Engine: "PostgreSQL", Database: "office", Tables: []*database.Table{department, employee, audit, view, task}, Audit: audit}
+	schema := &database.Schema{Engine: "PostgreSQL", Database: "office", Tables: []*database.Table{department, employee, audit, view, task}, Audit: audit}
+	return schema.GrantAll()
 }
 
 // at builds the catalog of all of office's tables, with a change to the exposure of one.
@@ -134,41 +135,41 @@ func TestFieldsThatCannotBeAsTheExposureHasThemWithholdTheModel(t *testing.T) {
 		{"read-only names nothing", "task", func(m *contract.Model) { m.ReadOnly = []string{"titel"} }, missing, "fields.readOnly: task has no column titel; the nearest is title"},
 		{"a mask over nothing", "task", mask("titel"), missing, "fields.masked: task has no column titel; the nearest is title"},
 		{"a mask over what is hidden", "task", both(hide("title"), mask("title")), missing, "fields.masked: column title of task is hidden"},
-		{"a mask over a secret", "employee", mask("api_token"), wrong, "fields.masked: column api_token of employee is hidden, as it is named like a secret; name it in fields.include to show it as ****"},
-		{"a mask over the key", "employee", mask("id"), wrong, "fields.masked: id is of the key of employee, which cannot be masked"},
-		{"a mask over a declared key", "task", both(key("number"), mask("number")), wrong, "fields.masked: number is of the key of task, which cannot be masked"},
-		{"a declared key is hidden", "task", both(key("number"), hide("number")), wrong, "fields.exclude: number is of the key of task, which cannot be hidden"},
-		{"order by what is masked", "employee", both(mask("card"), func(m *contract.Model) { m.Ordering = []string{"-card"} }), wrong, "ordering: card is masked, and a masked field is in no order, search or label"},
+		{"a mask over a secret", "employee", mask("api_token"), wrong, "fields.masked: column api_token of employee is hidden, since it is named like a secret; list it in fields.include to show it as ****"},
+		{"a mask over the key", "employee", mask("id"), wrong, "fields.masked: id is part of the key of employee, which cannot be masked"},
+		{"a mask over a declared key", "task", both(key("number"), mask("number")), wrong, "fields.masked: number is part of the key of task, which cannot be masked"},
+		{"a declared key is hidden", "task", both(key("number"), hide("number")), wrong, "fields.exclude: number is part of the key of task, which cannot be hidden"},
+		{"order by what is masked", "employee", both(mask("card"), func(m *contract.Model) { m.Ordering = []string{"-card"} }), wrong, "ordering: card is masked; a masked field cannot order, search or label rows"},
 		{"order by what is hidden", "employee", both(hide("card"), func(m *contract.Model) { m.Ordering = []string{"card"} }), missing, "ordering: column card of employee is hidden"},
-		{"search in what is masked", "employee", both(mask("card"), func(m *contract.Model) { m.SearchFields = []string{"^card"} }), wrong, "searchFields: card is masked, and a masked field is in no order, search or label"},
-		{"called by what is masked", "employee", both(mask("name"), display("name")), wrong, "displayField: name is masked, and a masked field is in no order, search or label"},
+		{"search in what is masked", "employee", both(mask("card"), func(m *contract.Model) { m.SearchFields = []string{"^card"} }), wrong, "searchFields: card is masked; a masked field cannot order, search or label rows"},
+		{"called by what is masked", "employee", both(mask("name"), display("name")), wrong, "displayField: name is masked; a masked field cannot order, search or label rows"},
 		{"called by what is hidden", "employee", both(hide("name"), display("name")), missing, "displayField: column name of employee is hidden"},
 		{"called by nothing", "employee", display("nam"), missing, "displayField: employee has no column nam; the nearest is name"},
 		{"an override of nothing", "employee", override(contract.FieldOverride{Name: "stat"}), missing, "fields.overrides: employee has no column stat; the nearest is status"},
-		{"two overrides of one field", "employee", both(override(contract.FieldOverride{Name: "boss_id", Relation: "chief"}), override(contract.FieldOverride{Name: "chief_id"})), wrong, "fields.overrides: chief_id stands twice, once as boss_id and once as chief_id"},
+		{"two overrides of one field", "employee", both(override(contract.FieldOverride{Name: "boss_id", Relation: "chief"}), override(contract.FieldOverride{Name: "chief_id"})), wrong, "fields.overrides: chief_id is listed twice, once as boss_id and once as chief_id"},
 		{"a choice that is no value", "employee", override(contract.FieldOverride{Name: "version", Choices: []contract.Choice{{Value: "1"}, {Value: "one"}}}), wrong, `fields.overrides: the choice "one" of version must be an integer, or a string of its digits, not "one"`},
 		{"a choice that cannot be stored", "employee", override(contract.FieldOverride{Name: "salary", Choices: []contract.Choice{{Value: "1.234"}}}), wrong, `fields.overrides: the choice "1.234" of salary must have at most 2 digits after the point, not 3`},
 		{"a choice that the enum has not", "employee", override(contract.FieldOverride{Name: "status", Choices: []contract.Choice{{Value: "ill"}}}), wrong, `fields.overrides: the choice "ill" of status must be one of in, out, not "ill"`},
 		{"a type that the column cannot have", "employee", override(contract.FieldOverride{Name: "badge", Type: "Integer"}), wrong, "fields.overrides: badge cannot be of the type Integer, as the column is text; only MySQL's and MariaDB's tinyint can be either Integer or Boolean"},
-		{"a relation of what leads nowhere", "employee", override(contract.FieldOverride{Name: "name", Relation: "namesake"}), wrong, "fields.overrides: name has a relation, and is no foreign key"},
-		{"a relation with a column's name", "employee", override(contract.FieldOverride{Name: "boss_id", Relation: "card"}), wrong, "fields.overrides: the relation card of boss_id, or its field card_id, has the name of another column or relation"},
+		{"a relation of what leads nowhere", "employee", override(contract.FieldOverride{Name: "name", Relation: "namesake"}), wrong, "fields.overrides: name is not a foreign key, so it has no relation to name"},
+		{"a relation with a column's name", "employee", override(contract.FieldOverride{Name: "boss_id", Relation: "card"}), wrong, "fields.overrides: card cannot be the relation of boss_id: another column or relation is named card or card_id"},
 		{"a key of no column", "task", key("nummer"), missing, "key: task has no column nummer; the nearest is number"},
 		{"a key where there is one", "employee", key("badge"), wrong, "key: employee has a primary key of its own, id; leave out key"},
 		{"a key of the key in another order", "department", key("floor", "code"), wrong, "key: department has a primary key of its own, code, floor; leave out key"},
 		{"a column twice in the key", "task", key("assignee", "number", "number"), missing, "key: task has no column assignee; its columns are number, assignee_id, reviewer_id, title, due, key, maybe"},
 		{"a version of nothing", "employee", version("versio"), missing, "versionField: employee has no column versio; the nearest is version"},
 		{"a hidden version", "employee", both(hide("version"), version("version")), missing, "versionField: column version of employee is hidden"},
-		{"a masked version", "employee", both(mask("version"), version("version")), wrong, "versionField: version is masked, and a masked field is in no order, search or label"},
-		{"the key as version", "employee", version("id"), wrong, "versionField: id is of the key, which never changes"},
-		{"a version that may be null", "employee", version("boss_id"), wrong, "versionField: boss_id may be null, so that a row could have no version; make the column NOT NULL"},
+		{"a masked version", "employee", both(mask("version"), version("version")), wrong, "versionField: version is masked; a masked field cannot order, search or label rows"},
+		{"the key as version", "employee", version("id"), wrong, "versionField: id is part of the key, which never changes"},
+		{"a version that may be null", "employee", version("boss_id"), wrong, "versionField: boss_id may be null, and a row would then have no version; make the column NOT NULL"},
 		{"a text as version", "employee", version("badge"), wrong, "versionField: badge is text; a version is an integer or a timestamp"},
 		{"a version of whole seconds", "employee", version("day"), wrong, "versionField: the type of day, timestamp(0), is coarser than a millisecond; give it 3 digits or more, or use an integer"},
 		{"an inline of no model", "employee", inline("tasks", ""), missing, "inlines: there is no model tasks"},
 		{"an inline of a model that leads nowhere", "employee", inline("department", ""), wrong, "inlines: department has no foreign key to employee"},
 		{"an inline by one of two keys", "employee", inline("task", ""), wrong, "inlines: task has several foreign keys to employee; name one of assignee_id, reviewer_id in foreignKey"},
 		{"an inline by what is no key to here", "employee", inline("task", "title"), missing, "inlines: title of task is no foreign key to employee; there are assignee_id, reviewer_id"},
-		{"the audit's table is written", "mcp_admin_log", func(m *contract.Model) { m.Operations = []string{"list", "update"} }, wrong, "operations: mcp_admin_log is the audit table, which is only viewed: update is not for it; leave it out"},
-		{"the audit's table has an action", "mcp_admin_log", func(m *contract.Model) { m.Actions = []contract.Action{{Name: "forget"}} }, wrong, "actions: mcp_admin_log is the audit table, which is only viewed"},
+		{"the audit's table is written", "mcp_admin_log", func(m *contract.Model) { m.Operations = []string{"list", "update"} }, wrong, "operations: mcp_admin_log is the audit table, which is read-only; remove update"},
+		{"the audit's table has an action", "mcp_admin_log", func(m *contract.Model) { m.Actions = []contract.Action{{Name: "forget"}} }, wrong, "actions: mcp_admin_log is the audit table, which is read-only; remove them"},
 	} {
 		r.test(t)
 	}
@@ -183,7 +184,7 @@ func TestTypesOfOverrides(t *testing.T) {
 	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", func(m *contract.Model) {
 		override(contract.FieldOverride{Name: "level", Type: contract.TypeInteger, Choices: []contract.Choice{{Value: "2"}}})(m)
 		override(contract.FieldOverride{Name: "active", Type: contract.TypeBoolean})(m)
-	})}}, schema, nil).Model("employee")
+	})}}, schema.GrantAll(), nil).Model("employee")
 	if !m.Served() {
 		t.Fatal(m.Status.Message)
 	}
@@ -199,7 +200,7 @@ func TestSetsTellTheirMembers(t *testing.T) {
 	schema := office()
 	employee := schema.Tables[1]
 	employee.Columns = append(employee.Columns, &database.Column{Name: "days", Kind: database.Other, NativeType: "set('mo','tu')", Choices: []string{"mo", "tu"}, Comment: "when they work", Nullable: true})
-	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema).Model("employee")
+	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema.GrantAll(), nil).Model("employee")
 	if f := m.Field("days"); f.Help != "when they work. Any of mo, tu, joined by commas." || len(f.Choices) > 0 {
 		t.Errorf("the help is %q, the choices %v", f.Help, f.Choices)
 	}
@@ -255,7 +256,7 @@ func TestWhatTheExposureSaysOfFieldsHolds(t *testing.T) {
 
 func TestARelationWithoutAFreeNameIsNamedByTheStatus(t *testing.T) {
 	m := at(t, "", nil).Model("employee")
-	if want := "the foreign key boss_id has no relation, as its name leaves none that is free; name one in fields.overrides"; !m.Served() || !slices.Equal(m.Status.Notes, []string{want}) {
+	if want := "The foreign key boss_id has no relation, because the name it would have is taken. Name one in fields.overrides."; !m.Served() || !slices.Equal(m.Status.Notes, []string{want}) {
 		t.Errorf("got %+v, want %q", m.Status, want)
 	}
 	if f := m.Field("boss_id"); f == nil || f.Name != "boss_id" || m.Relation("boss") != nil {
@@ -325,7 +326,9 @@ func TestKeys(t *testing.T) {
 	}{
 		{"a primary key", "employee", nil, "id", "", true},
 		{"a primary key, declared as it is", "department", key("code", "floor"), "code floor", "id", true},
-		{"none", "task", nil, "", "", false},
+		{"none", "summary", nil, "", "", false},
+		{"the only unique index that is never null", "task", nil, "number", "id", true},
+		{"none, as the unique column is hidden", "task", exclude("number"), "maybe", "id", false},
 		{"a unique column", "task", key("number"), "number", "id", true},
 		{"a unique column that may be null", "task", key("maybe"), "maybe", "id", false},
 		{"a column that is not unique", "task", key("key"), "key", "id", false},
@@ -425,4 +428,8 @@ func TestForeignKeysAreKnownByWhatTheyLeadTo(t *testing.T) {
 	if c.ModelOf(employee) != c.Model("employee") || c.ModelOf(schema.Tables[0]) != nil {
 		t.Error("a table's model is another one")
 	}
+}
+
+func exclude(columns ...string) func(*contract.Model) {
+	return func(m *contract.Model) { m.Exclude = columns }
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -13,15 +14,20 @@ const (
 	pkName = "pk"
 )
 
-// resolveKey finds the columns of the key: the table's own, or those that the exposure names where the table has none.
+// resolveKey finds the columns of the key: the table's own, or those that the exposure names if the table has none, or the
+// only unique index that can stand for one, or the engine's own name of a row.
 func (m *Model) resolveKey() *problem {
-	if len(m.Model.Key) == 0 {
-		for _, c := range m.Table.PrimaryKey {
-			m.Key = append(m.Key, m.columns[c.Name])
+	switch {
+	case len(m.Model.Key) > 0:
+		if p := m.declaredKey(); p != nil {
+			return p
 		}
-		m.UniqueKey = len(m.Key) > 0
-	} else if p := m.declaredKey(); p != nil {
-		return p
+	case slices.ContainsFunc(m.Table.PrimaryKey, func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) }):
+		m.note("The database user may not read the primary key (%s), so rows have no ids; grant SELECT on it.", joined(m.Table.PrimaryKey))
+	case len(m.Table.PrimaryKey) > 0:
+		m.Key, m.UniqueKey = m.fieldsOf(m.Table.PrimaryKey), true
+	default:
+		m.chooseKey()
 	}
 	for _, f := range m.Key {
 		f.PrimaryKey = true
@@ -29,6 +35,55 @@ func (m *Model) resolveKey() *problem {
 	}
 	return nil
 }
+
+// chooseKey finds a key for a table that declares none: the only unique index whose columns are never null; else the only
+// one whose columns may be, by which rows can be read, but not all of them; else the engine's row id, which is not for
+// life, so that rows can be read by it, but not changed. The status says which.
+func (m *Model) chooseKey() {
+	var strict, loose [][]*database.Column
+	for _, columns := range m.Table.Unique {
+		switch {
+		case !slices.ContainsFunc(columns, func(c *database.Column) bool { return !m.canBeKey(c) }) && !anyNullable(columns):
+			strict = append(strict, columns)
+		case !slices.ContainsFunc(columns, func(c *database.Column) bool { return !m.canBeKey(c) }):
+			loose = append(loose, columns)
+		}
+	}
+	switch {
+	case len(strict) == 1:
+		m.Key, m.UniqueKey = m.fieldsOf(strict[0]), true
+		m.note("The table has no primary key; its only unique index that is never null is taken as the key: %s.", joined(strict[0]))
+	case len(strict) == 0 && len(loose) == 1:
+		m.Key = m.fieldsOf(loose[0])
+		m.note("The table has no primary key; rows can be read by its only unique index (%s), which may be null.", joined(loose[0]))
+	case m.Table.RowID != nil && m.Table.RowIDStays && m.Table.Kind == database.BaseTable:
+		m.Key = []*Field{{Name: m.Table.RowID.Name, Column: m.Table.RowID, ReadOnly: true}}
+		m.note("The table has no primary key; rows can be read by the database's own row id (%s).", m.Table.RowID.Name)
+	}
+}
+
+// canBeKey reports whether a column may stand in a key that nobody declared: it is one that the exposure shows as it is.
+func (m *Model) canBeKey(c *database.Column) bool {
+	f := m.columns[c.Name]
+	named := func(list []string) bool { return slices.Contains(list, c.Name) || slices.Contains(list, f.Name) }
+	masked := slices.ContainsFunc(m.Masked, func(mask contract.MaskedField) bool { return mask.Name == c.Name || mask.Name == f.Name })
+	return c.Privileges.Has(database.MaySelect) && c.Ordered() && !masked && !named(m.Exclude) &&
+		(named(m.Include) || len(m.Include) == 0 && !looksSecret(c))
+}
+
+func anyNullable(columns []*database.Column) bool {
+	return slices.ContainsFunc(columns, func(c *database.Column) bool { return c.Nullable })
+}
+
+func (m *Model) fieldsOf(columns []*database.Column) []*Field {
+	fields := make([]*Field, len(columns))
+	for i, c := range columns {
+		fields[i] = m.columns[c.Name]
+	}
+	return fields
+}
+
+func joined(columns []*database.Column) string { return strings.Join(columnNames(columns), ", ") }
 
 func (m *Model) declaredKey() *problem {
 	var columns []*database.Column
@@ -38,14 +93,14 @@ func (m *Model) declaredKey() *problem {
 			return fieldNotFound("key", name, m.Table, m.all)
 		}
 		if slices.Contains(m.Key, f) {
-			return notAllowed("key: %s stands twice", f.Column.Name)
+			return notAllowed("key: %s is listed twice", f.Column.Name)
 		}
 		m.Key, columns = append(m.Key, f), append(columns, f.Column)
 	}
 	if own := m.Table.PrimaryKey; len(own) > 0 && !slices.Equal(own, columns) {
-		return notAllowed("key: %s has a primary key of its own, %s; leave out key", m.Table, strings.Join(columnNames(own), ", "))
+		return notAllowed("key: %s has a primary key of its own, %s; leave out key", m.Table, joined(own))
 	}
-	m.UniqueKey = len(m.Table.PrimaryKey) > 0 || isUnique(m.Table, columns...) && !slices.ContainsFunc(columns, func(c *database.Column) bool { return c.Nullable })
+	m.UniqueKey = len(m.Table.PrimaryKey) > 0 || isUnique(m.Table, columns...) && !anyNullable(columns)
 	return nil
 }
 

@@ -1,9 +1,66 @@
 package catalog
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
+
+// rename gives fields the names that the exposure has for them, and names of their own to columns whose names the APIs of
+// common clients refuse as a member of an object. taken are the names that fields and relations have by then. It returns the
+// fields that were renamed.
+func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
+	renamed := map[*Field]bool{}
+	for _, o := range m.Overrides {
+		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name })
+		if o.Rename == "" || i < 0 || o.Rename == o.Name {
+			continue // overrideFields says that there is no such column
+		}
+		if taken[o.Rename] {
+			return nil, notAllowed("fields.overrides: %s cannot be renamed %s, because another column has that name", o.Name, o.Rename)
+		}
+		taken[o.Rename], renamed[m.all[i]] = true, true
+		m.all[i].Name = o.Rename
+	}
+	for i, f := range m.all {
+		if renamed[f] || plainName.MatchString(f.Name) {
+			continue
+		}
+		name := asciiName(f.Name)
+		if name == "" || taken[name] || !plainName.MatchString(name) {
+			name = fmt.Sprintf("column_%d", i+1)
+		}
+		if taken[name] {
+			continue // as a last resort it keeps its own
+		}
+		taken[name], renamed[f] = true, true
+		m.note("The column %q is called %s, because common clients refuse its own name. Rename it in fields.overrides.", f.Column.Name, name)
+		f.Name = name
+	}
+	return renamed, nil
+}
+
+// plainName is what the strictest of the common clients' APIs takes for a property of a tool's schema.
+var plainName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// asciiName makes a name of letters, digits and underscores; accents go, and so does all that has no such letter.
+func asciiName(name string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(name) {
+		switch {
+		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			b.WriteRune(r)
+		case !unicode.Is(unicode.Mn, r):
+			b.WriteByte('_')
+		}
+	}
+	words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == '_' })
+	return strings.ToLower(strings.Join(words, "_"))
+}
 
 // relationName is what a foreign key's column leads to: the column's name less _id, or less Id or ID after a lower-case
 // letter or digit, in snake case; "" where nothing is left (decisions section 4, "Relations").
@@ -53,21 +110,4 @@ func words(name string) []string {
 	}
 	flush()
 	return all
-}
-
-// looksSecret is whether a column is named like something that no one should read by accident (decisions section 8).
-func looksSecret(column string) bool {
-	parts := words(column)
-	for _, word := range parts {
-		if word == "salt" || word == "pwd" || strings.HasSuffix(word, "token") || strings.HasSuffix(word, "hash") {
-			return true
-		}
-	}
-	joined := strings.Join(parts, "")
-	for _, piece := range []string{"password", "passwd", "passphrase", "secret", "apikey", "privatekey"} {
-		if strings.Contains(joined, piece) {
-			return true
-		}
-	}
-	return false
 }

@@ -14,6 +14,10 @@ func (m *Model) nameFields() *problem {
 		taken[c.Name] = true
 		m.all = append(m.all, &Field{Name: c.Name, Column: c, Unique: isUnique(m.Table, c)})
 	}
+	renamed, p := m.rename(taken)
+	if p != nil {
+		return p
+	}
 	// name gives a foreign key's field the name of its relation; false where that is taken.
 	name := func(f *Field, relation string) bool {
 		field := relation + "_id"
@@ -21,7 +25,10 @@ func (m *Model) nameFields() *problem {
 			return false
 		}
 		taken[relation], taken[field] = true, true
-		f.Name, f.relation = field, relation
+		f.relation = relation
+		if !renamed[f] {
+			f.Name = field
+		}
 		return true
 	}
 	chosen := map[*Field]bool{}
@@ -34,9 +41,9 @@ func (m *Model) nameFields() *problem {
 		chosen[f] = true
 		switch {
 		case !isForeignKey(m.Table, f.Column):
-			return notAllowed("fields.overrides: %s has a relation, and is no foreign key", o.Name)
+			return notAllowed("fields.overrides: %s is not a foreign key, so it has no relation to name", o.Name)
 		case !name(f, o.Relation):
-			return notAllowed("fields.overrides: the relation %s of %s, or its field %s_id, has the name of another column or relation", o.Relation, o.Name, o.Relation)
+			return notAllowed("fields.overrides: %s cannot be the relation of %s: another column or relation is named %s or %s_id", o.Relation, o.Name, o.Relation, o.Relation)
 		}
 	}
 	for _, f := range m.all {
@@ -111,12 +118,14 @@ func (m *Model) shows(columns []*database.Column) bool {
 	})
 }
 
-// findDependents lists the foreign keys that lead to each table.
+// findDependents lists the foreign keys that lead to each table, from whatever schema.
 func (c *Catalog) findDependents() {
 	c.pointing = map[*database.Table][]Dependent{}
-	for _, t := range c.schema.Tables {
+	for _, t := range slices.Concat(c.schema.Tables, c.schema.Outside) {
 		for _, fk := range t.ForeignKeys {
-			c.pointing[fk.References] = append(c.pointing[fk.References], Dependent{Table: t, Key: fk, Model: c.byTable[t]})
+			unreadable := slices.ContainsFunc(fk.Columns, func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
+			dependent := Dependent{Table: t, Key: fk, Model: c.byTable[t], Withheld: c.Withholds(t), Unreadable: unreadable}
+			c.pointing[fk.References] = append(c.pointing[fk.References], dependent)
 		}
 	}
 }

@@ -28,11 +28,15 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 		c.registered[table] = m
 		m.Table = table
 		m.Status.Table = table.String()
-		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
-			m.onlyView(viewing)
-		}
 		if m.Module == "" {
 			m.Module = table.Schema
+		}
+		if !table.Privileges.Has(database.MaySelect) {
+			m.withhold(problem{contract.ReasonNotPermitted, fmt.Sprintf("the database user may not read %s; grant it SELECT on the table", table)})
+			continue
+		}
+		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
+			m.onlyView(viewing)
 		}
 	}
 }
@@ -40,7 +44,7 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 // onlyView leaves the model of the audit table the operations that view, as what an audit says must stay said.
 func (m *Model) onlyView(viewing []string) {
 	if len(m.Model.Actions) > 0 {
-		m.withhold(*notAllowed("actions: %s is the audit table, which is only viewed", m.Table))
+		m.withhold(*notAllowed("actions: %s is the audit table, which is read-only; remove them", m.Table))
 		return
 	}
 	if len(m.Operations) == 0 {
@@ -49,7 +53,7 @@ func (m *Model) onlyView(viewing []string) {
 	}
 	for _, operation := range m.Operations {
 		if !slices.Contains(viewing, operation) {
-			m.withhold(*notAllowed("operations: %s is the audit table, which is only viewed: %s is not for it; leave it out", m.Table, operation))
+			m.withhold(*notAllowed("operations: %s is the audit table, which is read-only; remove %s", m.Table, operation))
 			return
 		}
 	}
@@ -79,11 +83,11 @@ func tableNotFound(schema *database.Schema, in, name string) string {
 	wanted := (&database.Table{Schema: in, Name: name}).String()
 	message := fmt.Sprintf("table %s does not exist in database %s", wanted, schema.Database)
 	if in != "" && schema.HasSchemas && !slices.Contains(schema.SearchPath, in) {
-		return fmt.Sprintf("%s, as far as the endpoint looks: schema %s is not among %s; name it in the MCPEndpoint's spec.database.schemas",
-			message, in, strings.Join(schema.SearchPath, ", "))
+		return fmt.Sprintf("%s, or not in a schema that the endpoint reads (%s); add %s to the MCPEndpoint's spec.database.schemas",
+			message, strings.Join(schema.SearchPath, ", "), in)
 	}
 	if len(schema.Tables) == 0 {
-		return message + ", which has no tables that the connection's user can see"
+		return message + ", in which the database user can see no tables at all"
 	}
 	candidates := make([]string, len(schema.Tables))
 	for i, t := range schema.Tables {

@@ -19,6 +19,17 @@ type Schema struct {
 	AuditProblem string
 }
 
+// GrantAll gives the database's user every privilege, as on an engine that has no users. It returns s.
+func (s *Schema) GrantAll() *Schema {
+	for _, t := range s.Tables {
+		t.Privileges = MayAll
+		for _, c := range t.Columns {
+			c.Privileges = MaySelect | MayInsert | MayUpdate
+		}
+	}
+	return s
+}
+
 // TableKind says what a table is.
 type TableKind string
 
@@ -51,6 +62,8 @@ type Table struct {
 	// Writable is whether rows can be written at all: not those of a materialised view, or of a view that no rule or
 	// trigger makes writable. What the database's user may do is in Privileges.
 	Writable bool
+	// InsertTrigger reports whether a trigger runs before a row is inserted: it may fill columns that have no default.
+	InsertTrigger bool
 	// Privileges are what the database's user may do with the table: each, but Delete, at least with one of its columns.
 	// Column.Privileges says with which.
 	Privileges Privileges
@@ -166,6 +179,9 @@ type Column struct {
 // Ordered reports whether the column's values can be compared and sorted: those of a Loose column always can, if its kind
 // is not known.
 func (c *Column) Ordered() bool { return c.Kind.Ordered() || c.Kind == Other && c.Loose }
+
+// NeedsValue reports whether nothing but an assignment gives the column a value in a new row.
+func (c *Column) NeedsValue() bool { return !c.Nullable && !c.HasDefault && !c.Generated }
 
 // ForeignKey says that a table's columns name a row of another.
 type ForeignKey struct {

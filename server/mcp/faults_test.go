@@ -21,7 +21,8 @@ type bookTable struct {
 func (b bookTable) Introspect(context.Context) (*database.Schema, error) {
 	id := &database.Column{Name: "book_id", Kind: database.Integer}
 	table := &database.Table{Name: "book", Kind: database.BaseTable, Columns: []*database.Column{id}, PrimaryKey: []*database.Column{id}}
-	return &database.Schema{Engine: "Test", Tables: []*database.Table{table}}, nil
+	schema := &database.Schema{Engine: "Test", Tables: []*database.Table{table}}
+	return schema.GrantAll(), nil
 }
 
 func (b bookTable) Select(ctx context.Context, _ *database.Select, out []byte) ([]byte, database.Page, error) {

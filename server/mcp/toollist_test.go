@@ -32,7 +32,7 @@ func (d manyTables) Introspect(context.Context) (*database.Schema, error) {
 		table.PrimaryKey = table.Columns[:1]
 		schema.Tables = append(schema.Tables, table)
 	}
-	return schema, nil
+	return schema.GrantAll(), nil
 }
 
 // tableName is as long as a model's name may be.

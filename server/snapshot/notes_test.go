@@ -27,7 +27,7 @@ func shop() *database.Schema {
 			s.Audit = t
 		}
 	}
-	return s
+	return s.GrantAll()
 }
 
 func config() *contract.Config {
@@ -48,15 +48,15 @@ func TestTheStatusSaysWhyAModelHasFewerTools(t *testing.T) {
 		want   map[string]string
 	}{
 		"for its table": {func(*contract.Config, *database.Schema) {}, map[string]string{
-			"book": "", "price": "give the table a unique index", "visit": "name columns that tell rows apart in key",
-			"shelves": "is a view, which is only read", "relic": "takes no change of public.relic", "log": "is the audit's",
+			"book": "", "price": "Give the table a primary key", "visit": "List the columns that identify a row in spec.key",
+			"shelves": "Read-only: public.shelves is a view", "relic": "cannot undo a change of public.relic", "log": "this is the audit table",
 		}},
 		"for the endpoint's access": {func(c *contract.Config, _ *database.Schema) { c.Endpoint.Database.ReadOnly = true },
 			map[string]string{"book": "database.access is ReadOnly"}},
 		"for the audit table": {func(_ *contract.Config, s *database.Schema) { s.Audit, s.AuditProblem = nil, "it is not there" },
 			map[string]string{"book": "audit table cannot be used"}},
 		"for an operation that it cannot have": {func(c *contract.Config, _ *database.Schema) { c.Models[4].Operations = []string{"list", "create"} },
-			map[string]string{"shelves": "operations names create"}},
+			map[string]string{"shelves": "spec.operations lists create"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, s := config(), shop()

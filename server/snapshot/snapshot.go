@@ -51,7 +51,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 		s.models[i] = m.Status
 		if m.Served() {
 			s.models[i].Tools = tools.Names(models, m)
-			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(models, m, s.models[i].Tools)...)
+			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
 		}
 	}
 	return s

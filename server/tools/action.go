@@ -71,9 +71,9 @@ func actionFits(c *catalog.Catalog, m *catalog.Model, a *catalog.Action) bool {
 	case a.Webhook != nil:
 		return len(m.Key) > 0 && c.AuditProblem() == ""
 	case a.SQL != nil:
-		return canChange(c, m) && len(m.Key) == 1
+		return canUpdate(c, m) && len(m.Key) == 1 // the rows are locked, for which a database wants UPDATE
 	}
-	return canChange(c, m)
+	return canUpdate(c, m)
 }
 
 // actionsOf are the actions that the scope's token may run.

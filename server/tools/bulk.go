@@ -107,7 +107,7 @@ type bulkRun struct {
 func bulkOperations(m *catalog.Model) []string {
 	var names []string
 	for _, name := range []string{"create", "update", "delete"} {
-		if (m.UniqueKey || name == "create") && (len(m.Operations) == 0 || slices.Contains(m.Operations, name)) {
+		if findOperation(name).offeredFor(m.Catalog(), m) {
 			names = append(names, name)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 var deleteOperation = withArguments(operation{
-	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canChange,
+	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Delete one %s, with what the database deletes along with it.", m.VerboseName)
 	},

@@ -22,6 +22,7 @@ func promptsFor() (a *Set, editor, viewer *access.Token) {
 	id := &database.Column{Name: "id", Kind: database.Integer}
 	columns := []*database.Column{id, {Name: "title", Kind: database.Text, MaxLength: 80}, {Name: "api_key", Kind: database.Text}}
 	schema := &database.Schema{Tables: []*database.Table{{Name: "book", Kind: database.BaseTable, Writable: true, Columns: columns, PrimaryKey: columns[:1]}}}
+	schema.GrantAll()
 	token := func(name, text, verb string) contract.Token {
 		return contract.Token{Name: name, Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{verb}}}}
 	}

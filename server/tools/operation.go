@@ -149,28 +149,18 @@ func mayWrite(s access.Scope) bool {
 
 func hasKey(_ *catalog.Catalog, m *catalog.Model) bool { return len(m.Key) > 0 }
 
-func canInsert(c *catalog.Catalog, m *catalog.Model) bool {
-	return !m.Audits && !c.ReadOnly() && c.AuditProblem() == "" && m.Table.Writable && isTable(m)
-}
+func canCreate(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoCreate() == "" }
+func canUpdate(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoUpdate() == "" }
+func canDelete(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoDelete() == "" }
 
-// isTable reports whether the model is a table: a view is read only, though the database might write through it.
-func isTable(m *catalog.Model) bool {
-	return m.Table.Kind == database.BaseTable || m.Table.Kind == database.ForeignTable
-}
-
-// canChange reports whether single rows can be changed: their keys must be theirs alone.
-func canChange(c *catalog.Catalog, m *catalog.Model) bool { return canInsert(c, m) && m.UniqueKey }
-
-func canBulk(c *catalog.Catalog, m *catalog.Model) bool {
-	return canInsert(c, m) && (findOperation("create").offeredFor(c, m) || findOperation("update").offeredFor(c, m) || findOperation("delete").offeredFor(c, m))
-}
+func canBulk(_ *catalog.Catalog, m *catalog.Model) bool { return len(bulkOperations(m)) > 0 }
 
 func hasRelations(_ *catalog.Catalog, m *catalog.Model) bool {
 	return len(m.Key) > 0 && len(m.Relations) > 0
 }
 
 func hasHistory(c *catalog.Catalog, m *catalog.Model) bool {
-	return len(m.Key) > 0 && isTable(m) && c.Audit() != nil && m.Table != c.Audit()
+	return len(m.Key) > 0 && m.IsTable() && !m.Audits && c.Audit() != nil && c.Audit().Privileges.Has(database.MaySelect)
 }
 
 // offeredFor reports whether a served model has the operation: its exposure lists it, and its table allows it.

@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// missingTools says why a served model goes without an operation, in a sentence for admins; "" means that it has the operation.
+// Tools are offered by it, and the exposure's status quotes it.
+type missingTools struct{ write, create, update, remove string }
+
+// findMissing finds out once what every request asks.
+func (m *Model) findMissing() {
+	m.missing = missingTools{m.whyNoWrite(), m.whyNoCreate(), m.whyNoUpdate(), m.whyNoDelete()}
+}
+
+// WhyNoWrite says why no row of the model's table can be written; "" if rows can.
+func (m *Model) WhyNoWrite() string { return m.missing.write }
+
+// WhyNoCreate says why no row can be added; "" if rows can.
+func (m *Model) WhyNoCreate() string { return m.missing.create }
+
+// WhyNoUpdate says why no single row can be changed; "" if rows can.
+func (m *Model) WhyNoUpdate() string { return m.missing.update }
+
+// WhyNoDelete says why no single row can be deleted; "" if rows can.
+func (m *Model) WhyNoDelete() string { return m.missing.remove }
+
+func (m *Model) whyNoWrite() string {
+	switch {
+	case m.catalog.ReadOnly():
+		return "the endpoint's database.access is ReadOnly."
+	case m.catalog.AuditProblem() != "":
+		return "the endpoint's audit table cannot be used. The endpoint's status says why."
+	case m.Audits:
+		return "this is the audit table."
+	case !m.IsTable():
+		return m.Table.String() + " is a " + string(m.Table.Kind) + "."
+	case !m.Table.Writable:
+		return "the database cannot undo a change of " + m.Table.String() + ", because its storage engine has no transactions."
+	}
+	return ""
+}
+
+func (m *Model) whyNoCreate() string {
+	if why := m.whyNoWrite(); why != "" {
+		return why
+	}
+	if !m.Table.Privileges.Has(database.MayInsert) {
+		return notGranted(m, "INSERT")
+	}
+	if len(m.Unfilled) > 0 {
+		return "a new row needs " + joined(m.Unfilled) + ", which callers cannot set. Give it a default in the database, or show it as a writable field."
+	}
+	return ""
+}
+
+func (m *Model) whyNoUpdate() string {
+	if why := m.whyNoRow(); why != "" {
+		return why
+	}
+	if !m.Table.Privileges.Has(database.MayUpdate) {
+		return notGranted(m, "UPDATE")
+	}
+	return ""
+}
+
+// whyNoDelete asks for UPDATE too: while what depends on a row is looked for the row is locked, which PostgreSQL does only
+// for a user who has it.
+func (m *Model) whyNoDelete() string {
+	if why := m.whyNoRow(); why != "" {
+		return why
+	}
+	if !m.Table.Privileges.Has(database.MayDelete) {
+		return notGranted(m, "DELETE")
+	}
+	if !m.Table.Privileges.Has(database.MayUpdate) {
+		return notGranted(m, "UPDATE") + " The database locks a row only for a user who has it."
+	}
+	return ""
+}
+
+// whyNoRow says why no single row can be written by its id.
+func (m *Model) whyNoRow() string {
+	if why := m.whyNoWrite(); why != "" {
+		return why
+	}
+	switch {
+	case len(m.Key) == 0:
+		return NoKey
+	case !m.UniqueKey:
+		return "the database does not keep the key (" + m.keyColumns() + ") unique and not null. Give the table a primary key."
+	}
+	return ""
+}
+
+// NoKey says why rows have no ids.
+const NoKey = "the table has no primary key. List the columns that identify a row in spec.key."
+
+func notGranted(m *Model, privilege string) string {
+	return "the database user lacks " + privilege + " on " + m.Table.String() + "."
+}
+
+// IsTable reports whether the model is a table: a view is read-only, even if the database could write through it.
+func (m *Model) IsTable() bool {
+	return m.Table.Kind == database.BaseTable || m.Table.Kind == database.ForeignTable
+}
+
+func (m *Model) keyColumns() string {
+	names := make([]string, len(m.Key))
+	for i, f := range m.Key {
+		names[i] = f.Column.Name
+	}
+	return strings.Join(names, ", ")
+}
