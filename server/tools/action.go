@@ -15,8 +15,8 @@ import (
 var actionOperation = withArguments(operation{
 	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids",
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true.",
-			m.Name, m.VerboseNamePlural)
+		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. ", m.Name, m.VerboseNamePlural) +
+			"One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true."
 	},
 	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
 }, (*call).action,

@@ -23,8 +23,6 @@ type askedID struct {
 func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 	var list []json.RawMessage
 	switch {
-	case raw == nil:
-		return nil, invalid("ids parameter is required")
 	case json.Unmarshal(raw, &list) != nil:
 		return nil, invalid("ids must be an array of ids, not %s", lookup.Excerpt(raw))
 	case len(list) == 0:

@@ -33,7 +33,7 @@ func (t *promptText) end() string {
 func (t *promptText) tool(op *operation, m *catalog.Model) {
 	text := op.advice
 	if text == "" {
-		text = op.define(m).Description
+		text = op.description(m)
 	}
 	t.line("- %s_%s: %s", op.name, m.Name, text)
 }

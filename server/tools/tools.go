@@ -53,7 +53,10 @@ type Settings struct {
 
 // New returns the operations over a catalog. db may be nil where no model of the catalog is served.
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
-	return &Set{catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose), toolList: encodeTools(c), resources: encodeResources(c)}
+	return &Set{
+		catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
+		toolList: encodeTools(c), resources: encodeResources(c),
+	}
 }
 
 // Result is a tool's answer.
