@@ -14,6 +14,11 @@ const (
 	firstPause = 5 * time.Millisecond
 )
 
+// Transactor runs something in one transaction, as DB does.
+type Transactor interface {
+	Transact(ctx context.Context, do func(Tx) error) error
+}
+
 // Transact runs do in a transaction of db, as DB.Transact does. It runs all of it again if it failed only because of what
 // happened beside it: another transaction got in the way (Error.Again), or the connection was lost before the commit, as in
 // a failover. The database holds nothing of a run that failed, so do must start afresh too: what it collects is that of its
@@ -21,7 +26,7 @@ const (
 //
 // It stops after a few runs, when ctx ends, and once within has passed (0: no limit). If other transactions got in the way
 // each time, the error is Contended.
-func Transact(ctx context.Context, db DB, within time.Duration, do func(Tx) error) error {
+func Transact(ctx context.Context, db Transactor, within time.Duration, do func(Tx) error) error {
 	begun := time.Now()
 	for run := 1; ; run++ {
 		began := false

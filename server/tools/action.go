@@ -15,8 +15,8 @@ import (
 var actionOperation = withArguments(operation{
 	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids",
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true.",
-			m.Name, m.VerboseNamePlural)
+		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. ", m.Name, m.VerboseNamePlural) +
+			"One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true."
 	},
 	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
 }, (*call).action,
@@ -46,7 +46,7 @@ var deleteSelected = &catalog.Action{Action: contract.Action{
 	Name: "delete_selected", Description: "Delete the selected rows, and what goes with them.", Confirm: &contract.Confirmation{},
 }}
 
-// mayAct is whether the token may run any action on the model.
+// mayAct reports whether the token may run any action on the model.
 func mayAct(s access.Scope) bool {
 	return s.Has(access.View) && (mayDeleteSelected(s) || len(s.Actions()) > 0)
 }
@@ -55,12 +55,12 @@ func mayDeleteSelected(s access.Scope) bool {
 	return s.Has(access.View | access.Change | access.Delete)
 }
 
-// hasActions is whether the model has any action.
+// hasActions reports whether the model has any action.
 func hasActions(c *catalog.Catalog, m *catalog.Model) bool {
 	return actionFits(c, m, deleteSelected) || slices.ContainsFunc(m.Actions, func(a *catalog.Action) bool { return actionFits(c, m, a) })
 }
 
-// actionFits is whether the model's table and the endpoint allow the action. A webhook changes rows elsewhere, so that
+// actionFits reports whether the model's table and the endpoint allow the action. A webhook changes rows elsewhere, so that
 // all it needs is to tell which they are.
 func actionFits(c *catalog.Catalog, m *catalog.Model, a *catalog.Action) bool {
 	switch {
@@ -94,9 +94,9 @@ func actionsOf(c *catalog.Catalog, scope access.Scope) []*catalog.Action {
 	return some
 }
 
-// errand is one call of an action.
-type errand struct {
-	*call
+// actionCall is one call of an action.
+type actionCall struct {
+	call       *call
 	declared   *catalog.Action
 	asked      []askedID
 	parameters parameters
@@ -105,8 +105,8 @@ type errand struct {
 	shown string
 }
 
-// prospect is what an action would do, evaluated in the transaction in which it may do it.
-type prospect struct {
+// actionPlan is what an action would do, evaluated in the transaction in which it may do it.
+type actionPlan struct {
 	// rows are those that it is about; missing are not there or not visible, skipped are refused by its where.
 	rows             []*row
 	missing, skipped []json.RawMessage
@@ -129,7 +129,7 @@ type actionOutcome struct {
 
 // action runs an action on the rows that have the ids, or asks first.
 func (c *call) action(a *actionArguments) ([]byte, error) {
-	e, err := c.readErrand(a)
+	e, err := c.readActionCall(a)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func (c *call) action(a *actionArguments) ([]byte, error) {
 	var answer []byte
 	var asked *confirmationRequest
 	var affected int
-	err = c.transact(false, func(w *write) error {
-		p, err := e.prospect(w)
+	err = c.transact(func(w *write) error {
+		p, err := e.plan(w)
 		if err != nil {
 			return err
 		}
@@ -167,16 +167,16 @@ func (c *call) action(a *actionArguments) ([]byte, error) {
 }
 
 // done says in words what was done.
-func (e *errand) done(p *prospect, affected int) string {
+func (e *actionCall) done(p *actionPlan, affected int) string {
 	if e.declared == deleteSelected {
-		return "deleted " + counted(e.scope.Model(), affected)
+		return "deleted " + counted(e.call.scope.Model(), affected)
 	}
-	return fmt.Sprintf("%s was run on %s", e.declared.Name, counted(e.scope.Model(), len(p.rows)))
+	return fmt.Sprintf("%s was run on %s", e.declared.Name, counted(e.call.scope.Model(), len(p.rows)))
 }
 
-// readErrand reads action_'s arguments.
-func (c *call) readErrand(a *actionArguments) (*errand, error) {
-	e := &errand{call: c, confirmed: a.confirm, shown: a.token}
+// readActionCall reads action_'s arguments.
+func (c *call) readActionCall(a *actionArguments) (*actionCall, error) {
+	e := &actionCall{call: c, confirmed: a.confirm, shown: a.token}
 	var err error
 	if e.declared, err = c.findAction(a.action); err != nil {
 		return nil, err
@@ -221,24 +221,24 @@ func actionNames(actions []*catalog.Action) string {
 	return strings.Join(names, ", ")
 }
 
-// prospect finds out, within the transaction, what the action would do.
-func (e *errand) prospect(w *write) (*prospect, error) {
+// plan finds out, within the transaction, what the action would do.
+func (e *actionCall) plan(w *write) (*actionPlan, error) {
 	switch {
 	case e.declared.Update != nil:
-		return e.prospectUpdate(w)
+		return e.planUpdate(w)
 	case e.declared.SQL != nil:
-		return e.prospectSQL(w)
+		return e.planSQL(w)
 	}
-	return e.prospectDeletion(w)
+	return e.planSelectedDeletion(w)
 }
 
-// prospectDeletion is delete_selected's.
-func (e *errand) prospectDeletion(w *write) (*prospect, error) {
-	d, err := e.planDeletion(w.tx, e.scope, anyOf(e.asked))
+// planSelectedDeletion is delete_selected's.
+func (e *actionCall) planSelectedDeletion(w *write) (*actionPlan, error) {
+	d, err := e.call.planDeletion(w.tx, e.call.scope, anyOf(e.asked))
 	if err != nil {
 		return nil, err
 	}
-	p := &prospect{rows: d.rows, along: d.along, run: func() (int, error) { return d.run(e.call, w.tx) }}
+	p := &actionPlan{rows: d.rows, along: d.along, run: func() (int, error) { return d.run(w.req, w.tx) }}
 	if p.missing, err = e.missing(w.tx, d.rows); err != nil {
 		return nil, err
 	}
@@ -246,8 +246,8 @@ func (e *errand) prospectDeletion(w *write) (*prospect, error) {
 }
 
 // noneFound is the error of a selection of which nothing is left.
-func (e *errand) noneFound(p *prospect) error {
-	m := e.scope.Model()
+func (e *actionCall) noneFound(p *actionPlan) error {
+	m := e.call.scope.Model()
 	switch {
 	case len(p.rows) > 0:
 		return nil
@@ -271,7 +271,7 @@ func idList(ids []json.RawMessage) string {
 }
 
 // outcome says what was done.
-func (e *errand) outcome(p *prospect, affected int, message string, result json.RawMessage) ([]byte, error) {
+func (e *actionCall) outcome(p *actionPlan, affected int, message string, result json.RawMessage) ([]byte, error) {
 	return encodePlainly(actionOutcome{
 		Success: true, Action: e.declared.Name, AffectedCount: affected, Message: message, Result: result,
 		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped),

@@ -23,8 +23,6 @@ type askedID struct {
 func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 	var list []json.RawMessage
 	switch {
-	case raw == nil:
-		return nil, invalid("ids parameter is required")
 	case json.Unmarshal(raw, &list) != nil:
 		return nil, invalid("ids must be an array of ids, not %s", lookup.Excerpt(raw))
 	case len(list) == 0:
@@ -54,7 +52,7 @@ func keyOf(where database.Condition) string {
 	case database.Compare:
 		return fmt.Sprintf("%q", fmt.Sprint(c.Value))
 	case database.In:
-		return fmt.Sprintf("%q", fmt.Sprint(c.Values...))
+		return fmt.Sprintf("%q", fmt.Sprint(c.Values))
 	case database.And:
 		text := ""
 		for _, part := range c {
@@ -93,20 +91,20 @@ func anyOf(ids []askedID) database.Condition {
 	return either(all)
 }
 
-// findRows begins the prospect with the rows that are there, and the ids of which none is.
-func (e *errand) findRows(from reader, lock bool) (*prospect, error) {
+// findRows begins the plan with the rows that are there, and the ids that name none.
+func (e *actionCall) findRows(from reader, lock bool) (*actionPlan, error) {
 	rows, err := e.selectRows(from, lock)
 	if err != nil {
 		return nil, err
 	}
 	missing, err := e.missing(from, rows)
-	return &prospect{rows: rows, missing: missing}, err
+	return &actionPlan{rows: rows, missing: missing}, err
 }
 
 // selectRows reads the rows that the caller asks for and may see. With lock they stay locked until the transaction ends;
 // all of their visible fields are there where the journal wants them.
-func (e *errand) selectRows(from reader, lock bool) ([]*row, error) {
-	m := e.scope.Model()
+func (e *actionCall) selectRows(from reader, lock bool) ([]*row, error) {
+	m := e.call.scope.Model()
 	plan, err := e.planRows(lock)
 	if err != nil {
 		return nil, err
@@ -128,39 +126,39 @@ func (e *errand) selectRows(from reader, lock bool) ([]*row, error) {
 }
 
 // planRows reads, of rows of the scope, what the page and the journal show.
-func (e *errand) planRows(lock bool) (*database.Select, error) {
-	m := e.scope.Model()
+func (e *actionCall) planRows(lock bool) (*database.Select, error) {
+	m := e.call.scope.Model()
 	shown := []string{idName}
 	if m.Display != nil {
 		shown = append(shown, m.Display.Name)
 	}
-	if e.catalog.Audit() != nil {
+	if e.call.catalog.Audit() != nil {
 		shown = nil
 	}
-	output, err := planOutput(e.scope, shown)
+	output, err := planOutput(e.call.scope, shown)
 	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: e.scope.Source(), Output: output, MaxValue: maxListValue, Lock: lock && lockable(m.Table)}
+	plan := &database.Select{From: e.call.scope.Source(), Output: output, MaxValue: maxListValue, Lock: lock && lockable(m.Table)}
 	for _, column := range keyColumns(m) {
 		plan.Order = append(plan.Order, database.Order{Column: column})
 	}
 	return plan, nil
 }
 
-func (e *errand) readRows(from reader, plan *database.Select) ([]*row, error) {
-	texts, _, err := readAll[json.RawMessage](e.ctx, from, plan)
+func (e *actionCall) readRows(from reader, plan *database.Select) ([]*row, error) {
+	texts, _, err := readAll[json.RawMessage](e.call.ctx, from, plan)
 	rows := make([]*row, len(texts))
 	for i, text := range texts {
-		rows[i] = &row{model: e.scope.Model(), text: text}
+		rows[i] = &row{model: e.call.scope.Model(), text: text}
 	}
 	return rows, err
 }
 
 // missing are the ids that none of the rows has. An id may be written in another way than the row shows it, where the
 // column's collation or type takes both for equal: then the database is asked which row it names.
-func (e *errand) missing(from reader, rows []*row) ([]json.RawMessage, error) {
-	m := e.scope.Model()
+func (e *actionCall) missing(from reader, rows []*row) ([]json.RawMessage, error) {
+	m := e.call.scope.Model()
 	there := map[string]bool{}
 	for _, row := range rows {
 		where, err := keyEquals(m, row.id())
@@ -193,7 +191,7 @@ func (e *errand) missing(from reader, rows []*row) ([]json.RawMessage, error) {
 }
 
 // rowKeys are the conditions that a row is one of these.
-func (e *errand) rowKeys(rows []*row) ([]askedID, error) {
+func (e *actionCall) rowKeys(rows []*row) ([]askedID, error) {
 	keys := make([]askedID, len(rows))
 	for i, row := range rows {
 		where, err := keyEquals(row.model, row.id())

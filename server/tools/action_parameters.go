@@ -88,7 +88,7 @@ func parameterNames(a *catalog.Action) string {
 }
 
 // form is what the action sees: the markers where the caller has confirmed, then the parameters.
-func (e *errand) form(ids []json.RawMessage) map[string]any {
+func (e *actionCall) form(ids []json.RawMessage) map[string]any {
 	form := map[string]any{}
 	for name, raw := range e.parameters.raw {
 		form[name] = raw

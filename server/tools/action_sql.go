@@ -7,8 +7,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// prospectSQL locks the rows that the caller may see: only their keys are bound to the declared statement.
-func (e *errand) prospectSQL(w *write) (*prospect, error) {
+// planSQL locks the rows that the caller may see: only their keys are bound to the declared statement.
+func (e *actionCall) planSQL(w *write) (*actionPlan, error) {
 	p, err := e.findRows(w.tx, true)
 	if err != nil {
 		return nil, err
@@ -22,12 +22,12 @@ func (e *errand) prospectSQL(w *write) (*prospect, error) {
 
 // execute runs the statement. What it changes is the administrator's to know: the journal tells of the selected rows that
 // it was run, and no values.
-func (e *errand) execute(w *write, rows []*row) (int, error) {
+func (e *actionCall) execute(w *write, rows []*row) (int, error) {
 	statement, err := e.bind(rows)
 	if err != nil {
 		return 0, err
 	}
-	n, err := w.tx.Execute(e.ctx, statement)
+	n, err := w.tx.Execute(e.call.ctx, statement)
 	if err != nil {
 		return 0, err
 	}
@@ -35,8 +35,8 @@ func (e *errand) execute(w *write, rows []*row) (int, error) {
 }
 
 // bind puts values in the place of the statement's parameters; one that was left out is NULL.
-func (e *errand) bind(rows []*row) (*database.Declared, error) {
-	key := e.scope.Model().Key[0].Column
+func (e *actionCall) bind(rows []*row) (*database.Declared, error) {
+	key := e.call.scope.Model().Key[0].Column
 	ids := database.Piece{Bound: true, Kind: key.Kind}
 	for _, row := range rows {
 		value, err := lookup.ParseShown(key, row.id())

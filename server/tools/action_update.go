@@ -6,9 +6,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// prospectUpdate finds the rows that an update action would set. Unlike update_, it may move rows out of the caller's
+// planUpdate finds the rows that an update action would set. Unlike update_, it may move rows out of the caller's
 // sight (decisions section 8): they are visible before, and need not be afterwards.
-func (e *errand) prospectUpdate(w *write) (*prospect, error) {
+func (e *actionCall) planUpdate(w *write) (*actionPlan, error) {
 	set, err := e.assignments(w)
 	if err != nil {
 		return nil, err
@@ -28,16 +28,16 @@ func (e *errand) prospectUpdate(w *write) (*prospect, error) {
 }
 
 // assignments are what the action sets. A parameter that was left out leaves its field as it is.
-func (e *errand) assignments(w *write) ([]database.Assignment, error) {
+func (e *actionCall) assignments(w *write) ([]database.Assignment, error) {
 	problems := &violations{}
-	m := e.scope.Model()
+	m := e.call.scope.Model()
 	var set []database.Assignment
-	e.record.Fields = nil // those of a run that failed
-	given := &rowData{scope: e.scope}
+	e.call.record.Fields = nil // those of a run that failed
+	given := &rowData{scope: e.call.scope}
 	for _, a := range e.declared.Set {
 		if a.Parameter == "" {
 			set = append(set, database.Assignment{Column: a.Field.Column, How: a.How, Value: a.Value})
-			e.record.Fields = append(e.record.Fields, a.Field.Name)
+			e.call.record.Fields = append(e.call.record.Fields, a.Field.Name)
 			continue
 		}
 		raw, there := e.parameters.raw[a.Parameter]
@@ -51,7 +51,7 @@ func (e *errand) assignments(w *write) ([]database.Assignment, error) {
 		}
 		set = append(set, database.Assignment{Column: a.Field.Column, Value: value})
 		given.fields = append(given.fields, a.Field)
-		e.record.Fields = append(e.record.Fields, a.Field.Name)
+		e.call.record.Fields = append(e.call.record.Fields, a.Field.Name)
 	}
 	if err := problems.err(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (e *errand) assignments(w *write) ([]database.Assignment, error) {
 		return nil, invalid("confirmation_data must hold at least one parameter: %s would change nothing; %s", e.declared.Name, parameterNames(e.declared))
 	}
 	given.set = set
-	if err := w.checkReferences(e.scope, e.referencesOf(given)); err != nil {
+	if err := w.checkReferences(e.call.scope, e.call.referencesOf(given)); err != nil {
 		return nil, err
 	}
 	if m.Version != nil {
@@ -70,7 +70,7 @@ func (e *errand) assignments(w *write) ([]database.Assignment, error) {
 }
 
 // skip takes the rows away that the action's where refuses.
-func (e *errand) skip(w *write, p *prospect) error {
+func (e *actionCall) skip(w *write, p *actionPlan) error {
 	if e.declared.Where == nil || len(p.rows) == 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (e *errand) skip(w *write, p *prospect) error {
 
 // update sets the rows and writes the journal. The condition stands in the statement too: triggers and engines without
 // row locks may have changed a row meanwhile.
-func (e *errand) update(w *write, rows []*row, set []database.Assignment) (int, error) {
+func (e *actionCall) update(w *write, rows []*row, set []database.Assignment) (int, error) {
 	keys, err := e.rowKeys(rows)
 	if err != nil {
 		return 0, err
@@ -111,11 +111,11 @@ func (e *errand) update(w *write, rows []*row, set []database.Assignment) (int, 
 	if e.declared.Where != nil {
 		where = append(where, e.declared.Where)
 	}
-	n, err := w.tx.Update(e.ctx, &database.Update{In: e.scope.Source(), Set: set, Where: where})
+	n, err := w.tx.Update(e.call.ctx, &database.Update{In: e.call.scope.Source(), Set: set, Where: where})
 	if err != nil {
 		return 0, err
 	}
-	if e.catalog.Audit() == nil {
+	if e.call.catalog.Audit() == nil {
 		return int(n), nil
 	}
 	after, err := e.rowsAfter(w, keys)
@@ -126,12 +126,12 @@ func (e *errand) update(w *write, rows []*row, set []database.Assignment) (int, 
 }
 
 // rowsAfter reads the rows for the journal, whether or not the caller still sees them, by id.
-func (e *errand) rowsAfter(w *write, keys []askedID) (map[string]*row, error) {
+func (e *actionCall) rowsAfter(w *write, keys []askedID) (map[string]*row, error) {
 	plan, err := e.planRows(false)
 	if err != nil {
 		return nil, err
 	}
-	plan.From, plan.Where, plan.Limit = e.token.Unscoped(e.scope.Model().Table), anyOf(keys), len(keys)
+	plan.From, plan.Where, plan.Limit = e.call.token.Unscoped(e.call.scope.Model().Table), anyOf(keys), len(keys)
 	rows, err := e.readRows(w.tx, plan)
 	after := map[string]*row{}
 	for _, r := range rows {

@@ -32,12 +32,12 @@ const outcomeIntent = "intent"
 
 // runWebhook posts the rows that the caller may see. No transaction is open meanwhile, and the journal tells of the
 // intent before and of the outcome after: what a webhook did cannot be rolled back.
-func (e *errand) runWebhook() ([]byte, error) {
+func (e *actionCall) runWebhook() ([]byte, error) {
 	declared := e.declared.Webhook
 	if declared.Problem != "" {
-		return nil, failf(CodeUnavailable, "%s is unavailable: its webhook is not set up; the status of MCPModelExposure %s says why", e.declared.Name, e.scope.Model().Exposure)
+		return nil, failf(CodeUnavailable, "%s is unavailable: its webhook is not set up; the status of MCPModelExposure %s says why", e.declared.Name, e.call.scope.Model().Exposure)
 	}
-	p, err := e.findRows(e.db, false)
+	p, err := e.findRows(e.call.db, false)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (e *errand) runWebhook() ([]byte, error) {
 	}
 	id := rand.Text()
 	body, err := json.Marshal(webhookBody{
-		RequestID: id, Endpoint: e.settings.Endpoint, Model: e.scope.Model().Name, Action: e.declared.Name,
-		IDs: idsOf(p.rows), Form: e.form(idsOf(p.rows)), Confirm: e.confirmed, Token: e.token.Name(),
+		RequestID: id, Endpoint: e.call.settings.Endpoint, Model: e.call.scope.Model().Name, Action: e.declared.Name,
+		IDs: idsOf(p.rows), Form: e.form(idsOf(p.rows)), Confirm: e.confirmed, Token: e.call.token.Name(),
 	})
 	if err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func (e *errand) runWebhook() ([]byte, error) {
 		return nil, err
 	}
 	// What was begun is brought to its end, though the caller may be gone: the outcome is wanted for the journal.
-	e.ctx = context.WithoutCancel(e.ctx)
-	answer, err := e.client().Post(e.ctx, &webhook.Request{
+	e.call.ctx = context.WithoutCancel(e.call.ctx)
+	answer, err := e.client().Post(e.call.ctx, &webhook.Request{
 		URL: declared.URL, Headers: declared.Headers, SigningKey: declared.SigningKey, Timeout: time.Duration(declared.Timeout), Body: body,
 	})
 	if err != nil {
@@ -73,27 +73,27 @@ func (e *errand) runWebhook() ([]byte, error) {
 	return e.webhookAnswered(p, id, answer)
 }
 
-func (e *errand) client() *webhook.Client {
-	if e.settings.Webhook != nil {
-		return e.settings.Webhook
+func (e *actionCall) client() *webhook.Client {
+	if e.call.settings.Webhook != nil {
+		return e.call.settings.Webhook
 	}
 	return webhooks
 }
 
 // intend writes down what is about to be asked of the webhook. Where that cannot be done, it is not asked.
-func (e *errand) intend(p *prospect, id string) error {
+func (e *actionCall) intend(p *actionPlan, id string) error {
 	if err := e.journalAll(p, "webhook called, request "+id); err != nil {
 		return err
 	}
-	e.settings.Audit.Write(e.ctx, &audit.Record{
-		Token: e.token.Name(), Tool: e.op.name + "_" + e.scope.Model().Name, Model: e.scope.Model().Name,
-		Operation: e.record.Operation, IDs: e.record.IDs, Outcome: outcomeIntent,
+	e.call.settings.Audit.Write(e.call.ctx, &audit.Record{
+		Token: e.call.token.Name(), Tool: e.call.op.name + "_" + e.call.scope.Model().Name, Model: e.call.scope.Model().Name,
+		Operation: e.call.record.Operation, IDs: e.call.record.IDs, Outcome: outcomeIntent,
 	})
 	return nil
 }
 
 // webhookFailed says why there is no answer, and whether anything may have happened all the same.
-func (e *errand) webhookFailed(p *prospect, id string, err error) error {
+func (e *actionCall) webhookFailed(p *actionPlan, id string, err error) error {
 	var failure *webhook.Error
 	if !errors.As(err, &failure) {
 		return err
@@ -107,7 +107,7 @@ func (e *errand) webhookFailed(p *prospect, id string, err error) error {
 }
 
 // webhookAnswered is the outcome: a page to confirm where the answer is HTML, else the result.
-func (e *errand) webhookAnswered(p *prospect, id string, answer *webhook.Answer) ([]byte, error) {
+func (e *actionCall) webhookAnswered(p *actionPlan, id string, answer *webhook.Answer) ([]byte, error) {
 	if answer.Form == webhook.HTML {
 		_ = e.journalAll(p, "webhook asked for confirmation, request "+id)
 		question, err := e.question(p, &confirmationPage{"text/html", string(answer.Body)})
@@ -120,7 +120,7 @@ func (e *errand) webhookAnswered(p *prospect, id string, answer *webhook.Answer)
 	if err != nil {
 		return nil, err
 	}
-	e.record.Changed = len(p.rows)
+	e.call.record.Changed = len(p.rows)
 	message := e.done(p, len(p.rows))
 	if err := e.journalAll(p, "webhook answered, request "+id); err != nil {
 		message += "; the history could not be written, and tells of the call only that it was begun" // A second call would do it twice.
@@ -140,9 +140,9 @@ func resultOf(answer *webhook.Answer) (json.RawMessage, error) {
 }
 
 // journalAll writes one line about each row into the audit table, where there is one that can be written.
-func (e *errand) journalAll(p *prospect, message string) error {
-	if e.catalog.Audit() == nil || e.catalog.ReadOnly() {
+func (e *actionCall) journalAll(p *actionPlan, message string) error {
+	if e.call.catalog.Audit() == nil || e.call.catalog.ReadOnly() {
 		return nil
 	}
-	return e.transact(false, func(w *write) error { return e.journalRows(w, p.rows, message, nil) })
+	return e.call.transact(func(w *write) error { return e.journalRows(w, p.rows, message, nil) })
 }

@@ -44,7 +44,7 @@ func newService(t *testing.T, changes ...func(*contract.Config)) *service {
 		modelNamed(c, "book").Actions = append(modelNamed(c, "book").Actions, refund)
 	}
 	s.library = newLibrary(t, append([]func(*contract.Config){withActions, declare}, changes...)...)
-	s.admin.settings.Webhook = webhook.New(webhook.Options{AllowLoopback: true})
+	s.set.settings.Webhook = webhook.New(webhook.Options{AllowLoopback: true})
 	return s
 }
 
@@ -150,7 +150,7 @@ func TestAWebhookThatFailsIsUnavailable(t *testing.T) {
 			}
 		}
 	}
-	s.admin.settings.Webhook = nil
+	s.set.settings.Webhook = nil
 	if r := s.call(ownerText, "action_book", `{"action":"refund","ids":[1]}`); r.Code != CodeUnavailable || r.Message != "the webhook of refund has an address that may not be called; nothing was changed" {
 		t.Errorf("on the machine itself: %s", r.Text)
 	}

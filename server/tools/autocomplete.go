@@ -52,7 +52,8 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.MaxPageSize), MaxBytes: c.settings.MaxResultBytes, MaxValue: maxListValue}
+	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.MaxPageSize)}
+	plan.MaxBytes, plan.MaxValue = c.settings.MaxResultBytes, maxListValue
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {
 		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})

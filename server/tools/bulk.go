@@ -94,7 +94,7 @@ type bulkItem struct {
 
 // bulkRun is a bulk on its way.
 type bulkRun struct {
-	*call
+	call      *call
 	operation string
 	atomic    bool
 	items     []bulkItem
@@ -149,9 +149,9 @@ func (b *bulkRun) run(check bool) error {
 	if b.atomic && b.keepProblems() {
 		return errNothingKept
 	}
-	return database.Transact(b.ctx, b.db, b.settings.StatementTimeout, func(tx database.Tx) error {
+	return database.Transact(b.call.ctx, b.call.db, b.call.settings.StatementTimeout, func(tx database.Tx) error {
 		b.restart()
-		w := &write{b.call, tx}
+		w := &write{&b.call.request, tx}
 		for i, item := range b.items {
 			if item.problem != nil {
 				b.fail(i, item.problem)
@@ -171,7 +171,7 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	var gone *deletion
 	attempt := func() (err error) {
 		if id, gone, err = b.perform(w, b.items[i]); err == nil && check {
-			err = explain(b.scope, w.tx.CheckConstraints(b.ctx))
+			err = explain(b.call.scope, w.tx.CheckConstraints(b.call.ctx))
 		}
 		return err
 	}
@@ -179,7 +179,7 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	if b.atomic {
 		err = attempt()
 	} else {
-		err = w.tx.Savepoint(b.ctx, attempt)
+		err = w.tx.Savepoint(b.call.ctx, attempt)
 	}
 	var told *toolError
 	switch {
@@ -217,7 +217,7 @@ func (b *bulkRun) perform(w *write, item bulkItem) (json.RawMessage, *deletion, 
 	if id, gone := b.along[keyOf(item.where)]; gone {
 		return id, nil, nil
 	}
-	gone, err := w.deleteRow(b.scope, item.where, nil)
+	gone, err := w.deleteRow(b.call.scope, item.where, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -230,7 +230,7 @@ func (b *bulkRun) noteAlong(gone *deletion) error {
 		return nil
 	}
 	for _, a := range gone.touched {
-		if a.model != b.scope.Model() {
+		if a.model != b.call.scope.Model() {
 			continue
 		}
 		for _, row := range a.along {
@@ -271,10 +271,10 @@ func (b *bulkRun) fail(i int, problem *toolError) {
 func (b *bulkRun) answer() ([]byte, error) {
 	a := bulkAnswer{Operation: b.operation, TotalItems: len(b.items), SuccessCount: len(b.results.Success),
 		ErrorCount: len(b.results.Errors), Results: b.results}
-	b.record.Changed = a.SuccessCount
-	b.record.IDs = nil
+	b.call.record.Changed = a.SuccessCount
+	b.call.record.IDs = nil
 	for _, s := range b.results.Success {
-		b.record.IDs = append(b.record.IDs, plainText(s.ID))
+		b.call.record.IDs = append(b.call.record.IDs, plainText(s.ID))
 	}
 	if a.SuccessCount > 0 {
 		return json.Marshal(a)
@@ -318,14 +318,14 @@ func (c *call) readBulk(a *bulkArguments) (*bulkRun, error) {
 
 // readItem reads one item: {data}, {id, data} or {id}.
 func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
-	m := b.scope.Model()
+	m := b.call.scope.Model()
 	var args arguments
 	switch {
 	case b.operation == "delete" && raw[0] != '{':
 		args = arguments{idName: raw}
 	case raw[0] != '{':
 		return invalid("each item of a bulk %s must be an object, not %s", b.operation, lookup.Excerpt(raw))
-	case b.operation == "create" && b.scope.Field("data") == nil && members(raw)["data"] == nil:
+	case b.operation == "create" && b.call.scope.Field("data") == nil && members(raw)["data"] == nil:
 		args = arguments{"data": raw}
 	default:
 		if err := args.parse(raw); err != nil {
@@ -352,7 +352,7 @@ func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
 	if b.operation == "delete" {
 		return nil
 	}
-	item.data, err = b.readData(b.scope, args["data"], purpose{creates: b.operation == "create"})
+	item.data, err = b.call.readData(b.call.scope, args["data"], purpose{creates: b.operation == "create"})
 	if err == nil && len(item.data.fields) == 0 && b.operation == "update" {
 		return invalid("data must name at least one field to change")
 	}
@@ -369,7 +369,7 @@ func (b *bulkRun) members() []string {
 		return []string{"data"}
 	case b.operation == "delete":
 		return []string{idName}
-	case b.scope.Model().Version == nil:
+	case b.call.scope.Model().Version == nil:
 		return []string{idName, "data"}
 	}
 	return []string{idName, "data", "expected_version"}
@@ -384,8 +384,8 @@ func (b *bulkRun) required() int {
 
 func (b *bulkRun) noteFields(d *rowData) {
 	for _, name := range d.names() {
-		if !slices.Contains(b.record.Fields, name) {
-			b.record.Fields = append(b.record.Fields, name)
+		if !slices.Contains(b.call.record.Fields, name) {
+			b.call.record.Fields = append(b.call.record.Fields, name)
 		}
 	}
 }

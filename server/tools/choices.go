@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// isChoice is whether a column's value is among the choices: as a value, not as a text, so that 1.5 is 1.50.
+// isChoice reports whether a column's value is among the choices: as a value, not as a text, so that 1.5 is 1.50.
 func isChoice(c *database.Column, choices []contract.Choice, value database.Value) bool {
 	return slices.ContainsFunc(choices, func(choice contract.Choice) bool {
 		allowed, err := lookup.ParseText(c, choice.Value)
@@ -19,7 +19,7 @@ func isChoice(c *database.Column, choices []contract.Choice, value database.Valu
 	})
 }
 
-// sameValue is whether two values of a column are one. Decimals are texts, of which several mean the same number.
+// sameValue reports whether two values of a column are one. Decimals are texts, of which several mean the same number.
 func sameValue(c *database.Column, a, b database.Value) bool {
 	if c.Kind != database.Decimal || a == b {
 		return reflect.DeepEqual(a, b)

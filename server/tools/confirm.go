@@ -50,7 +50,7 @@ type staleConfirmation struct {
 
 // ask returns the question that the caller is to answer first; nil where the action can go ahead. Confirmation is a guard
 // rail and no permission: what the action would do was evaluated all the same.
-func (e *errand) ask(p *prospect) (*confirmationRequest, error) {
+func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	confirm := e.declared.Confirm
 	if !e.confirmed {
 		if confirm == nil {
@@ -80,7 +80,7 @@ func (e *errand) ask(p *prospect) (*confirmationRequest, error) {
 }
 
 // question asks whether to do it; page is a webhook's own, nil for the standard one.
-func (e *errand) question(p *prospect, page *confirmationPage) (*confirmationRequest, error) {
+func (e *actionCall) question(p *actionPlan, page *confirmationPage) (*confirmationRequest, error) {
 	message := e.message(p)
 	if page == nil {
 		content, err := e.page(p, message)
@@ -101,8 +101,8 @@ func (e *errand) question(p *prospect, page *confirmationPage) (*confirmationReq
 }
 
 // message is the action's own question, or the standard one.
-func (e *errand) message(p *prospect) string {
-	m := e.scope.Model()
+func (e *actionCall) message(p *actionPlan) string {
+	m := e.call.scope.Model()
 	count := counted(m, len(p.rows))
 	if e.declared == deleteSelected {
 		return "Delete " + count + "? This cannot be undone."
@@ -154,7 +154,7 @@ type pageRow struct{ ID, Label string }
 type pageParameter struct{ Name, Value string }
 
 // page is the standard confirmation page: what it is about, and what goes with it.
-func (e *errand) page(p *prospect, message string) (string, error) {
+func (e *actionCall) page(p *actionPlan, message string) (string, error) {
 	shown := struct {
 		Message          string
 		Parameters       []pageParameter
@@ -193,29 +193,29 @@ func (e *errand) page(p *prospect, message string) (string, error) {
 const confirmations = "confirmation"
 
 // seal makes a confirmation_token: when it expires, bound to all that would be done.
-func (e *errand) seal(p *prospect) (string, error) {
+func (e *actionCall) seal(p *actionPlan) (string, error) {
 	bound, err := e.bound(p)
 	expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(confirmationLife).Unix()))
-	return seal.New(e.settings.SealKey, confirmations).Seal(expires, bound), err
+	return seal.New(e.call.settings.SealKey, confirmations).Seal(expires, bound), err
 }
 
-// matches is whether the confirmation_token that the caller shows is that of what would be done, and in time.
-func (e *errand) matches(p *prospect) (bool, error) {
+// matches reports whether the confirmation_token that the caller shows is that of what would be done, and in time.
+func (e *actionCall) matches(p *actionPlan) (bool, error) {
 	bound, err := e.bound(p)
 	if err != nil {
 		return false, err
 	}
-	expires, ok := seal.New(e.settings.SealKey, confirmations).Open(e.shown, bound)
+	expires, ok := seal.New(e.call.settings.SealKey, confirmations).Open(e.shown, bound)
 	return ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires), nil
 }
 
 // bound is who would do what to which rows, with which parameters, and what would go along.
-func (e *errand) bound(p *prospect) ([]byte, error) {
+func (e *actionCall) bound(p *actionPlan) ([]byte, error) {
 	along := make([]string, len(p.along))
 	for i, c := range p.along {
 		along[i] = fmt.Sprintf("%d %s %t", c.count, c.what, c.changed)
 	}
-	return json.Marshal([]any{e.token.Name(), e.scope.Model().Name, e.declared.Name, idsOf(p.rows), p.skipped, along, e.parameters.raw})
+	return json.Marshal([]any{e.call.token.Name(), e.call.scope.Model().Name, e.declared.Name, idsOf(p.rows), p.skipped, along, e.parameters.raw})
 }
 
 // encodePlainly writes JSON in which < and > are themselves: agents read pages as they stand there.

@@ -40,7 +40,7 @@ type created struct {
 
 // create adds a row, and those of inline models that are sent with it.
 func (c *call) create(a *createArguments) ([]byte, error) {
-	c.record.DryRun = a.dryRun
+	c.dryRun = a.dryRun
 	d, parsing := c.readData(c.scope, a.data, purpose{creates: true})
 	inlines, err := c.readInlines(a.inlines, true, parsing)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *call) create(a *createArguments) ([]byte, error) {
 	c.note(d)
 	var added written
 	var changes *inlineChanges
-	err = c.transact(a.dryRun, func(w *write) error {
+	err = c.transact(func(w *write) error {
 		if added, err = w.insertRow(d, nil, inlines.parentColumns()); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ type purpose struct {
 
 // readData reads `data`: fields under their API or column names. It finds all that is wrong at once, before the database
 // is asked; the error then is a validation error.
-func (c *call) readData(scope access.Scope, raw json.RawMessage, p purpose) (*rowData, error) {
+func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose) (*rowData, error) {
 	given := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &given); err != nil || isNull(raw) {
 		return nil, invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
@@ -73,7 +73,7 @@ func (c *call) readData(scope access.Scope, raw json.RawMessage, p purpose) (*ro
 	if p.creates {
 		d.complete(p, problems)
 	}
-	d.references = c.referencesOf(d)
+	d.references = req.referencesOf(d)
 	if problems.ErrorCount == d.undecided() {
 		return d, nil
 	}
@@ -109,7 +109,7 @@ func (d *rowData) sets(c *database.Column) bool {
 	return slices.ContainsFunc(d.set, func(a database.Assignment) bool { return a.Column == c })
 }
 
-// needsValue is whether nothing but an assignment gives the column a value in a new row.
+// needsValue reports whether nothing but an assignment gives the column a value in a new row.
 func needsValue(c *database.Column) bool { return !c.Nullable && !c.HasDefault && !c.Generated }
 
 // whyNotWritable says why a field cannot be set; "" where it can.

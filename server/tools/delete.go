@@ -34,13 +34,13 @@ type deleted struct {
 
 // delete removes the row that has the id, with what goes along.
 func (c *call) delete(a *deleteArguments) ([]byte, error) {
-	c.record.DryRun = a.dryRun
+	c.dryRun = a.dryRun
 	where, version, err := c.oneRow(a.id, a.version)
 	if err != nil {
 		return nil, err
 	}
 	var gone *deletion
-	err = c.transact(a.dryRun, func(w *write) error {
+	err = c.transact(func(w *write) error {
 		gone, err = w.deleteRow(c.scope, where, version)
 		return err
 	})

@@ -28,7 +28,7 @@ type consequence struct {
 	// what is the model's verbose name, plural where count is not one; "other records" where the token may not view it.
 	what  string
 	count int
-	// changed is whether they stay, and lose what pointed at the row.
+	// changed is set if they stay, and lose what pointed at the row.
 	changed bool
 }
 
@@ -39,8 +39,8 @@ const otherRecords = "other records"
 
 // planDeletion finds and locks the rows of the scope that meet a condition, and finds out what goes along (decisions
 // section 4, "Deletes"). What the token may not delete or change makes it a protected error.
-func (c *call) planDeletion(tx database.Tx, scope access.Scope, where database.Condition) (*deletion, error) {
-	f := &follower{call: c, tx: tx, root: scope.Model(), tables: map[*database.Table]*affected{}}
+func (req *request) planDeletion(tx database.Tx, scope access.Scope, where database.Condition) (*deletion, error) {
+	f := &cascade{req: req, tx: tx, root: scope.Model(), tables: map[*database.Table]*affected{}}
 	rows, err := f.find(scope.Source(), scope.Model(), where)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func (c *call) planDeletion(tx database.Tx, scope access.Scope, where database.C
 }
 
 // run deletes what was planned, and writes the journal. It returns how many of the rows went.
-func (d *deletion) run(c *call, tx database.Tx) (int, error) {
+func (d *deletion) run(req *request, tx database.Tx) (int, error) {
 	m := d.scope.Model()
 	key := keyColumns(m)
 	for rows := range chunks(d.found) {
 		where := database.And{among(key, rows), d.where}
-		n, err := tx.Delete(c.ctx, &database.Delete{From: d.scope.Source(), Where: where})
+		n, err := tx.Delete(req.ctx, &database.Delete{From: d.scope.Source(), Where: where})
 		if err != nil {
 			return 0, explain(d.scope, err)
 		}
@@ -74,7 +74,7 @@ func (d *deletion) run(c *call, tx database.Tx) (int, error) {
 		}
 		// Some went along with others of them, or they are still there.
 		output := []database.Output{keyOutput(m, idName)}
-		_, page, err := tx.Select(c.ctx, &database.Select{From: c.token.Unscoped(m.Table), Output: output, Where: among(key, rows), Limit: 1}, nil)
+		_, page, err := tx.Select(req.ctx, &database.Select{From: req.token.Unscoped(m.Table), Output: output, Where: among(key, rows), Limit: 1}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -82,13 +82,13 @@ func (d *deletion) run(c *call, tx database.Tx) (int, error) {
 			return 0, failf(CodeConflict, "%s was changed meanwhile, and nothing was deleted; read it and try again", m.Name)
 		}
 	}
-	return len(d.rows), d.journal(c, tx)
+	return len(d.rows), d.journal(req, tx)
 }
 
 // journal records the rows that went, those of registered models that went along, and those that lost what pointed at
 // them.
-func (d *deletion) journal(c *call, tx database.Tx) error {
-	if c.catalog.Audit() == nil {
+func (d *deletion) journal(req *request, tx database.Tx) error {
+	if req.catalog.Audit() == nil {
 		return nil
 	}
 	m := d.scope.Model()
@@ -97,22 +97,22 @@ func (d *deletion) journal(c *call, tx database.Tx) error {
 		cause = fmt.Sprintf("deleted with %s %s", m.VerboseName, d.rows[0].label())
 	}
 	for _, row := range d.found {
-		if err := c.journal(tx, change{row: row.row, action: "delete", message: "deleted", before: row.row}); err != nil {
+		if err := req.journal(tx, change{row: row.row, action: "delete", message: "deleted", before: row.row}); err != nil {
 			return err
 		}
 	}
-	f := &follower{call: c, tx: tx, root: m}
+	f := &cascade{req: req, tx: tx, root: m}
 	for _, a := range d.touched {
 		if a.model == nil {
 			continue
 		}
 		for _, row := range a.along {
-			if err := c.journal(tx, change{row: row.row, action: "delete", message: cause, before: row.row}); err != nil {
+			if err := req.journal(tx, change{row: row.row, action: "delete", message: cause, before: row.row}); err != nil {
 				return err
 			}
 		}
 		for rows := range chunks(a.changedOnly()) {
-			after, err := f.find(c.token.Unscoped(a.table), a.model, among(a.table.PrimaryKey, rows))
+			after, err := f.find(req.token.Unscoped(a.table), a.model, among(a.table.PrimaryKey, rows))
 			if err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (d *deletion) journal(c *call, tx database.Tx) error {
 				if is == nil {
 					continue
 				}
-				if err := c.journal(tx, change{row: is, action: "update", message: "changed by a deletion", before: before.row, after: is}); err != nil {
+				if err := req.journal(tx, change{row: is, action: "update", message: "changed by a deletion", before: before.row, after: is}); err != nil {
 					return err
 				}
 			}
@@ -157,7 +157,7 @@ func (d *deletion) consequences() string {
 // deleteRow deletes the one row of the scope that meets a condition, with what goes along.
 func (w *write) deleteRow(scope access.Scope, where, version database.Condition) (*deletion, error) {
 	m := scope.Model()
-	gone, err := w.planDeletion(w.tx, scope, both(where, version))
+	gone, err := w.req.planDeletion(w.tx, scope, both(where, version))
 	if err != nil {
 		return nil, err
 	}
@@ -165,12 +165,12 @@ func (w *write) deleteRow(scope access.Scope, where, version database.Condition)
 	case len(gone.rows) > 1:
 		return nil, onlyOne(m, int64(len(gone.rows)), nil)
 	case len(gone.rows) == 1:
-		_, err = gone.run(w.call, w.tx)
+		_, err = gone.run(w.req, w.tx)
 		return gone, err
 	case version == nil:
 		return nil, rowNotFound(m)
 	}
-	current, _, err := w.readRow(w.tx, scope, where, lockable(m.Table))
+	current, _, err := w.req.readRow(w.tx, scope, where, lockable(m.Table))
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	return d
 }
 
-// isReadOnly is whether no call writes the field.
+// isReadOnly reports whether no call writes the field.
 func isReadOnly(f *catalog.Field) bool { return f.ReadOnly || f.Masked || f.Column.Generated }
 
 func describeField(f *catalog.Field) fieldInfo {

@@ -57,7 +57,7 @@ func modelNotFound(name string) error {
 	return failf(CodeNotFound, "Model '%s' not found; %s tells which there are", name, findModels)
 }
 
-// isNotFound is whether an error says that a row is not there.
+// isNotFound reports whether an error says that a row is not there.
 func isNotFound(err error) bool {
 	var told *toolError
 	return errors.As(err, &told) && told.Code == CodeNotFound
@@ -69,9 +69,9 @@ func permissionDenied(label string, m *catalog.Model) error {
 	return failf(CodePermissionDenied, "Permission denied: cannot %s %s", label, m.Name)
 }
 
-func (c *call) notOffered(m *catalog.Model) error {
-	offered := strings.Join(Names(c.catalog, m), ", ")
-	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", c.op.name, m.Name, offered)
+func (req *request) notOffered(m *catalog.Model) error {
+	offered := strings.Join(Names(req.catalog, m), ", ")
+	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", req.op.name, m.Name, offered)
 }
 
 // modelWithheld speaks of a model that is registered but cannot be served as things are. Why, the admin is told in the

@@ -50,7 +50,7 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 			ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
 			Description: describeModel(m), ToolsExposed: m.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
 		}
-		for _, op := range c.Set.offered(c.token, m) {
+		for _, op := range offeredTo(c.catalog, c.token, m) {
 			info.Operations = append(info.Operations, op.name)
 		}
 		found.Models = append(found.Models, info)

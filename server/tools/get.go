@@ -40,7 +40,7 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 		}
 		return row, err
 	}
-	k := &kin{call: c, parent: c.scope, where: where}
+	k := &relatedReader{call: c, parent: c.scope, where: where}
 	if a.inlines {
 		k.addInlines()
 	}

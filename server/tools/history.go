@@ -88,7 +88,7 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 
 // rowJournal is the entries about one row in the audit table: by table and key, whatever its model is called.
 type rowJournal struct {
-	*call
+	call  *call
 	table *database.Table
 	where database.And
 }
@@ -106,7 +106,7 @@ func (j *rowJournal) equals(column, text string) database.Condition {
 
 // newest is a read of the entries that meet a condition, newest first.
 func (j *rowJournal) newest(where database.Condition, columns ...string) *database.Select {
-	plan := &database.Select{From: j.token.Unscoped(j.table), Where: where, Order: []database.Order{{Column: j.table.Column("id"), Descending: true}}}
+	plan := &database.Select{From: j.call.token.Unscoped(j.table), Where: where, Order: []database.Order{{Column: j.table.Column("id"), Descending: true}}}
 	for _, name := range columns {
 		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{j.table.Column(name)}})
 	}
@@ -118,7 +118,7 @@ func (j *rowJournal) newest(where database.Condition, columns ...string) *databa
 func (j *rowJournal) first() (database.Condition, error) {
 	plan := j.newest(append(slices.Clone(j.where), database.Or{j.equals("action", "create"), j.equals("action", "delete")}), "action")
 	plan.Limit, plan.Cursor = 1, []*database.Column{j.table.Column("id")}
-	out, page, err := j.db.Select(j.ctx, plan, nil)
+	out, page, err := j.call.db.Select(j.call.ctx, plan, nil)
 	if err != nil || page.Count == 0 {
 		return database.And{}, err
 	}
@@ -137,8 +137,8 @@ type journalEntry struct {
 
 func (j *rowJournal) read(first database.Condition, limit, offset int) ([]journalEntry, error) {
 	plan := j.newest(append(slices.Clone(j.where), first), "at", "token", "action", "changes")
-	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, j.settings.MaxResultBytes
-	entries, _, err := readAll[journalEntry](j.ctx, j.db, plan)
+	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, j.call.settings.MaxResultBytes
+	entries, _, err := readAll[journalEntry](j.call.ctx, j.call.db, plan)
 	return entries, err
 }
 

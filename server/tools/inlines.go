@@ -52,7 +52,7 @@ func (c *inlineChanges) count() int {
 
 // readInlines reads `inlines`: {model: [{data} | {id, data} | {id, _delete: true}]}. What is wrong with the data of the
 // row itself is told together with what is wrong here.
-func (c *call) readInlines(raw json.RawMessage, creates bool, ownProblem error) (inlineItems, error) {
+func (req *request) readInlines(raw json.RawMessage, creates bool, ownProblem error) (inlineItems, error) {
 	problems := &violations{}
 	if err := collect(problems, "", ownProblem); err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func (c *call) readInlines(raw json.RawMessage, creates bool, ownProblem error) 
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return nil, invalid("inlines must be an object of model name to array of rows, not %s", lookup.Excerpt(raw))
 	}
-	if !c.scope.Model().UniqueKey {
-		return nil, invalid("inlines: %s has no key by which rows could belong to one of it", c.scope.Model().Name)
+	if !req.scope.Model().UniqueKey {
+		return nil, invalid("inlines: %s has no key by which rows could belong to one of it", req.scope.Model().Name)
 	}
 	var items inlineItems
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		inline, scope := c.findInline(name)
+		inline, scope := req.findInline(name)
 		if inline == nil {
-			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", c.scope.Model().Name, name, cmp.Or(namesOf("", inlinesOf(c.scope), inlineName), "none"))
+			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", req.scope.Model().Name, name, cmp.Or(namesOf("", inlinesOf(req.scope), inlineName), "none"))
 		}
 		var rows []json.RawMessage
 		if err := json.Unmarshal(given[name], &rows); err != nil {
@@ -82,7 +82,7 @@ func (c *call) readInlines(raw json.RawMessage, creates bool, ownProblem error) 
 		}
 		for i, row := range rows {
 			item := inlineItem{inline: inline, scope: scope, place: fmt.Sprintf("%s[%d].", name, i)}
-			if err := collect(problems, item.place, c.readInline(&item, row, creates)); err != nil {
+			if err := collect(problems, item.place, req.readInline(&item, row, creates)); err != nil {
 				return nil, err
 			}
 			items = append(items, item)
@@ -110,9 +110,9 @@ func (i *inlineItem) rank() int {
 }
 
 // findInline returns the inline of that name and its scope; nil where there is none, or where the token may not view it.
-func (c *call) findInline(name string) (*catalog.Inline, access.Scope) {
-	for _, inline := range c.scope.Model().Inlines {
-		if scope, ok := c.token.Scope(inline.Model); ok && inline.Model.Name == name {
+func (req *request) findInline(name string) (*catalog.Inline, access.Scope) {
+	for _, inline := range req.scope.Model().Inlines {
+		if scope, ok := req.token.Scope(inline.Model); ok && inline.Model.Name == name {
 			return inline, scope
 		}
 	}
@@ -139,7 +139,7 @@ func inlineModels(scope access.Scope) string {
 }
 
 // readInline reads one row of an inline.
-func (c *call) readInline(item *inlineItem, raw json.RawMessage, creates bool) error {
+func (req *request) readInline(item *inlineItem, raw json.RawMessage, creates bool) error {
 	place := "inlines." + strings.TrimSuffix(item.place, ".")
 	var args arguments
 	if args.parse(raw) != nil || isNull(raw) || args.only(place, idName, "data", "_delete") != nil {
@@ -162,7 +162,7 @@ func (c *call) readInline(item *inlineItem, raw json.RawMessage, creates bool) e
 	case id == nil:
 		operation = "create"
 	}
-	if err := c.mayPerform(item.scope, operation); err != nil {
+	if err := req.mayPerform(item.scope, operation); err != nil {
 		return err
 	}
 	if creates && id != nil {
@@ -174,18 +174,18 @@ func (c *call) readInline(item *inlineItem, raw json.RawMessage, creates bool) e
 		}
 	}
 	if !remove {
-		item.data, err = c.readData(item.scope, data, purpose{creates: id == nil, parent: item.inline.Relation.Theirs})
+		item.data, err = req.readData(item.scope, data, purpose{creates: id == nil, parent: item.inline.Relation.Theirs})
 	}
 	return err
 }
 
 // mayPerform is nil where the token may use one of the operations that write on a model which offers it.
-func (c *call) mayPerform(scope access.Scope, name string) error {
+func (req *request) mayPerform(scope access.Scope, name string) error {
 	op, m := findOperation(name), scope.Model()
 	if !op.may(scope) {
 		return permissionDenied(op.label, m)
 	}
-	if !op.offeredFor(c.catalog, m) {
+	if !op.offeredFor(req.catalog, m) {
 		return failf(CodePermissionDenied, "%s is not offered for %s", name, m.Name)
 	}
 	return nil
@@ -219,7 +219,7 @@ func (w *write) writeInlines(items inlineItems, values []database.Value) (*inlin
 		}
 		if err := w.writeInline(item, parent, changes); err != nil {
 			if isNotFound(err) {
-				err = oneViolation(idName, "no such %s belongs to this %s", item.scope.Model().VerboseName, w.scope.Model().VerboseName)
+				err = oneViolation(idName, "no such %s belongs to this %s", item.scope.Model().VerboseName, w.req.scope.Model().VerboseName)
 			}
 			return nil, prefixed(item.place, err)
 		}

@@ -17,7 +17,7 @@ func (set *Set) Instructions(endpoint string, token *access.Token) string {
 	for _, scope := range set.viewable(token) {
 		m := scope.Model()
 		names = append(names, m.Name)
-		for _, op := range set.offered(token, m) {
+		for _, op := range offeredTo(set.catalog, token, m) {
 			changes = changes || op.writes()
 		}
 	}

@@ -39,8 +39,8 @@ type fieldChange struct {
 
 // journal writes a change to the audit table, in the transaction of the change itself. Without an audit table it does
 // nothing. Hidden, masked and secret-looking fields are left out.
-func (c *call) journal(tx database.Tx, ch change) error {
-	table := c.catalog.Audit()
+func (req *request) journal(tx database.Tx, ch change) error {
+	table := req.catalog.Audit()
 	if table == nil {
 		return nil
 	}
@@ -49,9 +49,9 @@ func (c *call) journal(tx database.Tx, ch change) error {
 	if err != nil {
 		return err
 	}
-	entry := database.Insert{Into: c.token.Unscoped(table)}
+	entry := database.Insert{Into: req.token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{
-		{"token", c.token.Name()}, {"action", ch.action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
+		{"token", req.token.Name()}, {"action", ch.action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
 		{"object_id", plainText(ch.row.id())}, {"object_repr", excerpt(ch.row.label())}, {"message", excerpt(ch.message)}, {"changes", string(changes)},
 	} {
 		column := table.Column(cell.name)
@@ -67,7 +67,7 @@ func (c *call) journal(tx database.Tx, ch change) error {
 	if at := table.Column("at"); at != nil {
 		entry.Set = append(entry.Set, database.Assignment{Column: at, How: database.AssignNow})
 	}
-	_, err = tx.Insert(c.ctx, &entry, nil)
+	_, err = tx.Insert(req.ctx, &entry, nil)
 	return err
 }
 
@@ -102,13 +102,13 @@ func excerpt(text string) string {
 }
 
 // journalRows writes a line about each row that an action is run on; after has, by id, those whose change is told.
-func (e *errand) journalRows(w *write, rows []*row, message string, after map[string]*row) error {
+func (e *actionCall) journalRows(w *write, rows []*row, message string, after map[string]*row) error {
 	for _, r := range rows {
 		ch := change{row: r, action: actionPrefix + e.declared.Name, message: message}
 		if after != nil {
 			ch.before, ch.after = r, after[string(r.id())]
 		}
-		if err := e.journal(w.tx, ch); err != nil {
+		if err := e.call.journal(w.tx, ch); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // idName is what arguments, filters and order_by call the whole key, whatever its columns are called.
 const idName = "id"
 
-// isKeyName is whether a name in an argument means the model's whole key.
+// isKeyName reports whether a name in an argument means the model's whole key.
 func isKeyName(m *catalog.Model, name string) bool {
 	return len(m.Key) > 0 && (name == idName || name == m.KeyName && name != "")
 }
@@ -37,8 +37,8 @@ func keyOrder(m *catalog.Model) []database.Order {
 }
 
 // wantedRow is the condition that a row is the one that the argument id names.
-func (c *call) wantedRow(id json.RawMessage) (database.Condition, error) {
-	return keyEquals(c.scope.Model(), id)
+func (req *request) wantedRow(id json.RawMessage) (database.Condition, error) {
+	return keyEquals(req.scope.Model(), id)
 }
 
 // keyEquals is the condition that a row's key is the id: a value of the key's own type, or, for a key of several

@@ -35,7 +35,8 @@ var listOperation = withArguments(operation{
 	argument[listArguments]{name: "order_by", into: func(a *listArguments) any { return &a.orderBy },
 		help: "field names; a leading - is descending"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
-		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, to value; all must hold",
+		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, " +
+			"to value; all must hold",
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name })
 		}},

@@ -187,12 +187,12 @@ func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
 	return slices.ContainsFunc(bulkOperations(scope.Model()), func(name string) bool { return findOperation(name).may(scope) })
 }
 
-// offered are the operations that are of use to the token on a model; none on one that is not served.
-func (set *Set) offered(token *access.Token, m *catalog.Model) []*operation {
+// offeredTo are the operations that are of use to a token on a model; none on one that is not served.
+func offeredTo(c *catalog.Catalog, token *access.Token, m *catalog.Model) []*operation {
 	var some []*operation
 	scope := token.Reach(m)
 	for _, op := range operations {
-		if m.Served() && op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope) {
+		if m.Served() && op.offeredFor(c, m) && op.usable(c, scope) {
 			some = append(some, op)
 		}
 	}

@@ -20,7 +20,7 @@ func TestToolsThatAreOfNoUseAreNotListed(t *testing.T) {
 	token := l.tokens.Authenticate("Bearer "+text, time.Now())
 	offered := func(model string) []string {
 		var names []string
-		for _, op := range l.admin.offered(token, l.admin.catalog.Model(model)) {
+		for _, op := range offeredTo(l.set.catalog, token, l.set.catalog.Model(model)) {
 			names = append(names, op.name)
 		}
 		return names
@@ -82,8 +82,8 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	token := l.tokens.Authenticate("Bearer "+ownerText, time.Now())
 	names := map[string]bool{}
 	tools := map[string]schema{}
-	for _, m := range l.admin.catalog.Models() {
-		for _, op := range l.admin.offered(token, m) {
+	for _, m := range l.set.catalog.Models() {
+		for _, op := range offeredTo(l.set.catalog, token, m) {
 			s := op.define(m).InputSchema
 			tools[toolName(op, m.Name)] = s
 			for name := range s.Properties {

@@ -62,7 +62,7 @@ func (set *Set) Prompt(token *access.Token, name string, arguments []byte) (Prom
 	if err != nil {
 		return Prompt{}, err
 	}
-	return Prompt{p.Description, p.aboutModel(set, scope, set.offered(token, scope.Model()))}, nil
+	return Prompt{p.Description, p.aboutModel(set, scope, offeredTo(set.catalog, token, scope.Model()))}, nil
 }
 
 // promptModel returns the model that a prompt's arguments name; an empty name is a missing one (decisions section 7).

@@ -162,7 +162,7 @@ func TestMaskedFieldsAreShownMaskedAndComparedNowhere(t *testing.T) {
 // All that get_ brings together counts as one answer.
 func TestRelatedRowsOfOneRowAreCutAndSaySo(t *testing.T) {
 	l := newLibrary(t)
-	l.admin.settings.MaxResultBytes = 1
+	l.set.settings.MaxResultBytes = 1
 	row := l.must(ownerText, "get_book", `{"id":1,"include_related":true,"include_inlines":true}`)
 	if parts := fmt.Sprint(row["_inlines"], row["_related"]); strings.Contains(parts, "map[id") {
 		t.Errorf("the answer goes on beyond its size: %s", parts)
@@ -195,7 +195,7 @@ func TestAnIntegerBeyondAllIDsIsTheIDOfNoRow(t *testing.T) {
 
 func TestLargeResultsAreCutAndSaySo(t *testing.T) {
 	l := shelves(t, 50)
-	l.admin.settings.MaxResultBytes = 500
+	l.set.settings.MaxResultBytes = 500
 	var walked []any
 	arguments := `{}`
 	for {

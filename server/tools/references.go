@@ -21,15 +21,15 @@ type reference struct {
 }
 
 // referencesOf are the foreign keys of which the caller sets a column.
-func (c *call) referencesOf(d *rowData) []reference {
+func (req *request) referencesOf(d *rowData) []reference {
 	var all []reference
 	for _, fk := range d.scope.Model().Table.ForeignKeys {
-		target := c.catalog.ModelOf(fk.References)
+		target := req.catalog.ModelOf(fk.References)
 		given := slices.ContainsFunc(d.fields, func(f *catalog.Field) bool { return slices.Contains(fk.Columns, f.Column) })
 		if target == nil || !given {
 			continue
 		}
-		r := reference{key: fk, target: c.token.Reach(target)}
+		r := reference{key: fk, target: req.token.Reach(target)}
 		for _, column := range fk.Columns {
 			if i := slices.IndexFunc(d.set, func(a database.Assignment) bool { return a.Column == column }); i >= 0 && d.set[i].Value != nil {
 				r.values = append(r.values, d.set[i].Value)
@@ -43,7 +43,7 @@ func (c *call) referencesOf(d *rowData) []reference {
 	return all
 }
 
-// isNamedBy is whether a foreign key with these values leads to the row itself: it is there once it is written.
+// isNamedBy reports whether a foreign key with these values leads to the row itself: it is there once it is written.
 func (d *rowData) isNamedBy(fk *database.ForeignKey, values []database.Value) bool {
 	if fk.References != d.scope.Model().Table {
 		return false
@@ -70,7 +70,7 @@ func (w *write) checkReferences(scope access.Scope, references []reference) erro
 			where = append(where, database.Compare{Column: column, Op: database.Equal, Value: r.values[i]})
 		}
 		output := []database.Output{{Name: idName, Columns: r.key.ReferencedColumns[:1]}}
-		_, page, err := w.tx.Select(w.ctx, &database.Select{From: r.target.Source(), Output: output, Where: where, Limit: 1}, nil)
+		_, page, err := w.tx.Select(w.req.ctx, &database.Select{From: r.target.Source(), Output: output, Where: where, Limit: 1}, nil)
 		if err != nil {
 			return err
 		}

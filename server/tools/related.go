@@ -49,7 +49,7 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 		return nil, err
 	}
 
-	k := &kin{call: c, parent: c.scope, where: where}
+	k := &relatedReader{call: c, parent: c.scope, where: where}
 	k.addColumns(relation)
 	if _, k.values, err = c.readRow(c.db, c.scope, where, false, k.columns...); err != nil {
 		return nil, err

@@ -85,13 +85,13 @@ func members(object json.RawMessage) map[string]json.RawMessage {
 
 // readRow reads the one row of the scope that meets a condition, as get_ shows it, and its values of some columns. With
 // lock it stays locked until the transaction ends. Where there is none, the error is not_found.
-func (c *call) readRow(from reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, []database.Value, error) {
+func (req *request) readRow(from reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, []database.Value, error) {
 	output, err := planOutput(scope, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan := &database.Select{From: scope.Source(), Output: output, Where: where, Limit: 1, MaxValue: maxOneValue, Cursor: columns, Lock: lock}
-	text, page, err := from.Select(c.ctx, plan, nil)
+	text, page, err := from.Select(req.ctx, plan, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -82,7 +82,7 @@ func dataSchema(m *catalog.Model, creates bool) schema {
 	return closed(properties, required...)
 }
 
-// mayBeFixed is whether the row policy of some token gives a row that is added the field's value: tools are the same for
+// mayBeFixed reports whether the row policy of some token gives a row that is added the field's value: tools are the same for
 // all tokens.
 func mayBeFixed(m *catalog.Model, f *catalog.Field) bool {
 	return slices.ContainsFunc(m.Policies, func(p *catalog.Policy) bool {

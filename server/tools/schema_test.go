@@ -26,7 +26,7 @@ func TestTheSchemasOfToolsThatWrite(t *testing.T) {
 		}
 		Annotations annotations
 	}
-	if err := json.Unmarshal(l.admin.AppendTools(nil, l.tokens.Authenticate("Bearer "+ownerText, time.Now())), &tools); err != nil {
+	if err := json.Unmarshal(l.set.AppendTools(nil, l.tokens.Authenticate("Bearer "+ownerText, time.Now())), &tools); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}

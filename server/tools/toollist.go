@@ -39,7 +39,7 @@ type toolList struct {
 	findModels []byte
 	// models are by Model.Index; an operation that is not offered has no piece.
 	models [][]toolPiece
-	// exposed is whether any model is: where none is, tools/list is empty (interface specification section 1).
+	// exposed is set if any model is exposed: otherwise tools/list is empty (interface specification section 1).
 	exposed bool
 }
 

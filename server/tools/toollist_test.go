@@ -21,7 +21,7 @@ type listedTool struct {
 func (l *library) listed(token string) map[string]listedTool {
 	l.t.Helper()
 	var list []listedTool
-	if err := json.Unmarshal(l.admin.AppendTools(nil, l.tokens.Authenticate("Bearer "+token, time.Now())), &list); err != nil {
+	if err := json.Unmarshal(l.set.AppendTools(nil, l.tokens.Authenticate("Bearer "+token, time.Now())), &list); err != nil {
 		l.t.Fatal(err)
 	}
 	tools := map[string]listedTool{}

@@ -7,12 +7,12 @@
 // (operation.go, argument.go, schema.go, toollist.go).
 //
 // The operations that read (list, get, related, autocomplete, history) make a Select of their arguments (keys.go,
-// filters.go) and append its rows to the answer (page.go, kin.go). Those that write read data (data.go, inlines.go) before
-// the database is asked, and then do everything in one transaction: write.go adds and changes rows and reads them back
-// through the row policy, deletion.go deletes them with what dependents.go finds, and journal.go writes the audit. An
-// action (action.go and the files that begin with action_) first finds out what it would do, and then does it or asks
-// (confirm.go). What goes wrong is a toolError (errors.go, violations.go). The guides files and prompts.go hold the texts
-// for agents.
+// filters.go) and append its rows to the answer (page.go, related_reader.go). Those that write read data (data.go,
+// inlines.go) before the database is asked, and then do everything in one transaction: write.go adds and changes rows and
+// reads them back through the row policy, deletion.go deletes them with what cascade.go finds, and journal.go writes the
+// audit. An action (action.go and the files that begin with action_) first finds out what it would do, and then does it
+// or asks (confirm.go). What goes wrong is a toolError (errors.go, violations.go). prompts.go and the prompt_text files
+// hold the texts for agents.
 package tools
 
 import (
@@ -56,40 +56,59 @@ type Settings struct {
 
 // New returns the operations over a catalog. db may be nil where no model of the catalog is served.
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
-	return &Set{catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose), toolList: encodeTools(c), resources: encodeResources(c)}
+	return &Set{
+		catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
+		toolList: encodeTools(c), resources: encodeResources(c),
+	}
 }
 
 // Result is a tool's answer.
 type Result struct {
 	// Text is compact JSON, the payload of content[0].text.
 	Text []byte
-	// IsError is whether Text is an error: {"error": message, "code": code, …}.
+	// IsError is set if Text is an error: {"error": message, "code": code, …}.
 	IsError bool
-	// Code is the error's; "" where IsError is false.
+	// Code is the error's; "" without one.
 	Code Code
-	// Message is the error's; "" where IsError is false.
+	// Message is the error's; "" without one.
 	Message string
-	// UnknownTool is whether the name is no tool's at all, which JSON-RPC tells apart.
+	// UnknownTool is set if no tool has the name, which JSON-RPC tells apart.
 	UnknownTool bool
-	// DatabaseAway is whether the database could not be reached, SchemaChanged whether it no longer has what the catalog
-	// was built from. One that is busy is neither.
+	// DatabaseAway is set if the database could not be reached, SchemaChanged if it no longer has what the catalog was
+	// built from. A busy database sets neither.
 	DatabaseAway, SchemaChanged bool
 	// Cause is what went wrong underneath, for the log; never for the caller.
 	Cause error
 }
 
-// call is one call of an operation on its way to its answer.
-type call struct {
-	*Set
-	ctx   context.Context
-	token *access.Token
-	op    *operation
+// request is what a call asks for, and of whom. It has no database: what runs in a transaction reads through that.
+type request struct {
+	ctx      context.Context
+	token    *access.Token
+	op       *operation
+	catalog  *catalog.Catalog
+	settings *Settings
 	// scope is that of the model, which the token need not be able to view; zero for an operation that is of no model.
 	scope access.Scope
 	// given are the arguments as they were sent.
 	given arguments
-	// record is what the audit is told; operations that write fill in what they know of IDs, Fields, Changed and DryRun.
+	// dryRun undoes what the call did.
+	dryRun bool
+	// record is what the audit is told; operations that write fill in what they know of IDs, Fields and Changed.
 	record audit.Record
+}
+
+// call is a request on its way to its answer.
+type call struct {
+	request
+	db      store
+	cursors *seal.Sealer
+}
+
+// store is what a call reads and writes: the database, or a transaction that the call is a part of.
+type store interface {
+	reader
+	database.Transactor
 }
 
 // outcomeOK is a record's outcome where there was no error.
@@ -109,10 +128,10 @@ func (set *Set) Call(ctx context.Context, token *access.Token, tool string, argu
 
 // perform runs an operation on the model of that name, and tells the audit of what changes something or is refused.
 func (set *Set) perform(ctx context.Context, token *access.Token, op *operation, model string, arguments []byte) Result {
-	c := &call{Set: set, ctx: ctx, token: token, op: op}
+	c := set.newCall(ctx, token, op)
 	r := result(c.run(model, arguments))
 	if op.writes() || r.Code == CodePermissionDenied {
-		c.record.Token, c.record.Tool, c.record.Model = token.Name(), toolName(op, model), model
+		c.record.Token, c.record.Tool, c.record.Model, c.record.DryRun = token.Name(), toolName(op, model), model, c.dryRun
 		if c.record.Operation == "" {
 			c.record.Operation = op.name
 		}
@@ -122,6 +141,11 @@ func (set *Set) perform(ctx context.Context, token *access.Token, op *operation,
 		set.settings.Audit.Write(ctx, &c.record)
 	}
 	return r
+}
+
+func (set *Set) newCall(ctx context.Context, token *access.Token, op *operation) *call {
+	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
+	return &call{request: r, db: set.db, cursors: set.cursors}
 }
 
 // run judges the call, reads its arguments and runs it.
@@ -138,28 +162,28 @@ func (c *call) run(model string, raw []byte) ([]byte, error) {
 }
 
 // enter finds the model of the call, and judges whether the token may use the operation on it.
-func (c *call) enter(model string) error {
-	m := c.catalog.Model(model)
+func (req *request) enter(model string) error {
+	m := req.catalog.Model(model)
 	if m == nil {
 		return modelNotFound(model)
 	}
-	c.scope = c.token.Reach(m)
-	if !c.op.may(c.scope) {
-		return permissionDenied(c.op.label, m)
+	req.scope = req.token.Reach(m)
+	if !req.op.may(req.scope) {
+		return permissionDenied(req.op.label, m)
 	}
 	if !m.Served() {
 		return modelWithheld(m)
 	}
-	if !c.op.offeredFor(c.catalog, m) {
-		return c.notOffered(m)
+	if !req.op.offeredFor(req.catalog, m) {
+		return req.notOffered(m)
 	}
 	return nil
 }
 
 // tool is the name of the tool that performs the call's operation on its model.
-func (c *call) tool() string {
-	if c.op.global {
-		return c.op.name
+func (req *request) tool() string {
+	if req.op.global {
+		return req.op.name
 	}
-	return toolName(c.op, c.scope.Model().Name)
+	return toolName(req.op, req.scope.Model().Name)
 }

@@ -39,7 +39,7 @@ func planTotal(scope access.Scope, asked string, where database.Condition) (data
 	return database.TotalAuto, nil
 }
 
-// followsLimited is whether a condition asks for rows of a source that is under a row policy.
+// followsLimited reports whether a condition asks for rows of a source that is under a row policy.
 func followsLimited(where database.Condition) bool {
 	switch c := where.(type) {
 	case database.And:

@@ -33,7 +33,7 @@ func TestWaysOfCounting(t *testing.T) {
 				}
 			}))
 			token := l.tokens.Authenticate("Bearer "+clerkText, time.Now())
-			scope, _ := token.Scope(l.admin.catalog.Model("author"))
+			scope, _ := token.Scope(l.set.catalog.Model("author"))
 			if got, err := planTotal(scope, c.asked, nil); err != nil || got != c.want {
 				t.Errorf("got %d (%v), want %d", got, err, c.want)
 			}
@@ -50,7 +50,7 @@ func TestNothingIsEstimatedThroughARelationToRowsUnderAPolicy(t *testing.T) {
 	for filters, want := range map[string]database.Total{
 		`{"author__name":"Herbert"}`: database.TotalCapped, `{"author__name__ne":"Herbert"}`: database.TotalCapped, `{"title":"Dune"}`: database.TotalAuto,
 	} {
-		scope, _ := token.Scope(l.admin.catalog.Model("book"))
+		scope, _ := token.Scope(l.set.catalog.Model("book"))
 		plan, err := planList(scope, &listArguments{filters: json.RawMessage(filters)})
 		if err != nil || plan.Total != want {
 			t.Errorf("%s: got %+v (%v), want %d", filters, plan, err, want)

@@ -42,7 +42,7 @@ type updated struct {
 
 // update changes the row that has the id, and rows of inline models that belong to it.
 func (c *call) update(a *updateArguments) ([]byte, error) {
-	c.record.DryRun = a.dryRun
+	c.dryRun = a.dryRun
 	where, version, err := c.oneRow(a.id, a.version)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (c *call) update(a *updateArguments) ([]byte, error) {
 	c.note(d)
 	var changed written
 	var changes *inlineChanges
-	err = c.transact(a.dryRun, func(w *write) error {
+	err = c.transact(func(w *write) error {
 		if changed, err = w.updateRow(d, where, version, inlines.parentColumns()); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 
 // write is what a call does in one transaction.
 type write struct {
-	*call
-	tx database.Tx
+	req *request
+	tx  database.Tx
 }
 
 // errDryRun undoes a transaction that went well.
@@ -29,39 +29,39 @@ func hasVersion(m *catalog.Model) bool { return m.Version != nil }
 func hasInlines(m *catalog.Model) bool { return len(m.Inlines) > 0 }
 
 // oneRow reads the id of the row that is meant, and the version that it is expected to have.
-func (c *call) oneRow(id, expected json.RawMessage) (where, version database.Condition, err error) {
-	if where, err = c.wantedRow(id); err != nil {
+func (req *request) oneRow(id, expected json.RawMessage) (where, version database.Condition, err error) {
+	if where, err = req.wantedRow(id); err != nil {
 		return nil, nil, err
 	}
-	c.record.IDs = []string{plainText(id)}
-	version, err = expectedVersion(c.scope.Model(), expected)
+	req.record.IDs = []string{plainText(id)}
+	version, err = expectedVersion(req.scope.Model(), expected)
 	return where, version, err
 }
 
-// mayView is whether answers may show the row's content.
-func (c *call) mayView() bool { return c.scope.Has(access.View) }
+// mayView reports whether answers may show the row's content.
+func (req *request) mayView() bool { return req.scope.Has(access.View) }
 
 // note tells the audit which fields are given values.
-func (c *call) note(d *rowData) { c.record.Fields = d.names() }
+func (req *request) note(d *rowData) { req.record.Fields = d.names() }
 
 // recordRow tells the audit which row was changed, with rows of inline models. A dry run changes none.
-func (c *call) recordRow(r *row, inlines *inlineChanges) {
+func (req *request) recordRow(r *row, inlines *inlineChanges) {
 	if id := r.id(); id != nil {
-		c.record.IDs = []string{plainText(id)}
+		req.record.IDs = []string{plainText(id)}
 	}
-	if !c.record.DryRun {
-		c.record.Changed = 1 + inlines.count()
+	if !req.dryRun {
+		req.record.Changed = 1 + inlines.count()
 	}
 }
 
 // transact runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A dry
 // run does the same, checks what a commit would check, and undoes it.
-func (c *call) transact(dryRun bool, do func(*write) error) error {
+func (c *call) transact(do func(*write) error) error {
 	err := database.Transact(c.ctx, c.db, c.settings.StatementTimeout, func(tx database.Tx) error {
-		if err := do(&write{c, tx}); err != nil {
+		if err := do(&write{&c.request, tx}); err != nil {
 			return err
 		}
-		if !dryRun {
+		if !c.dryRun {
 			return nil
 		}
 		if err := tx.CheckConstraints(c.ctx); err != nil {
@@ -75,7 +75,7 @@ func (c *call) transact(dryRun bool, do func(*write) error) error {
 	return explain(c.scope, err)
 }
 
-// lockable is whether rows can be locked: a view's need not be rows of any table.
+// lockable reports whether rows can be locked: a view's need not be rows of any table.
 func lockable(t *database.Table) bool { return t.Kind == database.BaseTable }
 
 // written is a row after a write, with its values of the columns that were asked for.
@@ -101,7 +101,7 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 	if m.UniqueKey {
 		returning = []database.Output{keyOutput(m, idName)}
 	}
-	text, err := w.tx.Insert(w.ctx, &database.Insert{Into: d.scope.Source(), Set: slices.Concat(d.set, parent), Returning: returning}, nil)
+	text, err := w.tx.Insert(w.req.ctx, &database.Insert{Into: d.scope.Source(), Set: slices.Concat(d.set, parent), Returning: returning}, nil)
 	if err != nil {
 		return written{}, explain(d.scope, err)
 	}
@@ -119,13 +119,13 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 			return written{}, err
 		}
 	}
-	return added, w.journal(w.tx, change{row: added.row, action: "create", message: "created", after: added.row})
+	return added, w.req.journal(w.tx, change{row: added.row, action: "create", message: "created", after: added.row})
 }
 
 // updateRow changes the row that meets a condition, reads it back through the row policy, and writes the journal.
 func (w *write) updateRow(d *rowData, where database.Condition, version database.Condition, columns []*database.Column) (written, error) {
 	m := d.scope.Model()
-	text, _, err := w.readRow(w.tx, d.scope, where, lockable(m.Table))
+	text, _, err := w.req.readRow(w.tx, d.scope, where, lockable(m.Table))
 	if err != nil {
 		return written{}, err
 	}
@@ -140,7 +140,7 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 		set = append(slices.Clone(set), database.Assignment{Column: m.Version.Column, How: database.AssignNext})
 	}
 	if len(set) > 0 {
-		n, err := w.tx.Update(w.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)})
+		n, err := w.tx.Update(w.req.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)})
 		if err != nil {
 			return written{}, explain(d.scope, err)
 		}
@@ -153,13 +153,13 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 		return written{}, err
 	}
 	before := &row{model: m, text: text}
-	return changed, w.journal(w.tx, change{row: changed.row, action: "update", message: d.summary(), before: before, after: changed.row})
+	return changed, w.req.journal(w.tx, change{row: changed.row, action: "update", message: d.summary(), before: before, after: changed.row})
 }
 
 // readBack reads the row as it is after a write. One that the token may not see, or whose foreign keys lead to what it
 // may not see, is an error that undoes the write.
 func (w *write) readBack(d *rowData, where database.Condition, columns []*database.Column) (written, error) {
-	text, values, err := w.readRow(w.tx, d.scope, both(where, stillVisible(d.references)), false, columns...)
+	text, values, err := w.req.readRow(w.tx, d.scope, both(where, stillVisible(d.references)), false, columns...)
 	if isNotFound(err) {
 		err = oneViolation(allFields, "the row would not be one that you may see; change the fields that decide who sees it")
 	}

@@ -74,10 +74,10 @@ const (
 	clerkText   = "clerk-token-of-at-least-thirty-two-characters"
 )
 
-// library is an Admin over a real database.
+// library is a Set over a real database.
 type library struct {
 	t      *testing.T
-	admin  *Set
+	set    *Set
 	tokens *access.Tokens
 	plain  *sql.DB
 	log    *bytes.Buffer
@@ -113,7 +113,7 @@ func newLibraryOn(t *testing.T, engine string, changes ...func(*contract.Config)
 		}
 	}
 	l.tokens = access.NewTokens(config, models)
-	l.admin = New(models, db, Settings{
+	l.set = New(models, db, Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,
 		Audit: audit.NewLog(slog.New(slog.NewJSONHandler(l.log, nil))),
 	})
@@ -186,7 +186,7 @@ func libraryConfig() *contract.Config {
 // call performs a tool with a token.
 func (l *library) call(token, tool, arguments string) Result {
 	l.t.Helper()
-	return l.admin.Call(context.Background(), l.tokens.Authenticate("Bearer "+token, time.Now()), tool, []byte(arguments))
+	return l.set.Call(context.Background(), l.tokens.Authenticate("Bearer "+token, time.Now()), tool, []byte(arguments))
 }
 
 // must is call where it goes well, and returns the payload.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -271,7 +272,7 @@ func same(a, b any) bool {
 }
 
 // operations are a table's, in the order of the tools: every table of Chinook has all.
-var operations = []string{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"}
+var operations = tools.Operations()
 
 func (e engine) testTools(t *testing.T) {
 	_, body := e.endpoint.Post(e.token, `{"method":"tools/list"}`)

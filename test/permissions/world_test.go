@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // The tables of every world: a chain of foreign keys, of which one sets null and two cascade, and one to itself; one key
@@ -45,7 +46,7 @@ var tables = map[string][]column{
 var tableNames = []string{"item", "owner", "part", "seat"}
 
 // operations are what an exposure may list.
-var operations = []string{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"}
+var operations = tools.Operations()
 
 // row is a row by column, and by "id" where its key is of several; NULL is "".
 type row map[string]string

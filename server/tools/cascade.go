@@ -21,10 +21,10 @@ const (
 	deletionChunk    = 500
 )
 
-// follower follows the foreign keys that lead to rows which are to go, at every depth, as the database will when they go
+// cascade follows the foreign keys that lead to rows which are to go, at every depth, as the database will when they go
 // (decisions section 4, "Deletes").
-type follower struct {
-	*call
+type cascade struct {
+	req  *request
 	tx   database.Tx
 	root *catalog.Model
 	// tables are those that are concerned, order the same in the order in which they were met.
@@ -45,7 +45,7 @@ type affected struct {
 	// gone are all rows that go, by identity; along those of them that go with others.
 	gone  map[string]bool
 	along []foundRow
-	// unseen is whether some of the rows that are concerned are out of the token's sight: nothing is told of any then.
+	// unseen is set if some of the rows that are concerned are out of the token's sight: nothing is told of any then.
 	unseen bool
 	// changed are rows that lose what pointed at a row that goes, restricting those that forbid it to go.
 	changed, restricting []foundRow
@@ -61,7 +61,7 @@ type foundRow struct {
 }
 
 // follow finds out what goes along with rows of the root. Parents are met, and locked, before their children.
-func (f *follower) follow(rows []foundRow) error {
+func (f *cascade) follow(rows []foundRow) error {
 	own := f.affected(f.root.Table, f.root)
 	for _, row := range rows {
 		own.gone[row.identity] = true
@@ -74,7 +74,7 @@ func (f *follower) follow(rows []foundRow) error {
 		rows  []foundRow
 	}
 	for queue := []wave{{f.root.Table, rows}}; len(queue) > 0; queue = queue[1:] {
-		for _, dependent := range f.catalog.Dependents(queue[0].table) {
+		for _, dependent := range f.req.catalog.Dependents(queue[0].table) {
 			for parents := range chunks(queue[0].rows) {
 				fresh, err := f.meet(dependent, parents)
 				if err != nil {
@@ -95,18 +95,18 @@ func (f *follower) follow(rows []foundRow) error {
 	return nil
 }
 
-func (f *follower) obstructed() error {
+func (f *cascade) obstructed() error {
 	return failf(CodeProtected, "%s cannot be deleted: %s", f.root.Name, strings.Join(f.obstacles, "; "))
 }
 
 // meet finds the rows that a foreign key leads from to rows that go, and returns those of them that go along and were not
 // met before.
-func (f *follower) meet(dependent catalog.Dependent, parents []foundRow) ([]foundRow, error) {
+func (f *cascade) meet(dependent catalog.Dependent, parents []foundRow) ([]foundRow, error) {
 	where := pointing(dependent.Key, parents)
 	if where == nil {
 		return nil, nil
 	}
-	rows, err := f.find(f.token.Unscoped(dependent.Table), dependent.Model, where)
+	rows, err := f.find(f.req.token.Unscoped(dependent.Table), dependent.Model, where)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (f *follower) meet(dependent catalog.Dependent, parents []foundRow) ([]foun
 }
 
 // seeAll sees to it that the token's row policy hides none of the rows of a registered model that are concerned.
-func (f *follower) seeAll(a *affected, where database.Condition, all int) error {
+func (f *cascade) seeAll(a *affected, where database.Condition, all int) error {
 	if a.model == nil || !a.scope.Limited() {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (f *follower) seeAll(a *affected, where database.Condition, all int) error 
 }
 
 // judge finds what the token may not do to the rows of a table, and what keeps the rows from going.
-func (f *follower) judge(a *affected) {
+func (f *cascade) judge(a *affected) {
 	restricting := slices.DeleteFunc(slices.Clone(a.restricting), func(row foundRow) bool { return a.gone[row.identity] })
 	if len(restricting) > 0 {
 		f.object(a, "it is referred to by %s; delete or change that first", len(restricting))
@@ -164,7 +164,7 @@ func (f *follower) judge(a *affected) {
 }
 
 // object adds an obstacle about rows of a table, which is named only where the token may view its model.
-func (f *follower) object(a *affected, format string, n int) {
+func (f *cascade) object(a *affected, format string, n int) {
 	if f.nameable(a) {
 		f.obstruct(fmt.Sprintf(format, consequence{what: verboseName(a.model, n), count: n}))
 	} else {
@@ -172,18 +172,18 @@ func (f *follower) object(a *affected, format string, n int) {
 	}
 }
 
-func (f *follower) obstruct(obstacle string) {
+func (f *cascade) obstruct(obstacle string) {
 	if !slices.Contains(f.obstacles, obstacle) {
 		f.obstacles = append(f.obstacles, obstacle)
 	}
 }
 
-func (f *follower) nameable(a *affected) bool {
+func (f *cascade) nameable(a *affected) bool {
 	return a.model != nil && a.scope.Has(access.View) && !a.unseen
 }
 
 // consequences are what goes along, model by model; what the token may not view is added up.
-func (f *follower) consequences() []consequence {
+func (f *cascade) consequences() []consequence {
 	var named []consequence
 	others := [2]consequence{{what: otherRecords}, {what: otherRecords, changed: true}}
 	for _, a := range f.order {
@@ -213,7 +213,7 @@ func verboseName(m *catalog.Model, n int) string {
 }
 
 // count bounds what one deletion does.
-func (f *follower) count(rows int) error {
+func (f *cascade) count(rows int) error {
 	f.total += rows
 	switch {
 	case f.total <= maxDeletion:
@@ -224,12 +224,12 @@ func (f *follower) count(rows int) error {
 	return failf(CodeProtected, "%s cannot be deleted: more than %d rows would go or change; delete what depends on it in smaller steps first", f.root.Name, maxDeletion)
 }
 
-func (f *follower) affected(t *database.Table, m *catalog.Model) *affected {
+func (f *cascade) affected(t *database.Table, m *catalog.Model) *affected {
 	a := f.tables[t]
 	if a == nil {
 		a = &affected{table: t, model: m, gone: map[string]bool{}}
 		if m != nil {
-			a.scope = f.token.Reach(m)
+			a.scope = f.req.token.Reach(m)
 		}
 		f.tables[t] = a
 		f.order = append(f.order, a)
@@ -251,18 +251,18 @@ func (a *affected) changedOnly() []foundRow {
 }
 
 // find reads and locks the rows of a source that meet a condition; m is the model of its table, or nil.
-func (f *follower) find(from database.Source, m *catalog.Model, where database.Condition) ([]foundRow, error) {
+func (f *cascade) find(from database.Source, m *catalog.Model, where database.Condition) ([]foundRow, error) {
 	t := from.Table()
 	columns := slices.Clone(t.PrimaryKey)
 	var output []database.Output
 	if m != nil {
 		columns = append(columns, keyColumns(m)...)
 		var err error
-		if output, err = planOutput(f.token.Reach(m), nil); err != nil {
+		if output, err = planOutput(f.req.token.Reach(m), nil); err != nil {
 			return nil, err
 		}
 	}
-	for _, dependent := range f.catalog.Dependents(t) {
+	for _, dependent := range f.req.catalog.Dependents(t) {
 		columns = append(columns, dependent.Key.ReferencedColumns...)
 	}
 	if len(columns) == 0 {
@@ -273,7 +273,7 @@ func (f *follower) find(from database.Source, m *catalog.Model, where database.C
 		output = append(output, database.Output{Name: columnMember(column), Columns: []*database.Column{column}})
 	}
 	plan := &database.Select{From: from, Output: output, Where: where, Limit: maxDeletion + 1, MaxValue: maxJournalValue, MaxBytes: maxDeletionBytes, Lock: lockable(t)}
-	decoded, page, err := readAll[map[string]json.RawMessage](f.ctx, f.tx, plan)
+	decoded, page, err := readAll[map[string]json.RawMessage](f.req.ctx, f.tx, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (f *follower) find(from database.Source, m *catalog.Model, where database.C
 		if rows[i], err = takeRow(m, all, columns); err != nil {
 			return nil, err
 		}
-		if len(t.PrimaryKey) == 0 && len(f.catalog.Dependents(t)) == 0 {
+		if len(t.PrimaryKey) == 0 && len(f.req.catalog.Dependents(t)) == 0 {
 			rows[i].identity = fmt.Sprint(f.total, i) // nothing tells the rows apart, and nothing needs to
 		}
 	}

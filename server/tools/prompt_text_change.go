@@ -15,7 +15,7 @@ import (
 
 // explainChanges writes crud_guide.
 func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
-	var g guide
+	var t promptText
 	m, d := scope.Model(), descriptionOf(set.catalog, scope)
 	var reading, changing []*operation
 	for _, op := range ops {
@@ -26,52 +26,52 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 		}
 	}
 	if len(changing) == 0 {
-		g.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.VerboseNamePlural)
+		t.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.VerboseNamePlural)
 	} else {
-		g.line("Change %s safely. Look first, with:", m.VerboseNamePlural)
+		t.line("Change %s safely. Look first, with:", m.VerboseNamePlural)
 	}
 	for _, op := range reading {
-		g.tool(op, m)
+		t.tool(op, m)
 	}
 	if len(changing) == 0 {
-		return g.end()
+		return t.end()
 	}
-	g.line("Then change, one step at a time, and only what your user asked for:")
+	t.line("Then change, one step at a time, and only what your user asked for:")
 	for _, op := range changing {
-		g.tool(op, m)
+		t.tool(op, m)
 	}
-	g.fields(d)
-	g.options("Read-only fields, which no data may hold:", d.AdminConfig.ReadonlyFields)
-	g.changes(scope, ops)
-	g.inlines(scope, ops)
-	g.failures(m, ops)
-	return g.end()
+	t.fields(d)
+	t.options("Read-only fields, which no data may hold:", d.AdminConfig.ReadonlyFields)
+	t.changes(scope, ops)
+	t.inlines(scope, ops)
+	t.failures(m, ops)
+	return t.end()
 }
 
 // changes shows how rows are created, updated and deleted.
-func (g *guide) changes(scope access.Scope, ops []*operation) {
+func (t *promptText) changes(scope access.Scope, ops []*operation) {
 	m := scope.Model()
-	g.line("Examples; try each with dry_run first, which checks everything and keeps nothing, then call again without it:")
+	t.line("Examples; try each with dry_run first, which checks everything and keeps nothing, then call again without it:")
 	if offers(ops, "create") {
-		g.line(`- create_%s {"data": %s, "dry_run": true}`, m.Name, exampleData(m, purpose{creates: true}))
+		t.line(`- create_%s {"data": %s, "dry_run": true}`, m.Name, exampleData(m, purpose{creates: true}))
 	}
 	if offers(ops, "update") {
 		version := ""
 		if m.Version != nil {
 			version = fmt.Sprintf(`, "expected_version": %s`, exampleValue(m.Version))
 		}
-		g.line(`- update_%s {"id": %s, "data": %s%s, "dry_run": true}`, m.Name, exampleID(m), exampleData(m, purpose{}), version)
+		t.line(`- update_%s {"id": %s, "data": %s%s, "dry_run": true}`, m.Name, exampleID(m), exampleData(m, purpose{}), version)
 		if m.Version != nil {
-			g.line("  expected_version is the row's %s as you read it: the update is a conflict where someone else was faster.", m.Version.Name)
+			t.line("  expected_version is the row's %s as you read it: the update is a conflict where someone else was faster.", m.Version.Name)
 		}
 	}
 	if offers(ops, "delete") {
-		g.line(`- delete_%s {"id": %s, "dry_run": true}: tells what would go with it`, m.Name, exampleID(m))
+		t.line(`- delete_%s {"id": %s, "dry_run": true}: tells what would go with it`, m.Name, exampleID(m))
 	}
 }
 
 // inlines shows how rows of inline models are written with the row that they belong to.
-func (g *guide) inlines(scope access.Scope, ops []*operation) {
+func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 	m := scope.Model()
 	for _, in := range m.Inlines {
 		child := scope.Of(in.Model)
@@ -79,9 +79,9 @@ func (g *guide) inlines(scope access.Scope, ops []*operation) {
 			continue
 		}
 		data := exampleData(in.Model, purpose{creates: true, parent: in.Relation.Theirs})
-		g.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.VerboseNamePlural, in.Max, m.VerboseName)
+		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.VerboseNamePlural, in.Max, m.VerboseName)
 		if offers(ops, "create") && child.Has(access.Add) {
-			g.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
+			t.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
 		}
 		var items []string
 		if child.Has(access.Add) {
@@ -94,54 +94,54 @@ func (g *guide) inlines(scope access.Scope, ops []*operation) {
 			items = append(items, fmt.Sprintf(`{"id": %s, "_delete": true}`, exampleID(in.Model)))
 		}
 		if offers(ops, "update") {
-			g.line(`- update_%s {"id": %s, "inlines": {"%s": [%s]}}`, m.Name, exampleID(m), in.Model.Name, strings.Join(items, ", "))
+			t.line(`- update_%s {"id": %s, "inlines": {"%s": [%s]}}`, m.Name, exampleID(m), in.Model.Name, strings.Join(items, ", "))
 		}
 		if offers(ops, "get") {
-			g.line(`- get_%s {"id": %s, "include_inlines": true} shows them`, m.Name, exampleID(m))
+			t.line(`- get_%s {"id": %s, "include_inlines": true} shows them`, m.Name, exampleID(m))
 		}
 	}
 }
 
 // failures says what to do about errors.
-func (g *guide) failures(m *catalog.Model, ops []*operation) {
-	g.line("When a call about one row fails, nothing of it was kept. Its code says why:")
-	g.line("- validation_error: validation_errors names each field and what is wrong with it; correct them all and call again")
-	g.line("- not_found: there is no such row that you may see; list_%s finds ids", m.Name)
+func (t *promptText) failures(m *catalog.Model, ops []*operation) {
+	t.line("When a call about one row fails, nothing of it was kept. Its code says why:")
+	t.line("- validation_error: validation_errors names each field and what is wrong with it; correct them all and call again")
+	t.line("- not_found: there is no such row that you may see; list_%s finds ids", m.Name)
 	if offers(ops, "update") && m.Version != nil {
-		g.line("- conflict: the row was changed since you read it; current shows it as it is; think again, then send its %s as expected_version", m.Version.Name)
+		t.line("- conflict: the row was changed since you read it; current shows it as it is; think again, then send its %s as expected_version", m.Version.Name)
 	}
 	if offers(ops, "delete") {
-		g.line("- protected: other rows keep it from being deleted; the message names their models; ask your user before you delete those")
+		t.line("- protected: other rows keep it from being deleted; the message names their models; ask your user before you delete those")
 	}
 	if offers(ops, "history") {
-		g.line("Afterwards history_%s shows what was changed.", m.Name)
+		t.line("Afterwards history_%s shows what was changed.", m.Name)
 	}
 }
 
 // explainBulk writes bulk_operations_guide.
 func (set *Set) explainBulk(token *access.Token) string {
-	var g guide
+	var t promptText
 	var scopes []access.Scope
 	for _, scope := range set.viewable(token) {
-		if slices.ContainsFunc(set.offered(token, scope.Model()), func(op *operation) bool { return op.many && op.writes() }) {
+		if slices.ContainsFunc(offeredTo(set.catalog, token, scope.Model()), func(op *operation) bool { return op.many && op.writes() }) {
 			scopes = append(scopes, scope)
 		}
 	}
 	if len(scopes) == 0 {
-		g.line("No model that you may use has bulk tools or actions: there is nothing here that changes many rows at once.")
-		g.line("To read many rows, list_<model> pages with next_cursor, or with limit and offset; find_models names the models and their operations.")
-		return g.end()
+		t.line("No model that you may use has bulk tools or actions: there is nothing here that changes many rows at once.")
+		t.line("To read many rows, list_<model> pages with next_cursor, or with limit and offset; find_models names the models and their operations.")
+		return t.end()
 	}
-	g.line("Change many rows at once with these tools, after a look at the rows with list_<model>:")
-	var models guide
+	t.line("Change many rows at once with these tools, after a look at the rows with list_<model>:")
+	var models promptText
 	told := map[*operation]bool{}
 	for i, scope := range scopes {
 		m := scope.Model()
-		ops := slices.DeleteFunc(set.offered(token, m), func(op *operation) bool { return !op.many })
+		ops := slices.DeleteFunc(offeredTo(set.catalog, token, m), func(op *operation) bool { return !op.many })
 		for _, op := range ops {
 			if !told[op] {
 				told[op] = true
-				g.line("- %s_<model>: %s", op.name, op.advice)
+				t.line("- %s_<model>: %s", op.name, op.advice)
 			}
 		}
 		if i < mostModels {
@@ -151,23 +151,23 @@ func (set *Set) explainBulk(token *access.Token) string {
 	if more := len(scopes) - mostModels; more > 0 {
 		models.line("- and %d more models, which %s names", more, findModels)
 	}
-	g.line("The models that have them:")
-	g.WriteString(models.String())
-	g.bulk(set, scopes, token)
-	g.actions(set, scopes, token)
-	return g.end()
+	t.line("The models that have them:")
+	t.WriteString(models.String())
+	t.bulk(set, scopes, token)
+	t.actions(set, scopes, token)
+	return t.end()
 }
 
 // bulk shows the items of bulk_, with the first model that has it as the example.
-func (g *guide) bulk(set *Set, scopes []access.Scope, token *access.Token) {
-	i := slices.IndexFunc(scopes, func(s access.Scope) bool { return offers(set.offered(token, s.Model()), "bulk") })
+func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) {
+	i := slices.IndexFunc(scopes, func(s access.Scope) bool { return offers(offeredTo(set.catalog, token, s.Model()), "bulk") })
 	if i < 0 {
 		return
 	}
 	scope := scopes[i]
 	m := scope.Model()
-	g.line("")
-	g.line("Bulk, with %s as the example; at most %d items in one call:", m.Name, m.MaxBulkItems)
+	t.line("")
+	t.line("Bulk, with %s as the example; at most %d items in one call:", m.Name, m.MaxBulkItems)
 	for _, each := range []struct {
 		operation string
 		verb      access.Verbs
@@ -178,29 +178,29 @@ func (g *guide) bulk(set *Set, scopes []access.Scope, token *access.Token) {
 		{"delete", access.Delete, fmt.Sprintf(`{"id": %s}`, exampleID(m))},
 	} {
 		if scope.Has(each.verb) && slices.Contains(bulkOperations(m), each.operation) {
-			g.line(`- bulk_%s {"operation": "%s", "items": [%s, …]}`, m.Name, each.operation, each.item)
+			t.line(`- bulk_%s {"operation": "%s", "items": [%s, …]}`, m.Name, each.operation, each.item)
 		}
 	}
-	g.line(`What succeeds is kept, and results.errors tells of each item that failed, by its index; with "atomic": true all is undone as soon as one fails.`)
+	t.line(`What succeeds is kept, and results.errors tells of each item that failed, by its index; with "atomic": true all is undone as soon as one fails.`)
 }
 
 // actions names the actions and shows how one is confirmed.
-func (g *guide) actions(set *Set, scopes []access.Scope, token *access.Token) {
+func (t *promptText) actions(set *Set, scopes []access.Scope, token *access.Token) {
 	var example *catalog.Model
 	var confirmed *catalog.Action
 	headed := false
 	for _, scope := range scopes {
 		m := scope.Model()
-		if !offers(set.offered(token, m), "action") {
+		if !offers(offeredTo(set.catalog, token, m), "action") {
 			continue
 		}
 		for _, action := range actionsOf(set.catalog, scope) {
 			if !headed {
 				headed = true
-				g.line("")
-				g.line("Actions, by model:")
+				t.line("")
+				t.line("Actions, by model:")
 			}
-			g.line("- %s of %s:%s%s", action.Name, m.Name, sentence(action.Description), confirmationHint(action))
+			t.line("- %s of %s:%s%s", action.Name, m.Name, sentence(action.Description), confirmationHint(action))
 			if confirmed == nil && action.Confirm != nil {
 				example, confirmed = m, action
 			}
@@ -210,12 +210,12 @@ func (g *guide) actions(set *Set, scopes []access.Scope, token *access.Token) {
 		return
 	}
 	id := exampleID(example)
-	g.line("One that asks first takes two calls:")
-	g.line(`1. action_%s {"action": "%s", "ids": [%s]} changes nothing, and answers requires_confirmation: true, how many rows it is about, and a confirmation_page. Show your user what the page says.`,
+	t.line("One that asks first takes two calls:")
+	t.line(`1. action_%s {"action": "%s", "ids": [%s]} changes nothing, and answers requires_confirmation: true, how many rows it is about, and a confirmation_page. Show your user what the page says.`,
 		example.Name, confirmed.Name, id)
-	g.line(`2. If they agree: action_%s {"action": "%s", "ids": [%s], "confirm": true, "confirmation_token": that of the first answer}. If rows have changed meanwhile it is a conflict with a new page.`,
+	t.line(`2. If they agree: action_%s {"action": "%s", "ids": [%s], "confirm": true, "confirmation_token": that of the first answer}. If rows have changed meanwhile it is a conflict with a new page.`,
 		example.Name, confirmed.Name, id)
-	g.line("Parameters of an action go in confirmation_data, in both calls; actions_<model> names them.")
+	t.line("Parameters of an action go in confirmation_data, in both calls; actions_<model> names them.")
 }
 
 func confirmationHint(action *catalog.Action) string {
@@ -225,7 +225,7 @@ func confirmationHint(action *catalog.Action) string {
 	return " Asks first."
 }
 
-// offers is whether an operation is among those that the token may use.
+// offers reports whether an operation is among those that the token may use.
 func offers(ops []*operation, name string) bool {
 	return slices.ContainsFunc(ops, func(op *operation) bool { return op.name == name })
 }

@@ -15,29 +15,29 @@ const (
 	mostRelatedRows = 10
 )
 
-// kin reads one row together with rows that are related to it. Each model's rows are read through its own scope: its row
+// relatedReader reads one row together with rows that are related to it. Each model's rows are read through its own scope: its row
 // policy, its hidden and masked fields.
-type kin struct {
-	*call
+type relatedReader struct {
+	call   *call
 	parent access.Scope
 	// where is the condition that the parent meets.
 	where database.Condition
 	// columns are the parent's columns by which others are related to it, values what its row has in them.
 	columns []*database.Column
 	values  []database.Value
-	groups  []kinGroup
+	groups  []relatedGroup
 	// more are the relations and inlines of which there is more than was shown.
 	more []string
 }
 
-// kinGroup is a member of get_'s answer with related rows: _inlines or _related.
-type kinGroup struct {
+// relatedGroup is a member of get_'s answer with related rows: _inlines or _related.
+type relatedGroup struct {
 	member string
-	parts  []kinPart
+	parts  []relatedPart
 }
 
-// kinPart is the rows of one relation.
-type kinPart struct {
+// relatedPart is the rows of one relation.
+type relatedPart struct {
 	name     string
 	relation *catalog.Relation
 	target   access.Scope
@@ -46,19 +46,19 @@ type kinPart struct {
 }
 
 // addInlines adds the inline models that the token may view, their rows in the order of their keys.
-func (k *kin) addInlines() {
-	group := kinGroup{member: "_inlines"}
+func (k *relatedReader) addInlines() {
+	group := relatedGroup{member: "_inlines"}
 	for _, in := range k.parent.Model().Inlines {
-		if target, ok := k.token.Scope(in.Model); ok {
-			group.parts = append(group.parts, kinPart{in.Model.Name, in.Relation, target, in.Max, keyOrder(in.Model)})
+		if target, ok := k.call.token.Scope(in.Model); ok {
+			group.parts = append(group.parts, relatedPart{in.Model.Name, in.Relation, target, in.Max, keyOrder(in.Model)})
 		}
 	}
 	k.add(group)
 }
 
 // addRelations adds the first relations by name.
-func (k *kin) addRelations() {
-	group := kinGroup{member: "_related"}
+func (k *relatedReader) addRelations() {
+	group := relatedGroup{member: "_related"}
 	for i, r := range k.parent.Relations() {
 		if i == mostRelations {
 			k.more = append(k.more, r.Name)
@@ -66,13 +66,13 @@ func (k *kin) addRelations() {
 		}
 		if _, target, ok := k.parent.Follow(r.Name); ok {
 			order, _ := planOrder(target, nil) // the model's own: it cannot fail
-			group.parts = append(group.parts, kinPart{r.Name, r, target, mostRelatedRows, order})
+			group.parts = append(group.parts, relatedPart{r.Name, r, target, mostRelatedRows, order})
 		}
 	}
 	k.add(group)
 }
 
-func (k *kin) add(group kinGroup) {
+func (k *relatedReader) add(group relatedGroup) {
 	k.groups = append(k.groups, group)
 	for _, part := range group.parts {
 		k.addColumns(part.relation)
@@ -80,7 +80,7 @@ func (k *kin) add(group kinGroup) {
 }
 
 // addColumns adds what must be read of the parent to find a relation's rows.
-func (k *kin) addColumns(r *catalog.Relation) {
+func (k *relatedReader) addColumns(r *catalog.Relation) {
 	for _, column := range r.Ours {
 		if !slices.Contains(k.columns, column) {
 			k.columns = append(k.columns, column)
@@ -89,8 +89,8 @@ func (k *kin) addColumns(r *catalog.Relation) {
 }
 
 // answer returns the parent's row with the groups behind its own members.
-func (k *kin) answer() ([]byte, error) {
-	out, values, err := k.readRow(k.db, k.parent, k.where, false, k.columns...)
+func (k *relatedReader) answer() ([]byte, error) {
+	out, values, err := k.call.readRow(k.call.db, k.parent, k.where, false, k.columns...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +117,12 @@ func (k *kin) answer() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-func (k *kin) appendRows(out []byte, part kinPart) ([]byte, error) {
+func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error) {
 	where, any := k.related(part.relation)
 	if !any {
 		return out, nil
 	}
-	if len(out) >= k.settings.MaxResultBytes { // a Select writes one row at least
+	if len(out) >= k.call.settings.MaxResultBytes { // a Select writes one row at least
 		k.more = append(k.more, part.name)
 		return out, nil
 	}
@@ -131,8 +131,8 @@ func (k *kin) appendRows(out []byte, part kinPart) ([]byte, error) {
 		return nil, err
 	}
 	plan := &database.Select{From: part.target.Source(), Output: output, Where: where, Order: part.order, Limit: part.most, More: true,
-		MaxBytes: k.settings.MaxResultBytes, MaxValue: maxListValue}
-	out, page, err := k.db.Select(k.ctx, plan, out)
+		MaxBytes: k.call.settings.MaxResultBytes, MaxValue: maxListValue}
+	out, page, err := k.call.db.Select(k.call.ctx, plan, out)
 	if page.More || page.Cut {
 		k.more = append(k.more, part.name)
 	}
@@ -141,7 +141,7 @@ func (k *kin) appendRows(out []byte, part kinPart) ([]byte, error) {
 
 // related is the condition that a row of the relation's target is related to the parent whose values were read; false
 // where none can be.
-func (k *kin) related(r *catalog.Relation) (database.Condition, bool) {
+func (k *relatedReader) related(r *catalog.Relation) (database.Condition, bool) {
 	var all database.And
 	for i, ours := range r.Ours {
 		value := k.values[slices.Index(k.columns, ours)]

@@ -123,7 +123,7 @@ func TestGuidesOfWhatTheTokenMayChange(t *testing.T) {
 		}, []string{"label_id"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := l.admin.Prompt(c.token, c.prompt, []byte(`{"model_name":"book"}`))
+			p, err := l.set.Prompt(c.token, c.prompt, []byte(`{"model_name":"book"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestGuidesOfWhatTheTokenMayChange(t *testing.T) {
 			}
 		})
 	}
-	text, err := l.admin.Prompt(owner, "crud_guide", []byte(`{"model_name":"book"}`))
+	text, err := l.set.Prompt(owner, "crud_guide", []byte(`{"model_name":"book"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
