@@ -101,6 +101,9 @@ const (
 	Locked Code = "locked"
 	// Refused: the database's user may not do that.
 	Refused Code = "refused"
+	// Unready: what is read holds no data until an administrator fills it (a materialized view); Message is fit for the
+	// caller.
+	Unready Code = "unready"
 	// Full: the database has no room left for the write.
 	Full Code = "full"
 	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.
