@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -292,4 +293,62 @@ func TestServersThatAreNotWhatIsAskedFor(t *testing.T) {
 	if err := open(t, settings(c, nil)).Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// Whoever takes TLS away from a connection that only prefers it must not be told the password.
+func TestPasswordsAreNotSentInClearTextUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		mode, auth string
+		sent       bool
+	}{{"", "", false}, {"prefer", "", false}, {"allow", "", false}, {"prefer", "password", true}, {"disable", "", true}} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { listener.Close() })
+		var sent atomic.Bool
+		go func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				if asksForPassword(conn) {
+					sent.Store(true)
+				}
+				conn.Close()
+			}
+		}()
+		c := contract.Connection{Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, Database: "d", User: "u", Password: "hunter2", SSLMode: test.mode}
+		if test.auth != "" {
+			c.Options = map[string]string{"require_auth": test.auth}
+		}
+		e := failure(t, open(t, settings(c, nil)).Ping(t.Context()))
+		if got := sent.Load(); got != test.sent {
+			t.Errorf("%q, %q: sent is %v", test.mode, test.auth, got)
+		}
+		if !test.sent && (e.Reason != contract.ReasonAuthenticationFailed || !strings.Contains(e.Message, "require_auth=password")) {
+			t.Errorf("%q: got %v", test.mode, e)
+		}
+	}
+}
+
+// asksForPassword refuses TLS, asks for the password in clear text, and reports whether it came.
+func asksForPassword(conn net.Conn) bool {
+	buffer := make([]byte, 1024)
+	n, err := conn.Read(buffer)
+	if err == nil && n == 8 { // an SSLRequest
+		if _, err = conn.Write([]byte{'N'}); err == nil {
+			_, err = conn.Read(buffer)
+		}
+	}
+	if err != nil {
+		return false
+	}
+	if _, err := conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}); err != nil {
+		return false
+	}
+	n, err = conn.Read(buffer)
+	return err == nil && bytes.Contains(buffer[:n], []byte("hunter2"))
 }
