@@ -48,7 +48,7 @@ func stored(c *database.Column) func(database.Value, error) (database.Value, err
 	}
 }
 
-// checkStored is whether the column can hold a value of its kind.
+// checkStored reports whether the column can hold a value of its kind.
 func checkStored(c *database.Column, value database.Value) error {
 	switch v := value.(type) {
 	case int64:

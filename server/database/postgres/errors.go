@@ -167,7 +167,7 @@ func aboutParameter(answer *pgconn.PgError) bool {
 
 const parameterPrefix = "unnamed portal parameter $"
 
-// tableChanged is whether a statement no longer fits the tables.
+// tableChanged reports whether a statement no longer fits the tables.
 func tableChanged(answer *pgconn.PgError) bool {
 	switch answer.Code {
 	case "42P01", "42703", "3F000", "42704": // undefined table, column, schema, type
@@ -178,7 +178,7 @@ func tableChanged(answer *pgconn.PgError) bool {
 	return false
 }
 
-// preparedLost is whether a statement that was prepared on this connection is not known there any more, or one that was
+// preparedLost reports whether a statement that was prepared on this connection is not known there any more, or one that was
 // not is: a pooler is in between.
 func preparedLost(err error) bool {
 	var answer *pgconn.PgError

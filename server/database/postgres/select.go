@@ -107,7 +107,7 @@ func (x exchange) leave(ctx context.Context) {
 	}
 }
 
-// died is whether the connection is gone though nobody ended the call: it may have been dead when it was taken, and
+// died reports whether the connection is gone though nobody ended the call: it may have been dead when it was taken, and
 // others of the pool with it.
 func (d *db) died(ctx, guarded context.Context, conn *pgconn.PgConn) bool {
 	if ctx.Err() != nil || guarded.Err() != nil || d.closed.Load() || !conn.IsClosed() {
@@ -143,7 +143,7 @@ type exchange struct {
 	open bool
 }
 
-// unnamed is whether statements must not be prepared.
+// unnamed reports whether statements must not be prepared.
 func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
 
 // read sends everything at once and reads the answers. Where it returns whole, the page is there, and an error is about

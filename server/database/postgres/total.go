@@ -37,7 +37,7 @@ func settleTotal(plan *database.Select, page *database.Page) {
 	}
 }
 
-// timedOut is whether the server stopped a statement that took too long.
+// timedOut reports whether the server stopped a statement that took too long.
 func timedOut(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.Code == "57014"

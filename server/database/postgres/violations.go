@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// answered is whether the server said why it failed, and did not end the session with it.
+// answered reports whether the server said why it failed, and did not end the session with it.
 func answered(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC"
@@ -137,7 +137,7 @@ func forTheLog(answer *pgconn.PgError) *pgconn.PgError {
 	return short
 }
 
-// tellsValues is whether the words of an answer may hold a row's value or a statement's text.
+// tellsValues reports whether the words of an answer may hold a row's value or a statement's text.
 func tellsValues(answer *pgconn.PgError) bool {
 	switch answer.Code[:min(2, len(answer.Code))] {
 	case "22", "23", "27", "38", "39", "44", "P0", "HV":
