@@ -20,3 +20,11 @@ func TestWhatPoolersSay(t *testing.T) {
 		}
 	}
 }
+
+func TestAServerThatDoesNotKnowHowItEndedHasNotAnswered(t *testing.T) {
+	for code, want := range map[string]bool{"40001": true, "40003": false} {
+		if got := answered(&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: code}); got != want {
+			t.Errorf("%s: got %v", code, got)
+		}
+	}
+}

@@ -11,10 +11,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// answered reports whether the server said why it failed, and did not end the session with it.
+// answered reports whether the server said why it failed, and did not end the session with it. One that does not know
+// itself whether a statement was completed (40003) said nothing.
 func answered(err error) bool {
 	var answer *pgconn.PgError
-	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC"
+	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC" && answer.Code != "40003"
 }
 
 // writeError says why a statement of a transaction failed. c is the statement and table what it writes to, where they
