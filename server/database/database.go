@@ -103,6 +103,9 @@ const (
 	Contended Code = "contended"
 	// Refused: the database's user may not do that.
 	Refused Code = "refused"
+	// Unready: what is read holds no data until an administrator fills it (a materialized view); Message is fit for the
+	// caller.
+	Unready Code = "unready"
 	// Full: the database has no room left for the write.
 	Full Code = "full"
 	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.

@@ -153,6 +153,9 @@ type Column struct {
 	// LooseCollation is whether the column's own comparison takes texts as equal that differ (citext, a collation that
 	// ignores case or accents). SQLite does not tell, and does not need it.
 	LooseCollation bool
+	// Padded reports whether the engine fills texts up with blanks, which are no part of the value (PostgreSQL's
+	// character(n)).
+	Padded bool
 	// MaxLength is the most characters that a text may have; 0 is no bound.
 	MaxLength int
 	// Scale is the number of digits after the point of a decimal, Precision that of all its digits; both are -1 if the column

@@ -51,8 +51,11 @@ var lookups = map[string]Lookup{
 // Find returns the lookup of that name, or nil.
 func Find(name string) Lookup { return lookups[name] }
 
-// Of returns the names of the lookups that a column's kind has.
+// Of returns the names of the lookups that a column has.
 func Of(c *database.Column) []string {
+	if c.Incomparable {
+		return []string{"isnull"}
+	}
 	switch c.Kind {
 	case database.JSON, database.Array:
 		return []string{"isnull"}

@@ -48,7 +48,7 @@ func stored(c *database.Column) func(database.Value, error) (database.Value, err
 	}
 }
 
-// checkStored is whether the column can hold a value of its kind.
+// checkStored reports whether the column can hold a value of its kind.
 func checkStored(c *database.Column, value database.Value) error {
 	switch v := value.(type) {
 	case int64:
@@ -120,10 +120,18 @@ func checkDigits(c *database.Column, text string) error {
 	if digits == "" {
 		return nil
 	}
-	if after := len(digits) - point; c.Precision > 0 && c.Scale >= 0 && after > c.Scale {
-		return fmt.Errorf("must have at most %d digits after the point, not %d", c.Scale, after)
+	scale := c.Scale
+	if c.Loose {
+		scale = max(scale, 0) // one that is not declared
 	}
-	most := c.Precision - max(c.Scale, 0)
+	switch after := len(digits) - point; {
+	case c.Precision <= 0 || c.Loose && c.Scale < 0 || after <= scale:
+	case scale < 0:
+		return fmt.Errorf("must be a multiple of 1e%d", -scale)
+	default:
+		return fmt.Errorf("must have at most %d digits after the point, not %d", scale, after)
+	}
+	most := c.Precision - scale
 	switch {
 	case c.Precision <= 0 || point <= most:
 		return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,8 @@ func TestWhatIsStoredMustFitItsColumn(t *testing.T) {
 	price := &column{Kind: database.Decimal, Precision: 5, Scale: 2}
 	fraction := &column{Kind: database.Decimal, Precision: 2, Scale: 4}
 	free := &column{Kind: database.Decimal, Precision: -1, Scale: -1}
+	hundreds := &column{Kind: database.Decimal, Precision: 3, Scale: -2}
+	scaleless := &column{Kind: database.Decimal, Precision: 3, Scale: -1, Loose: true}
 	name := &column{Kind: database.Text, MaxLength: 3}
 	document := &column{Kind: database.JSON}
 	numbers := &column{Kind: database.Array, Element: database.Integer}
@@ -57,6 +60,12 @@ func TestWhatIsStoredMustFitItsColumn(t *testing.T) {
 		{price, `"123.45"`, "123.45", ""},
 		{price, `123.45`, "123.45", ""},
 		{price, `"-0123.4500"`, "-0123.4500", ""},
+		{hundreds, `12300`, "12300", ""},
+		{hundreds, `99900.00`, "99900.00", ""},
+		{hundreds, `12345`, nil, "must be a multiple of 1e2"},
+		{hundreds, `123400`, nil, "must have at most 5 digits before the point, not 6"},
+		{scaleless, `1.25`, "1.25", ""},
+		{scaleless, `1234`, nil, "must have at most 3 digits before the point, not 4"},
 		{price, `"1.234"`, nil, "must have at most 2 digits after the point, not 3"},
 		{price, `"1234"`, nil, "must have at most 3 digits before the point, not 4"},
 		{price, `"1234e-1"`, "1234e-1", ""},
@@ -289,4 +298,10 @@ func same(a, b database.Value) bool {
 		return true
 	}
 	return reflect.DeepEqual(a, b)
+}
+
+func TestTypesWithoutEqualityHaveNoLookups(t *testing.T) {
+	if got := Of(&database.Column{Kind: database.Other, NativeType: "point", Incomparable: true}); !slices.Equal(got, []string{"isnull"}) {
+		t.Errorf("got %v", got)
+	}
 }

@@ -126,6 +126,8 @@ func tell(e *database.Error) *toolError {
 		return &toolError{Code: CodeConflict, Message: "other changes to the same rows got in the way each time, and nothing was changed; try again"}
 	case database.Refused:
 		return &toolError{Code: CodePermissionDenied, Message: "the database user of this endpoint may not do that, and trying again will not help; whoever administers the database can grant it"}
+	case database.Unready:
+		return &toolError{Code: CodeUnavailable, Message: e.Message}
 	case database.Full:
 		return &toolError{Code: CodeUnavailable, Message: "the database has no room left, and nothing was changed; whoever administers it must make room before you try again"}
 	case database.Uncertain:

@@ -18,7 +18,7 @@ func (c *call) answerPage(opening string, scope access.Scope, plan *database.Sel
 	room := len(opening) + len(`"count":,"total_count":,"results":[`) + 2*20
 	out, page, err := c.db.Select(c.ctx, plan, make([]byte, room, 4096))
 	if err != nil {
-		return nil, err
+		return nil, explainRead(scope, err)
 	}
 	var small [128]byte
 	head := append(small[:0], opening...)

@@ -114,6 +114,18 @@ func explain(scope access.Scope, err error) error {
 	return err
 }
 
+// explainRead says of which field a filter's value does not fit. Other errors stay as they are.
+func explainRead(scope access.Scope, err error) error {
+	var e *database.Error
+	if !errors.As(err, &e) || e.Code != database.Invalid || e.Column == nil {
+		return err
+	}
+	if f := fieldOf(scope, e.Column); f != nil {
+		return failf(CodeInvalidArgument, "filters: %s %s", f.Name, e.Message)
+	}
+	return failf(CodeInvalidArgument, "filters: a value is not of its field's type, or out of its range")
+}
+
 // violationOf says which constraint a write met. Fields are named only where the scope shows all that are involved: a
 // constraint's name, a hidden field's and the value that collides are never told.
 func violationOf(scope *access.Scope, v *database.Violation) *toolError {

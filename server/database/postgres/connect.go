@@ -72,6 +72,10 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	if tlsErr != nil {
 		return tlsErr
 	}
+	if config.RequireAuth == "" && len(attempts) > 1 {
+		// Whoever can take TLS away from a connection that only prefers it could ask for the password in clear text.
+		config.RequireAuth = "!password"
+	}
 	config.TLSConfig = attempts[0]
 	config.Fallbacks = nil
 	for _, attempt := range attempts[1:] {
@@ -80,8 +84,10 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	return nil
 }
 
-// sessionSettings make the server write values as package jsontext reads them.
-const sessionSettings = `set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
+// sessionSettings make the server write values as package jsontext reads them. A database that does not know its own
+// encoding sends texts as they lie there: were UTF-8 asked of it, one row that is none would fail all.
+const sessionSettings = `set_config('client_encoding', CASE current_setting('server_encoding') WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END, $1), ` +
+	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
 	`set_config('extra_float_digits', '3', $1), set_config('statement_timeout', $2, $1)`
 
 // afterConnect makes the connection's session. Where the process that answers is not the one that greeted us, a pooler

@@ -37,8 +37,35 @@ func connectFailure(err error) *database.Error {
 	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
 		return refusal(address, answer)
 	}
+	if e := unfit(address, err); e != nil {
+		return e
+	}
 	// pgconn has no type for a server without TLS
 	return dial.Failure(address, err, strings.Contains(err.Error(), "server refused TLS connection"))
+}
+
+// unfit is the error of a server that would take us in, but is not what the connection asks for; nil if it is another.
+func unfit(address string, err error) *database.Error {
+	for _, is := range []struct {
+		err   error
+		words string
+	}{
+		{pgconn.ErrReadOnlyConnection, "takes no changes"}, {pgconn.ErrReadWriteConnection, "takes changes"},
+		{pgconn.ErrStandbyConnection, "is a standby"}, {pgconn.ErrPrimaryConnection, "is no standby"},
+	} {
+		if errors.Is(err, is.err) {
+			return dial.Unreachable(address, "the server "+is.words+", and target_session_attrs asks for another", err)
+		}
+	}
+	// pgconn has no type for this one.
+	if strings.Contains(err.Error(), "authentication method requirement") {
+		return &database.Error{
+			Code: database.Unreachable, Reason: contract.ReasonAuthenticationFailed, Cause: err,
+			Message: dial.At(address) + " asks for the password in a way that the connection does not allow; in clear text it is sent only with TLS " +
+				"that is required (sslmode=require, or a stricter one), or with require_auth=password",
+		}
+	}
+	return nil
 }
 
 // refusal is what a server that answered, but took us not in, said.
@@ -87,43 +114,60 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		e.Code, e.Message = database.Timeout, "the statement took longer than "+d.statementTimeout().String()
 	case tableChanged(answer):
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
+	case aboutParameter(answer) && (answer.Code == "42601" || class == "XX"): // tsquery, ltree, hstore: the value's own syntax
+		e.Code, e.Message = database.Invalid, misfitting
 	case answer.Code == "42883", answer.Code == "42804", answer.Code == "0A000":
 		e.Code, e.Message = database.Invalid, "a value cannot be compared with its column in that way"
 	case answer.Code == "54000":
 		e.Code, e.Message = database.Invalid, "a value is too large for the database"
 	case class == "22":
-		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or out of its range"
-		if aboutParameter(answer) {
-			e.Message = answer.Message
-		}
+		e.Code, e.Message = database.Invalid, misfitting
 	case answer.Code == "40001", answer.Code == "40P01":
-		e.Code, e.Again, e.Message = database.Locked, true, "another transaction got in the way; try again"
+		e.Code, e.Message, e.Again = database.Locked, "other transactions changed the same rows at the same time; try again", true
 	case answer.Code == "55P03":
 		e.Code, e.Message = database.Locked, "another transaction holds the row; try again"
-	case answer.Code == "25006":
+	case answer.Code == "25006" && d.settings.ReadOnly:
 		e.Code, e.Message = database.Refused, "the database allows no changes"
+	case answer.Code == "25006":
+		// What was the primary has become a standby: the next connection may lead to the new one.
+		d.pool.Reset()
+		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable,
+			"the database server takes no changes: it is a standby, or its transactions are read-only by default"
 	case answer.Code == "42501":
 		e.Code, e.Message = database.Refused, "the database user may not do that"
+	case answer.Code == "55000" && answer.Routine == unpopulatedRoutine:
+		e.Code, e.Message = database.Unready, "it is a materialized view without data; whoever administers the database must run REFRESH MATERIALIZED VIEW first"
 	case answer.Code == "55000":
 		e.Code, e.Message = database.Refused, "the database does not allow that on this table"
 	case answer.Code == "53100":
 		e.Code, e.Message = database.Full, "the database has no room left"
-	case class == "08", class == "57":
+	case class == "08" && strings.Contains(answer.Message, "statement pooling"):
+		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable,
+			"the pooler in front of the database allows no transactions (pool_mode = statement); it must be transaction or session"
+	case class == "08":
+		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the connection to the database broke off"
+	case class == "57":
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}
 	return e
 }
 
-// aboutParameter is whether the server speaks of a value that the caller sent. Its words may be repeated then; otherwise
-// they may quote a row, where a view computes a column. A server that does not tell (before 13, or one that speaks
-// another language) is not repeated.
+// misfitting is all that is said of a value if the server does not tell which it is: its own words may quote a row that a
+// view computes.
+const misfitting = "a value is not of its column's type, or out of its range"
+
+// unpopulatedRoutine is where the server finds that a materialized view has no data.
+const unpopulatedRoutine = "ExecOpenScanRelation"
+
+// aboutParameter reports whether the server speaks of a value that the caller sent. A server before 13, or one that speaks
+// another language, does not tell.
 func aboutParameter(answer *pgconn.PgError) bool {
 	return strings.HasPrefix(answer.Where, parameterPrefix)
 }
 
 const parameterPrefix = "unnamed portal parameter $"
 
-// tableChanged is whether a statement no longer fits the tables.
+// tableChanged reports whether a statement no longer fits the tables.
 func tableChanged(answer *pgconn.PgError) bool {
 	switch answer.Code {
 	case "42P01", "42703", "3F000", "42704": // undefined table, column, schema, type
@@ -134,7 +178,7 @@ func tableChanged(answer *pgconn.PgError) bool {
 	return false
 }
 
-// preparedLost is whether a statement that was prepared on this connection is not known there any more, or one that was
+// preparedLost reports whether a statement that was prepared on this connection is not known there any more, or one that was
 // not is: a pooler is in between.
 func preparedLost(err error) bool {
 	var answer *pgconn.PgError

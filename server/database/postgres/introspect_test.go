@@ -96,7 +96,7 @@ func TestIntrospect(t *testing.T) {
 		{Name: "code", Kind: database.Text, NativeType: "shorter", HasDefault: true, Default: "'none'::character varying", MaxLength: 10, Scale: -1},
 		{Name: "tags", Kind: database.Array, Element: database.Text, NativeType: "text[]", Nullable: true, Scale: -1},
 		{Name: "placed", Kind: database.TimestampTZ, NativeType: "timestamp(3) with time zone", Nullable: true, HasDefault: true, Default: "now()", Scale: -1, FractionDigits: 3},
-		{Name: `Odd "Name"`, Kind: database.Text, NativeType: "character(3)", Nullable: true, MaxLength: 3, Scale: -1},
+		{Name: `Odd "Name"`, Kind: database.Text, NativeType: "character(3)", Nullable: true, Padded: true, MaxLength: 3, Scale: -1},
 	} {
 		got := orders.Column(want.Name)
 		if got == nil {

@@ -40,6 +40,8 @@ type db struct {
 	gate     dial.Gate
 	// unnamed is set once a prepared statement was not there any more: a pooler is in between that nothing else told of.
 	unnamed atomic.Bool
+	// unexplained and undeferred are set once the database turned out not to know EXPLAIN (FORMAT JSON), and SET CONSTRAINTS.
+	unexplained, undeferred atomic.Bool
 	// sessions are the connections that are open, so that Close can end what they are doing.
 	sessions sync.Map
 	closed   atomic.Bool

@@ -103,7 +103,7 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `
 CREATE TYPE mood AS ENUM ('sad', 'it''s "ok"');
-CREATE DOMAIN percent AS numeric(5, 2) CHECK (VALUE >= 0);
+CREATE DOMAIN percent AS numeric(5, 2) CHECK (VALUE >= 0); CREATE DOMAIN fixed AS char(4);
 CREATE TABLE v (name text PRIMARY KEY`+columnsOf(valueCases)+`)`)
 	for _, test := range valueCases {
 		databasetest.Execute(t, databasetest.URI(c), "INSERT INTO v (name, "+test.column+") VALUES ("+quote(test.name)+", "+test.sql+")")
@@ -174,7 +174,8 @@ var valueCases = []valueCase{
 	{"range", "c_range", "int4range", `'[1,5)'`, database.Other, `"[1,5)"`},
 	{"bits", "c_bits", "bit(3)", `'101'`, database.Other, `"101"`},
 	{"point", "c_point", "point", `'(1,2)'`, database.Other, `"(1,2)"`},
-	{"padded", "c_char", "char(4)", `'ab'`, database.Text, `"ab  "`},
+	{"padded", "c_char", "char(4)", `'ab'`, database.Text, `"ab"`},
+	{"a padded domain", "c_fixed", "fixed", `'ab'`, database.Text, `"ab"`},
 	{"integers", "a_int8", "bigint[]", `'{1,NULL,9007199254740993}'`, database.Array, `[1,null,"9007199254740993"]`},
 	{"no elements", "a_int8", "bigint[]", `'{}'`, database.Array, `[]`},
 	{"own bounds", "a_int8", "bigint[]", `'[0:1]={7,8}'`, database.Array, `[7,8]`},
@@ -208,12 +209,12 @@ func TestValuesAreComparedAsTheirColumnsType(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `
 CREATE TYPE mood AS ENUM ('sad', 'happy');
-CREATE DOMAIN code AS varchar(10);
+CREATE DOMAIN code AS varchar(10); CREATE DOMAIN fixed AS char(6);
 CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE t (id int PRIMARY KEY, mood mood, code code, padded char(6), address inet, stamp timestamptz, span interval, small int2,
+CREATE TABLE t (id int PRIMARY KEY, mood mood, code code, padded char(6), fixed fixed, address inet, stamp timestamptz, span interval, small int2,
   ratio real, loose text COLLATE folding, data bytea, uid uuid, oid oid);
-INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', '10.0.0.1', '2026-01-01 00:00Z', '1 hour', 7, 0.1, 'Hello', '\x0001', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 7),
-  (2, 'happy', 'y', 'cd', '10.0.0.2', '2026-01-02 23:00Z', '2 hours', 8, 0.2, 'other', '\x02', NULL, 8)`)
+INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', 'ab', '10.0.0.1', '2026-01-01 00:00Z', '1 hour', 7, 0.1, 'Hello', '\x0001', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 7),
+  (2, 'happy', 'y', 'cd', 'cd', '10.0.0.2', '2026-01-02 23:00Z', '2 hours', 8, 0.2, 'other', '\x02', NULL, 8)`)
 	db := open(t, settings(c, nil))
 	table := find(t, introspect(t, db), "public.t")
 	equal := func(name string, value database.Value) database.Condition {
@@ -235,6 +236,9 @@ INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', '10.0.0.1', '2026-01-01 00:00Z', '1
 		{"padded", equal("padded", "ab")},
 		{"padded ones", in("padded", "ab")},
 		{"end of a padded text", database.Match{Column: table.Column("padded"), Op: database.TextEndsWith, Text: "b"}},
+		{"padded, folded", database.Match{Column: table.Column("padded"), Op: database.TextEquals, Text: "AB", FoldCase: true}},
+		{"a padded domain, folded", database.Match{Column: table.Column("fixed"), Op: database.TextEquals, Text: "AB", FoldCase: true}},
+		{"end of a padded domain", database.Match{Column: table.Column("fixed"), Op: database.TextEndsWith, Text: "b"}},
 		{"address", equal("address", "10.0.0.1/32")},
 		{"instant in another zone", equal("stamp", "2026-01-01T02:00:00+02:00")},
 		{"interval", equal("span", "60 minutes")},

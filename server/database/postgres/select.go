@@ -77,17 +77,14 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 
 	x := exchange{db: d, conn: conn, session: sessionOf(conn)}
 	out, page, whole, err := x.read(guarded, plan, c, out)
-	if conn.TxStatus() == 'E' {
-		// The pool would throw the connection away otherwise; where this fails, it may.
-		_, _ = conn.Exec(guarded, "ROLLBACK").ReadAll()
-	}
+	x.leave(guarded)
 	if whole && timedOut(err) && ctx.Err() == nil {
 		switch {
 		case page.Total >= 0:
 			err = nil // the page told it
 		case plan.Total == database.TotalAuto:
-			page.Precision = database.TotalIsEstimated
-			page.Total, err = x.estimate(guarded, plan, c)
+			page.Total, page.Precision = x.estimate(guarded, plan, c)
+			err = ctx.Err()
 		}
 	}
 	if err == nil {
@@ -103,7 +100,14 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 	return nil, database.Page{}, d.readError(ctx, c, err)
 }
 
-// died is whether the connection is gone though nobody ended the call: it may have been dead when it was taken, and
+// leave ends a transaction that failed. The pool would throw the connection away otherwise; if this fails, it may.
+func (x exchange) leave(ctx context.Context) {
+	if x.conn.TxStatus() == 'E' {
+		_, _ = x.conn.Exec(ctx, "ROLLBACK").ReadAll()
+	}
+}
+
+// died reports whether the connection is gone though nobody ended the call: it may have been dead when it was taken, and
 // others of the pool with it.
 func (d *db) died(ctx, guarded context.Context, conn *pgconn.PgConn) bool {
 	if ctx.Err() != nil || guarded.Err() != nil || d.closed.Load() || !conn.IsClosed() {
@@ -118,7 +122,10 @@ func (d *db) readError(ctx context.Context, c *call, err error) *database.Error 
 	failure := database.AsError(err)
 	if failure.Code == database.Failed {
 		failure = d.statementError(ctx, err)
-		failure.Column = c.columnAtFault(err)
+		var answer *pgconn.PgError
+		if errors.As(err, &answer) {
+			c.blame(failure, answer)
+		}
 	}
 	if failure.Code == database.Changed {
 		// Other connections hold statements that were prepared for the tables as they were.
@@ -136,7 +143,7 @@ type exchange struct {
 	open bool
 }
 
-// unnamed is whether statements must not be prepared.
+// unnamed reports whether statements must not be prepared.
 func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
 
 // read sends everything at once and reads the answers. Where it returns whole, the page is there, and an error is about

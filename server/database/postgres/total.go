@@ -37,36 +37,50 @@ func settleTotal(plan *database.Select, page *database.Page) {
 	}
 }
 
-// timedOut is whether the server stopped a statement that took too long.
+// timedOut reports whether the server stopped a statement that took too long.
 func timedOut(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.Code == "57014"
 }
 
-// estimate asks the planner how many rows match the plan that c was made ready for.
-func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) (int64, error) {
-	var batch pgconn.Batch
-	before := x.begin(&batch)
-	batch.ExecParams("EXPLAIN (FORMAT JSON) "+c.sql.Matching(sqltext.PostgreSQL, plan), c.params.values[:c.sql.CountArgs], nil, nil, nil)
-	x.end(&batch)
-	results := x.conn.ExecBatch(ctx, &batch)
-	skip(results, before)
-	var text []byte
-	if results.NextResult() {
-		for reader := results.ResultReader(); reader.NextRow(); {
-			text = append(text, reader.Values()[0]...)
-		}
-	}
-	if err := results.Close(); err != nil {
-		return -1, err
+// estimate asks the planner how many rows match the plan that c was made ready for. A database that does not explain its
+// plans so leaves the total unknown: the page is worth more than that.
+func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) (int64, database.Precision) {
+	if x.db.unexplained.Load() {
+		return -1, database.TotalIsExact
 	}
 	var plans []struct {
 		Plan struct {
 			Rows float64 `json:"Plan Rows"`
 		}
 	}
-	if err := json.Unmarshal(text, &plans); err != nil || len(plans) != 1 {
-		return -1, &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database's estimate was not understood", Cause: err}
+	text, err := x.explain(ctx, plan, c)
+	if err != nil || json.Unmarshal(text, &plans) != nil || len(plans) != 1 {
+		x.leave(ctx)
+		x.db.unexplained.Store(err == nil || unsupported(err))
+		return -1, database.TotalIsExact
 	}
-	return int64(plans[0].Plan.Rows), nil
+	return int64(plans[0].Plan.Rows), database.TotalIsEstimated
+}
+
+func (x exchange) explain(ctx context.Context, plan *database.Select, c *call) (text []byte, err error) {
+	var batch pgconn.Batch
+	before := x.begin(&batch)
+	batch.ExecParams("EXPLAIN (FORMAT JSON) "+c.sql.Matching(sqltext.PostgreSQL, plan), c.params.values[:c.sql.CountArgs], nil, nil, nil)
+	x.end(&batch)
+	results := x.conn.ExecBatch(ctx, &batch)
+	skip(results, before)
+	if results.NextResult() {
+		for reader := results.ResultReader(); reader.NextRow(); {
+			text = append(text, reader.Values()[0]...)
+		}
+	}
+	return text, results.Close()
+}
+
+// unsupported reports whether the server does not know a statement: it speaks PostgreSQL's protocol, but is another. What a
+// function or trigger says has a context.
+func unsupported(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (answer.Code == "0A000" || answer.Code == "42601") && answer.Where == ""
 }

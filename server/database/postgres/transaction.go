@@ -145,18 +145,41 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 	return failure
 }
 
-// CheckConstraints implements database.Tx.
+// CheckConstraints implements database.Tx. A database that does not know how has no constraints that wait; the savepoint
+// lets the transaction go on then.
 func (t *transaction) CheckConstraints(ctx context.Context) error {
-	return t.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
+	if t.db.undeferred.Load() {
+		return nil
+	}
+	unknown := false
+	err := t.Savepoint(ctx, func() error {
+		err := t.send(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
+		if err == nil {
+			return nil
+		}
+		unknown = unsupported(err)
+		return t.db.writeError(ctx, err, nil, nil)
+	})
+	if unknown {
+		t.db.undeferred.Store(true)
+		return nil
+	}
+	return err
 }
 
 func (t *transaction) command(ctx context.Context, sql string) error {
-	guarded, cancel := t.db.guard(ctx, 1)
-	defer cancel()
-	if _, err := t.conn.Exec(guarded, sql).ReadAll(); err != nil {
+	if err := t.send(ctx, sql); err != nil {
 		return t.db.writeError(ctx, err, nil, nil)
 	}
 	return nil
+}
+
+// send runs a command; an error is the server's own.
+func (t *transaction) send(ctx context.Context, sql string) error {
+	guarded, cancel := t.db.guard(ctx, 1)
+	defer cancel()
+	_, err := t.conn.Exec(guarded, sql).ReadAll()
+	return err
 }
 
 // Select implements database.Tx. A count is exact: the transaction would not outlive one that takes too long.

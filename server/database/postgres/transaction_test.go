@@ -219,8 +219,13 @@ func TestTransactionsOfAReadOnlyDatabase(t *testing.T) {
 	table := find(t, introspect(t, db), "public.account")
 	databasetest.Execute(t, databasetest.URI(c), "ALTER DATABASE "+c.Database+" SET default_transaction_read_only = on")
 	other := open(t, settings(c, nil))
-	if e := within(t, other, func(tx database.Tx) error { return insert(t, tx, table, "id", int64(9)) }); e == nil || e.Code != database.Refused {
+	add := func(tx database.Tx) error { return insert(t, tx, table, "id", int64(9)) }
+	if e := within(t, other, add); e == nil || e.Code != database.Unreachable || e.Reason != contract.ReasonUnreachable || !strings.Contains(e.Message, "standby") {
 		t.Errorf("on a server that allows no changes: %v", e)
+	}
+	databasetest.Execute(t, databasetest.URI(c), "BEGIN READ WRITE; ALTER DATABASE "+c.Database+" SET default_transaction_read_only = off; COMMIT")
+	if e := within(t, other, add); e != nil {
+		t.Errorf("the old connections are still in use: %v", e)
 	}
 }
 

@@ -23,6 +23,10 @@ func (t columnType) describe(c *database.Column) {
 		c.Kind, c.Element = database.Array, kindOf(t.elementName, t.elementClass)
 	}
 	switch t.name {
+	case "bpchar":
+		c.Padded = true
+	case "bit", "varbit":
+		c.MaxLength = max(int(t.modifier), 0)
 	case "int2":
 		c.Bits = 16
 	case "int4":

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -93,6 +94,9 @@ func appendScalar(dst []byte, kind database.Kind, value []byte) []byte {
 		dst = appendBase64(dst, value)
 		return append(dst, '"')
 	case database.JSON:
+		if !utf8.Valid(value) {
+			value = bytes.ToValidUTF8(value, []byte("\uFFFD"))
+		}
 		return append(dst, value...)
 	}
 	return jsontext.AppendString(dst, value)

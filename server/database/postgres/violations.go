@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -10,10 +11,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// answered is whether the server said why it failed, and did not end the session with it.
+// answered reports whether the server said why it failed, and did not end the session with it. One that does not know
+// itself whether a statement was completed (40003) said nothing.
 func answered(err error) bool {
 	var answer *pgconn.PgError
-	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC"
+	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC" && answer.Code != "40003"
 }
 
 // writeError says why a statement of a transaction failed. c is the statement and table what it writes to, where they
@@ -25,7 +27,7 @@ func (d *db) writeError(ctx context.Context, err error, c *call, table *database
 	}
 	var answer *pgconn.PgError
 	if ctx.Err() == nil && !d.closed.Load() && errors.As(err, &answer) {
-		if violation := d.violation(answer, table); violation != nil {
+		if violation := d.violation(answer, c, table); violation != nil {
 			return &database.Error{
 				Code: database.Violated, Reason: reasonError, Message: violated[violation.Kind], Cause: forTheLog(answer), Violation: violation,
 			}
@@ -36,7 +38,7 @@ func (d *db) writeError(ctx context.Context, err error, c *call, table *database
 	}
 	e := d.statementError(ctx, err)
 	if c != nil {
-		e.Column = c.columnAtFault(err)
+		c.blame(e, answer)
 	}
 	if e.Code == database.Changed {
 		d.pool.Reset()
@@ -52,31 +54,32 @@ var violated = map[database.ViolationKind]string{
 	database.NotNullViolation:    "a value is required",
 	database.CheckViolation:      "a constraint of the database does not allow the value",
 	database.OtherViolation:      "a rule of the database does not allow the change",
+	database.ExclusionViolation:  "a constraint of the database does not allow the row beside another one",
+	database.PartitionViolation:  "the table has no partition for the row",
 }
 
-// violation returns what constraint an answer is about; nil where it is about none.
-func (d *db) violation(answer *pgconn.PgError, written *database.Table) *database.Violation {
+// violation returns what constraint an answer is about; nil if it is about none. c is the statement and written what it
+// writes to, where they are known.
+func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table) *database.Violation {
 	v := &database.Violation{Constraint: answer.ConstraintName}
-	switch answer.Code {
-	case "23505":
-		v.Kind = database.UniqueViolation
-	case "23503":
-		v.Kind = database.ForeignKeyViolation
-	case "23001":
-		v.Kind = database.ReferencedViolation
-	case "23502":
-		v.Kind = database.NotNullViolation
-	case "23514":
-		v.Kind = database.CheckViolation
-	case "23P01", "23000", "44000", "P0001", "27000", "09000":
-		// Exclusion constraints, views WITH CHECK OPTION, and what triggers refuse.
+	if raised(answer) {
+		v.Message = answer.Message
+	}
+	switch kind, ok := violationKinds[answer.Code]; {
+	case ok:
+		v.Kind = kind
+	case v.Message != "" && !meant(answer.Code):
+		// A trigger's or procedure's own error.
 	default:
 		return nil
+	}
+	if v.Kind == database.CheckViolation && strings.HasPrefix(answer.Routine, "ExecFindPartition") {
+		v.Kind = database.PartitionViolation
 	}
 	known := d.known.Load()
 	v.Table = known.resolve(answer.SchemaName, answer.TableName, written)
 	if v.Table != nil {
-		v.Columns = known.columns(v.Table, answer)
+		v.Columns = known.columns(v.Table, answer, v.Kind)
 	}
 	// The server tells of a foreign key's own table in both directions; its words, where they are English, and what was
 	// written tell which it is.
@@ -86,7 +89,40 @@ func (d *db) violation(answer *pgconn.PgError, written *database.Table) *databas
 	if v.Table == nil {
 		v.Table = written
 	}
+	if len(v.Columns) == 0 && c != nil { // a domain's check belongs to no table
+		if arg, _ := c.atFault(answer); arg != nil && arg.Column != nil {
+			v.Columns = []*database.Column{arg.Column}
+		}
+	}
 	return v
+}
+
+// violationKinds are the kinds by SQLSTATE. Views WITH CHECK OPTION and what triggers and procedures refuse have none of
+// their own.
+var violationKinds = map[string]database.ViolationKind{
+	"23505": database.UniqueViolation, "23503": database.ForeignKeyViolation, "23001": database.ReferencedViolation,
+	"23502": database.NotNullViolation, "23514": database.CheckViolation, "23P01": database.ExclusionViolation,
+	"23000": database.OtherViolation, "44000": database.OtherViolation, "27000": database.OtherViolation, "09000": database.OtherViolation,
+	"P0001": database.OtherViolation, "P0002": database.OtherViolation, "P0003": database.OtherViolation, "P0004": database.OtherViolation,
+	"38000": database.OtherViolation,
+}
+
+// raised reports whether people wrote the words of an answer, with RAISE or a SQLSTATE that only applications use.
+func raised(answer *pgconn.PgError) bool {
+	return answer.Routine == "exec_stmt_raise" || answer.Code == "P0001" || len(answer.Code) == 5 && !understood(answer.Code)
+}
+
+// meant reports whether a SQLSTATE says more than the words that were raised with it: try again, ask for a right.
+func meant(code string) bool {
+	return code == "55P03" || slices.Contains([]string{"08", "40", "42", "53", "57"}, code[:min(2, len(code))])
+}
+
+// serversClasses are the classes of SQLSTATE that the server and the SQL standard use.
+const serversClasses = " 00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX "
+
+// understood reports whether a SQLSTATE is of such a class.
+func understood(code string) bool {
+	return strings.Contains(serversClasses, " "+code[:min(2, len(code))]+" ")
 }
 
 // forTheLog is an answer without details, statements and, where they may hold a row's value, words: the log is no place
@@ -102,33 +138,14 @@ func forTheLog(answer *pgconn.PgError) *pgconn.PgError {
 	return short
 }
 
-// tellsValues is whether the words of an answer may hold a row's value or a statement's text.
+// tellsValues reports whether the words of an answer may hold a row's value or a statement's text.
 func tellsValues(answer *pgconn.PgError) bool {
 	switch answer.Code[:min(2, len(answer.Code))] {
 	case "22", "23", "27", "38", "39", "44", "P0", "HV":
 		return true
 	}
 	// A syntax error quotes the statement; a trigger may raise any code, with any words.
-	return answer.Code == "42601" || answer.Routine == "exec_stmt_raise"
-}
-
-// columnAtFault returns the column of the bound value that the server complains of, where it tells.
-func (c *call) columnAtFault(err error) *database.Column {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || !aboutParameter(answer) {
-		return nil
-	}
-	number := 0
-	for _, digit := range answer.Where[len(parameterPrefix):] {
-		if digit < '0' || digit > '9' {
-			break
-		}
-		number = 10*number + int(digit-'0')
-	}
-	if number < 1 || number > len(c.sql.Args) {
-		return nil
-	}
-	return c.sql.Args[number-1].Column
+	return answer.Code == "42601" || raised(answer)
 }
 
 // known is what introspection found last, to tell of which columns a violation speaks.
@@ -160,7 +177,7 @@ func (k *known) resolve(schema, name string, written *database.Table) *database.
 
 // columns returns the columns that a violation is about, by their names in its table: a partition's constraints have
 // names of their own.
-func (k *known) columns(table *database.Table, answer *pgconn.PgError) []*database.Column {
+func (k *known) columns(table *database.Table, answer *pgconn.PgError, kind database.ViolationKind) []*database.Column {
 	if answer.ColumnName != "" {
 		if c := table.Column(answer.ColumnName); c != nil {
 			return []*database.Column{c}
@@ -173,19 +190,24 @@ func (k *known) columns(table *database.Table, answer *pgconn.PgError) []*databa
 			return nil
 		}
 	}
+	if kind == database.PartitionViolation {
+		return sameColumns(table, k.partitionedBy[said])
+	}
 	for _, constraint := range said.Constraints {
-		if constraint.Name != answer.ConstraintName {
-			continue
+		if constraint.Name == answer.ConstraintName {
+			return sameColumns(table, constraint.Columns)
 		}
-		columns := make([]*database.Column, 0, len(constraint.Columns))
-		for _, column := range constraint.Columns {
-			c := table.Column(column.Name)
-			if c == nil {
-				return nil
-			}
-			columns = append(columns, c)
-		}
-		return columns
 	}
 	return nil
+}
+
+// sameColumns returns a table's columns of the names of another's; nil if one is missing.
+func sameColumns(table *database.Table, others []*database.Column) []*database.Column {
+	columns := make([]*database.Column, len(others))
+	for i, other := range others {
+		if columns[i] = table.Column(other.Name); columns[i] == nil {
+			return nil
+		}
+	}
+	return columns
 }

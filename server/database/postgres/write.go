@@ -18,11 +18,8 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	}
 	if !c.sql.Returns {
 		added, err := t.run(ctx, c, plan.Into.Table())
-		switch {
-		case err != nil:
+		if err != nil || added == 0 {
 			return out, err
-		case added == 0:
-			return out, keptOut()
 		}
 		return append(out, "{}"...), nil
 	}
@@ -37,24 +34,14 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 		return out, t.db.writeError(ctx, err, c, plan.Into.Table())
 	}
 	read := database.Select{Output: plan.Returning, Limit: 1}
-	extended, page, err := c.rows.read(reader, &read, out)
+	extended, _, err := c.rows.read(reader, &read, out)
 	if _, closeErr := reader.Close(); closeErr != nil {
 		err = closeErr
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return out, t.db.writeError(ctx, err, c, plan.Into.Table())
-	case page.Count == 0:
-		return out, keptOut()
 	}
 	return extended, nil
-}
-
-// keptOut is the error of an insert that the server took without adding a row.
-func keptOut() error {
-	return &database.Error{
-		Code: database.Refused, Reason: reasonError, Message: "the database did not add the row: a rule or trigger of the table kept it out",
-	}
 }
 
 // Update implements database.Tx.

@@ -28,7 +28,7 @@ func TestValuesAreWritten(t *testing.T) {
 		{"boolean", "boolean", true, `true`},
 		{"text", "text", "a 'b' \"c\" \\ \n é 🎉", `"a 'b' \"c\" \\ \n é 🎉"`},
 		{"varchar", "varchar(3)", "äöü", `"äöü"`},
-		{"padded", "char(4)", "ab", `"ab  "`},
+		{"padded", "char(4)", "ab", `"ab"`},
 		{"date", "date", "2026-02-28", `"2026-02-28"`},
 		{"date BC", "date", "0044-03-15 BC", `"0044-03-15 BC"`},
 		{"time", "time", "12:34:56.5", `"12:34:56.5"`},

@@ -2,7 +2,6 @@ package sqltext
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -33,7 +32,13 @@ func (postgresql) returning() bool         { return true }
 func (postgresql) readsWritten() bool      { return true }
 func (postgresql) deleteFrom() string      { return "DELETE FROM " }
 
-func (postgresql) output(w *writer, c *database.Column) { w.column(c) }
+// output casts character columns, which are padded with blanks: the cast takes them off.
+func (postgresql) output(w *writer, c *database.Column) {
+	w.column(c)
+	if c.Padded {
+		w.text("::text")
+	}
+}
 
 func (postgresql) compare(w *writer, c database.Compare) {
 	w.column(c.Column)
@@ -137,8 +142,7 @@ func (postgresql) subject(w *writer, m database.Match) {
 		w.text(`::text COLLATE "default"`)
 	case m.Column.LooseCollation:
 		w.text(`::text COLLATE "C"`)
-	case m.Column.Kind == database.Enum, strings.HasPrefix(m.Column.NativeType, "character("):
-		// Character columns are padded with blanks, which are no part of the value; the cast takes them off.
+	case m.Column.Kind == database.Enum, m.Column.Padded:
 		w.text("::text")
 	}
 }

@@ -13,7 +13,7 @@ import (
 var (
 	id        = &database.Column{Name: "id", Kind: database.Integer, NativeType: "bigint"}
 	title     = &database.Column{Name: "title", Kind: database.Text, NativeType: "text"}
-	code      = &database.Column{Name: "code", Kind: database.Text, NativeType: "character(8)"}
+	code      = &database.Column{Name: "code", Kind: database.Text, NativeType: "character(8)", Padded: true}
 	email     = &database.Column{Name: "email", Kind: database.Text, NativeType: "citext", LooseCollation: true}
 	status    = &database.Column{Name: "status", Kind: database.Enum, NativeType: "mood"}
 	price     = &database.Column{Name: "price", Kind: database.Decimal, NativeType: "numeric(8,2)"}
