@@ -62,7 +62,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		i.schemas = append(slices.Clone(i.schemas), audit.Schema)
 	}
 	for _, read := range []func(context.Context) error{
-		i.readOtherSchemas, i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readChecks, i.readDeletable,
+		optional(i.readOtherSchemas), i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, optional(i.readChecks), i.readDeletable,
 	} {
 		if err := read(ctx); err != nil {
 			return nil, nil, err
@@ -71,6 +71,16 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	i.tellBooleans()
 	i.sortTables(s)
 	return s, i, nil
+}
+
+// optional is a step of the introspection that a server may have no tables for, and that can be done without.
+func optional(read func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := read(ctx); !isLacking(err) {
+			return err
+		}
+		return nil
+	}
 }
 
 // sortTables tells the tables that are served from those that have foreign keys to them, by one step or several.

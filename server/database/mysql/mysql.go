@@ -40,6 +40,8 @@ type db struct {
 	schema atomic.Pointer[database.Schema]
 	// generation counts how often the server turned out to be read-only; connections of an earlier one are not used again.
 	generation atomic.Int64
+	// lacking are the names of settings that the server does not know.
+	lacking sync.Map
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc
