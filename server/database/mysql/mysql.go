@@ -4,7 +4,7 @@
 // prepared, and values that go from the wire into the answer. A statement whose caller went away is killed on the server
 // by a second connection.
 //
-// What is said here of MySQL 8 alone follows its manual; the tests run on MariaDB.
+// The tests run on either: on the server that MCP_TEST_MARIADB leads to.
 //
 // Package server's wiring imports it, and nothing else.
 package mysql
