@@ -158,15 +158,14 @@ func ParseText(c *database.Column, text string) (database.Value, error) {
 	return text, check(c, text, ok)
 }
 
-// parseTruth reads true or false; and a number, if the engine stores the column as an integer (MySQL's tinyint(1)), of which
-// 0 and 1 are false and true: such a column may hold others, which are shown as they are, and taken back.
+// parseTruth reads true or false; and a number other than 0 and 1, if the engine stores the column as an integer (MySQL's
+// tinyint(1)): such a column may hold one, which is shown as it is, and taken back.
 func parseTruth(c *database.Column, text string) (database.Value, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && c.Bits > 0 && n != 0 && n != 1 {
 		return n, nil
 	}
-	truth := text == "true" || c.Bits > 0 && text == "1"
-	if truth || text == "false" || c.Bits > 0 && text == "0" {
-		return truth, nil
+	if text == "true" || text == "false" {
+		return text == "true", nil
 	}
 	return nil, fmt.Errorf("must be %s, not %s", form(c), Excerpt([]byte(text)))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,19 +146,53 @@ func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	if d.settings.ReadOnly {
 		isolation += ", READ ONLY"
 	}
-	settings := "SET SESSION sql_mode = '" + sqlMode + "', time_zone = '+00:00', lc_messages = 'en_US', autocommit = 1"
-	if timeout := d.statementTimeout(); timeout > 0 {
-		settings += fmt.Sprintf(", innodb_lock_wait_timeout = %d", max(int(timeout.Seconds()/2), 1))
-		if c.mariaDB {
-			settings += fmt.Sprintf(", max_statement_time = %.3f", max(timeout.Seconds(), 0.001))
-		} else {
-			settings += fmt.Sprintf(", max_execution_time = %d", max(timeout.Milliseconds(), 1))
-		}
-	}
-	if err := c.exec(limited, settings); err != nil {
+	if err := d.setSession(limited, c); err != nil {
 		return err
 	}
 	return c.exec(limited, isolation)
+}
+
+// required are the settings of a session without which plans mean something else.
+const required = "sql_mode = '" + sqlMode + "', time_zone = '+00:00', autocommit = 1"
+
+// setSession gives the session its settings, in one statement. Those that the server turns out to lack are left out from
+// then on.
+func (d *db) setSession(ctx context.Context, c *conn) error {
+	wanted := slices.DeleteFunc(d.optionalSettings(c.mariaDB), func(setting string) bool {
+		_, lacking := d.lacking.Load(settingName(setting))
+		return lacking
+	})
+	err := c.exec(ctx, "SET SESSION "+strings.Join(append([]string{required}, wanted...), ", "))
+	if !isLacking(err) || len(wanted) == 0 {
+		return err
+	}
+	for _, setting := range wanted {
+		if err := c.exec(ctx, "SET SESSION "+setting); isLacking(err) {
+			d.lacking.Store(settingName(setting), true)
+		} else if err != nil {
+			return err
+		}
+	}
+	return c.exec(ctx, "SET SESSION "+required)
+}
+
+func settingName(setting string) string {
+	name, _, _ := strings.Cut(setting, " ")
+	return name
+}
+
+// optionalSettings are those that a server may lack which speaks MySQL's protocol, and is none of the two.
+func (d *db) optionalSettings(mariaDB bool) []string {
+	all := []string{"lc_messages = 'en_US'"}
+	timeout := d.statementTimeout()
+	if timeout <= 0 {
+		return all
+	}
+	all = append(all, fmt.Sprintf("innodb_lock_wait_timeout = %d", max(int(timeout.Seconds()/2), 1)))
+	if mariaDB {
+		return append(all, fmt.Sprintf("max_statement_time = %.3f", max(timeout.Seconds(), 0.001)))
+	}
+	return append(all, fmt.Sprintf("max_execution_time = %d", max(timeout.Milliseconds(), 1)))
 }
 
 // killOn stops what runs on a connection, by another to the same server.

@@ -123,6 +123,17 @@ func (d *db) timedOut(cause error) *database.Error {
 	}
 }
 
+// isLacking reports whether an error says that the server does not know what it was asked: servers that speak MySQL's
+// protocol (TiDB, Vitess and others) may lack some of its variables, tables and statements.
+func isLacking(err error) bool {
+	switch number(err) {
+	case errBadField, errSyntax, errUnknownTable, errNoSuchTable, errUnknownVariable, errWrongVariableValue, errNotSupported,
+		errVariableIsReadOnly:
+		return true
+	}
+	return false
+}
+
 // isReadOnly reports whether a server takes no writes at all: it is, or has become, another one's replica.
 func isReadOnly(answer *mysql.MySQLError) bool {
 	switch answer.Number {

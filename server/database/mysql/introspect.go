@@ -62,7 +62,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		i.schemas = append(slices.Clone(i.schemas), audit.Schema)
 	}
 	for _, read := range []func(context.Context) error{
-		i.readOtherSchemas, i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readChecks, i.readDeletable,
+		optional(i.readOtherSchemas), i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, optional(i.readChecks), i.readDeletable,
 	} {
 		if err := read(ctx); err != nil {
 			return nil, nil, err
@@ -71,6 +71,16 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	i.tellBooleans()
 	i.sortTables(s)
 	return s, i, nil
+}
+
+// optional is a step of the introspection that a server may have no tables for, and that can be done without.
+func optional(read func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := read(ctx); !isLacking(err) {
+			return err
+		}
+		return nil
+	}
 }
 
 // sortTables tells the tables that are served from those that have foreign keys to them, by one step or several.
@@ -111,6 +121,10 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 		err := i.conn.texts(ctx, strings.ReplaceAll(otherSchemasQuery, "IN ()", in), slices.Concat(i.schemas, i.schemas), func(v []string) {
 			others = append(others, v[0])
 		})
+		switch number(err) {
+		case errStatementTimeout, errQueryTimeout:
+			return nil // MariaDB looks into every table that there is; the keys hold whether or not they are known here
+		}
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,7 @@
 // prepared, and values that go from the wire into the answer. A statement whose caller went away is killed on the server
 // by a second connection.
 //
-// What is said here of MySQL 8 alone follows its manual; the tests run on MariaDB.
+// The tests run on either: on the server that MCP_TEST_MARIADB leads to.
 //
 // Package server's wiring imports it, and nothing else.
 package mysql
@@ -40,6 +40,8 @@ type db struct {
 	schema atomic.Pointer[database.Schema]
 	// generation counts how often the server turned out to be read-only; connections of an earlier one are not used again.
 	generation atomic.Int64
+	// lacking are the names of settings that the server does not know.
+	lacking sync.Map
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc

@@ -17,6 +17,7 @@ const (
 	errShutdown               = 1053
 	errBadField               = 1054
 	errDuplicate              = 1062
+	errSyntax                 = 1064
 	errUnknownTable           = 1109
 	errTableFull              = 1114
 	errRowTooLarge            = 1118
@@ -26,6 +27,7 @@ const (
 	errColumnDenied           = 1143
 	errNoSuchTable            = 1146
 	errPacketTooLarge         = 1153
+	errUnknownVariable        = 1193
 	errTooManyUserConnections = 1203
 	errLockWaitTimeout        = 1205
 	errDeadlock               = 1213
@@ -33,6 +35,9 @@ const (
 	errForeignKeyParent       = 1217
 	errUserLimit              = 1226
 	errSpecialDenied          = 1227
+	errWrongVariableValue     = 1231
+	errNotSupported           = 1235
+	errVariableIsReadOnly     = 1238
 	errNotSupportedAuth       = 1251
 	errCollationCharset       = 1253
 	errRangeOfColumn          = 1264

@@ -36,7 +36,7 @@ func (i *introspection) readDeletable(ctx context.Context) error {
 	for name, table := range i.tables {
 		may := granted[tableName{}] || granted[tableName{name.schema, ""}] || granted[name]
 		if !may && table.Writable {
-			if may, err = i.mayDelete(table); err != nil {
+			if may, err = i.mayDelete(ctx, table); err != nil {
 				return err
 			}
 		}
@@ -48,7 +48,11 @@ func (i *introspection) readDeletable(ctx context.Context) error {
 }
 
 // mayDelete reports whether the server takes a deletion; nothing is run.
-func (i *introspection) mayDelete(table *database.Table) (bool, error) {
+func (i *introspection) mayDelete(ctx context.Context, table *database.Table) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	defer i.conn.watch(ctx)()
 	statement, err := i.conn.raw.Prepare(sqltext.NoDeletion(i.conn.dialect(), table))
 	if err == nil {
 		_ = statement.Close()

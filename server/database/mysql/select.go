@@ -116,7 +116,9 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 		return true
 	})
 	if n := number(err); plan.Total == database.TotalAuto && (n == errStatementTimeout || n == errQueryTimeout) && limited.Err() == nil {
-		err = d.estimate(limited, connection, plan, c, page)
+		if err = d.estimate(limited, connection, plan, c, page); isLacking(err) {
+			err = nil // the total remains unknown
+		}
 	}
 	if err != nil {
 		return d.statementError(ctx, limited, err, nil)
@@ -139,6 +141,9 @@ func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 	return fmt.Appendf(nil, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", max(budget.Milliseconds(), 1), strings.TrimPrefix(string(sql), "SELECT "))
 }
 
+// explained is how many columns an EXPLAIN has at least; where it has fewer (TiDB), it is another table.
+const explained = 10
+
 // estimate asks the planner how many rows it expects of the plan's own table.
 func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
 	// MySQL's table always tells which part of the rows is expected to remain; MariaDB's where it is asked.
@@ -149,6 +154,9 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 	sql := explain + c.sql.Matching(connection.dialect(), plan)
 	var rows, product float64 = -1, -1
 	err := connection.query(ctx, []byte(sql), c.args[:c.sql.CountArgs], func(v []driver.Value) bool {
+		if len(v) < explained {
+			return false
+		}
 		// The last columns are rows, filtered and Extra.
 		expected := float(v[len(v)-3]) * float(v[len(v)-2]) / 100
 		if text(v[2]) == "t0" {

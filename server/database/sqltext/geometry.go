@@ -135,7 +135,22 @@ func (r *geometryReader) list(element func() bool, least, most int) bool {
 	return n >= least && (most == 0 || n <= most) && r.sign(')')
 }
 
-func (r *geometryReader) position() bool { return r.number() && r.number() }
+func (r *geometryReader) position() bool {
+	_, ok := r.numbers()
+	return ok
+}
+
+// numbers reads the two numbers of a position, and returns their texts.
+func (r *geometryReader) numbers() (at [2]string, ok bool) {
+	for i := range at {
+		before := r.space()
+		if !r.number() {
+			return at, false
+		}
+		at[i] = before[:len(before)-len(r.rest)]
+	}
+	return at, true
+}
 
 // multiPosition reads a position, which may stand in parentheses.
 func (r *geometryReader) multiPosition() bool {
@@ -163,16 +178,9 @@ func (r *geometryReader) polygon() bool { return r.list(r.ring, 1, 0) }
 func (r *geometryReader) ring() bool {
 	var all [][2]string
 	position := func() bool {
-		var at [2]string
-		for i := range at {
-			before := r.space()
-			if !r.number() {
-				return false
-			}
-			at[i] = before[:len(before)-len(r.rest)]
-		}
+		at, ok := r.numbers()
 		all = append(all, at)
-		return true
+		return ok
 	}
 	if !r.list(position, 4, 0) {
 		return false
