@@ -14,9 +14,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
@@ -35,10 +37,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// wideRows fill a table with 1,000 rows of 16 KiB.
+// wideRows fill a table with 1,000 rows of 16 KiB, and another with 4,000 rows of five times 4 KiB that go with one of them.
 const wideRows = bookshop + `
-create table wide (id integer primary key, body text not null);
-insert into wide with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000) select i, hex(zeroblob(8192)) from n;
+create table wide (id integer primary key, body text not null, body2 text not null);
+insert into wide with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)
+select i, hex(zeroblob(4096)), hex(zeroblob(4096)) from n;
+create table part (id integer primary key, wide_id integer references wide (id) on delete cascade, a text, b text, c text, d text, e text);
+insert into part with recursive n (i) as (select 1 union all select i + 1 from n where i < 4000)
+select i, 1, hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)) from n;
 `
 
 // beVictim serves an endpoint with a pod's default limits until its input ends. It says where on its output.
@@ -54,11 +60,18 @@ func beVictim() {
 	c := config()
 	c.Endpoint.Database.MaxConnections = 8
 	c.Endpoint.Limits.MaxBodyBytes, c.Endpoint.Limits.MaxConcurrentRequests = 4<<20, 200
-	wide := c.Models[0]
-	wide.Exposure, wide.Name, wide.Table, wide.VerboseName, wide.VerboseNamePlural = "wide", "wide", "wide", "wide", "wides"
-	c.Models = append(c.Models, wide)
+	for name, column := range map[string]string{"wide": "body", "part": "a"} {
+		m := c.Models[0]
+		m.Exposure, m.Name, m.Table, m.VerboseName, m.VerboseNamePlural = name, name, name, name, name+"s"
+		m.Actions = []contract.Action{{
+			Name: "touch", Requires: []string{"change"}, Confirm: &contract.Confirmation{},
+			Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: column, Source: contract.SourceValue, Value: "x"}}},
+		}}
+		c.Models = append(c.Models, m)
+	}
+	c.Endpoint.Audit = &contract.AuditTable{Name: "audit"}
 	c.Tokens[2].Rules[0].Verbs = []string{"*"} // the reader's, which all others have, too
-	db := sqlite.Open(database.Settings{Database: c.Endpoint.Database, SQLitePath: filepath.Join(dir, "db.sqlite"), SQLiteInitDir: dir})
+	db := sqlite.Open(database.Settings{Database: c.Endpoint.Database, Audit: c.Endpoint.Audit, SQLitePath: filepath.Join(dir, "db.sqlite"), SQLiteInitDir: dir})
 	defer db.Close()
 	server := httptest.NewServer(newEndpointOver(&testing.T{}, c, db))
 	fmt.Println(server.Listener.Addr())
@@ -127,7 +140,7 @@ func (v *victim) open(length int, body string) net.Conn {
 	}
 	v.t.Cleanup(func() { conn.Close() })
 	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
-	_, _ = fmt.Fprintf(conn, "POST /mcp/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", readerToken, length, body)
+	_, _ = fmt.Fprintf(conn, "POST /mcp/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", readerToken, length, body)
 	return conn
 }
 
@@ -204,6 +217,37 @@ func TestBodiesThatAreManyValues(t *testing.T) {
 	} {
 		atOnce(20, func() { v.open(len(body), body) })
 		time.Sleep(2 * time.Second)
+		v.survives()
+	}
+}
+
+func TestCallsOverManyWideRows(t *testing.T) {
+	v := startVictim(t)
+	ids := make([]string, 1000)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i + 1)
+	}
+	all := "[" + strings.Join(ids, ",") + "]"
+	for _, c := range []struct{ tool, arguments, says string }{
+		{"action_wide", `{"action":"touch","ids":` + all + `}`, "call it with fewer ids"},
+		{"action_part", `{"action":"touch","ids":[` + strings.Join(ids[:100], ",") + `]}`, "requires_confirmation"},
+		{"action_wide", `{"action":"delete_selected","ids":` + all + `}`, "too large for one call"},
+		{"delete_wide", `{"id":1,"dry_run":true}`, "too large for one call"},
+	} {
+		body := `{"method":"tools/call","name":"` + c.tool + `","arguments":` + c.arguments + `}`
+		var said atomic.Bool
+		var other atomic.Value
+		atOnce(12, func() {
+			answer, err := io.ReadAll(v.open(len(body), body))
+			if err == nil && strings.Contains(string(answer), c.says) {
+				said.Store(true)
+			} else {
+				other.Store(string(answer))
+			}
+		})
+		if !said.Load() {
+			t.Errorf("%s: %.600s", c.tool, other.Load())
+		}
 		v.survives()
 	}
 }

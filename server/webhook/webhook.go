@@ -95,7 +95,7 @@ func New(options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard(options.AllowLoopback)}
+	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard{options.AllowLoopback, net.InterfaceAddrs}.control}
 	return &Client{
 		now: options.Now,
 		client: &http.Client{
