@@ -24,7 +24,7 @@ type exchange struct {
 	header   http.Header
 	token    *access.Token
 	protocol protocol
-	// inBatch is whether the message at hand is one of several.
+	// inBatch reports whether the message is part of a batch.
 	inBatch bool
 
 	arriving arrival
@@ -37,7 +37,7 @@ type exchange struct {
 	// holder is the token's name in the budgets; reading, place and sending are what the request holds of them.
 	holder                  string
 	reading, place, sending int64
-	// retryAfter is how long the token must wait where the status is 429.
+	// retryAfter is how long the token must wait if the status is 429.
 	retryAfter time.Duration
 
 	// form and method are labels for metrics and the log, of bounded sets.
@@ -91,7 +91,7 @@ func (x *exchange) dropBody() {
 	}
 }
 
-// callTool runs one tool, and tells those who count and log what became of it.
+// callTool runs one tool, and counts and logs its outcome.
 func (x *exchange) callTool(name string, arguments []byte) admin.Result {
 	result := x.callWithinRate(name, arguments)
 	outcome := telemetry.OutcomeOK
@@ -124,14 +124,14 @@ func (x *exchange) readmit() bool {
 	return x.token != nil
 }
 
-// readFrom reads a resource, and tells those who log what became of it.
+// readFrom reads a resource, and logs its outcome.
 func (x *exchange) readFrom(uri string) admin.Result {
 	result := x.endpoint.ReadResource(share.WithName(x.ctx, x.holder), x.token, uri)
 	x.note("resource", uri, result)
 	return result
 }
 
-// note tells of a call that the database failed, unless because its client went away.
+// note logs a call that failed in the database, unless its client went away.
 func (x *exchange) note(kind, name string, result admin.Result) {
 	if result.Cause == nil || x.ctx.Err() != nil {
 		return

@@ -17,7 +17,7 @@ import (
 
 // Options are what a Handler needs. All but Now are required.
 type Options struct {
-	// Endpoint returns the endpoint of the moment; false where there is no Config to answer from.
+	// Endpoint returns the endpoint of the moment; false if there is no Config to answer from.
 	Endpoint func() (Endpoint, bool)
 	// DatabaseTrouble is told when a call found the database away, or without what the snapshot was built from. It
 	// must not block.
@@ -106,7 +106,7 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 		return
 	}
 	if !open {
-		// Where the endpoint lies is not known, but what asks for the service's health is plain all the same.
+		// The base path is not known yet, but a request for the service's health can be told by its end.
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), healthPath) {
 			h.health(a, r)
 			return
@@ -218,7 +218,7 @@ func refuseBusy(a *answer) {
 	a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
 }
 
-// authenticate finds the request's token in x.endpoint; where there is none, it answers and is false.
+// authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false.
 func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
 	if x.token == nil {
@@ -228,13 +228,13 @@ func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	return x.token != nil
 }
 
-// refuseClosed answers where there is no Config to answer from.
+// refuseClosed answers if there is no Config to answer from.
 func refuseClosed(a *answer) {
 	a.header("Retry-After", retryAfter)
 	a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
 }
 
-// authorization returns the one Authorization header; "" where there is none, or more than one.
+// authorization returns the one Authorization header; "" if there is none, or more than one.
 func authorization(header http.Header) string {
 	if values := header["Authorization"]; len(values) == 1 {
 		return values[0]
