@@ -87,6 +87,9 @@ type victim struct {
 
 func startVictim(t *testing.T) *victim {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a server under attack takes its time")
+	}
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("the memory of a process is read from /proc")
 	}
