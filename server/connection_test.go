@@ -161,7 +161,8 @@ func TestRequestsBeyondTheLimitAreToldWhenToComeBack(t *testing.T) {
 	r, w := startWaiting(t, nil)
 	const limit = 3
 	c := config(1)
-	c.Endpoint.Limits.MaxConcurrentRequests = limit
+	c.Endpoint.Limits.MaxConcurrentRequests = limit + 1 // of which one is left to other tokens
+	c.Endpoint.Database.MaxConnections = limit + 1
 	r.apply(source.Update{Config: c})
 	r.untilReady()
 	answered := make(chan int, limit)

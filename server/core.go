@@ -23,7 +23,7 @@ type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
-	// hooks is nil where webhooks may not be on this machine.
+	// hooks is nil if webhooks may not be on this machine.
 	hooks *webhook.Client
 	open  func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
@@ -37,36 +37,37 @@ type core struct {
 	// known is the newest update. New connections to the database read their credentials from it.
 	known atomic.Pointer[source.Update]
 
-	// certificate is nil where the endpoint's port does not speak TLS.
+	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
 
 	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
 	look, trouble chan struct{}
 
 	mu sync.Mutex
-	// db is nil where there is no Config to open one by.
+	// db is nil if there is no Config to open one by.
 	db      *openDatabase
 	retired retirement
 	// schema is the last one seen of the database that target names; nil: none yet.
-	schema   *database.Schema
-	target   target
-	database contract.DatabaseStatus
+	schema *database.Schema
+	target target
+	// databaseStatus is what the status says of the database.
+	databaseStatus contract.DatabaseStatus
 	// ready never becomes false again.
 	ready bool
 }
 
 func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	c := &core{
-		log:           s.Log,
-		metrics:       metrics,
-		audit:         audit.NewLog(cmp.Or(s.Audit, s.Log)),
-		open:          s.OpenDatabase,
-		sqliteFile:    s.SQLiteFile,
-		sqliteInitDir: s.SQLiteInitDir,
-		status:        newBoard(),
-		look:          make(chan struct{}, 1),
-		trouble:       make(chan struct{}, 1),
-		database:      contract.DatabaseStatus{Reason: contract.ReasonConnecting},
+		log:            s.Log,
+		metrics:        metrics,
+		audit:          audit.NewLog(cmp.Or(s.Audit, s.Log)),
+		open:           s.OpenDatabase,
+		sqliteFile:     s.SQLiteFile,
+		sqliteInitDir:  s.SQLiteInitDir,
+		status:         newBoard(),
+		look:           make(chan struct{}, 1),
+		trouble:        make(chan struct{}, 1),
+		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 	}
 	if c.open == nil {
 		c.open = openEngine
@@ -82,7 +83,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	return c
 }
 
-// apply takes what the source says. Access changes are in force when it returns, whatever the database does.
+// apply takes an update of the source. Access changes are in force when it returns, whatever the database does.
 func (c *core) apply(update source.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +103,7 @@ func (c *core) apply(update source.Update) {
 	c.publish()
 }
 
-// introspected takes what came of reading the schema of db.
+// introspected takes the schema that was read from db, or the error.
 func (c *core) introspected(db *openDatabase, schema *database.Schema, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,14 +121,14 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 	} else {
 		e := database.AsError(err)
 		if e.Code == database.Busy && c.schema != nil {
-			return // It has so much to do that it must be there.
+			return // Busy means reachable.
 		}
-		status = c.database
+		status = c.databaseStatus
 		status.Reason, status.Message = cmp.Or(e.Reason, contract.ReasonDatabaseError), e.Message
 	}
-	if status != c.database {
+	if status != c.databaseStatus {
 		c.logDatabase(status, err)
-		c.database = status
+		c.databaseStatus = status
 	}
 	c.publish()
 }
@@ -152,7 +153,7 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 // publish tells what is known to whoever asks for the status.
 func (c *core) publish() {
 	known := c.known.Load()
-	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.database}
+	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
 	if c.certificate != nil {
 		status.Certificate = c.certificate.status()
 		status.Ready = c.ready && status.Certificate.InUse

@@ -58,7 +58,7 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 	return t
 }
 
-// sameTables is whether the schema of one target is that of another. Its audit table is part of it: nothing may be
+// sameTables reports whether the schema of one target is that of another. Its audit table is part of it: nothing may be
 // written before the one that is asked for is known.
 func (t target) sameTables(other target) bool {
 	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) && reflect.DeepEqual(t.audit, other.audit) &&
@@ -79,11 +79,12 @@ func (c *core) reopen(update *source.Update) bool {
 	c.retire()
 	if !wanted.sameTables(c.target) {
 		c.schema = nil
-		c.database = contract.DatabaseStatus{Reason: contract.ReasonConnecting}
+		c.databaseStatus = contract.DatabaseStatus{Reason: contract.ReasonConnecting}
 	}
 	c.target = wanted
 	ctx, cancel := context.WithCancel(context.Background())
-	c.db = &openDatabase{c.open(wanted.engine, c.settingsFor(wanted)), ctx, cancel}
+	db := newSharedDatabase(c.open(wanted.engine, c.settingsFor(wanted)), wanted.engine, wanted.settings.MaxConnections)
+	c.db = &openDatabase{db, ctx, cancel}
 	return true
 }
 

@@ -67,6 +67,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Log:             s.Log,
 		Audit:           core.audit,
 		Version:         s.Version,
+		PieceTime:       s.patience.request,
 	})), s.Log)
 	if s.patience != (patience{}) {
 		endpoint.ReadHeaderTimeout, endpoint.ReadTimeout = s.patience.header, s.patience.request

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/confirmtext"
 	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
@@ -30,6 +31,9 @@ func (m *Model) resolveActions() *problem {
 	for _, declared := range m.Model.Actions {
 		a := &Action{Action: declared}
 		list := "actions " + a.Name
+		if a.Confirm != nil {
+			a.Question, _ = confirmtext.Parse(a.Confirm.Message) // The API refuses what cannot be read; the standard question stands in.
+		}
 		p := a.checkParameters(list)
 		switch {
 		case p != nil:

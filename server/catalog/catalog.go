@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/confirmtext"
 	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -148,6 +149,8 @@ type PolicyFilter struct {
 // Action is a declared action whose fields are found.
 type Action struct {
 	contract.Action
+	// Question is the confirmation's own message; nil if there is none that can be rendered.
+	Question *confirmtext.Text
 	// Set and Where are those of an update action.
 	Set   []ActionAssignment
 	Where database.Condition

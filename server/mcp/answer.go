@@ -6,13 +6,19 @@ import (
 	"time"
 )
 
-// sendTimeout is how long a client may take to read an answer. It begins when there is one: how long a statement may
-// run is the endpoint's own setting.
-const sendTimeout = 2 * time.Minute
+// The size of the pieces of an answer and of a body. Each piece has its own deadline: a slow network is served, but a
+// client that does not move holds nothing for long.
+const (
+	sendPiece        = 128 << 10
+	readPiece        = 64 << 10
+	defaultPieceTime = 15 * time.Second
+)
 
 // An answer writes one response, whole and once.
 type answer struct {
 	w http.ResponseWriter
+	// patience is how long a piece may take.
+	patience time.Duration
 	// status is 0 until the answer was sent.
 	status int
 }
@@ -35,10 +41,19 @@ func (a *answer) send(status int, body []byte) {
 		header["Content-Type"] = jsonContent
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	// A writer that knows no deadlines has no connection that could be held.
-	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(sendTimeout))
-	a.w.WriteHeader(status)
-	_, _ = a.w.Write(body) // An error means that the client is gone, and there is nobody left to tell.
+	deadlines := http.NewResponseController(a.w)
+	for first := true; first || len(body) > 0; first = false {
+		// A writer that knows no deadlines has no connection that could be held.
+		_ = deadlines.SetWriteDeadline(time.Now().Add(a.patience))
+		if first {
+			a.w.WriteHeader(status)
+		}
+		piece := body[:min(len(body), sendPiece)]
+		body = body[len(piece):]
+		if _, err := a.w.Write(piece); err != nil {
+			return // The client is gone, and there is nobody left to tell.
+		}
+	}
 }
 
 // refuse sends {"error": message}.

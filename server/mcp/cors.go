@@ -53,7 +53,7 @@ func (h *Handler) crossOrigin(a *answer, request http.Header, settings *contract
 	return from
 }
 
-// isPreflight is whether a browser asks if a page may send what it wants to.
+// isPreflight reports whether a browser asks if a page may send its request.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && len(r.Header["Access-Control-Request-Method"]) == 1
 }
@@ -136,7 +136,7 @@ func (o *origins) judge(header http.Header) provenance {
 // origin is a scheme, host and port as browsers compare them.
 type origin struct{ scheme, host, port string }
 
-// originOf reads the origin of a URL; false where it has none, as in "null".
+// originOf reads the origin of a URL; false if it has none, as in "null".
 func originOf(text string) (origin, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" {

@@ -26,17 +26,17 @@ const versionHeader = "Mcp-Protocol-Version"
 type protocol struct {
 	// refused is the error by which every message of this version is refused; 0 is none.
 	refused int
-	// requested is the version that the request names; "" where it names none.
+	// requested is the version that the request names; "" if it names none.
 	requested string
-	// modern is whether the version has no initialize, and carries its metadata with every request.
+	// modern reports whether the version has no initialize and carries its metadata with every request.
 	modern bool
-	// batches is whether the body may be an array of messages.
+	// batches reports whether the body may be an array of messages.
 	batches bool
 }
 
 // protocolOf decides by which version's rules a JSON-RPC message is read; it is the only place that does. A version is
-// named by a header, and from 2026-07-28 on by the message's own metadata too: meta is nil where a whole batch is asked
-// about. MCP 2026-07-28, Streamable HTTP, "Protocol Version Header".
+// named by a header, and from 2026-07-28 on by the message's own metadata too: meta is nil for a whole
+// batch. MCP 2026-07-28, Streamable HTTP, "Protocol Version Header".
 func protocolOf(header http.Header, meta *metadata) protocol {
 	// More than one value names no version, whatever each of them says.
 	inHeader, inBody := strings.Join(header[versionHeader], ", "), ""
@@ -62,7 +62,7 @@ func protocolOf(header http.Header, meta *metadata) protocol {
 
 func isLegacy(version string) bool { return slices.Contains(legacyVersions, version) }
 
-// negotiate returns the version that initialize answers with: the client's where it is of that era, else the newest.
+// negotiate returns the version that initialize answers with: the client's if it is of that era, else the newest.
 func negotiate(requested string) string {
 	if isLegacy(requested) {
 		return requested

@@ -71,6 +71,7 @@ func config() *contract.Config {
 // endpoint is a handler over a real snapshot over a real SQLite file.
 type endpoint struct {
 	*mcp.Handler
+	options mcp.Options
 	// change replaces the Config that is answered from; nil closes the endpoint.
 	change func(*contract.Config)
 	log    *bytes.Buffer
@@ -104,15 +105,23 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 		}
 	}
 	e.change(c)
-	e.Handler = mcp.NewHandler(mcp.Options{
+	e.options = mcp.Options{
 		Endpoint:        func() (mcp.Endpoint, bool) { return current, current != nil },
 		DatabaseTrouble: func() { *e.troubles++ },
 		Metrics:         telemetry.NewMetrics(),
 		Log:             slog.New(slog.NewTextHandler(e.log, nil)),
 		Version:         "1.2.3",
 		Now:             func() time.Time { return now },
-	})
+	}
+	e.Handler = mcp.NewHandler(e.options)
 	return e
+}
+
+// withMemory returns a handler like the endpoint's whose process may use so many bytes.
+func (e *endpoint) withMemory(bytes int64) *mcp.Handler {
+	options := e.options
+	options.Memory = bytes
+	return mcp.NewHandler(options)
 }
 
 // A request is one as the tests write it: POST /mcp/ with the reader's token, unless it says otherwise.

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -18,7 +17,7 @@ import (
 
 // Options are what a Handler needs. All but Now are required.
 type Options struct {
-	// Endpoint returns the endpoint of the moment; false where there is no Config to answer from.
+	// Endpoint returns the endpoint of the moment; false if there is no Config to answer from.
 	Endpoint func() (Endpoint, bool)
 	// DatabaseTrouble is told when a call found the database away, or without what the snapshot was built from. It
 	// must not block.
@@ -31,6 +30,10 @@ type Options struct {
 	Version string
 	// Now is the clock by which tokens expire; nil is time.Now.
 	Now func() time.Time
+	// Memory is how many bytes the process may use; 0 is the runtime's soft limit (GOMEMLIMIT), or 256 MiB if it has none.
+	Memory int64
+	// PieceTime is how long a piece of a body, or of an answer, may take on its way; 0 is 15 seconds.
+	PieceTime time.Duration
 }
 
 // Handler is the endpoint and its health page; everything else is 404. Safe for concurrent use.
@@ -38,10 +41,9 @@ type Handler struct {
 	options Options
 	// serverInfo is how the server names itself, in JSON.
 	serverInfo []byte
-	inFlight   atomic.Int64
-	// rates are what each token has left, reading the bodies that are on their way. Both outlive any snapshot.
+	// rates are what each token may still call, budgets what requests hold. Both outlive any snapshot.
 	rates   rate.Limits
-	reading readers
+	budgets *budgets
 	// origins are those of the newest settings.
 	origins atomic.Pointer[origins]
 }
@@ -51,7 +53,10 @@ func NewHandler(options Options) *Handler {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Handler{options: options, serverInfo: serverInfo(options.Version)}
+	if options.PieceTime == 0 {
+		options.PieceTime = defaultPieceTime
+	}
+	return &Handler{options: options, serverInfo: serverInfo(options.Version), budgets: newBudgets(options.Memory)}
 }
 
 func serverInfo(version string) []byte {
@@ -73,7 +78,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)
 	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, false, telemetry.FormNone, "", 0
-	a := answer{w: w}
+	a := answer{w: w, patience: h.options.PieceTime}
 	defer func() {
 		if cause := recover(); cause != nil {
 			h.panicked(cause, &a)
@@ -101,7 +106,7 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 		return
 	}
 	if !open {
-		// Where the endpoint lies is not known, but what asks for the service's health is plain all the same.
+		// The base path is not known yet, but a request for the service's health can be told by its end.
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), healthPath) {
 			h.health(a, r)
 			return
@@ -143,7 +148,6 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 		a.refuse(http.StatusMethodNotAllowed, "Method not allowed")
 		return
 	}
-	settings := x.endpoint.Settings()
 	if from == foreignOrigin {
 		a.refuse(http.StatusForbidden, "Origin not allowed")
 		return
@@ -151,10 +155,11 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if !h.authenticate(a, r, x) {
 		return
 	}
-	if !h.readBody(a, r, x, &settings.Limits) {
+	if !h.readBody(a, r, x) {
 		return
 	}
-	// A body may take a minute to come, and a token that was revoked meanwhile must not act any more.
+	// A body may take a minute to come. A token that was revoked meanwhile must not act any more, and limits that were
+	// changed count as they are now.
 	endpoint, open := h.options.Endpoint()
 	if !open {
 		refuseClosed(a)
@@ -163,51 +168,57 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if x.endpoint = endpoint; !h.authenticate(a, r, x) {
 		return
 	}
-	if h.inFlight.Add(1) > int64(settings.Limits.MaxConcurrentRequests) {
-		h.inFlight.Add(-1)
+	status, ok := h.answer(x)
+	if !ok {
 		refuseBusy(a)
 		return
 	}
-	h.options.Metrics.InFlight(1)
-	defer func() {
-		h.inFlight.Add(-1)
-		h.options.Metrics.InFlight(-1)
-	}()
-	x.out = x.out[:0]
-	status := x.respond()
 	if status == http.StatusTooManyRequests {
 		a.header("Retry-After", retryAfterHeader(x.retryAfter))
 	}
 	a.send(status, x.out)
 }
 
-// readBody reads the body into x.in; where it cannot, it answers and is false. The body of a request takes none of the
-// places in which requests are answered: one that comes slowly keeps nobody else waiting.
-func (h *Handler) readBody(a *answer, r *http.Request, x *exchange, limits *contract.Limits) bool {
-	token := x.token.Name()
-	if !h.reading.enter(token, limits.MaxConcurrentRequests) {
+// answer makes the answer in x.out; false if the server, or the token, has too much to do. What the request held is given
+// back when it returns, but for the memory of the answer itself: whoever reads it slowly keeps nobody else waiting.
+func (h *Handler) answer(x *exchange) (status int, ok bool) {
+	if !h.budgets.enter(x) {
+		return 0, false
+	}
+	h.options.Metrics.InFlight(1)
+	defer h.options.Metrics.InFlight(-1)
+	x.takeBuffer()
+	status = x.respond()
+	h.budgets.made(x)
+	return status, true
+}
+
+// readBody reads the body into x.in; if it cannot, it answers and returns false. A body that is on its way takes none of
+// the places in which requests are answered: one that comes slowly keeps nobody else waiting.
+func (h *Handler) readBody(a *answer, r *http.Request, x *exchange) bool {
+	x.arriving = arrival{w: a.w, body: r.Body, patience: h.options.PieceTime}
+	status, message := x.read(r, x.endpoint.Settings().Limits.MaxBodyBytes)
+	switch status {
+	case 0:
+		return true
+	case http.StatusServiceUnavailable:
+		a.header("Connection", "close")
 		refuseBusy(a)
 		return false
-	}
-	defer h.reading.leave(token)
-	status, message := x.read(r, limits.MaxBodyBytes)
-	if status == 0 {
-		return true
-	}
-	if status == http.StatusRequestEntityTooLarge {
+	case http.StatusRequestEntityTooLarge:
 		a.header("Connection", "close") // The rest of the body is not worth reading.
 	}
 	a.refuse(status, message)
 	return false
 }
 
-// refuseBusy answers where as much is done at once as may be.
+// refuseBusy answers if as much is done at once as may be.
 func refuseBusy(a *answer) {
 	a.header("Retry-After", retryAfter)
 	a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
 }
 
-// authenticate finds the request's token in x.endpoint; where there is none, it answers and is false.
+// authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false.
 func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
 	if x.token == nil {
@@ -217,13 +228,13 @@ func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	return x.token != nil
 }
 
-// refuseClosed answers where there is no Config to answer from.
+// refuseClosed answers if there is no Config to answer from.
 func refuseClosed(a *answer) {
 	a.header("Retry-After", retryAfter)
 	a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
 }
 
-// authorization returns the one Authorization header; "" where there is none, or more than one.
+// authorization returns the one Authorization header; "" if there is none, or more than one.
 func authorization(header http.Header) string {
 	if values := header["Authorization"]; len(values) == 1 {
 		return values[0]

@@ -14,9 +14,9 @@ const (
 	methodOther         = "other"
 )
 
-// maxBatchAnswer is the size in bytes at which no further request of a batch is performed: one body is not to hold fifty
-// results at once.
-const maxBatchAnswer = 8 << 20
+// maxBatchAnswer is the size in bytes at which no further request of a batch is performed, so that a batch's answer is
+// hardly larger than that of one request.
+const maxBatchAnswer = 1 << 20
 
 // What a request of a batch is told that is not performed.
 const (

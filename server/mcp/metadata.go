@@ -39,7 +39,7 @@ func (x *exchange) admit(id []byte, method string, name []byte, meta *metadata) 
 	return 0
 }
 
-// namesSame is whether the values of Mcp-Name say what the raw string in the body says.
+// namesSame reports whether Mcp-Name has the value of the raw string in the body.
 func namesSame(values []string, raw []byte) bool {
 	if len(values) != 1 {
 		return false
@@ -48,7 +48,7 @@ func namesSame(values []string, raw []byte) bool {
 	return ok && value == stringValue(raw)
 }
 
-// headerValue decodes a header's value; false where it has bytes that it must not have, or is not base64 that says so.
+// headerValue decodes a header's value; false if it has bytes that it must not have, or claims to be base64 and is not.
 func headerValue(value string) (string, bool) {
 	for i := range len(value) {
 		if c := value[i]; (c < ' ' || c > '~') && c != '\t' {

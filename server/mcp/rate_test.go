@@ -159,15 +159,16 @@ func (b *trickle) Read(p []byte) (int, error) {
 }
 
 func TestSlowBodiesAreInNobodysWayButTheirTokens(t *testing.T) {
-	c := config()
-	c.Endpoint.Limits.MaxConcurrentRequests = 2
-	e := newEndpoint(t, c)
+	e := newEndpoint(t, config())
+	// Memory for two bodies of a token at once: a quarter of an eighth, at 64 KiB and what each request needs beside.
+	e.Handler = e.withMemory(4 * 8 * 2 * (96 << 10))
 	leave := make(chan struct{})
 	answered := make(chan int, 2)
 	for range 2 {
 		body := &trickle{started: make(chan struct{}), leave: leave}
 		go func() {
 			r := httptest.NewRequest(http.MethodPost, "/mcp/", body)
+			r.ContentLength = 60 << 10
 			r.Header.Set("Authorization", "Bearer "+readerToken)
 			recorder := httptest.NewRecorder()
 			e.ServeHTTP(recorder, r)
@@ -182,7 +183,7 @@ func TestSlowBodiesAreInNobodysWayButTheirTokens(t *testing.T) {
 		{"the same token", readerToken, 503},
 		{"another token", limitedToken, 200},
 	} {
-		if got := e.do(request{body: listTools, header: header("Authorization", "Bearer "+c.token)}); got.StatusCode != c.status {
+		if got := e.do(request{body: listTools + strings.Repeat(" ", 60<<10), header: header("Authorization", "Bearer "+c.token)}); got.StatusCode != c.status {
 			t.Errorf("%s: %d, want %d", c.name, got.StatusCode, c.status)
 		}
 	}

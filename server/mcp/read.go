@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
+	"time"
 )
 
 // firstRead is the room, in bytes, in which most bodies fit; firstReserve the most that is reserved because a request
@@ -15,17 +15,51 @@ const (
 	firstReserve = 64 << 10
 )
 
-// read reads the body into x.in. A status other than 0 refuses the request with the message.
+// An arrival is a body that is on its way.
+type arrival struct {
+	w    http.ResponseWriter
+	body io.Reader
+	// patience is how long a piece may take.
+	patience time.Duration
+	// got is how many bytes have come, due how many begin the next piece.
+	got, due int64
+}
+
+// read reads more of the body. What does not come at once, within the connection's own deadline, has a deadline that moves
+// with each piece, and is gone when the body is there: a call may take longer than a piece.
+func (a *arrival) read(into []byte) (int, error) {
+	if a.got > 0 && a.got >= a.due {
+		a.due = a.got + readPiece
+		a.setDeadline(time.Now().Add(a.patience))
+	}
+	n, err := a.body.Read(into)
+	a.got += int64(n)
+	if errors.Is(err, io.EOF) && a.due > 0 {
+		a.setDeadline(time.Time{})
+	}
+	return n, err
+}
+
+func (a *arrival) setDeadline(at time.Time) {
+	// A writer that knows no deadlines has no connection that could be held.
+	_ = http.NewResponseController(a.w).SetReadDeadline(at)
+}
+
+// read reads the body into x.in, whose memory it takes from the budget as it grows. A status other than 0 refuses the
+// request with the message.
 func (x *exchange) read(r *http.Request, limit int64) (status int, message string) {
 	if r.ContentLength > limit {
 		return http.StatusRequestEntityTooLarge, "The body is too large"
 	}
-	if !isJSONContent(r.Header) {
-		return http.StatusUnsupportedMediaType, "Content-Type must be application/json"
+	if message := checkContent(r.Header); message != "" {
+		return http.StatusUnsupportedMediaType, message
 	}
-	x.in = slices.Grow(x.in[:0], int(min(max(firstRead, r.ContentLength+1), firstReserve)))
+	x.holder, x.in = x.token.Name(), x.in[:0]
+	if !x.growBody(min(max(firstRead, r.ContentLength+1), firstReserve), limit) {
+		return http.StatusServiceUnavailable, ""
+	}
 	for {
-		n, err := r.Body.Read(x.in[len(x.in):cap(x.in)])
+		n, err := x.arriving.read(x.in[len(x.in):cap(x.in)])
 		x.in = x.in[:len(x.in)+n]
 		if int64(len(x.in)) > limit {
 			return http.StatusRequestEntityTooLarge, "The body is too large"
@@ -36,13 +70,37 @@ func (x *exchange) read(r *http.Request, limit int64) (status int, message strin
 		if err != nil {
 			return http.StatusBadRequest, "The body could not be read"
 		}
-		if len(x.in) == cap(x.in) {
-			x.in = slices.Grow(x.in, cap(x.in))
+		if len(x.in) == cap(x.in) && !x.growBody(2*int64(cap(x.in)), limit) {
+			return http.StatusServiceUnavailable, ""
 		}
 	}
 }
 
-// isJSONContent is whether the Content-Type is absent or says JSON, whatever its parameters.
+// growBody makes room for a body of so many bytes, of which there are none beyond the limit, and reports whether the
+// token's share allows it.
+func (x *exchange) growBody(size, limit int64) bool {
+	size = max(min(size, limit+1), int64(cap(x.in)))
+	if !x.handler.budgets.grow(x, size) {
+		return false
+	}
+	if size > int64(cap(x.in)) {
+		x.in = append(make([]byte, 0, size), x.in...)
+	}
+	return true
+}
+
+// checkContent says why a body of that type and encoding is not read; "" if it is.
+func checkContent(header http.Header) string {
+	if encodings := header["Content-Encoding"]; len(encodings) > 0 && (len(encodings) > 1 || !strings.EqualFold(encodings[0], "identity")) {
+		return "Content-Encoding is not supported; send the JSON as it is"
+	}
+	if !isJSONContent(header) {
+		return "Content-Type must be application/json"
+	}
+	return ""
+}
+
+// isJSONContent reports whether the Content-Type is absent or says JSON, whatever its parameters.
 func isJSONContent(header http.Header) bool {
 	values := header["Content-Type"]
 	switch len(values) {

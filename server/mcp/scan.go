@@ -14,7 +14,7 @@ const (
 
 // A body is what one pass over a request's bytes finds. The values in it are raw JSON, slices of those bytes.
 type body struct {
-	// kind is the first byte of the value: '{', '[', or any other for what is neither.
+	// kind is the first byte of the value: '{', '[', or any other if it is neither.
 	kind byte
 	// messages are the one object, or the elements of the array; of a longer array than maxBatch, its beginning.
 	messages []message
@@ -22,7 +22,7 @@ type body struct {
 	elements int
 }
 
-// A message holds the members of one object that a request may have; nil where they are absent.
+// A message holds the members of one object that a request may have; nil if they are absent.
 type message struct {
 	// object is false for an element of an array that is no object.
 	object                                       bool
@@ -48,8 +48,8 @@ const (
 
 // A keeper keeps some members of an object.
 type keeper interface {
-	// member returns where the value of the member of that exact name is kept, nil where it is not, and who keeps the
-	// members of that value, should it be an object; nil is nobody.
+	// member returns where to keep the value of the member of that exact name, nil to drop it; and the keeper of that
+	// value's own members if it is an object, nil to drop them.
 	member(name []byte) (value *[]byte, inside keeper)
 }
 
@@ -312,7 +312,7 @@ type nameSet struct {
 
 const fewNames = 24
 
-// add is false where the name is there already.
+// add adds a name, and reports whether it was new.
 func (n *nameSet) add(name []byte, start, end int) bool {
 	s := n.scanner
 	hash := maphash.Bytes(nameSeed, name)

@@ -120,9 +120,22 @@ func (e *actionCall) selectRows(from reader, lock bool) ([]*row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, found...)
+		for _, row := range found {
+			plan.MaxBytes -= len(row.text)
+		}
+		if rows = append(rows, found...); plan.MaxBytes <= 0 {
+			return nil, e.tooManyBytes()
+		}
 	}
 	return rows, nil
+}
+
+// maxActionBytes is the most bytes of rows that an action reads. Each byte costs several while it is worked with.
+const maxActionBytes = 4 << 20
+
+// tooManyBytes is the error about rows that are larger than maxActionBytes.
+func (e *actionCall) tooManyBytes() error {
+	return failf(CodeTooLarge, "the rows are too large for one call of %s; call it with fewer ids", e.declared.Name)
 }
 
 // planRows reads, of rows of the scope, what the page and the journal show.
@@ -139,7 +152,7 @@ func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: e.call.scope.Source(), Output: output, MaxValue: maxListValue, Lock: lock && lockable(m.Table)}
+	plan := &database.Select{From: e.call.scope.Source(), Output: output, MaxValue: maxJournalValue, MaxBytes: maxActionBytes, Lock: lock && lockable(m.Table)}
 	for _, column := range keyColumns(m) {
 		plan.Order = append(plan.Order, database.Order{Column: column})
 	}
@@ -147,7 +160,10 @@ func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 }
 
 func (e *actionCall) readRows(from reader, plan *database.Select) ([]*row, error) {
-	texts, _, err := readAll[json.RawMessage](e.call.ctx, from, plan)
+	texts, page, err := readAll[json.RawMessage](e.call.ctx, from, plan)
+	if page.Cut {
+		return nil, e.tooManyBytes()
+	}
 	rows := make([]*row, len(texts))
 	for i, text := range texts {
 		rows[i] = &row{model: e.call.scope.Model(), text: text}

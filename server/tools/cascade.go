@@ -13,11 +13,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// The bounds of a deletion: the rows that may go or change in all, the bytes of those that are read at once, and the
-// rows that one condition names.
+// The bounds of a deletion: the rows that may go or change in all, the bytes of them that are read (each costs several
+// while it is worked with), and the rows that one condition names.
 const (
 	maxDeletion      = 10_000
-	maxDeletionBytes = 64 << 20
+	maxDeletionBytes = 8 << 20
 	deletionChunk    = 500
 )
 
@@ -30,8 +30,8 @@ type cascade struct {
 	// tables are those that are concerned, order the same in the order in which they were met.
 	tables map[*database.Table]*affected
 	order  []*affected
-	// total is the number of rows that go or change.
-	total int
+	// total is the number of rows that go or change, bytes the size of those that were read.
+	total, bytes int
 	// obstacles say why the rows cannot go.
 	obstacles []string
 }
@@ -224,6 +224,14 @@ func (f *cascade) count(rows int) error {
 	return failf(CodeProtected, "%s cannot be deleted: more than %d rows would go or change; delete what depends on it in smaller steps first", f.root.Name, maxDeletion)
 }
 
+// tooManyBytes is the error about rows that are larger than maxDeletionBytes.
+func (f *cascade) tooManyBytes() error {
+	if len(f.obstacles) > 0 { // how large they are is not the token's to know
+		return f.obstructed()
+	}
+	return failf(CodeProtected, "%s cannot be deleted: the rows that would go or change are too large for one call; delete what depends on it in smaller steps first", f.root.Name)
+}
+
 func (f *cascade) affected(t *database.Table, m *catalog.Model) *affected {
 	a := f.tables[t]
 	if a == nil {
@@ -272,13 +280,18 @@ func (f *cascade) find(from database.Source, m *catalog.Model, where database.Co
 	for _, column := range columns {
 		output = append(output, database.Output{Name: columnMember(column), Columns: []*database.Column{column}})
 	}
-	plan := &database.Select{From: from, Output: output, Where: where, Limit: maxDeletion + 1, MaxValue: maxJournalValue, MaxBytes: maxDeletionBytes, Lock: lockable(t)}
+	plan := &database.Select{From: from, Output: output, Where: where, Limit: maxDeletion + 1, MaxValue: maxJournalValue, MaxBytes: max(maxDeletionBytes-f.bytes, 1), Lock: lockable(t)}
 	decoded, page, err := readAll[map[string]json.RawMessage](f.req.ctx, f.tx, plan)
 	if err != nil {
 		return nil, err
 	}
 	if page.Cut {
-		return nil, f.count(maxDeletion + 1)
+		return nil, f.tooManyBytes()
+	}
+	for _, all := range decoded {
+		for _, value := range all {
+			f.bytes += len(value)
+		}
 	}
 	rows := make([]foundRow, len(decoded))
 	for i, all := range decoded {

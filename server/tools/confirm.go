@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	htmltemplate "html/template"
-	"strings"
-	texttemplate "text/template"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
@@ -41,7 +39,7 @@ type confirmationPage struct {
 	Content     string `json:"content"`
 }
 
-// staleConfirmation is the error about a confirmation_token that is not, or no longer, that of what would be done.
+// staleConfirmation is the error about a confirmation_token that does not match what would be done now.
 type staleConfirmation struct {
 	Error string `json:"error"`
 	Code  Code   `json:"code"`
@@ -68,7 +66,7 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	message := "confirmation_token is not, or no longer, that of what would be done; look at the new page, then call again with its token"
+	message := "confirmation_token does not match what would be done now; look at the new page, then call again with its token"
 	if e.shown == "" {
 		message = e.declared.Name + " wants the confirmation_token of its page; look at the page, then call again with its token"
 	}
@@ -108,7 +106,7 @@ func (e *actionCall) message(p *actionPlan) string {
 		return "Delete " + count + "? This cannot be undone."
 	}
 	standard := fmt.Sprintf("Run %s on %s?", e.declared.Name, count)
-	if e.declared.Confirm == nil || e.declared.Confirm.Message == "" {
+	if e.declared.Question == nil || e.declared.Confirm.Message == "" {
 		return standard
 	}
 	given := map[string]any{}
@@ -118,15 +116,11 @@ func (e *actionCall) message(p *actionPlan) string {
 			given[d.Name] = plainText(raw)
 		}
 	}
-	var text strings.Builder
-	t, err := texttemplate.New("message").Parse(e.declared.Confirm.Message)
-	if err == nil {
-		err = t.Execute(&text, map[string]any{"count": len(p.rows), "model": m.VerboseName, "action": e.declared.Name, "parameters": given})
-	}
+	text, err := e.declared.Question.Render(map[string]any{"count": len(p.rows), "model": m.VerboseName, "action": e.declared.Name, "parameters": given})
 	if err != nil {
 		return standard // The question is asked all the same.
 	}
-	return text.String()
+	return text
 }
 
 // pageTemplate escapes every variable for where it stands.

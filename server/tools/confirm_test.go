@@ -79,12 +79,12 @@ func TestAConfirmationTokenIsThatOfItsPage(t *testing.T) {
 		message         string
 	}{
 		{"none where one is demanded", bare(raised), CodeConflict, "raise wants the confirmation_token of its page"},
-		{"that of another action", with(raised, remove), CodeConflict, "not, or no longer"},
-		{"that of another caller", with(`{"action":"delete_selected","ids":[1],"confirm":true`, clerks), CodeConflict, "not, or no longer"},
-		{"that of other rows", with(`{"action":"delete_selected","ids":[2],"confirm":true`, remove), CodeConflict, "not, or no longer"},
-		{"that of other parameters", with(`{"action":"raise","ids":[1,2],"confirm":true,"confirmation_data":{"amount":2}`, raise), CodeConflict, "not, or no longer"},
-		{"one that was changed", with(raised, raise[:len(raise)-4]+"AAAA"), CodeConflict, "not, or no longer"},
-		{"nonsense", with(raised, "yes"), CodeConflict, "not, or no longer"},
+		{"that of another action", with(raised, remove), CodeConflict, "does not match"},
+		{"that of another caller", with(`{"action":"delete_selected","ids":[1],"confirm":true`, clerks), CodeConflict, "does not match"},
+		{"that of other rows", with(`{"action":"delete_selected","ids":[2],"confirm":true`, remove), CodeConflict, "does not match"},
+		{"that of other parameters", with(`{"action":"raise","ids":[1,2],"confirm":true,"confirmation_data":{"amount":2}`, raise), CodeConflict, "does not match"},
+		{"one that was changed", with(raised, raise[:len(raise)-4]+"AAAA"), CodeConflict, "does not match"},
+		{"nonsense", with(raised, "yes"), CodeConflict, "does not match"},
 		{"one without confirm", with(`{"action":"raise","ids":[1,2],"confirmation_data":{"amount":1}`, raise), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

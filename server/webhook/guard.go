@@ -3,63 +3,126 @@ package webhook
 import (
 	"context"
 	"errors"
+	"net"
 	"net/netip"
 	"syscall"
 )
 
-// errRefusedAddress is that of an address that is not to be called.
+// errRefusedAddress is the error about an address that may not be called.
 var errRefusedAddress = errors.New("the address may not be called")
 
-// refusedPrefixes are addresses that lead to no service of anybody's: the pod itself, the link, and the metadata services
-// of clouds, which give out credentials to whoever can reach them.
-var refusedPrefixes = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"),          // this host
-	netip.MustParsePrefix("100.100.100.200/32"), // metadata, Alibaba
-	netip.MustParsePrefix("168.63.129.16/32"),   // the wire server, Azure
-	netip.MustParsePrefix("169.254.0.0/16"),     // link-local, metadata almost everywhere
-	netip.MustParsePrefix("192.0.0.192/32"),     // metadata, Oracle
-	netip.MustParsePrefix("224.0.0.0/4"),        // multicast
-	netip.MustParsePrefix("255.255.255.255/32"), // broadcast
-	netip.MustParsePrefix("::/128"),             // unspecified
-	netip.MustParsePrefix("fd00:ec2::254/128"),  // metadata, AWS
-	netip.MustParsePrefix("fd20:ce::254/128"),   // metadata, GCP
-	netip.MustParsePrefix("fe80::/10"),          // link-local
-	netip.MustParsePrefix("ff00::/8"),           // multicast
-}
+// refusedPrefixes are addresses that lead to nobody's service: the pod itself, the link, and the metadata services of
+// clouds, which give credentials to whoever can reach them.
+var refusedPrefixes = prefixes(
+	"0.0.0.0/8",             // this host
+	"100.100.100.200/32",    // metadata, Alibaba
+	"168.63.129.16/32",      // the wire server, Azure
+	"169.254.0.0/16",        // link-local, metadata almost everywhere
+	"192.0.0.192/32",        // metadata, Oracle
+	"224.0.0.0/4",           // multicast
+	"255.255.255.255/32",    // broadcast
+	"::/128",                // unspecified
+	"2001::/32",             // Teredo (RFC 4380): the address in it is another's, and hidden
+	"fd00:42::42/128",       // metadata, Scaleway
+	"fd00:a9fe:a9fe::1/128", // metadata, OpenStack and others
+	"fd00:ec2::/32",         // metadata, time and DNS, AWS
+	"fd20:ce::254/128",      // metadata, GCP
+	"fe80::/10",             // link-local
+	"ff00::/8",              // multicast
+)
 
-// translated are prefixes in which an IPv4 address stands, to which a gateway leads, by the place of its first byte.
-var translated = map[netip.Prefix]int{
-	netip.MustParsePrefix("::/96"):          12, // IPv4-compatible (RFC 4291)
-	netip.MustParsePrefix("64:ff9b::/96"):   12, // NAT64 (RFC 6052)
-	netip.MustParsePrefix("64:ff9b:1::/48"): 12, // NAT64 of one's own (RFC 8215)
-	netip.MustParsePrefix("2002::/16"):      2,  // 6to4 (RFC 3056)
-}
-
-// guard refuses addresses when they are dialled: after every name was looked up, so that no name can lead to them.
-func guard(allowLoopback bool) func(context.Context, string, string, syscall.RawConn) error {
-	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || refused(to.Addr(), allowLoopback) {
-			return errRefusedAddress
-		}
-		return nil
+func prefixes(all ...string) []netip.Prefix {
+	parsed := make([]netip.Prefix, len(all))
+	for i, text := range all {
+		parsed[i] = netip.MustParsePrefix(text)
 	}
+	return parsed
 }
 
-func refused(address netip.Addr, allowLoopback bool) bool {
+// translated is a prefix whose addresses hold an IPv4 address, to which a gateway leads.
+type translated struct {
+	prefix netip.Prefix
+	// places are those of the four bytes.
+	places [4]int
+}
+
+var translations = []translated{
+	{netip.MustParsePrefix("::/96"), [4]int{12, 13, 14, 15}},           // IPv4-compatible (RFC 4291)
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), [4]int{12, 13, 14, 15}}, // IPv4-translated (RFC 2765)
+	{netip.MustParsePrefix("64:ff9b::/96"), [4]int{12, 13, 14, 15}},    // NAT64 (RFC 6052)
+	{netip.MustParsePrefix("2002::/16"), [4]int{2, 3, 4, 5}},           // 6to4 (RFC 3056)
+	// NAT64 of one's own (RFC 8215): a gateway chooses among the forms of RFC 6052, so an address is read in each.
+	{netip.MustParsePrefix("64:ff9b:1::/48"), [4]int{6, 7, 9, 10}},    // a prefix of 48 bits
+	{netip.MustParsePrefix("64:ff9b:1::/48"), [4]int{7, 9, 10, 11}},   // of 56
+	{netip.MustParsePrefix("64:ff9b:1::/48"), [4]int{9, 10, 11, 12}},  // of 64
+	{netip.MustParsePrefix("64:ff9b:1::/48"), [4]int{12, 13, 14, 15}}, // of 96
+}
+
+// A guard judges addresses when they are dialled: after every name was looked up, so that no name can lead past it.
+type guard struct {
+	allowLoopback bool
+	// own returns the addresses of the machine's network interfaces.
+	own func() ([]net.Addr, error)
+}
+
+// control implements net.Dialer's ControlContext.
+func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || g.refuses(to.Addr()) {
+		return errRefusedAddress
+	}
+	return nil
+}
+
+// refuses reports whether the address may not be called. An address that holds another is judged by both.
+func (g guard) refuses(address netip.Addr) bool {
 	address = address.WithZone("").Unmap()
 	if address.IsLoopback() {
-		return !allowLoopback
+		return !g.allowLoopback
 	}
 	for _, prefix := range refusedPrefixes {
 		if prefix.Contains(address) {
 			return true
 		}
 	}
-	for prefix, place := range translated {
-		if prefix.Contains(address) {
-			bytes := address.As16()
-			return refused(netip.AddrFrom4([4]byte(bytes[place:])), allowLoopback)
+	if !g.allowLoopback && g.isOwn(address) {
+		return true
+	}
+	for _, t := range translations {
+		if t.prefix.Contains(address) && t.refused(g, address) {
+			return true
+		}
+	}
+	return false
+}
+
+// refused reports whether the IPv4 address inside may not be called. Zeros are no address: they are what another form
+// leaves there.
+func (t translated) refused(g guard, address netip.Addr) bool {
+	bytes := address.As16()
+	var inside [4]byte
+	for i, place := range t.places {
+		inside[i] = bytes[place]
+	}
+	if t.prefix.Bits() == 48 && inside[0] == 0 {
+		return false
+	}
+	return g.refuses(netip.AddrFrom4(inside))
+}
+
+// isOwn reports whether the address is the pod's own. If the interfaces cannot be read, it might be.
+func (g guard) isOwn(address netip.Addr) bool {
+	addresses, err := g.own()
+	if err != nil {
+		return true
+	}
+	for _, own := range addresses {
+		network, ok := own.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		if ip, ok := netip.AddrFromSlice(network.IP); ok && ip.Unmap() == address {
+			return true
 		}
 	}
 	return false

@@ -26,10 +26,10 @@ import (
 // MaxAnswer is the most bytes that an answer may have.
 const MaxAnswer = 64 << 10
 
-// SignatureHeader holds "t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">" where there is a signing key.
+// SignatureHeader holds "t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">" if there is a signing key.
 const SignatureHeader = "Mcp-Admin-Signature"
 
-// defaultTimeout is that of a Request which names none; dialTimeout that of its connection, within the whole.
+// defaultTimeout is for a Request that names none; dialTimeout is for the connection, within the whole.
 const (
 	defaultTimeout = 10 * time.Second
 	dialTimeout    = 5 * time.Second
@@ -69,7 +69,7 @@ type Answer struct {
 // header. It begins with what the webhook did: "answered 503".
 type Error struct {
 	Message string
-	// Sent is whether the webhook may have received the request, so that nobody knows what it did.
+	// Sent reports whether the webhook may have received the request; nobody knows then what it did.
 	Sent bool
 }
 
@@ -81,7 +81,7 @@ type Client struct {
 	now    func() time.Time
 }
 
-// Options are what a server in a cluster never uses: its are the zero value.
+// Options are for development and tests; a server in a cluster uses the zero value.
 type Options struct {
 	// AllowLoopback lets addresses of the machine itself be called.
 	AllowLoopback bool
@@ -89,13 +89,13 @@ type Options struct {
 	Now func() time.Time
 }
 
-// New returns a client. Its connections serve one request each: one that is used again might be found closed, and the
-// request then be sent a second time.
+// New returns a client. Each connection serves one request: a connection that is used again may turn out to be closed, and
+// the request would be sent a second time.
 func New(options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard(options.AllowLoopback)}
+	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard{options.AllowLoopback, net.InterfaceAddrs}.control}
 	return &Client{
 		now: options.Now,
 		client: &http.Client{
@@ -186,8 +186,8 @@ func formOf(contentType string) Form {
 	return Text
 }
 
-// explain says why there is no answer. Whatever stands in the error may quote the URL or what was received, so only its
-// kind is told.
+// explain says why there is no answer. The error's own text may quote the URL or what was received, so only its kind is
+// told.
 func explain(ctx context.Context, timeout time.Duration, err error) *Error {
 	var dialling *net.OpError
 	var name *net.DNSError

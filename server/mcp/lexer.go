@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+// The lexer's part of the scanner: strings, numbers and literals.
+
 // text reads a string and returns the offsets of what stands between its quotes.
 func (s *scanner) text() (start, end int, err error) {
 	s.pos++ // "
@@ -34,7 +36,7 @@ func (s *scanner) text() (start, end int, err error) {
 	return 0, 0, s.fail("unexpected end")
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads an escape sequence.
 func (s *scanner) escape() error {
 	s.pos++
 	switch s.peek() {
@@ -97,7 +99,7 @@ func (s *scanner) number() error {
 	return nil
 }
 
-// digits passes over digits, and is false where there is none.
+// digits passes over digits, and reports whether there was one.
 func (s *scanner) digits() bool {
 	from := s.pos
 	for isDigit(s.peek()) {

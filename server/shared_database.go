@@ -1,0 +1,72 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/share"
+)
+
+// A sharedDatabase divides the connections of a database among the tokens that use it. A token may have all but a
+// quarter of them; those that wait get one in turn, so that many slow calls of one token delay nobody else's by more
+// than one of them. What is done on nobody's behalf does not stand in line.
+type sharedDatabase struct {
+	database.DB
+	// calls are all connections; writes those that can write, nil if that is any of them.
+	calls, writes *share.Pool
+}
+
+// newSharedDatabase shares a database whose pool has some connections. SQLite has one writer, whatever the pool's size.
+func newSharedDatabase(db database.DB, engine string, connections int) *sharedDatabase {
+	size := int64(max(connections, 1))
+	s := &sharedDatabase{DB: db, calls: share.New(size, share.ButQuarter(size))}
+	if s.writes = s.calls; engine == contract.EngineSQLite {
+		s.writes = share.New(1, 1)
+	}
+	return s
+}
+
+// Select implements database.DB.
+func (s *sharedDatabase) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+	name := share.Name(ctx)
+	if err := enter(ctx, s.calls, name); err != nil {
+		return out, database.Page{}, err
+	}
+	defer leave(s.calls, name)
+	return s.DB.Select(ctx, plan, out)
+}
+
+// Transact implements database.DB.
+func (s *sharedDatabase) Transact(ctx context.Context, do func(database.Tx) error) error {
+	name := share.Name(ctx)
+	if err := enter(ctx, s.writes, name); err != nil {
+		return err
+	}
+	defer leave(s.writes, name)
+	return s.DB.Transact(ctx, do)
+}
+
+func enter(ctx context.Context, pool *share.Pool, name string) error {
+	if name == "" {
+		return nil
+	}
+	switch err := pool.Wait(ctx, name, 1, database.AcquireTimeout); {
+	case err == nil:
+		return nil
+	case errors.Is(err, share.ErrBusy):
+		return &database.Error{
+			Code: database.Busy, Reason: contract.ReasonDatabaseError, Cause: err,
+			Message: "this token's share of the database connections is in use; try again, or make fewer calls at once",
+		}
+	default:
+		return &database.Error{Code: database.Cancelled, Reason: contract.ReasonDatabaseError, Message: "cancelled", Cause: err}
+	}
+}
+
+func leave(pool *share.Pool, name string) {
+	if name != "" {
+		pool.Give(name, 1)
+	}
+}
