@@ -6,7 +6,7 @@ import (
 )
 
 // relationName is what a foreign key's column leads to: the column's name less _id, or less Id or ID after a lower-case
-// letter or digit, in snake case; "" where nothing is left (decisions section 4, "Relations").
+// letter or digit, in snake case; "" where nothing is left (docs/design/values.md, "Relations").
 func relationName(column string) string {
 	stem := column
 	switch {
@@ -55,7 +55,8 @@ func words(name string) []string {
 	return all
 }
 
-// looksSecret is whether a column is named like something that no one should read by accident (decisions section 8).
+// looksSecret is whether a column is named like something that no one should read by accident (docs/design/values.md,
+// "Secrets").
 func looksSecret(column string) bool {
 	parts := words(column)
 	for _, word := range parts {
