@@ -31,8 +31,11 @@ func TestEveryExampleGivesTheAnswerBelowIt(t *testing.T) {
 			text := read(t, page)
 			blocks := fencedBlocks(text)
 			for _, b := range blocks {
-				if b.info == "" && len(b.examples()) == 0 {
-					t.Errorf("line %d: a block without a call needs an info string, such as ```yaml, or ```text norun", b.line)
+				switch _, reason, _ := strings.Cut(b.info, "norun: "); {
+				case b.info == "" && len(b.examples()) == 0:
+					t.Errorf("line %d: a block without a call needs an info string, such as ```yaml or ```text", b.line)
+				case b.info != "" && reason == "" && len(b.examples()) > 0:
+					t.Errorf("line %d: a call that is not run needs a reason: ```text norun: REASON", b.line)
 				}
 			}
 			shop := openBookshop(t)
