@@ -7,7 +7,8 @@ import (
 )
 
 // prospectUpdate finds the rows that an update action would set. Unlike update_, it may move rows out of the caller's
-// sight (decisions section 8): they are visible before, and need not be afterwards.
+// sight (docs/design/actions.md, "Updates may move rows out of sight"): they are visible before, and need not be
+// afterwards.
 func (e *errand) prospectUpdate(w *write) (*prospect, error) {
 	set, err := e.assignments(w)
 	if err != nil {

@@ -115,8 +115,8 @@ const findModels = "find_models"
 // outcomeOK is a record's outcome where there was no error.
 const outcomeOK = "ok"
 
-// Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of decisions section
-// 5: the model is known, the token may, the arguments fit, the row is there.
+// Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of
+// docs/design/tools.md, "Order of checks": the model is known, the token may, the arguments fit, the row is there.
 func (a *Admin) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) Result {
 	if tool == findModels {
 		return result(a.findModels(token, arguments))

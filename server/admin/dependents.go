@@ -21,8 +21,8 @@ const (
 	deletionChunk    = 500
 )
 
-// follower follows the foreign keys that lead to rows which are to go, at every depth, as the database will when they go
-// (decisions section 4, "Deletes").
+// follower follows the foreign keys that lead to rows which are to go, at every depth, as the database will when they
+// go (docs/design/writes-and-deletes.md, "Deletes").
 type follower struct {
 	*call
 	tx   database.Tx

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// operations are in the order in which tools/list has them (decisions section 4).
+// operations are in the order in which tools/list has them (docs/design/tools.md, "Which tools a token gets").
 var operations []operation
 
 // The operations look each other up, which is why the table is filled here.

@@ -159,7 +159,8 @@ var valueForms = map[database.Kind]string{
 	database.TimestampTZ: "RFC 3339", database.Interval: "interval", database.UUID: "UUID", database.Bytes: "base64",
 }
 
-// jsonTypes are the JSON types of a column's values, as decisions section 4 ("Values") has them; none where any will do.
+// jsonTypes are the JSON types of a column's values, as docs/design/writes-and-deletes.md, "Types of arguments" has
+// them; none where any will do.
 func jsonTypes(c *database.Column) []string {
 	switch c.Kind {
 	case database.JSON:

@@ -15,8 +15,8 @@ const (
 )
 
 // planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
-// token under a row policy gets no estimate, which would tell of rows that it may not see (decisions section 4,
-// "total_count"); nor does a condition that follows a relation to rows under one.
+// token under a row policy gets no estimate, which would tell of rows that it may not see (docs/design/tools.md, "Total
+// counts"); nor does a condition that follows a relation to rows under one.
 func planTotal(scope access.Scope, args arguments, where database.Condition) (database.Total, error) {
 	asked, err := args.text("total")
 	if err != nil {
