@@ -10,6 +10,8 @@ ifneq ($(words $(wildcard $(KUBE_PROGRAMS:%=$(KUBEBUILDER_ASSETS)/%))),$(words $
 override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 endif
 export KUBEBUILDER_ASSETS
+# What "make clean" leaves in bin/.
+BUILT_TOOLS := k8s controller-gen golangci-lint helm
 KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' hack/kube/go.mod)
 
 .PHONY: help
@@ -28,6 +30,14 @@ verify: bin/controller-gen ## Check that the generated files are those that the 
 lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
 	@bin/golangci-lint run --allow-parallel-runners
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
+
+.PHONY: fmt
+fmt: bin/golangci-lint ## Format the Go files
+	@bin/golangci-lint fmt
+
+.PHONY: unit
+unit: ## Run the tests that need neither a database server nor a cluster
+	@go test ./...
 
 .PHONY: test
 test: build kube helm verify lint ## Run all tests; PostgreSQL, MariaDB and Chromium are installed where they are not there
@@ -77,13 +87,26 @@ clients: build ## Run the public MCP clients against a real server
 browser: ## Run an MCP client in a real browser; Chromium is installed where it is not there
 	@MCP_TEST_BROWSER=1 go test -count=1 ./test/browser
 
+# At a terminal Ctrl-C goes to the program alone, and make ends with the program's status. ("go run" would end with 1.)
+foreground := [ ! -t 0 ] || set -m;
+
 .PHONY: demo
 demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent's questions (DEMO_EXIT=1 ends after them)
-	@go run ./hack/demo
+	@go build -o bin/demo ./hack/demo
+	@$(foreground) bin/demo; :
+
+.PHONY: run
+run: build ## Serve config/samples without a cluster, at http://127.0.0.1:8080/mcp/
+	@$(foreground) bin/mcp-admin-server dev -f config/samples; :
 
 .PHONY: clean
-clean: ## Remove everything that was made here
-	@rm -rf bin .local dist test/*/node_modules .mcp-admin-dev
+clean: ## Remove what was made here, but for the tools and the local control plane, which take minutes to build
+	@rm -rf .local dist test/*/node_modules .mcp-admin-dev
+	@find bin -mindepth 1 -maxdepth 1 $(BUILT_TOOLS:%=! -name %) -exec rm -rf {} + 2>/dev/null || :
+
+.PHONY: distclean
+distclean: clean ## Remove everything that was made here
+	@rm -rf bin
 
 .PHONY: build
 build: ## Build the manager and the server

@@ -135,7 +135,7 @@ type Token struct {
 	Attributes map[string]string `json:"attributes,omitempty"`
 }
 
-// Rule grants verbs and actions on models; decisions section 8.
+// Rule grants verbs and actions on models; docs/design/rights.md, "Rules".
 type Rule struct {
 	// Modules is empty where any module will do.
 	Modules []string `json:"modules,omitempty"`

@@ -54,7 +54,7 @@ type Model struct {
 	MaxBulkItems    int    `json:"maxBulkItems"`
 }
 
-// The ways of total_count (decisions section 4, "total_count"); "" is TotalAuto.
+// The ways of total_count (docs/design/tools.md, "Total counts"); "" is TotalAuto.
 const (
 	TotalAuto   = "Auto"
 	TotalExact  = "Exact"

@@ -28,8 +28,8 @@ func PublicTokenID(text string) string {
 	return ""
 }
 
-// NewToken returns the text of a new token: mcp_ and 16 URL-safe characters, which may be shown, then a dot and 43 more,
-// which hold 256 random bits (decisions section 8).
+// NewToken returns the text of a new token: mcp_ and 16 URL-safe characters, which may be shown, then a dot and 43
+// more, which hold 256 random bits (docs/design/rights.md, "Tokens").
 func NewToken() string {
 	var random [12 + 32]byte
 	rand.Read(random[:]) // never fails: the program ends where the system has no randomness

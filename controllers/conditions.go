@@ -14,7 +14,7 @@ import (
 // true where all of them are; otherwise the first that is not says why.
 type conditionTable []string
 
-// The conditions of each kind (design, "Conditions").
+// The conditions of each kind (docs/design/controllers.md, "Conditions").
 var (
 	endpointConditions = conditionTable{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed}
 	exposureConditions = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionResolved, v1alpha1.ConditionProgrammed}

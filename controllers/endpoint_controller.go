@@ -24,7 +24,8 @@ import (
 )
 
 const (
-	// gatherTime is how long an addition may wait for others before the Config is written (design, "Controllers").
+	// gatherTime is how long an addition may wait for others before the Config is written (docs/design/controllers.md,
+	// "Gathering changes").
 	gatherTime = 100 * time.Millisecond
 	// conflictRetry is when a Config is written again that somebody else wrote meanwhile.
 	conflictRetry = 50 * time.Millisecond

@@ -65,8 +65,9 @@ func (reports podReports) counted() int {
 	return n
 }
 
-// programmed is whether every counted pod has applied at least a revision, and there is one (design, "Revision and
-// Programmed"). The message counts no pods, so that a status does not change with every pod that comes and goes.
+// programmed is whether every counted pod has applied at least a revision, and there is one
+// (docs/design/controllers.md, "Revision and Programmed"). The message counts no pods, so that a status does not change
+// with every pod that comes and goes.
 func (reports podReports) programmed(revision int64) finding {
 	if reports.counted() == 0 {
 		return fails(v1alpha1.ReasonWaitingForPods, "no server pod is ready")

@@ -14,7 +14,7 @@ import (
 // maxWait is the longest that /status waits for a change.
 const maxWait = time.Minute
 
-// newAdminHandler serves the admin port (decisions section 1), which the Service never shows:
+// newAdminHandler serves the admin port (docs/design/http.md, "Admin port"), which the Service never shows:
 //
 //	GET /healthz  200 while the process lives
 //	GET /readyz   200 once a Config was applied, the schema was seen, and there is a certificate where one is needed,

@@ -1,5 +1,5 @@
 // Package sqlscan reads the statement of a declared sql action: it cuts it at its parameters, and refuses what is not
-// exactly one statement that changes rows (decisions section 6).
+// exactly one statement that changes rows (docs/design/actions.md, "SQL statements").
 //
 // The statement goes to an engine that this package is not told of, and engines read strings, comments and quotes in
 // ways of their own. So whatever two of them would read differently is refused, and comments are taken out: what is left

@@ -40,7 +40,7 @@ type Inputs struct {
 // settings could be kept.
 //
 // An entry that equals the previous one keeps its revision, others get the new one; the Config's revision grows by one
-// exactly if an entry is new, changed or gone (design, "Revision and Programmed").
+// exactly if an entry is new, changed or gone (docs/design/controllers.md, "Revision and Programmed").
 func Compile(in Inputs) (*contract.Config, Verdicts) {
 	verdicts := Verdicts{
 		Endpoint:  judgeEndpoint(in.Endpoint),
@@ -146,8 +146,8 @@ func equal[T any](a, b T) bool {
 }
 
 // OnlyAdds is whether next takes nothing away that previous gives: all it does is add models and tokens, or bring a
-// token in force that was not. Only such a change may be gathered with others before it is written (design,
-// "Controllers").
+// token in force that was not. Only such a change may be gathered with others before it is written
+// (docs/design/controllers.md, "Gathering changes").
 func OnlyAdds(previous, next *contract.Config) bool {
 	if previous == nil {
 		return true

@@ -32,7 +32,8 @@ func UnsureCredential() Credential {
 	return Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be read; it is tried again", Unsure: true}
 }
 
-// TextCredential is the credential of a plain text (decisions section 8). Line ends at its end are no part of it.
+// TextCredential is the credential of a plain text (docs/design/rights.md, "Tokens"). Line ends at its end are no part
+// of it.
 func TextCredential(text string) Credential {
 	text = strings.TrimRight(text, "\r\n")
 	if len(text) < contract.MinTokenLength {

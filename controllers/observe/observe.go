@@ -1,5 +1,5 @@
 // Package observe asks the server's pods for their Status and keeps the newest report of each. Every pod has a worker
-// of its own: one that hangs holds nothing up but the news about itself (design, "Controllers").
+// of its own: one that hangs holds nothing up but the news about itself (docs/design/controllers.md, "Observing pods").
 //
 // The controllers import it; it knows the contract and pods, and nothing else of the project.
 package observe

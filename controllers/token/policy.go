@@ -43,9 +43,9 @@ type Decision struct {
 	LookAgain time.Time
 }
 
-// Decide is the whole token policy (design, "Token lifecycle"). A Secret that is gone, or whose text is not the one
-// that was issued, gets a new text: the old one cannot be known any more, and what somebody else put there must not
-// become a token.
+// Decide is the whole token policy (docs/design/controllers.md, "Token lifecycle"). A Secret that is gone, or whose
+// text is not the one that was issued, gets a new text: the old one cannot be known any more, and what somebody else
+// put there must not become a token.
 func Decide(s Situation) Decision {
 	if !s.Active {
 		return Decision{Action: Nothing, Why: "the token is not active"}

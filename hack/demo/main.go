@@ -22,8 +22,8 @@ const (
 	usage   = `demo starts a local cluster under .local/demo with the operator and the bookshop samples, reads
 and writes with MCP clients and with curl, prints the answers and keeps running until it is interrupted.
 
-  go run ./hack/demo                 after "make build kube"
-  DEMO_EXIT=1 go run ./hack/demo     ends after the answers`
+  make demo                 builds all that it needs
+  DEMO_EXIT=1 make demo     ends after the answers`
 )
 
 func main() {
@@ -33,7 +33,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	err := run(ctx)
+	switch {
+	case ctx.Err() != nil: // what broke off then is no fault
+		fmt.Println("\nThe demo was interrupted. The local cluster has ended; its logs are in .local/demo.")
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
@@ -55,7 +59,7 @@ func run(ctx context.Context) (err error) {
 	if os.Getenv("DEMO_EXIT") != "" {
 		return nil
 	}
-	fmt.Printf("\nRunning until you press Ctrl-C. To look around:\n\n  export KUBECONFIG=%s PATH=%s:$PATH\n  kubectl get mcp -A\n",
+	fmt.Printf("\nRunning until you press Ctrl-C. To look around:\n\n  export KUBECONFIG=%s PATH=%s:$PATH\n  kubectl get mcp -A\n  kubectl -n bookshop logs deployment/bookshop-mcp\n",
 		p.Kubeconfig(), filepath.Join(root, "bin", "k8s"))
 	return p.Wait(ctx)
 }

@@ -71,8 +71,8 @@ func TestOnlyALivingTokenAuthenticates(t *testing.T) {
 	}
 }
 
-// TestRightsAreWhatTheRulesSayAndNothingElse compares compiled rights with an oracle that reads decisions section 8
-// word by word, over random rules.
+// TestRightsAreWhatTheRulesSayAndNothingElse compares compiled rights with an oracle that reads docs/design/rights.md,
+// "Rules" word by word, over random rules.
 func TestRightsAreWhatTheRulesSayAndNothingElse(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(from ...string) []string {

@@ -15,8 +15,8 @@ import (
 )
 
 // policies are the row policies of the model that match the token, and whether they limit what it sees. A model without
-// policies limits nobody, nor does one of which a policy gives the token all rows; of several that match, a row need meet
-// only one (decisions section 8).
+// policies limits nobody, nor does one of which a policy gives the token all rows; of several that match, a row need
+// meet only one (docs/design/rights.md, "Row policies").
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
 		if !p.Everyone && !slices.ContainsFunc(p.Groups, s.token.subject.in) {

@@ -88,7 +88,7 @@ func order(a, b database.Value) int {
 	return int(a.(int64) - b.(int64))
 }
 
-// visible says in the words of decisions section 8 whether a token sees an item.
+// visible says in the words of docs/design/rights.md, "Row policies" whether a token sees an item.
 func (w *world) visible(policies []contract.RowPolicy, token *contract.Token, item row) bool {
 	matching := slices.DeleteFunc(slices.Clone(policies), func(p contract.RowPolicy) bool {
 		return !p.Everyone && !slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(token.Groups, g) })
@@ -189,8 +189,8 @@ func randomToken(r *rand.Rand, name string) contract.Token {
 	return token
 }
 
-// TestATokenSeesTheRowsOfItsPoliciesAndNoOthers compares the condition of a Source with an oracle that reads decisions
-// section 8 word by word, over random policies, tokens and rows.
+// TestATokenSeesTheRowsOfItsPoliciesAndNoOthers compares the condition of a Source with an oracle that reads
+// docs/design/rights.md, "Row policies" word by word, over random policies, tokens and rows.
 func TestATokenSeesTheRowsOfItsPoliciesAndNoOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	some, all, none := 0, 0, 0

@@ -78,7 +78,7 @@ func names(list []string, name string) bool {
 	return slices.Contains(list, contract.Wildcard) || slices.Contains(list, name)
 }
 
-// granted adds up verbs: "*" is all four, change implies view, add and delete do not (decisions section 8).
+// granted adds up verbs: "*" is all four, change implies view, add and delete do not (docs/design/rights.md, "Rules").
 func granted(verbs []string) Verbs {
 	var v Verbs
 	for _, verb := range verbs {

@@ -43,8 +43,8 @@ func (s Scope) Of(m *catalog.Model) Scope { return Scope{s.token, m} }
 func (s Scope) Source() database.Source { return database.NewSource(s.model.Table, s.policy()) }
 
 // Actions are the declared actions that the token may run on the model: it may view it, and either has all of the verbs
-// that the action requires or a rule that names it (decisions section 6). One that requires none needs such a rule. Of a
-// model that is withheld they are what they would be.
+// that the action requires or a rule that names it (docs/design/actions.md, "Rights to actions"). One that requires
+// none needs such a rule. Of a model that is withheld they are what they would be.
 func (s Scope) Actions() []*catalog.Action {
 	if !s.Has(View) {
 		return nil

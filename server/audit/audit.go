@@ -1,5 +1,6 @@
-// Package audit tells of every call that changed something, or that was refused, in one JSON line (decisions section 8,
-// "Audit and history"). It never holds a value: ids and the names of fields are all that it tells of a row.
+// Package audit tells of every call that changed something, or that was refused, in one JSON line
+// (docs/design/rights.md, "Audit and history"). It never holds a value: ids and the names of fields are all that it
+// tells of a row.
 //
 // Packages admin and snapshot import it; what is recorded in the database itself is admin's.
 package audit

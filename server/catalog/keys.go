@@ -112,7 +112,7 @@ func isUnique(t *database.Table, columns ...*database.Column) bool {
 	return same(t.PrimaryKey) || slices.ContainsFunc(t.Unique, same)
 }
 
-// nameKey decides under which name a row shows its whole key (decisions section 4, "id").
+// nameKey decides under which name a row shows its whole key (docs/design/values.md, "Ids").
 func (m *Model) nameKey() *problem {
 	if len(m.Key) == 0 || len(m.Key) == 1 && m.Key[0].Name == idName {
 		return nil

@@ -46,7 +46,7 @@ type Select struct {
 	Lock bool
 }
 
-// Total is a way to count the matching rows (decisions section 4, "total_count").
+// Total is a way to count the matching rows (docs/design/tools.md, "Total counts").
 type Total uint8
 
 // The ways. Where the page itself tells how many rows there are, nothing is counted, whatever the way.

@@ -210,8 +210,8 @@ const (
 	SetDefault
 )
 
-// Kind is what a column's values are, whatever the engine calls them. It decides their JSON form (decisions section 4,
-// "Values"), the lookups that apply, and whether they have an order.
+// Kind is what a column's values are, whatever the engine calls them. It decides their JSON form
+// (docs/design/values.md, "JSON forms"), the lookups that apply, and whether they have an order.
 type Kind uint8
 
 // The kinds. Decimals, dates, times, intervals, uuids and bytes (base64) are JSON strings; JSON columns are embedded.

@@ -15,13 +15,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// MaxInValues bounds the values of an `in` (decisions section 4, "filters").
+// MaxInValues bounds the values of an `in` (docs/design/tools.md, "Filters").
 const MaxInValues = 1000
 
 // Lookup makes the condition that a filter's value asks for. Its errors say what the value must be.
 type Lookup func(c *database.Column, value json.RawMessage) (database.Condition, error)
 
-// Names are the names of all lookups, in the order of decisions section 4.
+// Names are the names of all lookups, in the order of docs/design/tools.md, "Filters".
 var Names = []string{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",
 	"gt", "gte", "lt", "lte", "in", "range", "isnull", "ne", "date", "year", "month", "day"}
 

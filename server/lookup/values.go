@@ -42,10 +42,10 @@ type beyond struct {
 
 func (b beyond) below() bool { return b.text[0] == '-' }
 
-// ParseValue reads a JSON value to compare a column with, in the form in which rows show the column's values (decisions
-// section 4, "Values"). It need not fit the column: a text that is too long, or a number out of its range, equals
-// nothing. What is to be stored, ParseStored reads. The value null is for the caller to handle. Its errors begin with
-// what must be: "must be an integer, not …".
+// ParseValue reads a JSON value to compare a column with, in the form in which rows show the column's values
+// (docs/design/values.md, "JSON forms"). It need not fit the column: a text that is too long, or a number out of its
+// range, equals nothing. What is to be stored, ParseStored reads. The value null is for the caller to handle. Its
+// errors begin with what must be: "must be an integer, not …".
 func ParseValue(c *database.Column, raw json.RawMessage) (database.Value, error) {
 	if len(raw) == 0 {
 		return nil, mustBe(c, raw)

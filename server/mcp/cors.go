@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// provenance is where a request comes from, as far as a browser tells (decisions section 1).
+// provenance is where a request comes from, as far as a browser tells (docs/design/http.md, "Origins and CORS").
 type provenance int
 
 const (

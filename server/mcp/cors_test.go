@@ -113,7 +113,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// CORS headers stand on every answer to an allowed origin (decisions section 1).
+// CORS headers stand on every answer to an allowed origin (docs/design/http.md, "Origins and CORS").
 func TestAllowedOriginMayReadEveryAnswer(t *testing.T) {
 	e := newBrowserEndpoint(t)
 	for _, c := range []struct {

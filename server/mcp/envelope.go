@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// The codes of JSON-RPC and of MCP; decisions sections 1 to 3.
+// The codes of JSON-RPC and of MCP; docs/design/protocol.md, "Errors of the protocol".
 const (
 	codeParse              = -32700
 	codeInvalidRequest     = -32600

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The published versions of MCP (decisions section 3). All but the newest are of the initialize era.
+// The published versions of MCP (docs/design/protocol.md, "Versions"). All but the newest are of the initialize era.
 const (
 	version20241105 = "2024-11-05"
 	version20250326 = "2025-03-26"

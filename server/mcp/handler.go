@@ -73,7 +73,7 @@ const (
 // retryAfter is how many seconds a client is asked to wait after a 503.
 const retryAfter = "1"
 
-// ServeHTTP answers a request (decisions section 1).
+// ServeHTTP answers a request (docs/design/http.md, "Requests and answers").
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)

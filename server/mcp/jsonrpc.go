@@ -74,8 +74,8 @@ func (x *exchange) messageOfBatch(i, size int) (status int) {
 	return x.message(m)
 }
 
-// message answers one message (decisions section 2). The status is that of a body that is this message alone; 202 is a
-// notification, which has no answer.
+// message answers one message (docs/design/http.md, "Forms"). The status is that of a body that is this message alone;
+// 202 is a notification, which has no answer.
 func (x *exchange) message(m *message) (status int) {
 	id := m.replyID()
 	switch {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The rules of 2026-07-28 (decisions section 3) that no other version has.
+// The rules of 2026-07-28 (docs/design/protocol.md, "The 2026-07-28 era") that no other version has.
 func TestModernEra(t *testing.T) {
 	e := newEndpoint(t, config())
 	const tools = `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ttlMs":10000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcp-admin-server","version":"1.2.3"}},"tools":[…]}}`

@@ -31,7 +31,7 @@ func (x *exchange) respond() (status int) {
 	return x.invalid(nullID, "the body must be an object")
 }
 
-// simple answers the simple form (decisions section 2): the bare result, or {"error": …} with 400.
+// simple answers the simple form (docs/design/http.md, "Forms"): the bare result, or {"error": …} with 400.
 func (x *exchange) simple(m *message) (status int) {
 	if !isString(m.method) {
 		return x.badSimple("method is required and must be a string")

@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 )
 
-// The bounds of a body; decisions sections 1 and 3.
+// The bounds of a body; docs/design/http.md, "Bodies".
 const (
 	maxDepth = 64
 	maxBatch = 50

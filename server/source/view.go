@@ -11,7 +11,7 @@ import (
 )
 
 // A view is what has been seen of each Secret, through the API and in its mount, and what follows from it. It does no
-// I/O. Its rules are those of the design's "How a change reaches the pods":
+// I/O. Its rules are those of docs/design/controllers.md, "How a change reaches the pods":
 //
 //   - What the API says is so, whatever the mount says and whatever the revision.
 //   - Until the API was heard the mount is what there is; of two mounted Configs the higher revision wins.

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Form is the form of a request's body (decisions section 2), as a label.
+// Form is the form of a request's body (docs/design/http.md, "Forms"), as a label.
 type Form string
 
 // The forms. FormNone is that of a request which was answered before its body was understood.
@@ -19,7 +19,8 @@ const (
 	FormJSONRPC Form = "jsonrpc"
 )
 
-// OutcomeOK is the outcome of a tool call that was no error; the others are the tool errors' codes (decisions section 5).
+// OutcomeOK is the outcome of a tool call that was no error; the others are the tool errors' codes
+// (docs/design/tools.md, "Error codes").
 const OutcomeOK = "ok"
 
 // Metrics are the server's metrics in a registry of their own. Safe for concurrent use.

@@ -15,7 +15,7 @@ import (
 // webhooks calls the webhooks of all endpoints, where Settings name no other client.
 var webhooks = webhook.New(webhook.Options{})
 
-// webhookBody is what a webhook is sent (decisions section 6).
+// webhookBody is what a webhook is sent (docs/design/actions.md, "Webhooks").
 type webhookBody struct {
 	RequestID string            `json:"request_id"`
 	Endpoint  string            `json:"endpoint"`

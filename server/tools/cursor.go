@@ -19,8 +19,9 @@ const cursorPurpose = "cursor"
 // clients put it before a language model. An order that needs more has no cursor.
 const maxCursorValues = 2 << 10
 
-// listIdentity is what a cursor is bound to (decisions section 4, "cursor"): with any other list it does not open. The
-// row policy is in it, so that no token can use another's, and so are the columns' kinds, which say how values are read.
+// listIdentity is what a cursor is bound to (docs/design/tools.md, "Cursors"): with any other list it does not open.
+// The row policy is in it, so that no token can use another's, and so are the columns' kinds, which say how values are
+// read.
 type listIdentity struct {
 	Model   string
 	Order   []orderIdentity

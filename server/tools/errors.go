@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Code says what kind a tool's error is (decisions section 5).
+// Code says what kind a tool's error is (docs/design/tools.md, "Error codes").
 type Code string
 
 // The codes.

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// maxFilters bounds the filters of a call (decisions section 4, "filters").
+// maxFilters bounds the filters of a call (docs/design/tools.md, "Filters").
 const maxFilters = 32
 
 // appendFilters adds one condition for each filter: they are ANDed.

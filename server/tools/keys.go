@@ -42,8 +42,8 @@ func (req *request) wantedRow(id json.RawMessage) (database.Condition, error) {
 }
 
 // keyEquals is the condition that a row's key is the id: a value of the key's own type, or, for a key of several
-// columns, a string of their values, each percent-encoded, joined by commas (decisions section 4, "id"). An integer that
-// is beyond what any column holds is the id of no row.
+// columns, a string of their values, each percent-encoded, joined by commas (docs/design/values.md, "Ids"). An integer
+// that is beyond what any column holds is the id of no row.
 func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
 	if len(m.Key) == 1 {
 		if isNull(raw) {

@@ -57,8 +57,9 @@ func (d *rowData) isNamedBy(fk *database.ForeignKey, values []database.Value) bo
 	return true
 }
 
-// checkReferences sees to it that each foreign key names a row that the token may see. One that is not there and one that
-// the row policy hides look the same, whatever the engine tells of a violation (decisions section 8).
+// checkReferences sees to it that each foreign key names a row that the token may see. One that is not there and one
+// that the row policy hides look the same, whatever the engine tells of a violation (docs/design/writes-and-deletes.md,
+// "References").
 func (w *write) checkReferences(scope access.Scope, references []reference) error {
 	problems := &violations{}
 	for _, r := range references {

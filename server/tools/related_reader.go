@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// The bounds of get_ with include_related (decisions section 4).
+// The bounds of get_ with include_related (docs/design/tools.md, "Related rows").
 const (
 	mostRelations   = 10
 	mostRelatedRows = 10

@@ -14,8 +14,8 @@ import (
 // allFields is the field of a violation that is about no single field, or about one that the caller does not see.
 const allFields = "__all__"
 
-// violations are what is wrong with a call's data, field by field, in the order in which it was found (decisions section
-// 5, "validation_errors").
+// violations are what is wrong with a call's data, field by field, in the order in which it was found
+// (docs/design/writes-and-deletes.md, "Validation errors").
 type violations struct {
 	Errors           []fieldViolation `json:"errors"`
 	ErrorCount       int              `json:"error_count"`

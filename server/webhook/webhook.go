@@ -1,5 +1,5 @@
-// Package webhook posts a declared webhook action's selection to its fixed URL (decisions section 6): no redirects, no
-// proxy, no second try, and never to the pod itself, its neighbours on the link, or a cloud's metadata.
+// Package webhook posts a declared webhook action's selection to its fixed URL (docs/design/actions.md, "Webhooks"): no
+// redirects, no proxy, no second try, and never to the pod itself, its neighbours on the link, or a cloud's metadata.
 //
 // Package tools imports it.
 package webhook

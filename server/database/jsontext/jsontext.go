@@ -1,6 +1,6 @@
-// Package jsontext appends single values to JSON, in the forms of decisions section 4, "Values". It reads the text that
-// an engine wrote and never fails: a text that does not fit its form becomes a JSON string, so that whatever a database
-// sends, valid JSON comes out. Nothing in it allocates but append.
+// Package jsontext appends single values to JSON, in the forms of docs/design/values.md, "JSON forms". It reads the
+// text that an engine wrote and never fails: a text that does not fit its form becomes a JSON string, so that whatever
+// a database sends, valid JSON comes out. Nothing in it allocates but append.
 //
 // The packages below database import it.
 package jsontext

@@ -1,6 +1,6 @@
 // Package rowtext writes the rows of a plan as JSON objects, straight from what a driver hands out: the one place that
-// knows members, composite keys, masks and the cutting of long values (decisions sections 4 and 8). What a single value
-// looks like, an engine says.
+// knows members, composite keys, masks and the cutting of long values (docs/design/values.md, "Long values"). What a
+// single value looks like, an engine says.
 //
 // The engines below package database import it.
 package rowtext

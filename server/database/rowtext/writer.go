@@ -93,7 +93,8 @@ func (w *Writer[V]) anyNull(values []V) bool {
 	return false
 }
 
-// appendComposite appends a key of several columns; decisions section 4, "id". A key is never cut: it would name no row.
+// appendComposite appends a key of several columns; docs/design/values.md, "Ids". A key is never cut: it would name no
+// row.
 func (w *Writer[V]) appendComposite(dst []byte, columns []*database.Column, values []V) []byte {
 	dst = append(dst, '"')
 	for i, value := range values {
@@ -105,7 +106,8 @@ func (w *Writer[V]) appendComposite(dst []byte, columns []*database.Column, valu
 	return append(dst, '"')
 }
 
-// appendMasked appends what a mask leaves of a value; decisions section 8. It is a string, whatever the value's kind.
+// appendMasked appends what a mask leaves of a value; docs/design/values.md, "Masks". It is a string, whatever the
+// value's kind.
 func (w *Writer[V]) appendMasked(dst []byte, output *database.Output, values []V) []byte {
 	dst = append(dst, `"****`...)
 	if output.KeepLast > 0 && len(values) == 1 {

@@ -1,0 +1,106 @@
+package docs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
+)
+
+// bookshop is a running server of config/samples.
+type bookshop struct {
+	url, state string
+	// differing has, for each cursor and confirmation token that a page shows, the one that was given.
+	differing map[string]string
+	// confirmation is the last confirmation token that was given.
+	confirmation string
+}
+
+// openBookshop serves a new bookshop until the test ends.
+func openBookshop(t *testing.T) *bookshop {
+	t.Helper()
+	s := &bookshop{state: t.TempDir(), differing: map[string]string{}}
+	listen, admin := freeAddress(t), freeAddress(t)
+	s.url = "http://" + listen + "/mcp/"
+	command := dev.Command("test")
+	command.SetArgs([]string{"-f", filepath.Join(root, "config/samples"), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command.SetOut(io.Discard)
+	command.SetErr(io.Discard)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- command.ExecuteContext(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if response, err := http.Get("http://" + admin + "/readyz"); err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return s
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the bookshop does not open")
+		}
+	}
+}
+
+// freeAddress is a loopback address that was free a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// call makes an example's call and returns the text of the answer.
+func (s *bookshop) call(t *testing.T, e example) string {
+	t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.state, "tokens", "bookshop", e.caller))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := strings.ReplaceAll(e.arguments, "$confirmation_token", s.confirmation)
+	for shown, given := range s.differing {
+		arguments = strings.ReplaceAll(arguments, `"`+shown+`"`, `"`+given+`"`)
+	}
+	body := fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments)
+	request, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct{ Content []struct{ Text string } }
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Content) != 1 {
+		t.Fatalf("line %d: %s %s: %s, %v", e.line, e.tool, arguments, response.Status, err)
+	}
+	text := answer.Content[0].Text
+	var confirmation struct {
+		Token string `json:"confirmation_token"`
+	}
+	if json.NewDecoder(bytes.NewBufferString(text)).Decode(&confirmation) == nil && confirmation.Token != "" {
+		s.confirmation = confirmation.Token
+	}
+	return text
+}

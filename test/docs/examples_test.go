@@ -1,0 +1,187 @@
+package docs
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the answers that were given into the documents")
+
+// pages are the documents with examples. Each begins with a new bookshop, and its examples are run in their order.
+var pages = []string{"README.md", "docs/agents.md", "docs/actions.md", "docs/objects.md"}
+
+var (
+	// exampleCall is a line that calls a tool: its name and its arguments.
+	exampleCall = regexp.MustCompile(`^([a-z]+_[a-z_]+) (\{.*\})$`)
+	// arrow is what may stand before an answer.
+	arrow = regexp.MustCompile(`^  → (error )?`)
+	// caller is a headline that says whose agent calls from there on.
+	caller = regexp.MustCompile(`^=== .*\b(clerk|owner)'s agent`)
+)
+
+func TestEveryExampleGivesTheAnswerBelowIt(t *testing.T) {
+	calls := 0
+	for _, page := range pages {
+		t.Run(page, func(t *testing.T) {
+			text := read(t, page)
+			blocks := fencedBlocks(text)
+			for _, b := range blocks {
+				switch _, reason, _ := strings.Cut(b.info, "norun: "); {
+				case b.info == "" && len(b.examples()) == 0:
+					t.Errorf("line %d: a block without a call needs an info string, such as ```yaml or ```text", b.line)
+				case b.info != "" && reason == "" && len(b.examples()) > 0:
+					t.Errorf("line %d: a call that is not run needs a reason: ```text norun: REASON", b.line)
+				}
+			}
+			shop := openBookshop(t)
+			for _, b := range blocks {
+				if b.info != "" {
+					continue
+				}
+				for _, e := range b.examples() {
+					calls++
+					got := shop.call(t, e)
+					if shop.fits(e.answer, got) {
+						continue
+					}
+					if *update {
+						call := e.tool + " " + e.arguments + "\n"
+						text = strings.Replace(text, call+e.text, call+e.prefix+got, 1)
+						continue
+					}
+					t.Errorf("line %d: %s %s\n answered %s\ninstead of %s", e.line, e.tool, e.arguments, got, e.answer)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(filepath.Join(root, page), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	if calls < 40 {
+		t.Errorf("only %d examples were found", calls)
+	}
+}
+
+// block is a fenced block of a page, at the line of its fence.
+type block struct {
+	info  string
+	line  int
+	lines []string
+}
+
+func fencedBlocks(page string) []block {
+	var blocks []block
+	inside := false
+	for i, line := range strings.Split(page, "\n") {
+		info, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && inside:
+			inside = false
+		case fence:
+			inside = true
+			blocks = append(blocks, block{info: info, line: i + 1})
+		case inside:
+			last := &blocks[len(blocks)-1]
+			last.lines = append(last.lines, line)
+		}
+	}
+	return blocks
+}
+
+// example is a call and its answer, as a page shows them.
+type example struct {
+	line                    int
+	caller, tool, arguments string
+	// text is the answer as it stands in the page, prefix what stands before it, answer the JSON.
+	text, prefix, answer string
+}
+
+func (b block) examples() []example {
+	var examples []example
+	who, open := "owner", false
+	for i, line := range b.lines {
+		call := exampleCall.FindStringSubmatch(line)
+		headline := caller.FindStringSubmatch(line)
+		switch {
+		case headline != nil:
+			who, open = headline[1], false
+		case strings.HasPrefix(line, "==="):
+			who, open = "owner", false
+		case call != nil:
+			examples, open = append(examples, example{line: b.line + 1 + i, caller: who, tool: call[1], arguments: call[2]}), true
+		case line == "":
+			open = false
+		case open:
+			e := &examples[len(examples)-1]
+			if e.text != "" {
+				e.text += "\n"
+			} else {
+				e.prefix = arrow.FindString(line)
+			}
+			e.text += line
+			e.answer += strings.TrimPrefix(line, e.prefix)
+		}
+	}
+	return examples
+}
+
+// fits reports whether an answer is the one that a page shows. What differs from run to run is kept, so that later
+// calls of the page can name it.
+func (s *bookshop) fits(shown, given string) bool {
+	var a, b any
+	if json.Unmarshal([]byte(shown), &a) != nil || json.Unmarshal([]byte(given), &b) != nil {
+		return false
+	}
+	return s.same("", a, b)
+}
+
+func (s *bookshop) same(key string, shown, given any) bool {
+	switch a := shown.(type) {
+	case map[string]any:
+		b, ok := given.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		same := true
+		for name, value := range a {
+			other, ok := b[name]
+			same = ok && s.same(name, value, other) && same
+		}
+		return same
+	case []any:
+		b, ok := given.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !s.same(key, a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		b, ok := given.(string)
+		return ok && s.sameText(key, a, b)
+	}
+	return shown == given
+}
+
+// sameText compares texts; "…" stands for anything.
+func (s *bookshop) sameText(key, shown, given string) bool {
+	switch key {
+	case "next_cursor", "confirmation_token":
+		s.differing[shown] = given
+		return given != ""
+	case "action_time":
+		return len(shown) == len(given)
+	}
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(shown), "…", "(?s:.*)")
+	return regexp.MustCompile("^" + pattern + "$").MatchString(given)
+}
