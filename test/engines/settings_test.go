@@ -19,8 +19,9 @@ func TestADatabaseOfAnotherEncoding(t *testing.T) {
 	}
 	latin := databasetest.PostgreSQLOn(t, server, "", "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
 	database, plain := harness.On(t, databasetest.URI(latin), "create table letter (id int primary key, body text)")
-	s := &suite{harness.Engine{Name: contract.EnginePostgreSQL, Title: "PostgreSQL"},
+	s := &suite{harness.Engine{Name: contract.EnginePostgreSQL, Title: harness.PostgreSQL, Product: harness.PostgreSQL},
 		harness.Serve(t, database, []contract.Model{{Name: "letter", Table: "letter"}}, tokens(), withAudit), plain}
+	noteVersion(t, s.Engine, plain)
 	s.check(t, "a long value is written, and its journal with it", func(t *testing.T) {
 		long := strings.Repeat("é", 5000)
 		s.ok(t, "root", "create_letter", fmt.Sprintf(`{"data":{"id":1,"body":%q}}`, long))

@@ -100,9 +100,9 @@ func install(t *testing.T, engine string, arguments ...string) string {
 	case err == nil:
 		return strings.TrimSpace(string(text))
 	case strings.Contains(said.String(), " is not installed: "):
-		why := t.Name() + " NOT RUN: " + strings.TrimSpace(said.String())
-		said := &served{T: t, engine: engine}
-		said.held(why)
+		why, _, _ := strings.Cut(said.String(), "\n")
+		s := &served{T: t, engine: engine}
+		s.held(t.Name() + " NOT RUN: " + why)
 		t.Skip(why)
 	}
 	t.Fatalf("%v: %v: %s", arguments, err, said.String())
