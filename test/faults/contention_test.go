@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	callers    = 8
-	increments = 40
+	callers = 8
+	changes = 40
 )
 
 // isolated makes the database's transactions those of another isolation level.
 const isolated = `
 do $$ begin execute format('alter database %%I set default_transaction_isolation = %%L', current_database(), '%s'); end $$;`
 
-// TestContention has many callers change the same rows at once. Each call adds one to two rows, and either does so once or
-// says that it gave way: nothing is lost, nothing is done twice.
+// TestContention has many callers change the same rows at once. Each call adds one to two rows, or renames two in a bulk. It
+// does so once, or says that it gave way: nothing is lost, nothing is done twice, and each call has one line of the audit.
 func TestContention(t *testing.T) {
 	for _, level := range []string{"repeatable read", "serializable"} {
 		t.Run("PostgreSQL "+level, func(t *testing.T) {
@@ -63,24 +63,35 @@ func withIncrement(c *contract.Config) {
 func (s *served) contend(endpoints ...*harness.Endpoint) {
 	s.Helper()
 	var counting sync.Mutex
-	done, gaveWay := 0, 0
+	added, renamed, gaveWay := 0, 0, 0
 	var calling sync.WaitGroup
 	for caller := range callers {
 		calling.Go(func() {
 			endpoint := endpoints[caller%len(endpoints)]
-			for i := range increments {
+			for i := range changes {
 				a := 1 + (caller+i)%3
 				b := 1 + (caller+i+1)%3
-				text, isError := endpoint.Call(root, "action_account", fmt.Sprintf(`{"action":"increment","ids":[%d,%d]}`, a, b))
-				var told struct{ Code, Error string }
+				tool, arguments := "action_account", fmt.Sprintf(`{"action":"increment","ids":[%d,%d]}`, a, b)
+				if i%4 == 3 {
+					tool = "bulk_account"
+					arguments = fmt.Sprintf(`{"operation":"update","items":[{"id":%[1]d,"data":{"owner":"%[3]d"}},{"id":%[2]d,"data":{"owner":"%[3]d"}}]}`, a, b, caller)
+				}
+				text, isError := endpoint.Call(root, tool, arguments)
+				var told struct {
+					Code     string
+					Affected int `json:"affected_count"`
+					Written  int `json:"success_count"`
+				}
 				if err := json.Unmarshal([]byte(text), &told); err != nil {
 					s.Errorf("%v in %s", err, text)
 				}
 				counting.Lock()
 				switch {
-				case !isError:
-					done++
-				case told.Code == "conflict":
+				case told.Affected == 2:
+					added++
+				case told.Written == 2:
+					renamed++
+				case isError && told.Code == "conflict":
 					gaveWay++
 				default:
 					s.Errorf("neither done nor a conflict: %s", text)
@@ -90,9 +101,16 @@ func (s *served) contend(endpoints ...*harness.Endpoint) {
 		})
 	}
 	calling.Wait()
-	s.settles("select sum(balance) from account", fmt.Sprint(600+2*done))
-	s.settles("select count(*) from mcp_admin_log", fmt.Sprint(2*done))
-	s.held(fmt.Sprintf("%d callers add to the same rows %d times each: %d done, %d told to try again, nothing lost or doubled", callers, increments, done, gaveWay))
+	s.settles("select sum(balance) from account", fmt.Sprint(600+2*added))
+	s.settles("select count(*) from mcp_admin_log", fmt.Sprint(2*(added+renamed)))
+	lines := 0
+	for _, endpoint := range endpoints {
+		lines += len(endpoint.Log.Lines(`"msg":"audit"`))
+	}
+	if lines != callers*changes {
+		s.Errorf("%d lines of the audit for %d calls", lines, callers*changes)
+	}
+	s.held(fmt.Sprintf("%d callers change the same rows %d times each: %d done, %d told to try again, nothing lost or doubled", callers, changes, added+renamed, gaveWay))
 }
 
 // galera starts two nodes, and returns the URI of each once both take writes.
