@@ -39,13 +39,18 @@ fmt: bin/golangci-lint ## Format the Go files
 unit: ## Run the tests that need neither a database server nor a cluster
 	@go test ./...
 
+.PHONY: databases
+databases: ## Install the database servers that the tests run on: Debian's (as root), and others into this folder
+	@go run ./test/databases install
+
 .PHONY: test
-test: build kube helm verify lint ## Run all tests; PostgreSQL, MariaDB and Chromium are installed where they are not there
+test: build kube helm databases verify lint ## Run all tests; the databases and Chromium are installed if they are not there
 	@go run ./test/databases run -- $(MAKE) go-tests
 	@$(MAKE) browser conformance clients
 
-# Starts the database servers of the tests, where none are there yet.
-with_databases := $(if $(and $(MCP_TEST_POSTGRES),$(MCP_TEST_MARIADB)),,go run ./test/databases run -- )
+# Starts the database servers of the tests that are not there yet; more_databases also other releases, engines and a pooler.
+with_databases := go run ./test/databases run --
+more_databases := go run ./test/databases run -further --
 
 .PHONY: go-tests
 go-tests:
@@ -56,24 +61,24 @@ go-tests:
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: test-engines
-test-engines: ## Run the data side's behavioural suite on SQLite, PostgreSQL and MariaDB
+test-engines: databases ## Run the data side's behavioural suite on every engine, release and pooler
 	@echo "one suite on every engine …"
-	@$(with_databases)hack/go-test.sh -timeout 10m ./test/engines
+	@$(more_databases) hack/go-test.sh -timeout 10m ./test/engines
 
 .PHONY: test-schemas
-test-schemas: ## Serve the databases of other people's programs, fetched as Debian packages
+test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
 	@echo "third-party schemas …"
-	@MCP_TEST_SCHEMAS=1 $(with_databases)hack/go-test.sh -timeout 15m ./test/schemas
+	@MCP_TEST_SCHEMAS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/schemas
 
 .PHONY: test-permissions
-test-permissions: ## Make random calls in random worlds, and hold each against an oracle
+test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle
 	@echo "random calls, rules, tokens and row policies, against an oracle …"
-	@$(with_databases)hack/go-test.sh -timeout 10m ./test/permissions
+	@$(with_databases) hack/go-test.sh -timeout 10m ./test/permissions
 
 .PHONY: test-faults
-test-faults: ## Do to served databases what happens to databases
+test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
-	@$(with_databases)hack/go-test.sh -timeout 10m ./test/faults
+	@$(with_databases) hack/go-test.sh -timeout 10m ./test/faults
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of

@@ -7,7 +7,7 @@ import (
 )
 
 // planUpdate finds the rows that an update action would set. Unlike update_, it may move rows out of the caller's
-// sight (decisions section 8): they are visible before, and need not be afterwards.
+// sight (docs/design/actions.md, "Rights to actions"): they are visible before, and need not be afterwards.
 func (e *actionCall) planUpdate(w *write) (*actionPlan, error) {
 	set, err := e.assignments(w)
 	if err != nil {

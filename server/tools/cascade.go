@@ -22,7 +22,7 @@ const (
 )
 
 // cascade follows the foreign keys that lead to rows which are to go, at every depth, as the database will when they go
-// (decisions section 4, "Deletes").
+// (docs/design/writes-and-deletes.md, "Deletes").
 type cascade struct {
 	req  *request
 	tx   database.Tx

@@ -42,7 +42,7 @@ type operation struct {
 	run         func(*call) ([]byte, error)
 }
 
-// operations are in the order in which tools/list has them (decisions section 4). The operations look each other up,
+// operations are in the order in which tools/list has them (docs/design/tools.md, "Which tools a token gets"). The operations look each other up,
 // which is why the table is filled here.
 var operations []*operation
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Tools that cannot do anything for a token are not listed (decisions section 4).
+// Tools that cannot do anything for a token are not listed (docs/design/tools.md, "Which tools a token gets").
 func TestToolsThatAreOfNoUseAreNotListed(t *testing.T) {
 	const text = "another-token-of-at-least-thirty-two-characters"
 	l := newLibrary(t, func(c *contract.Config) {

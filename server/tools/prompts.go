@@ -65,7 +65,7 @@ func (set *Set) Prompt(token *access.Token, name string, arguments []byte) (Prom
 	return Prompt{p.Description, p.aboutModel(set, scope, offeredTo(set.catalog, token, scope.Model()))}, nil
 }
 
-// promptModel returns the model that a prompt's arguments name; an empty name is a missing one (decisions section 7).
+// promptModel returns the model that a prompt's arguments name; an empty name is a missing one (docs/design/tools.md, "Prompts").
 func (set *Set) promptModel(token *access.Token, arguments []byte) (access.Scope, error) {
 	var members map[string]json.RawMessage
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {

@@ -117,7 +117,7 @@ var valueForms = map[database.Kind]string{
 	database.TimestampTZ: "RFC 3339", database.Interval: "interval", database.UUID: "UUID", database.Bytes: "base64",
 }
 
-// jsonTypes are the JSON types of a column's values, as decisions section 4 ("Values") has them; none where any will do.
+// jsonTypes are the JSON types of a column's values, as docs/design/values.md, "JSON forms" has them; none if any will do.
 func jsonTypes(c *database.Column) types {
 	switch c.Kind {
 	case database.JSON:

@@ -114,8 +114,8 @@ type store interface {
 // outcomeOK is a record's outcome where there was no error.
 const outcomeOK = "ok"
 
-// Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of decisions section
-// 5: the model is known, the token may, the arguments fit, the row is there.
+// Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of
+// docs/design/tools.md, "Order of checks": the model is known, the token may, the arguments fit, the row is there.
 func (set *Set) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) Result {
 	op, model := parseName(tool)
 	if op == nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 )
 
 // galera is a cluster of two MariaDB nodes that both take writes. The second node's data are a copy of the first's, made
@@ -25,58 +24,86 @@ func (g galera) install() error {
 	return installPackages("mariadb-server-core", "mariadb-client-core", "galera-4")
 }
 
+// initialise lets the first node begin a cluster, and gives the second a copy of what it then has.
 func (g galera) initialise(s *server, password string) error {
 	if err := g.mariaDB.initialise(s, password); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(s.path("users.sql"))
+	if err := s.write("wsrep_sst_nothing", transfer); err != nil {
+		return err
+	}
+	if err := quietly(s.shell(`chmod 700 "$1/wsrep_sst_nothing"`)); err != nil {
+		return err
+	}
+	ports, err := freePorts(3)
 	if err != nil {
 		return err
 	}
-	users := s.mariadbd("--no-defaults", "--datadir="+s.path("cluster"), "--bootstrap", "--log-error="+s.path("log"))
-	users.Stdin = strings.NewReader("FLUSH PRIVILEGES;\n" + string(text))
-	if err := quietly(users); err != nil {
+	if err := s.detach(g.first(s, ports, "--init-file="+s.path("users.sql")), "port", ports[0], greets); err != nil {
 		return err
 	}
-	if err := s.write("cluster/grastate.dat", state); err != nil {
+	if err := s.stop(); err != nil {
 		return err
 	}
 	return quietly(s.shell(`cp -r "$1/cluster" "$1/cluster2"`))
 }
 
-// state says that both nodes know the same history of changes, and that either may begin.
-const state = `# GALERA saved state
-version: 2.1
-uuid:    11111111-2222-11ee-8333-444444444444
-seqno:   0
-safe_to_bootstrap: 1
+// transfer is what the nodes call to send a state: the one that joins is told which changes it has, and gets the others from
+// Galera itself.
+const transfer = `#!/bin/sh
+shared=$(dirname "$0")/gtid
+while [ $# -gt 0 ]; do case "$1" in --role) role=$2 ;; --gtid) gtid=$2 ;; esac; shift; done
+if [ "$role" = donor ]; then
+  echo "$gtid" > "$shared.new" && mv "$shared.new" "$shared"
+  echo "done $gtid"
+else
+  rm -f "$shared"
+  echo "ready 127.0.0.1"
+  until [ -e "$shared" ]; do sleep 0.1; done
+  cat "$shared"
+fi
 `
 
 func (g galera) launch(s *server, port int) error {
-	var ports [4]int
+	ports, err := freePorts(4)
+	if err != nil {
+		return err
+	}
+	if err := s.detach(g.first(s, []int{port, ports[0], ports[1]}), "port", port, greets); err != nil {
+		return err
+	}
+	second := g.node(s, "2", []int{ports[2], ports[3], ports[1]}, "--wsrep-cluster-address=gcomm://"+address(ports[0]))
+	return s.detach(second, "port2", ports[2], greets)
+}
+
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
 	for i := range ports {
 		var err error
 		if ports[i], err = freePort(0); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	second, between := ports[0], ports[1:]
-	first := g.node(s, "", port, between[0], between[2], "--wsrep-cluster-address=gcomm://", "--wsrep-new-cluster")
-	if err := s.detach(first, "port", port, greets); err != nil {
-		return err
-	}
-	other := g.node(s, "2", second, between[1], between[2], "--wsrep-cluster-address=gcomm://"+address(between[0]))
-	return s.detach(other, "port2", second, greets)
+	return ports, nil
 }
 
-// node prepares a call of the server as one of the nodes. link is its port for the others, missed the one for changes that
-// it did not see.
-func (galera) node(s *server, node string, port, link, missed int, more ...string) *exec.Cmd {
+// first is the node that begins the cluster.
+func (g galera) first(s *server, ports []int, more ...string) *exec.Cmd {
+	return g.node(s, "", ports, append(more, "--wsrep-cluster-address=gcomm://", "--wsrep-new-cluster")...)
+}
+
+// node prepares a call of the server as one of the nodes. Its ports are for clients, for the other node, and for changes that
+// it missed.
+func (galera) node(s *server, node string, ports []int, more ...string) *exec.Cmd {
+	port, link, missed := ports[0], ports[1], ports[2]
+	c := s.mariadbd()
+	c.Env = append(os.Environ(), "PATH="+s.folder+":"+os.Getenv("PATH"))
 	args := append([]string{"--no-defaults", "--datadir=" + s.path("cluster"+node)}, networkOptions(s, node, port)...)
 	args = append(args, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+provider,
-		"--wsrep-cluster-name=tests", "--wsrep-sst-method=skip", "--wsrep-node-address="+address(link), "--wsrep-node-name=node"+node,
+		"--wsrep-cluster-name=tests", "--wsrep-sst-method=nothing", "--wsrep-node-address="+address(link), "--wsrep-node-name=node"+node,
 		fmt.Sprintf("--wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=32M", address(link), address(missed)))
-	return s.mariadbd(append(args, more...)...)
+	c.Args = append(c.Args, append(args, more...)...)
+	return c
 }
 
 // uri is that of the first node and, after a blank, that of the second.

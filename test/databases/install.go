@@ -10,14 +10,9 @@ import (
 	"strings"
 )
 
-// missing is the error of an engine whose programs are not there.
-type missing struct{ name, advice string }
-
-func (m missing) Error() string { return m.name + " is not installed: " + m.advice }
-
-// notInstalled says how an engine comes here.
+// notInstalled is the error of an engine whose programs are not there. Tests look for its words.
 func notInstalled(name string) error {
-	return missing{name, `run "make databases", on Debian and, the first time, as root`}
+	return fmt.Errorf(`%s is not installed: run "make databases", on Debian and, the first time, as root`, name)
 }
 
 // installAll installs whatever is not there. Without the engines that every suite runs on, it fails; any other that cannot

@@ -133,9 +133,11 @@ func (y standby) initialise(s *server, _ string) error {
 	if y.primary == "" {
 		return errors.New("a standby needs -primary, the URI of the server that it follows")
 	}
-	if err := quietly(s.program("pg_basebackup", "--pgdata", s.path("cluster"), "--dbname", y.primary, "--write-recovery-conf",
-		"--checkpoint=fast", "--no-sync")); err != nil {
-		return err
+	copier := findProgram("pg_basebackup", "/usr/lib/postgresql/*/bin/pg_basebackup") // a client's, which need not lie beside initdb
+	err := quietly(s.prepare([]string{filepath.Join(copier, "pg_basebackup"), "--pgdata", s.path("cluster"), "--dbname", y.primary,
+		"--write-recovery-conf", "--checkpoint=fast", "--no-sync"}))
+	if err != nil {
+		return errors.New("pg_basebackup made no copy of the server") // whose words may hold the password
 	}
 	primary, err := url.Parse(y.primary)
 	if err != nil {

@@ -42,7 +42,11 @@ func run(data string, further bool, args []string) (outcome error) {
 		}
 		defer os.RemoveAll(f.data)
 	}
-	defer func() { outcome = errors.Join(outcome, f.release()) }()
+	defer func() {
+		if err := f.release(); err != nil {
+			outcome = errors.Join(outcome, err)
+		}
+	}()
 	// The command gets the terminal's signals as well; what is left to do here is to wait for it, and to stop the servers.
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)

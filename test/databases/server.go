@@ -83,14 +83,16 @@ func (s *server) program(name string, args ...string) *exec.Cmd {
 // capDACOverride lets a process into folders that its user may not enter.
 const capDACOverride = 1
 
-// prepare prepares a command as the server's owner. The project's folder, with programs in it, may be closed to that user.
+// prepare prepares a command as the server's owner. The project's folder, with programs in it, may be closed to that user:
+// then a program of the system's has to start the command, as the right to enter is in force from the first program on.
 func (s *server) prepare(command []string) *exec.Cmd {
-	c := exec.Command(command[0], command[1:]...) //nolint:gosec // G204: the programs that were found
-	c.Dir = s.folder
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	attributes := &syscall.SysProcAttr{Credential: s.owner}
 	if s.owner != nil && strings.HasPrefix(s.binaries, project()) {
-		c.SysProcAttr.AmbientCaps = []uintptr{capDACOverride}
+		attributes.AmbientCaps = []uintptr{capDACOverride}
+		command = append([]string{"/usr/bin/env"}, command...)
 	}
+	c := exec.Command(command[0], command[1:]...)
+	c.Dir, c.SysProcAttr = s.folder, attributes
 	return c
 }
 

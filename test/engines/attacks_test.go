@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // attacks are what an agent might try whose rights are narrow: to be told of what it may not see, to change what it may
@@ -210,7 +211,8 @@ func withoutToken(answer string) string {
 // collations is what a database takes for equal: a policy, a filter and a key go by the column's own collation, as its
 // unique indexes do.
 func collations(s *suite, t *testing.T) {
-	folds := s.Name == contract.EngineMySQL // whose default collations tell neither case nor blanks at the end
+	folds := s.Name == contract.EngineMySQL // whose default collations do not tell case
+	pads := s.Product == harness.MariaDB    // and MariaDB's not even blanks at the end
 	for _, statement := range []string{"insert into book (id, title, author_id, region) values (60, 'Loud', 1, 'EMEA'), (61, 'Padded', 1, 'emea '), (62, 'Longer', 1, 'emea-2')"} {
 		if _, err := s.plain.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -219,7 +221,10 @@ func collations(s *suite, t *testing.T) {
 	s.check(t, "a policy sees what the column takes for equal", func(t *testing.T) {
 		wanted := "1 2 5"
 		if folds {
-			wanted = "1 2 5 60 61"
+			wanted += " 60"
+		}
+		if pads {
+			wanted += " 61"
 		}
 		page := s.ok(t, "clerk", "list_book", `{}`)
 		if got := column(t, page, "id"); got != wanted {
@@ -234,12 +239,12 @@ func collations(s *suite, t *testing.T) {
 	})
 	s.check(t, "a key in another case is that of the row, with its history, or of none", func(t *testing.T) {
 		s.ok(t, "root", "update_country", `{"id":"PL","data":{"name":"Polska"}}`)
-		for _, id := range []string{`"pl"`, `"PL "`} {
+		for id, same := range map[string]bool{`"pl"`: folds, `"PL "`: pads} {
 			row, isError := s.call(t, "root", "get_country", `{"id":`+id+`}`)
-			if isError == folds {
+			if isError == same {
 				t.Fatalf("%s: %v", id, row)
 			}
-			if !folds {
+			if !same {
 				continue
 			}
 			want(t, row, `"PL"`, "code")

@@ -11,10 +11,11 @@ import (
 // proxy stands between a server and its database, and can do what networks do.
 type proxy struct {
 	listener net.Listener
-	target   string
 
 	mu    sync.Mutex
 	pairs map[net.Conn]net.Conn
+	// target is where new connections lead.
+	target string
 	// down is whether connections are refused; cutOn ends a connection once the server has sent these bytes; behind is
 	// whether the database still gets them.
 	down   bool
@@ -44,9 +45,9 @@ func (p *proxy) run() {
 			return
 		}
 		p.mu.Lock()
-		down := p.down
+		down, target := p.down, p.target
 		p.mu.Unlock()
-		to, err := net.Dial("tcp", p.target)
+		to, err := net.Dial("tcp", target)
 		if down || err != nil {
 			_ = from.Close()
 			if err == nil {

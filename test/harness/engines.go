@@ -62,10 +62,10 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
 	case s.Direct == "":
-		return On(t, databasetest.URI(databasetest.PostgreSQLOn(t, s.URI, "")), script)
+		return On(t, databasetest.URI(databasetest.PostgreSQLOn(t, s.URI, "", "")), script)
 	}
 	// Only the endpoint goes through the pooler: the script and the plain client know the server behind it.
-	pooled := databasetest.PostgreSQLOn(t, s.Direct, s.URI)
+	pooled := databasetest.PostgreSQLOn(t, s.Direct, s.URI, "")
 	behind, err := url.Parse(s.Direct)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,6 @@ alter database DATABASE set transform_null_equals = on;
 alter database DATABASE set xmlbinary = 'hex';
 alter database DATABASE set quote_all_identifiers = on;
 alter database DATABASE set plan_cache_mode = 'force_generic_plan';
-alter database DATABASE set enable_seqscan = off;
 alter database DATABASE set lock_timeout = '90s';
 alter database DATABASE set idle_in_transaction_session_timeout = '90s';
 `

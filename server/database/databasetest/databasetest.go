@@ -30,15 +30,15 @@ func PostgreSQL(t testing.TB) contract.Connection {
 	if server == "" {
 		t.Skip("MCP_TEST_POSTGRES is not set: the URI of a superuser on a PostgreSQL server for tests")
 	}
-	return PostgreSQLOn(t, server, "")
+	return PostgreSQLOn(t, server, "", "")
 }
 
 // PostgreSQLOn makes a new database on the server of a URI, dropped again when the test ends, and returns how to reach it:
-// through a pooler, if the URI of one is given.
-func PostgreSQLOn(t testing.TB, server, pooler string) contract.Connection {
+// through a pooler, if the URI of one is given. options are those of CREATE DATABASE.
+func PostgreSQLOn(t testing.TB, server, pooler, options string) contract.Connection {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))
-	Execute(t, server, "CREATE DATABASE "+name)
+	Execute(t, server, "CREATE DATABASE "+name+" "+options)
 	t.Cleanup(func() { Execute(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u, err := url.Parse(cmp.Or(pooler, server))
 	if err != nil {
