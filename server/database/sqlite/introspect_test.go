@@ -117,7 +117,10 @@ CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRI
 		"t": {
 			column("id", "INTEGER", database.Integer, func(c *database.Column) { c.Nullable, c.HasDefault, c.Loose = false, true, false }),
 			column("name", "NVARCHAR(160)", database.Text, func(c *database.Column) { c.Nullable, c.MaxLength = false, 160 }),
-			column("price", "DECIMAL(10,2)", database.Decimal, func(c *database.Column) { c.Precision, c.Scale, c.HasDefault, c.Default = 10, 2, true, "1.5"; c.DefaultValue = &price }),
+			column("price", "DECIMAL(10,2)", database.Decimal, func(c *database.Column) {
+				c.Precision, c.Scale, c.HasDefault, c.Default = 10, 2, true, "1.5"
+				c.DefaultValue = &price
+			}),
 			column("rate", "NUMERIC(5)", database.Decimal, func(c *database.Column) { c.Precision = 5 }),
 			column("small", "TINYINT", database.Integer, nil),
 			column("at", "TIMESTAMP", database.Timestamp, clock),
