@@ -53,6 +53,8 @@ func keyOf(where database.Condition) string {
 	switch c := where.(type) {
 	case database.Compare:
 		return fmt.Sprintf("%q", fmt.Sprint(c.Value))
+	case database.In:
+		return fmt.Sprintf("%q", fmt.Sprint(c.Values))
 	case database.And:
 		text := ""
 		for _, part := range c {
@@ -72,8 +74,11 @@ func anyOf(ids []askedID) database.Condition {
 	if _, several := all[0].(database.And); !several {
 		var in database.In
 		for _, where := range all {
-			if compare, ok := where.(database.Compare); ok { // any other is of an id that no row has
-				in.Column, in.Values = compare.Column, append(in.Values, compare.Value)
+			switch where := where.(type) { // any other is of an id that no row has
+			case database.Compare:
+				in.Column, in.Values = where.Column, append(in.Values, where.Value)
+			case database.In:
+				in.Column, in.Values = where.Column, append(in.Values, where.Values...)
 			}
 		}
 		if in.Column == nil {
