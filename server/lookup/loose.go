@@ -90,7 +90,10 @@ func looseNumber(c *database.Column, raw json.RawMessage) (database.Value, bool)
 	if c.Kind == database.Text && !turnsToNumbers(c) {
 		return nil, false
 	}
-	value, err := parseNumber(&database.Column{Kind: database.Other, Loose: true}, raw)
+	if _, err := strconv.ParseInt(string(raw), 10, 64); c.Kind == database.Integer && err == nil {
+		return nil, false // the column's own kind has refused it
+	}
+	value, err := parseLooseNumber(c, raw)
 	if c.Kind == database.Boolean && (value == database.Value(int64(0)) || value == database.Value(int64(1))) {
 		return nil, false
 	}

@@ -229,7 +229,9 @@ func endsNumber(t token) bool {
 	return t.class != word && t.class != sign || t.is("AND") || t.is("OR") || t.isSign(")") || t.isSign(",")
 }
 
-func isComparison(t token) bool { return t.isSign("<") || t.isSign(">") || t.isSign("=") || t.isSign("!") }
+func isComparison(t token) bool {
+	return t.isSign("<") || t.isSign(">") || t.isSign("=") || t.isSign("!")
+}
 
 func (r *checkReader) column() *database.Column {
 	if len(r.rest) == 0 || r.rest[0].class != word && r.rest[0].class != quotedName {
