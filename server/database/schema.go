@@ -68,8 +68,9 @@ type Table struct {
 	// Column.Privileges says with which.
 	Privileges Privileges
 	// RowID is a column that is none of the table's own, by which the engine tells rows apart: it is for tables that have
-	// no key. nil: the engine has none for this table. RowIDStays reports whether a row keeps it for life (SQLite's rowid),
-	// so that it can be the key; PostgreSQL's ctid changes with each update, and can only put rows in an order.
+	// no key. nil: the engine has none for this table. RowIDStays reports whether a row keeps it for life, so that it
+	// can be the key. SQLite's rowid does only as the INTEGER PRIMARY KEY, since VACUUM numbers other rows anew; PostgreSQL's
+	// ctid changes with each update. These can only put rows in an order.
 	RowID      *Column
 	RowIDStays bool
 }

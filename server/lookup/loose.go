@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -86,12 +87,34 @@ func withLooseValues(own []database.Value, c *database.Column, text string) []da
 // looseNumber returns a JSON number that a column of another kind may hold. Columns of texts turn numbers into texts, and
 // columns of truths show 0 and 1 as false and true.
 func looseNumber(c *database.Column, raw json.RawMessage) (database.Value, bool) {
-	if c.Kind == database.Text && c.NativeType != "STRING" {
+	if c.Kind == database.Text && !turnsToNumbers(c) {
 		return nil, false
 	}
-	value, err := parseNumber(&database.Column{Kind: database.Other, Loose: true}, raw)
+	if _, err := strconv.ParseInt(string(raw), 10, 64); c.Kind == database.Integer && err == nil {
+		return nil, false // the column's own kind has refused it
+	}
+	value, err := parseLooseNumber(c, raw)
 	if c.Kind == database.Boolean && (value == database.Value(int64(0)) || value == database.Value(int64(1))) {
 		return nil, false
 	}
 	return value, err == nil
+}
+
+// turnsToNumbers reports that a Loose column of texts stores a number if a text is one: SQLite does so for each declared type
+// in whose name it finds no word for texts.
+func turnsToNumbers(c *database.Column) bool {
+	name, _, _ := strings.Cut(c.NativeType, "(")
+	return c.Loose && (c.Kind == database.UUID || strings.EqualFold(strings.TrimSpace(name), "STRING"))
+}
+
+// keepsDigits reports whether a text is no number, or one that a number shows as it is.
+func keepsDigits(text string) bool {
+	if !decimalText.MatchString(strings.TrimSpace(text)) {
+		return true
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(n, 10) == text
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return err == nil && strconv.FormatFloat(f, 'f', -1, 64) == text && strings.Contains(text, ".")
 }

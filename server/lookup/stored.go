@@ -66,6 +66,9 @@ func checkStored(c *database.Column, value database.Value) error {
 }
 
 func checkText(c *database.Column, text string) error {
+	if turnsToNumbers(c) && !keepsDigits(text) {
+		return fmt.Errorf("must not be digits alone: the column's type %s would store another number", c.NativeType)
+	}
 	switch c.Kind {
 	case database.Text:
 		if length := utf8.RuneCountInString(text); c.MaxLength > 0 && length > c.MaxLength {

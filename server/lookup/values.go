@@ -90,7 +90,7 @@ func parseNumber(c *database.Column, raw json.RawMessage) (database.Value, error
 		}
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil || n > maxExactInteger || n < -maxExactInteger {
-			return nil, fmt.Errorf("%s is beyond what a JSON number keeps exactly; send it as a string", Excerpt(raw))
+			return nil, inexact(raw)
 		}
 		return n, nil
 	case database.Decimal:
@@ -118,8 +118,14 @@ func parseLooseNumber(c *database.Column, raw json.RawMessage) (database.Value, 
 		return nil, mustBe(c, raw)
 	case f == math.Trunc(f) && math.Abs(f) <= maxExactInteger:
 		return int64(f), nil
+	case integerText.Match(raw) && strconv.FormatFloat(f, 'f', 0, 64) != string(raw):
+		return nil, inexact(raw)
 	}
 	return f, nil
+}
+
+func inexact(raw json.RawMessage) error {
+	return fmt.Errorf("%s is beyond what a JSON number keeps exactly; send it as a string", Excerpt(raw))
 }
 
 // ParseText is ParseValue of a value's text, as it stands in a JSON string or in a part of a composite key.

@@ -16,7 +16,7 @@ const (
 
 // planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
 // token under a row policy gets no estimate, which would tell of rows that it may not see (docs/design/tools.md,
-// "total_count"); nor does a condition that follows a relation to rows under one.
+// "Total counts"); nor does a condition that follows a relation to rows under one.
 func planTotal(scope access.Scope, asked string, where database.Condition) (database.Total, error) {
 	switch asked {
 	case totalExact:

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"database/sql/driver"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -218,13 +217,20 @@ func (r *checkReader) literal(c *database.Column, choice bool) (string, bool) {
 // number reads a number of the tokens that are next.
 func (r *checkReader) number() (driver.Value, bool) {
 	end := 0
-	for end < len(r.rest) && !(r.rest[end].class != word && r.rest[end].class != sign) && !r.rest[end].is("AND") && !r.rest[end].is("OR") &&
-		!r.rest[end].isSign(")") && !r.rest[end].isSign(",") {
+	for end < len(r.rest) && !endsNumber(r.rest[end]) {
 		end++
 	}
 	value, ok := number(r.rest[:end])
 	r.rest = r.rest[end:]
 	return value, ok
+}
+
+func endsNumber(t token) bool {
+	return t.class != word && t.class != sign || t.is("AND") || t.is("OR") || t.isSign(")") || t.isSign(",")
+}
+
+func isComparison(t token) bool {
+	return t.isSign("<") || t.isSign(">") || t.isSign("=") || t.isSign("!")
 }
 
 func (r *checkReader) column() *database.Column {
@@ -239,7 +245,7 @@ func (r *checkReader) column() *database.Column {
 // operator reads signs of comparison.
 func (r *checkReader) operator() string {
 	operator := ""
-	for len(r.rest) > 0 && r.rest[0].class == sign && strings.Contains("<>=!", r.rest[0].text) {
+	for len(r.rest) > 0 && isComparison(r.rest[0]) {
 		operator += r.rest[0].text
 		r.rest = r.rest[1:]
 	}

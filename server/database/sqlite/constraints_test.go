@@ -164,6 +164,9 @@ CREATE VIEW plain AS SELECT id, n FROM t`, nil)
 		}
 	}
 	view := find(t, o.schema, "v")
+	if want := database.MaySelect | database.MayUpdate | database.MayDelete; view.Privileges != want || view.Columns[0].Privileges != want&^database.MayDelete {
+		t.Errorf("it may be used for %b", view.Privileges)
+	}
 	ten := database.Compare{Column: view.Column("n"), Op: database.Equal, Value: int64(10)}
 	err := o.Transact(t.Context(), func(tx database.Tx) error {
 		for _, want := range []int64{2, 0} {

@@ -164,9 +164,6 @@ func checks(table *database.Table, sql string) []database.Constraint {
 
 // nameOf returns a check's own name, given the one that SQLite has for it in its errors, or "" if it has none of its own.
 func nameOf(told string) string {
-	if len(tokens(told)) == 0 || told == "" {
-		return ""
-	}
 	if strings.ContainsFunc(told, func(r rune) bool { return strings.ContainsRune("()<>=!*/+|%&~'\"", r) }) {
 		return ""
 	}
@@ -184,6 +181,25 @@ func indexed(table *database.Table, sql string) []*database.Column {
 		return mentioned(table, all[open:end])
 	}
 	return nil
+}
+
+// insteadOf returns what a trigger does in the place of a view.
+func insteadOf(sql string) database.Privileges {
+	all := tokens(sql)
+	for i := 2; i < len(all); i++ {
+		if !all[i-2].is("INSTEAD") || !all[i-1].is("OF") {
+			continue
+		}
+		switch {
+		case all[i].is("INSERT"):
+			return database.MayInsert
+		case all[i].is("UPDATE"):
+			return database.MayUpdate
+		case all[i].is("DELETE"):
+			return database.MayDelete
+		}
+	}
+	return 0
 }
 
 // mentioned returns the columns that are named among tokens, each once, in the table's order.

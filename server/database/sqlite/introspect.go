@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -101,7 +102,24 @@ WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NO
 		table.Writable = kind == "table" || kind == "view" && triggers
 		tables = append(tables, table)
 	})
-	return tables, err
+	if err != nil {
+		return nil, err
+	}
+	return tables, readTriggers(ctx, c, tables)
+}
+
+// readTriggers finds what can be done with views: that for which they have a trigger.
+func readTriggers(ctx context.Context, c *conn, tables []found) error {
+	may := map[string]database.Privileges{}
+	err := c.each(ctx, "SELECT lower(tbl_name), sql FROM sqlite_schema WHERE type = 'trigger'", nil, func(v []driver.Value) {
+		may[text(v[0])] |= insteadOf(text(v[1]))
+	})
+	for _, table := range tables {
+		if table.Kind == database.View {
+			table.Privileges = database.MaySelect | may[strings.ToLower(table.Name)]
+		}
+	}
+	return err
 }
 
 // The last column of pragma_table_xinfo.
@@ -129,7 +147,7 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 		describeType(column)
 		column.Loose = !table.strict || column.Kind == database.Other // which is ANY there
 		column.HoldsNull = place > 0 && v[2] == int64(0) && table.Kind == database.BaseTable && !table.withoutRowid && !table.strict
-		column.Privileges = database.MaySelect | database.MayInsert | database.MayUpdate
+		column.Privileges = table.Privileges &^ database.MayDelete
 		column.DefaultValue = constant(column)
 		table.Columns = append(table.Columns, column)
 		if place > 0 {

@@ -148,11 +148,16 @@ func hasMoment(c *database.Column, value database.Value) bool {
 	switch v := value.(type) {
 	case string:
 		return SQLiteMoment(v)
-	case int64, float64:
-		return true
+	case int64:
+		return isClockNumber(float64(v))
+	case float64:
+		return isClockNumber(v)
 	}
 	return false
 }
+
+// isClockNumber reports whether SQLite takes a number for a day (of the Julian calendar) or for seconds since 1970.
+func isClockNumber(f float64) bool { return f >= -210866760000 && f <= 253402300799 }
 
 // momentLayouts are the forms of timestamps that SQLite's functions of time understand, in the order of their use.
 var momentLayouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00",
