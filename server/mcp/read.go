@@ -25,10 +25,10 @@ type arrival struct {
 	got, due int64
 }
 
-// read reads more of the body. What does not come at once, within the connection's own deadline, has a deadline that moves
-// with each piece, and is gone when the body is there: a call may take longer than a piece.
+// read reads more of the body. The first piece must come within the connection's own deadline; from then on a deadline moves
+// with each piece, and it is gone when the body is there: a call may take longer than a piece.
 func (a *arrival) read(into []byte) (int, error) {
-	if a.got > 0 && a.got >= a.due {
+	if a.got >= readPiece && a.got >= a.due {
 		a.due = a.got + readPiece
 		a.setDeadline(time.Now().Add(a.patience))
 	}
