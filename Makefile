@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# The control plane for tests and for the local cluster: that of KUBEBUILDER_ASSETS where it is whole, else built here.
+# The control plane for tests and for the local cluster: the one in KUBEBUILDER_ASSETS if it is complete, else built here.
 KUBE_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl
 ifneq ($(words $(wildcard $(KUBE_PROGRAMS:%=$(KUBEBUILDER_ASSETS)/%))),$(words $(KUBE_PROGRAMS)))
 override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
@@ -16,7 +16,7 @@ KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' hac
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: generate
 generate: bin/controller-gen ## Generate code, CRDs, RBAC and the Helm chart's copies of them
@@ -44,7 +44,7 @@ databases: ## Install the database servers that the tests run on: Debian's (as r
 	@go run ./test/databases install
 
 .PHONY: test
-test: build kube helm databases verify lint ## Run all tests; the databases and Chromium are installed if they are not there
+test: build kube helm databases verify lint ## Run all tests; the databases and Chromium are installed if they are missing
 	@go run ./test/databases run -- $(MAKE) go-tests
 	@$(MAKE) browser conformance clients
 
@@ -89,7 +89,7 @@ clients: build ## Run the public MCP clients against a real server
 	@go run ./test/clients
 
 .PHONY: browser
-browser: ## Run an MCP client in a real browser; Chromium is installed where it is not there
+browser: ## Run an MCP client in a real browser; Chromium is installed if it is missing
 	@MCP_TEST_BROWSER=1 go test -count=1 ./test/browser
 
 # At a terminal Ctrl-C goes to the program alone, and make ends with the program's status. ("go run" would end with 1.)

@@ -58,6 +58,7 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	writeFiles(t, filepath.Join(dir, "init"), map[string][]byte{
 		"book.sql": []byte("create table book (book_id integer primary key, title text); insert into book values (1, 'Solaris');"),
 	})
+	logged := captureStdout(t)
 	endpoint, admin := freeAddress(t), freeAddress(t)
 	command := newCommand()
 	command.SetArgs([]string{"serve", "--listen=" + endpoint, "--admin-listen=" + admin, "--config-secret=books-mcp-config",
@@ -79,16 +80,18 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 			t.Fatal("never ready")
 		}
 	}
-	request, _ := http.NewRequest("POST", "http://"+endpoint+"/mcp/", strings.NewReader(`{"method":"tools/call","name":"list_book","arguments":{}}`))
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, _ := io.ReadAll(response.Body)
-	response.Body.Close()
-	if response.StatusCode != 200 || !strings.Contains(string(answer), "Solaris") {
-		t.Errorf("%d %s", response.StatusCode, answer)
+	for tool, want := range map[string]string{`"list_book","arguments":{}`: "Solaris", `"delete_book","arguments":{"id":1}`: "permission_denied"} {
+		request, _ := http.NewRequest("POST", "http://"+endpoint+"/mcp/", strings.NewReader(`{"method":"tools/call","name":`+tool+`}`))
+		request.Header.Set("Authorization", "Bearer "+token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		if response.StatusCode != 200 || !strings.Contains(string(answer), want) {
+			t.Errorf("%d %s", response.StatusCode, answer)
+		}
 	}
 	end()
 	select {
@@ -98,6 +101,32 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("serve does not end")
+	}
+	// Audit lines are written at every log level.
+	if lines := logged(); strings.Count(lines, "\n") != 1 || !strings.Contains(lines, `"msg":"audit","token":"shop/agent","tool":"delete_book"`) {
+		t.Errorf("logged:\n%s", lines)
+	}
+}
+
+// captureStdout takes standard output until the test ends, and returns a function that says what was written.
+func captureStdout(t *testing.T) func() string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := os.Stdout
+	os.Stdout = file
+	t.Cleanup(func() {
+		os.Stdout = before
+		file.Close()
+	})
+	return func() string {
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
 }
 

@@ -80,11 +80,11 @@ func (a *agent) showCalls(ctx context.Context, calls ...string) error {
 	return nil
 }
 
-// showCurl sends one request of the simple form with curl, where there is one.
+// showCurl sends one request of the simple form with curl, if it is installed.
 func showCurl(ctx context.Context, url, token string) error {
 	const body = `{"method":"tools/call","name":"list_book","arguments":{"search":"winter","limit":2}}`
 	fmt.Printf("$ curl -s %s -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' -d '%s'\n", url, body)
-	curl, _ := exec.LookPath("curl") // "" where there is none
+	curl, _ := exec.LookPath("curl") // "" if it is not installed
 	if curl == "" {
 		fmt.Println("(curl is not installed)")
 		return nil

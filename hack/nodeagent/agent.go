@@ -201,7 +201,7 @@ func (a *Agent) image(reference string) (string, bool) {
 	return path, ok
 }
 
-// executable finds the program of a container: its image's, or, where the pod has a command, the one of
+// executable finds the program of a container: its image's, or, if the pod has a command, the one of
 // the command's base name. That is the image's too if it has that name.
 func (a *Agent) executable(c *corev1.Container) (string, bool) {
 	path, ok := a.image(c.Image)

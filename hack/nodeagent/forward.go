@@ -72,7 +72,7 @@ func (f *forward) serve() {
 	}
 }
 
-// handle connects to the next ready pod, or to another where that one refuses. With none it closes the connection.
+// handle connects to the next ready pod, or to another if that one refuses. With none it closes the connection.
 func (f *forward) handle(client net.Conn) {
 	defer client.Close()
 	stop := context.AfterFunc(f.agent.ctx, func() { _ = client.Close() })

@@ -117,7 +117,7 @@ func filtering(s *suite, t *testing.T) {
 	} {
 		s.check(t, tc.filters, func(t *testing.T) {
 			arguments := `{"filters":` + tc.filters + `}`
-			if tc.ids == misfit && s.engine == contract.EngineSQLite {
+			if tc.ids == misfit && s.Name == contract.EngineSQLite {
 				tc.ids = ""
 			}
 			if tc.ids == misfit || tc.ids == "error" {
