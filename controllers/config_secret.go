@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"strconv"
 	"sync"
@@ -25,14 +26,16 @@ type storedConfig struct {
 	secret *corev1.Secret
 	// config is nil where there is no Secret, or none that can be read.
 	config *contract.Config
-	// floor is a revision that the Secret names beyond what config says.
+	// floor is the revision of a Config of ours that this version cannot read.
 	floor int64
 }
 
-// configSecrets reads and writes Config Secrets. It remembers the last one of each endpoint, so that it is unpacked
-// once. It is safe for concurrent use.
+// configSecrets reads and writes Config Secrets. It signs what it writes and reads only what it signed: what others put
+// there is not even unpacked. It remembers the last Config of each endpoint, so that it is unpacked once. It is safe for
+// concurrent use.
 type configSecrets struct {
 	children *children
+	key      ed25519.PrivateKey
 
 	mu   sync.Mutex
 	last map[types.NamespacedName]storedConfig
@@ -40,8 +43,8 @@ type configSecrets struct {
 	written map[types.NamespacedName]int64
 }
 
-func newConfigSecrets(c *children) *configSecrets {
-	return &configSecrets{children: c, last: map[types.NamespacedName]storedConfig{}, written: map[types.NamespacedName]int64{}}
+func newConfigSecrets(c *children, key ed25519.PrivateKey) *configSecrets {
+	return &configSecrets{children: c, key: key, last: map[types.NamespacedName]storedConfig{}, written: map[types.NamespacedName]int64{}}
 }
 
 // read returns the Config that is written at present. floor is the highest revision that is known to have been written:
@@ -69,13 +72,23 @@ func (c *configSecrets) decode(e *v1alpha1.MCPEndpoint, secret *corev1.Secret) s
 	if last := c.last[keyOf(e)]; last.secret != nil && last.secret.UID == secret.UID && last.secret.ResourceVersion == secret.ResourceVersion {
 		return last
 	}
+	stored := c.open(secret)
+	c.last[keyOf(e)] = stored
+	return stored
+}
+
+// open unpacks a Config Secret, if we signed it.
+func (c *configSecrets) open(secret *corev1.Secret) storedConfig {
 	stored := storedConfig{secret: secret.DeepCopy()}
-	if config, err := contract.Decode([]contract.Part{secret.Data}); err == nil {
+	parts := []contract.Part{secret.Data}
+	if contract.Verify(parts, c.key.Public().(ed25519.PublicKey), contract.Place(secret.Namespace, secret.Name)) != nil {
+		return stored
+	}
+	if config, err := contract.Decode(parts); err == nil {
 		stored.config = config
 	} else if revision, err := strconv.ParseInt(string(secret.Data[contract.PartKeyRevision]), 10, 64); err == nil {
 		stored.floor = revision
 	}
-	c.last[keyOf(e)] = stored
 	return stored
 }
 
@@ -89,12 +102,13 @@ func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read
 	if len(parts) != configParts {
 		return errors.New("the Config has no part")
 	}
+	contract.Sign(parts, c.key, contract.Place(e.Namespace, e.ConfigSecretName()))
 	want := applycore.Secret(e.ConfigSecretName(), e.Namespace).
 		WithLabels(childLabels(e, componentConfig)).
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithData(parts[0])
 	if read.secret == nil {
-		err = c.children.send(ctx, nil, want)
+		err = c.children.create(ctx, e, want)
 	} else {
 		err = c.children.applyAsRead(ctx, read.secret, want)
 	}
@@ -137,8 +151,12 @@ func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) 
 		return nil
 	}
 	err := r.configs.write(ctx, s.endpoint, s.stored, s.config)
+	var foreign ownershipConflict
 	switch {
 	case err == nil:
+		return nil
+	case errors.As(err, &foreign):
+		s.foreignConfig(foreign)
 		return nil
 	case errors.Is(err, contract.ErrTooLarge):
 		s.unwritten = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))

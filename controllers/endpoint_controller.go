@@ -41,7 +41,7 @@ type endpointReconciler struct {
 	poller   *observe.Poller
 	store    *store
 	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
-	image    string
+	pod      podOptions
 	now      func() time.Time
 
 	mu sync.Mutex
@@ -97,6 +97,7 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -168,8 +169,7 @@ func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) erro
 	stored, err := r.configs.read(ctx, s.endpoint, s.floor)
 	var foreign ownershipConflict
 	if errors.As(err, &foreign) {
-		s.unwritten = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
-		s.wakeIn(foreignRetry)
+		s.foreignConfig(foreign)
 	} else if err != nil {
 		return err
 	}
@@ -178,6 +178,13 @@ func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) erro
 		return err
 	}
 	return r.resolveCertificate(ctx, s)
+}
+
+// foreignConfig notes that somebody else has the Config's Secret. No workload is made then: its pods would read it.
+func (s *endpointScope) foreignConfig(conflict ownershipConflict) {
+	s.unwritten = new(fails(v1alpha1.ReasonOwnershipConflict, conflict.Error()))
+	s.unapplied = s.unwritten
+	s.wakeIn(foreignRetry)
 }
 
 // resolveDatabase looks whether the user's own objects are there that the server needs to reach its database. What is
@@ -280,10 +287,15 @@ func (s *endpointScope) isWritten() bool {
 // applyWorkload makes the server's objects be as the endpoint wants them. Those of an endpoint that is not valid stay
 // as they are.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
-	if !s.verdicts.Endpoint.Accepted {
+	if !s.verdicts.Endpoint.Accepted || s.unapplied != nil {
 		return nil
 	}
 	e := s.endpoint
+	if !r.pod.allows(e) {
+		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
+		s.unapplied = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonImageNotAllowed, message: message, stalled: true}
+		return nil
+	}
 	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
 	for _, child := range []struct {
 		have client.Object
@@ -293,7 +305,7 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 		{&rbacv1.Role{ObjectMeta: meta}, role(e)},
 		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
 		{&corev1.Service{ObjectMeta: meta}, service(e)},
-		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.image)},
+		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)},
 	} {
 		err := r.children.apply(ctx, e, child.have, child.want)
 		var foreign ownershipConflict
@@ -321,7 +333,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	} else if err == nil && metav1.IsControlledBy(found, s.endpoint) {
 		s.deployment = found
 	}
-	pods, err := livingPods(ctx, r.children.cached, s.endpoint)
+	pods, err := livingPods(ctx, r.children.cached, s.endpoint, s.deployment)
 	if err != nil {
 		return err
 	}

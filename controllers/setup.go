@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"context"
+	"crypto/ed25519"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +28,11 @@ const Name = "mcp-admin-manager"
 type Options struct {
 	// ServerImage is the image of the server's pods, where an MCPEndpoint names no other.
 	ServerImage string
+	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
+	// Empty is any.
+	AllowedImages []string
+	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
+	ConfigKey ed25519.PrivateKey
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
 	// Now is the clock; nil is time.Now.
@@ -76,6 +83,9 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	if len(options.ConfigKey) != ed25519.PrivateKeySize {
+		return errors.New("there is no key to sign Configs with")
+	}
 	own, err := newOwnCache(mgr, namespaces)
 	if err != nil {
 		return err
@@ -98,7 +108,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	endpoints := &endpointReconciler{
 		client:   mgr.GetClient(),
 		children: children,
-		configs:  newConfigSecrets(children),
+		configs:  newConfigSecrets(children, options.ConfigKey),
 		webhooks: newWebhookSecrets(mgr.GetClient(), mgr.GetAPIReader()),
 		poller: observe.New(ctx, observe.Options{
 			Address:  options.PodAddress,
@@ -107,7 +117,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		}),
 		store:     store,
 		status:    newEndpointStatus(mgr.GetClient(), recorder),
-		image:     options.ServerImage,
+		pod:       podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
 		now:       options.Now,
 		gathering: map[types.NamespacedName]time.Time{},
 	}

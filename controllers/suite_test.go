@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,6 +32,9 @@ var (
 	k8s       client.Client
 	running   *testManager
 )
+
+// configKey signs the Configs of every manager of the suite.
+var _, configKey, _ = ed25519.GenerateKey(nil)
 
 func TestControllers(t *testing.T) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
@@ -93,8 +97,10 @@ func startManager(restConfig *rest.Config, namespaces ...string) *testManager {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controllers.Setup(mgr, namespaces, controllers.Options{
-		ServerImage: "server:test",
-		PodAddress:  func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
+		ServerImage:   "server:test",
+		AllowedImages: []string{"server:*"},
+		ConfigKey:     configKey,
+		PodAddress:    func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
 	})).To(Succeed())
 	var ctx context.Context
 	ctx, m.cancel = context.WithCancel(context.Background())

@@ -129,9 +129,11 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 	if exists {
 		err = x.children.applyAsRead(ctx, secret, want)
 	} else {
-		err = x.children.send(ctx, nil, want)
+		err = x.children.create(ctx, t, want)
 	}
 	switch {
+	case errors.As(err, &foreign):
+		return compile.Credential{Reason: v1alpha1.ReasonOwnershipConflict, Message: foreign.Error()}, foreignRetry, nil
 	case err != nil && decision.Action == token.Keep:
 		return compile.TextCredential(text), 0, err // what could not be written is not the text
 	case err != nil:

@@ -26,6 +26,7 @@ const (
 	ReasonSecretKeyMissing  = "SecretKeyMissing"
 	ReasonTokenTooShort     = "TokenTooShort"
 	ReasonOwnershipConflict = "OwnershipConflict"
+	ReasonImageNotAllowed   = "ImageNotAllowed"
 	ReasonInactive          = "Inactive"
 	ReasonExpired           = "Expired"
 	ReasonIssued            = "Issued"

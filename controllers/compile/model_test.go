@@ -67,10 +67,10 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		Revision: 1, Exposure: "order", UID: "uid-order", Created: config.Models[0].Created, Name: "order", Table: "order",
 		VerboseName: "order", VerboseNamePlural: "orders",
 		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
-		Masked:       []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
-		Overrides:    []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
+		Masked:           []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
+		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
 		DatabaseMessages: true,
-		DisplayField: "number", VersionField: "updated_at",
+		DisplayField:     "number", VersionField: "updated_at",
 		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},
 		Operations: []string{"list", "action"},
 		RowPolicies: []contract.RowPolicy{

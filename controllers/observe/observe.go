@@ -6,10 +6,7 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -37,8 +34,6 @@ const (
 	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 	// patience is how long the first answer of a pod is waited for.
 	patience = 3 * time.Second
-	// maxReportBytes bounds what a pod may answer.
-	maxReportBytes = 32 << 20
 )
 
 // Options say how pods are reached.
@@ -242,19 +237,5 @@ func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the pod answered %s", response.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxReportBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxReportBytes {
-		return nil, fmt.Errorf("the pod answered more than %d bytes", maxReportBytes)
-	}
-	var report contract.Status
-	if err := json.Unmarshal(body, &report); err != nil {
-		return nil, fmt.Errorf("the pod's answer is no status: %w", err)
-	}
-	if report.Serial == "" {
-		return nil, errors.New("the pod's answer has no serial")
-	}
-	return &report, nil
+	return readReport(response.Body)
 }
