@@ -48,7 +48,7 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with another engine", false, func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Engine: "Oracle"}
 		}),
-		Entry("with TLS that needs a CA", false, func(e *endpointType) {
+		Entry("with TLS and public CAs", true, func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "VerifyCA"}}
 		}),
 		Entry("with TLS of no mode", false, func(e *endpointType) {

@@ -42,6 +42,9 @@ type core struct {
 
 	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
 	look, trouble chan struct{}
+	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
+	// the count at which one was made.
+	doubt, dispelled atomic.Int64
 
 	mu sync.Mutex
 	// db is nil where there is no Config to open one by.
@@ -88,7 +91,11 @@ func (c *core) apply(update source.Update) {
 	defer c.mu.Unlock()
 	before := c.known.Swap(&update)
 	secretsChanged := !reflect.DeepEqual(before.Connection, update.Connection) || !reflect.DeepEqual(before.CA, update.CA)
-	if c.reopen(&update) || secretsChanged {
+	reopened := c.reopen(&update)
+	if secretsChanged && !reopened {
+		c.doubt.Add(1)
+	}
+	if reopened || secretsChanged {
 		wake(c.look)
 	}
 	if c.certificate != nil {
@@ -120,7 +127,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 	} else {
 		e := database.AsError(err)
 		if e.Code == database.Busy && c.schema != nil {
-			return // It has so much to do that it must be there.
+			return // Busy means reachable.
 		}
 		status = c.database
 		status.Reason, status.Message = cmp.Or(e.Reason, contract.ReasonDatabaseError), e.Message

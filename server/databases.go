@@ -21,6 +21,8 @@ type openDatabase struct {
 	database.DB
 	ctx    context.Context
 	cancel context.CancelFunc
+	// fresh opens the same database once more, with connections of its own; nil for a file, which nobody logs in to.
+	fresh func() database.DB
 }
 
 // A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it,
@@ -83,7 +85,11 @@ func (c *core) reopen(update *source.Update) bool {
 	}
 	c.target = wanted
 	ctx, cancel := context.WithCancel(context.Background())
-	c.db = &openDatabase{c.open(wanted.engine, c.settingsFor(wanted)), ctx, cancel}
+	open := func() database.DB { return c.open(wanted.engine, c.settingsFor(wanted)) }
+	c.db = &openDatabase{DB: open(), ctx: ctx, cancel: cancel}
+	if wanted.engine != contract.EngineSQLite {
+		c.db.fresh = open
+	}
 	return true
 }
 

@@ -53,8 +53,10 @@ type RequiredVerb string
 
 // ConfirmSpec is what an action asks before it does anything.
 type ConfirmSpec struct {
-	// message is the question: a Go text template over .count, .model, .action and .parameters. Absent, a standard one.
+	// message is the question: a Go text template over .count, .model, .action and .parameters, with if and with, but
+	// without loops, other templates and functions that make text. Absent, a standard one.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[{][{][^}]*\\\\b(define|block|template|range|printf|print|println|html|js|urlquery|slice|call)\\\\b')",message="define, block, template, range and functions that make text may not be used"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Message string `json:"message,omitempty"`

@@ -156,7 +156,10 @@ func (s *MCPEndpointSpec) EffectiveReplicas() *int32 {
 func (e *MCPEndpoint) ServiceName() string { return e.Name + "-mcp" }
 
 // ConfigSecretName is the name of the Secret with the endpoint's Config.
-func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + "-mcp-config" }
+func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
+
+// configSuffix ends the names of the Secrets with Configs, and of no other child.
+const configSuffix = "-mcp-config"
 
 // EffectiveURL is what agents call: the external URL, or the Service's address within the cluster, with the base path.
 func (e *MCPEndpoint) EffectiveURL() string {

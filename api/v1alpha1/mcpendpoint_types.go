@@ -175,13 +175,12 @@ type ConfigMapReference struct {
 }
 
 // DatabaseTLS says how a database connection is protected.
-//
-// +kubebuilder:validation:XValidation:rule="!(self.mode in ['VerifyCA', 'VerifyFull']) || has(self.caSecretRef)",message="caSecretRef is required for VerifyCA and VerifyFull"
 type DatabaseTLS struct {
 	// mode is how much is checked, as libpq's sslmode, whatever the engine.
 	// +required
 	Mode TLSMode `json:"mode,omitempty"`
-	// caSecretRef is the CA that the database's certificate is checked against.
+	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
+	// against the public CAs of the server's image, which is right for most hosted databases; use VerifyFull then.
 	// +optional
 	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
 }
