@@ -39,6 +39,8 @@ const (
 	ReasonAuthenticationFailed = "AuthenticationFailed"
 	// ReasonDatabaseNotFound: the server has no database of that name.
 	ReasonDatabaseNotFound = "DatabaseNotFound"
+	// ReasonSchemaNotFound: the Config names a schema that does not exist, or that the user may not use.
+	ReasonSchemaNotFound = "SchemaNotFound"
 	// ReasonUnreachable: the database does not answer; the message says where.
 	ReasonUnreachable = "Unreachable"
 	// ReasonTLSFailed: TLS was wanted and could not be had.

@@ -109,6 +109,15 @@ func clip(s string, limit int) string {
 	return s + dots
 }
 
+// clipped are notes as a status has room for them.
+func clipped(notes []string) []string {
+	var fit []string
+	for _, note := range notes {
+		fit = append(fit, clip(note, 500))
+	}
+	return fit
+}
+
 var conditionReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,99}$`)
 
 // reported is a reason that a pod gave. One that could not stand in a condition must not keep the status from being

@@ -363,7 +363,7 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 		exposures[keyOf(e)] = exposureFacts{
 			UID: e.UID, Generation: e.Generation, Verdict: verdict,
 			Programmed: s.programmed(verdict),
-			Model:      s.reports.model(e.Name, string(e.UID), verdict.Revision),
+			Model:      s.reports.servable(s.reports.model(e.Name, string(e.UID), verdict.Revision)),
 		}
 	}
 	tokens := make(map[types.NamespacedName]tokenFacts, len(s.tokens))

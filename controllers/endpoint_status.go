@@ -16,6 +16,7 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	status := *e.Status.DeepCopy()
 	status.ObservedGeneration = e.Generation
 	status.URL = clip(e.EffectiveURL(), 1300)
+	status.Notes = clipped(s.verdicts.Endpoint.Notes)
 	if s.config != nil && s.unwritten == nil {
 		status.Revision = s.config.Revision
 		status.Tokens = new(tokensInForce(s.config))

@@ -129,9 +129,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 		status.Key = names(model.Key, 32, 128)
 		status.Tools = names(model.Tools, 16, 64)
 		status.ToolCount = new(int32(len(model.Tools)))
-		for _, note := range model.Notes[:min(len(model.Notes), 50)] {
-			status.Notes = append(status.Notes, clip(note, 500))
-		}
+		status.Notes = clipped(model.Notes[:min(len(model.Notes), 50)])
 	}
 	return status
 }

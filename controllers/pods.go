@@ -179,6 +179,24 @@ func (reports podReports) model(exposure, uid string, revision int64) *contract.
 	return best
 }
 
+// refusals are the reasons for which a database refuses its user, rather than being away for a moment: nobody but an
+// administrator ends those.
+var refusals = []string{
+	contract.ReasonSecretIncomplete, contract.ReasonAuthenticationFailed, contract.ReasonDatabaseNotFound,
+	contract.ReasonTLSFailed, contract.ReasonSchemaNotFound,
+}
+
+// servable is what the pods found of a model, or why it is not served though it could be: the database refuses its user.
+func (reports podReports) servable(m *contract.ModelStatus) *contract.ModelStatus {
+	d := reports.database()
+	if m == nil || d == nil || !m.Served() || !slices.Contains(refusals, d.Reason) {
+		return m
+	}
+	withheld := *m
+	withheld.Reason, withheld.Message = d.Reason, d.Message
+	return &withheld
+}
+
 // servedModels is the number of models that the pod with the newest Config serves; -1 is not known.
 func (reports podReports) servedModels() int32 {
 	var newest *contract.Status

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	apply "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // statusWriter writes the status of one kind by server-side apply, and sends nothing where it is as found. It is safe
@@ -120,16 +122,22 @@ func (w *statusWriter[O, S]) forget(key types.NamespacedName) {
 	delete(w.written, key)
 }
 
-// tell emits an event when an object becomes Ready, and when it gets stuck for another reason than before. Waiting is
-// no news.
+// troubles are the reasons that are an event at once: somebody has to do something.
+var troubles = []string{
+	contract.ReasonAuthenticationFailed, contract.ReasonUnreachable, contract.ReasonTableNotFound, v1alpha1.ReasonSecretNotFound,
+}
+
+// tell emits an event when an object becomes Ready, when it is Ready no longer, and when somebody has to do something
+// about it for another reason than before. Waiting is no news.
 func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
-	ready := meta.FindStatusCondition(next, v1alpha1.ConditionReady)
-	if ready.Status == metav1.ConditionTrue && !meta.IsStatusConditionTrue(old, v1alpha1.ConditionReady) {
+	ready, before := meta.FindStatusCondition(next, v1alpha1.ConditionReady), meta.FindStatusCondition(old, v1alpha1.ConditionReady)
+	wasReady := before != nil && before.Status == metav1.ConditionTrue
+	stuck := meta.IsStatusConditionTrue(next, v1alpha1.ConditionStalled) || slices.Contains(troubles, ready.Reason)
+	switch {
+	case ready.Status == metav1.ConditionTrue && !wasReady:
 		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
-	}
-	stalled, before := meta.FindStatusCondition(next, v1alpha1.ConditionStalled), meta.FindStatusCondition(old, v1alpha1.ConditionStalled)
-	if stalled != nil && (before == nil || before.Reason != stalled.Reason) {
-		w.events.Eventf(obj, nil, corev1.EventTypeWarning, stalled.Reason, "Reconcile", "%s", clip(stalled.Message, maxEventNote))
+	case ready.Status == metav1.ConditionFalse && (wasReady || stuck && (before == nil || before.Reason != ready.Reason)):
+		w.events.Eventf(obj, nil, corev1.EventTypeWarning, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
 	}
 }
 

@@ -106,6 +106,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		GroupsDisplay:      clip(strings.Join(t.Spec.Groups, ", "), 200),
 		Expires:            "never",
 		Revision:           facts.Verdict.Revision,
+		Notes:              clipped(facts.Verdict.Notes),
 	}
 	if t.Spec.Generated() && len(credential.Hashes) > 0 {
 		status.Secret.Name = t.EffectiveSecretName()
@@ -116,6 +117,9 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		}
 	}
 	ready := holds(v1alpha1.ReasonReady, "the token works")
+	if len(status.Notes) > 0 {
+		ready.message += "; note: " + status.Notes[0]
+	}
 	if !t.Spec.EffectiveActive() {
 		ready = holds(v1alpha1.ReasonInactive, "the token is not active, and every server pod refuses it")
 	}

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -76,20 +75,18 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	err := x.live.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
 		x.forget(keyOf(t))
-		return compile.Credential{Reason: v1alpha1.ReasonSecretNotFound, Message: "Secret " + quote(ref.Name) + " does not exist"}, 0, nil
+		return compile.NoCredential(ref, hashed), 0, nil
 	}
 	if err != nil {
 		return compile.UnsureCredential(), 0, err
 	}
 	read := readText{ref: ref, hashed: hashed, secret: secret.UID, resourceVersion: secret.ResourceVersion}
-	text, ok := secret.Data[ref.Key]
-	switch {
-	case !ok:
-		read.credential = compile.Credential{Reason: v1alpha1.ReasonSecretKeyMissing, Message: fmt.Sprintf("Secret %q has no key %q", ref.Name, ref.Key)}
-	case hashed:
-		read.credential = compile.HashCredential(string(text))
-	default:
-		read.credential = compile.TextCredential(string(text))
+	text := string(secret.Data[ref.Key])
+	if read.credential = compile.TextCredential(text); hashed {
+		read.credential = compile.HashCredential(text)
+	}
+	if len(read.credential.Hashes) == 0 {
+		read.credential = compile.NoCredential(ref, hashed)
 	}
 	x.mu.Lock()
 	x.read[keyOf(t)] = read
@@ -152,7 +149,8 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 func (x *tokenTexts) decide(t *v1alpha1.MCPToken, secret *corev1.Secret, exists bool) token.Decision {
 	situation := token.Situation{
 		Now: x.now(), Active: t.Spec.EffectiveActive(), Exists: exists,
-		Text: string(secret.Data[token.KeyToken]), Hash: secret.Annotations[token.HashAnnotation],
+		Issued: t.Status.Secret.Name != "",
+		Text:   string(secret.Data[token.KeyToken]), Hash: secret.Annotations[token.HashAnnotation],
 	}
 	if t.Spec.Expiry != nil {
 		situation.Expiry = &t.Spec.Expiry.Time

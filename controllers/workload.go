@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 )
 
 // Where things lie in the server's pod. The server is told every path on its command line.
@@ -136,14 +137,14 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			"--config-dir="+configDir,
 			"--config-key="+contract.FormatPublicKey(options.configKey),
 			"--service-account-dir="+serviceAccountDir).
-		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name")).
+		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
 		WithStartupProbe(probe("/healthz", 1, 60)).
 		WithReadinessProbe(probe("/readyz", 2, 2)).
 		WithLivenessProbe(probe("/healthz", 10, 3)).
-		WithResources(resources(e.Spec.Server.Resources)).
+		WithResources(resources(e)).
 		WithSecurityContext(applycore.SecurityContext().
 			WithAllowPrivilegeEscalation(false).
 			WithReadOnlyRootFilesystem(true).
@@ -217,6 +218,12 @@ func fromField(name, path string) *applycore.EnvVarApplyConfiguration {
 		WithValueFrom(applycore.EnvVarSource().WithFieldRef(applycore.ObjectFieldSelector().WithFieldPath(path)))
 }
 
+// memoryLimit tells the server how much memory it has.
+func memoryLimit() *applycore.EnvVarApplyConfiguration {
+	return applycore.EnvVar().WithName(memlimit.Variable).
+		WithValueFrom(applycore.EnvVarSource().WithResourceFieldRef(applycore.ResourceFieldSelector().WithResource("limits.memory").WithDivisor(resource.MustParse("1"))))
+}
+
 // probe asks the admin port every so many seconds, and gives up after so many failures.
 func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConfiguration {
 	return applycore.Probe().
@@ -224,11 +231,17 @@ func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConf
 		WithPeriodSeconds(periodSeconds).WithTimeoutSeconds(2).WithFailureThreshold(failures)
 }
 
-func resources(given *corev1.ResourceRequirements) *applycore.ResourceRequirementsApplyConfiguration {
+// resources are those that the endpoint gives, or the defaults. A SQLite file in an emptyDir counts as ephemeral storage,
+// and nobody knows how large it becomes: such a pod has no limit of that by default.
+func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConfiguration {
+	given := e.Spec.Server.Resources
 	if given == nil {
 		given = &corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+		}
+		if sqlite := e.Spec.Database.SQLite; sqlite == nil || sqlite.EmptyDir == nil {
+			given.Limits[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
 		}
 	}
 	r := applycore.ResourceRequirements()

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
 
@@ -24,6 +25,7 @@ import (
 const imageVariable = "MCP_ADMIN_SERVER_IMAGE"
 
 func main() {
+	memlimit.Set(os.Getenv)
 	options, err := parse(os.Args[1:], os.Getenv, os.Stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return

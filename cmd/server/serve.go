@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -109,7 +110,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		TLS:           o.tlsSecret != "",
 		SQLiteFile:    o.sqliteFile,
 		SQLiteInitDir: o.sqliteInitDir,
-		Version:       version(),
+		Version:       version.String(),
 		Log:           log,
 		DrainDelay:    o.drainDelay,
 	}

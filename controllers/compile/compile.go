@@ -63,6 +63,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 	}
 	config.Models = compileModels(in, verdicts)
 	config.Tokens = compileTokens(in, &verdicts)
+	noteRights(in, config, &verdicts)
 	next := in.Floor + 1
 	if previous != nil {
 		next = previous.Revision + 1

@@ -29,6 +29,8 @@ type Verdict struct {
 	Stalled bool
 	// Lack is what the object waits for though it is accepted: what does not need it is served. The zero Lack is nothing.
 	Lack Lack
+	// Notes say which rights reach nothing, though the object is accepted.
+	Notes []string
 	// Revision is the first revision of the Config that held the object's present entry; 0 where it has none.
 	Revision int64
 }

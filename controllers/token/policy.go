@@ -16,6 +16,8 @@ type Situation struct {
 	// Exists is whether the Secret is there. It must have been read from the API server itself, not from a cache, where
 	// it is not there or not as it was issued: a late cache must never issue a living token anew.
 	Exists bool
+	// Issued reports whether a token was issued before, as far as the MCPToken's status tells.
+	Issued bool
 	// Text and Hash are what the Secret and its HashAnnotation say.
 	Text, Hash string
 }
@@ -59,7 +61,7 @@ func Decide(s Situation) Decision {
 	}
 	switch {
 	case !s.Exists:
-		d.Why = "there is no Secret"
+		d.Reissued, d.Why = s.Issued, "its Secret is gone"
 	case s.Text == "":
 		d.Reissued, d.Why = true, "the Secret holds no token"
 	case contract.PublicTokenID(s.Text) == "" || contract.HashToken(s.Text) != s.Hash:
