@@ -183,7 +183,7 @@ func (reports podReports) model(exposure, uid string, revision int64) *contract.
 // administrator ends those.
 var refusals = []string{
 	contract.ReasonSecretIncomplete, contract.ReasonAuthenticationFailed, contract.ReasonDatabaseNotFound,
-	contract.ReasonTLSFailed, contract.ReasonSchemaNotFound,
+	contract.ReasonTLSFailed,
 }
 
 // servable is what the pods found of a model, or why it is not served though it could be: the database refuses its user.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -118,6 +119,10 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 	}
 	status := contract.DatabaseStatus{Reason: contract.ReasonConnected}
 	if err == nil {
+		if missing := schema.MissingSchemas; len(missing) > 0 {
+			status.Reason = contract.ReasonSchemaNotFound
+			status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
+		}
 		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
@@ -168,7 +173,7 @@ func (c *core) publish() {
 		status.Revision, status.Models = s.Config().Revision, s.Models()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)
-	c.metrics.Database(status.Database.Reason == contract.ReasonConnected)
+	c.metrics.Database(status.Database.Reason == contract.ReasonConnected || status.Database.Reason == contract.ReasonSchemaNotFound)
 	c.status.set(status)
 }
 

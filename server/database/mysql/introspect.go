@@ -66,6 +66,10 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 			return nil, nil, err
 		}
 	}
+	var err error
+	if s.MissingSchemas, err = i.readMissingSchemas(ctx, d.settings.Schemas); err != nil {
+		return nil, nil, err
+	}
 	for name, table := range i.tables {
 		if slices.Contains(s.SearchPath, name.schema) {
 			s.Tables = append(s.Tables, table)
