@@ -42,6 +42,7 @@ type endpointReconciler struct {
 	store    *store
 	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
 	pod      podOptions
+	secrets  optIn
 	now      func() time.Time
 
 	mu sync.Mutex
@@ -216,6 +217,10 @@ func (r *endpointReconciler) require(ctx context.Context, s *endpointScope, kind
 	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
 	if apierrors.IsNotFound(err) && *missing == nil {
 		*missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
+	}
+	if err == nil && kind == "Secret" && !r.secrets.allows(object, s.endpoint.Name) {
+		*missing = new(r.secrets.refusal(name, s.endpoint.Name))
+		s.unapplied = *missing // its pods would have the Secret
 	}
 	return client.IgnoreNotFound(err)
 }

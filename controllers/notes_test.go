@@ -73,7 +73,9 @@ var _ = Describe("A status", func() {
 		endpoint, exposure, token := w.endpoint("shop"), w.exposure("order", "shop"), w.token("agent", "shop")
 		w.create(endpoint)
 		server := w.runServer("shop", "shop-0")
-		server.change(func(s *fakeServer) { s.tables["order"] = contract.ModelStatus{Reason: contract.ReasonTableNotFound, Message: "there is none"} })
+		server.change(func(s *fakeServer) {
+			s.tables["order"] = contract.ModelStatus{Reason: contract.ReasonTableNotFound, Message: "there is none"}
+		})
 		w.create(exposure, token)
 		Eventually(w.told("order")).Should(ContainElement("Warning TableNotFound"))
 		expectReady(token)

@@ -31,6 +31,8 @@ type Options struct {
 	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
 	// Empty is any.
 	AllowedImages []string
+	// RequireSecretOptIn makes Secrets that endpoints and tokens name need the annotation v1alpha1.AllowEndpointsAnnotation.
+	RequireSecretOptIn bool
 	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
 	ConfigKey ed25519.PrivateKey
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
@@ -69,10 +71,14 @@ func CacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// keepIdentity leaves of an object's metadata what tells that it is there, and whether it changed.
+// keepIdentity leaves of an object's metadata what tells that it is there, whether it changed, and who may use it.
 func keepIdentity(obj any) (any, error) {
 	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]
 		m.ObjectMeta = metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
+		if given {
+			m.Annotations = map[string]string{v1alpha1.AllowEndpointsAnnotation: allowed}
+		}
 	}
 	return obj, nil
 }
@@ -118,6 +124,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		store:     store,
 		status:    newEndpointStatus(mgr.GetClient(), recorder),
 		pod:       podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
+		secrets:   optIn(options.RequireSecretOptIn),
 		now:       options.Now,
 		gathering: map[types.NamespacedName]time.Time{},
 	}
@@ -126,7 +133,8 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
 			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
-			read: map[types.NamespacedName]readText{},
+			read:    map[types.NamespacedName]readText{},
+			secrets: optIn(options.RequireSecretOptIn),
 		},
 		store:  store,
 		status: newTokenStatus(mgr.GetClient(), recorder),

@@ -84,6 +84,10 @@ type testManager struct {
 }
 
 func startManager(restConfig *rest.Config, namespaces ...string) *testManager {
+	return startManagerWith(restConfig, func(*controllers.Options) {}, namespaces...)
+}
+
+func startManagerWith(restConfig *rest.Config, change func(*controllers.Options), namespaces ...string) *testManager {
 	counted := rest.CopyConfig(restConfig)
 	m := &testManager{ended: make(chan error, 1), writes: &writeCounter{}}
 	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return m.writes.count(next) })
@@ -96,12 +100,14 @@ func startManager(restConfig *rest.Config, namespaces ...string) *testManager {
 		Controller: config.Controller{SkipNameValidation: new(true)}, // one case runs a second one
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controllers.Setup(mgr, namespaces, controllers.Options{
+	options := controllers.Options{
 		ServerImage:   "server:test",
 		AllowedImages: []string{"server:*"},
 		ConfigKey:     configKey,
 		PodAddress:    func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
-	})).To(Succeed())
+	}
+	change(&options)
+	Expect(controllers.Setup(mgr, namespaces, options)).To(Succeed())
 	var ctx context.Context
 	ctx, m.cancel = context.WithCancel(context.Background())
 	go func() { m.ended <- mgr.Start(ctx) }()

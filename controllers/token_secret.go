@@ -28,6 +28,7 @@ type tokenTexts struct {
 	children *children
 	events   events.EventRecorder
 	now      func() time.Time
+	secrets  optIn
 
 	mu sync.Mutex
 	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
@@ -87,6 +88,10 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	}
 	if len(read.credential.Hashes) == 0 {
 		read.credential = compile.NoCredential(ref, hashed)
+	}
+	if !x.secrets.allows(secret, t.Spec.EndpointRef.Name) {
+		refused := x.secrets.refusal(ref.Name, t.Spec.EndpointRef.Name)
+		read.credential = compile.Credential{Reason: refused.reason, Message: refused.message}
 	}
 	x.mu.Lock()
 	x.read[keyOf(t)] = read

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
@@ -46,6 +47,7 @@ func main() {
 type options struct {
 	serverImage      string
 	allowedImages    []string
+	secretOptIn      bool
 	namespaces       []string
 	leaderElect      bool
 	managerNamespace string
@@ -82,6 +84,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (options, e
 		}
 	}
 	flags.Func("allow-server-image", "an `image` that an MCPEndpoint may name, or the beginning of some with * at its end; may be given more than once (default: any)", list(&o.allowedImages))
+	flags.BoolVar(&o.secretOptIn, "require-secret-opt-in", false,
+		"let endpoints and tokens use only Secrets whose annotation "+v1alpha1.AllowEndpointsAnnotation+" names the endpoint")
 	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", list(&o.namespaces))
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"let only one of several managers work at a time")
@@ -147,7 +151,7 @@ func run(o options) error {
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}
-	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{ServerImage: o.serverImage, AllowedImages: o.allowedImages, ConfigKey: key}); err != nil {
+	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{ServerImage: o.serverImage, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn, ConfigKey: key}); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
