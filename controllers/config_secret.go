@@ -8,9 +8,12 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -147,10 +150,11 @@ func (c *configSecrets) forget(endpoint types.NamespacedName) {
 
 // writeConfig writes the Config where it changed, or where its Secret lost its labels.
 func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
-	if s.config == nil || s.unwritten != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
+	if s.config == nil || s.configProblem != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
 		return nil
 	}
 	err := r.configs.write(ctx, s.endpoint, s.stored, s.config)
+	logWrite(ctx, s, err)
 	var foreign ownershipConflict
 	switch {
 	case err == nil:
@@ -159,11 +163,31 @@ func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) 
 		s.foreignConfig(foreign)
 		return nil
 	case errors.Is(err, contract.ErrTooLarge):
-		s.unwritten = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
+		s.configProblem = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
 		return r.writeRemovals(ctx, s)
 	}
-	s.unwritten = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
+	s.configProblem = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
 	return err
+}
+
+// logWrite tells the log and the metrics what came of writing a Config.
+func logWrite(ctx context.Context, s *endpointScope, err error) {
+	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(s.endpoint), "revision", s.config.Revision)
+	var foreign ownershipConflict
+	switch {
+	case err == nil:
+		d := compile.Compare(s.stored.config, s.config)
+		log.Info("A Config was written", "added", d.Added, "changed", d.Changed, "removed", d.Removed)
+		configWrites.WithLabelValues("written").Inc()
+	case errors.As(err, &foreign), apierrors.IsConflict(err):
+		log.Info("The write of a Config was refused", "reason", err.Error())
+		configWrites.WithLabelValues("refused").Inc()
+	case errors.Is(err, contract.ErrTooLarge):
+		log.Info("A Config is too large; only what it takes away is written", "reason", err.Error())
+		configWrites.WithLabelValues("too_large").Inc()
+	default:
+		configWrites.WithLabelValues("failed").Inc() // the reconcile's error is logged
+	}
 }
 
 // writeRemovals writes what the wanted Config takes away, where the whole of it is too large: that there are too many

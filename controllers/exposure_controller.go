@@ -42,7 +42,7 @@ func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if endpoint != nil {
 		found = exposureFindings(facts)
 	}
-	return ctrl.Result{}, r.status.write(ctx, exposure, summariseExposure(exposure, found, facts))
+	return result(0, r.status.write(ctx, exposure, summariseExposure(exposure, found, facts)))
 }
 
 func exposureWithoutEndpoint(e *v1alpha1.MCPModelExposure) findings {

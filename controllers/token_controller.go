@@ -47,7 +47,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	}
 	credential, lookAgain, err := r.texts.resolve(ctx, token, endpoint)
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // somebody else wrote the Secret; what was read is of no use
+		return result(0, err) // somebody else wrote the Secret; what was read is of no use
 	}
 	r.store.setCredential(token, credential)
 

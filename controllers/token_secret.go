@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -140,6 +142,10 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 		return compile.TextCredential(text), 0, err // what could not be written is not the text
 	case err != nil:
 		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be written; it is tried again"}, 0, err
+	}
+	if decision.Action == token.Issue {
+		ctrl.LoggerFrom(ctx).Info("A token was issued", "token", klog.KObj(t), "publicID", contract.PublicTokenID(text), "reissued", decision.Reissued, "why", decision.Why)
+		tokensIssued.WithLabelValues(map[bool]string{false: "new", true: "reissued"}[decision.Reissued]).Inc()
 	}
 	if decision.Action == token.Issue && decision.Reissued {
 		x.events.Eventf(t, nil, corev1.EventTypeWarning, "Reissued", "Issue", "A new token was issued, and the old one is refused: %s", decision.Why)
