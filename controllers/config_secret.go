@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"strconv"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,14 +39,9 @@ type configSecrets struct {
 	children *children
 	key      ed25519.PrivateKey
 
-	mu   sync.Mutex
-	last map[types.NamespacedName]storedConfig
-	// written are the highest revisions that were written.
-	written map[types.NamespacedName]int64
-}
-
-func newConfigSecrets(c *children, key ed25519.PrivateKey) *configSecrets {
-	return &configSecrets{children: c, key: key, last: map[types.NamespacedName]storedConfig{}, written: map[types.NamespacedName]int64{}}
+	// last is what was read last, written the highest revision that was written.
+	last    memo[types.NamespacedName, storedConfig]
+	written memo[types.NamespacedName, int64]
 }
 
 // read returns the Config that is written at present. floor is the highest revision that is known to have been written:
@@ -70,13 +64,11 @@ func (c *configSecrets) read(ctx context.Context, e *v1alpha1.MCPEndpoint, floor
 }
 
 func (c *configSecrets) decode(e *v1alpha1.MCPEndpoint, secret *corev1.Secret) storedConfig {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if last := c.last[keyOf(e)]; last.secret != nil && last.secret.UID == secret.UID && last.secret.ResourceVersion == secret.ResourceVersion {
+	if last, _ := c.last.get(keyOf(e)); last.secret != nil && last.secret.UID == secret.UID && last.secret.ResourceVersion == secret.ResourceVersion {
 		return last
 	}
 	stored := c.open(secret)
-	c.last[keyOf(e)] = stored
+	c.last.set(keyOf(e), stored)
 	return stored
 }
 
@@ -116,9 +108,7 @@ func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read
 		err = c.children.applyAsRead(ctx, read.secret, want)
 	}
 	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.written[keyOf(e)] = config.Revision
+		c.written.set(keyOf(e), config.Revision)
 	}
 	return err
 }
@@ -135,17 +125,14 @@ func isLabelled(secret *corev1.Secret, e *v1alpha1.MCPEndpoint) bool {
 
 // highest is the highest revision that this process wrote.
 func (c *configSecrets) highest(endpoint types.NamespacedName) int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.written[endpoint]
+	revision, _ := c.written.get(endpoint)
+	return revision
 }
 
 // forget drops what is remembered about an endpoint that is gone.
 func (c *configSecrets) forget(endpoint types.NamespacedName) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.last, endpoint)
-	delete(c.written, endpoint)
+	c.last.forget(endpoint)
+	c.written.forget(endpoint)
 }
 
 // writeConfig writes the Config where it changed, or where its Secret lost its labels.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -45,9 +44,8 @@ type endpointReconciler struct {
 	secrets  optIn
 	now      func() time.Time
 
-	mu sync.Mutex
 	// gathering is since when an addition to an endpoint's Config waits for others.
-	gathering map[types.NamespacedName]time.Time
+	gathering memo[types.NamespacedName, time.Time]
 	absences  absences
 }
 
@@ -145,12 +143,10 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
-	r.webhooks.forget(endpoint)
-	r.status.forget(endpoint)
+	r.webhooks.read.forget(endpoint)
+	r.status.written.forget(endpoint)
 	r.absences.forget(endpoint)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.gathering, endpoint)
+	r.gathering.forget(endpoint)
 }
 
 // resolve reads all that the endpoint depends on.
@@ -266,22 +262,20 @@ func (r *endpointReconciler) floor(s *endpointScope) int64 {
 
 // gather returns how long to wait before a change is written that takes nothing away; 0 is not at all.
 func (r *endpointReconciler) gather(s *endpointScope) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	key := keyOf(s.endpoint)
 	if s.config == nil || s.isWritten() || s.configProblem != nil || !compile.OnlyAdds(s.stored.config, s.config) {
-		delete(r.gathering, key)
+		r.gathering.forget(key)
 		return 0
 	}
-	since, waiting := r.gathering[key]
+	since, waiting := r.gathering.get(key)
 	if !waiting {
 		since = r.now()
-		r.gathering[key] = since
+		r.gathering.set(key, since)
 	}
 	if wait := gatherTime - r.now().Sub(since); wait > 0 {
 		return wait
 	}
-	delete(r.gathering, key)
+	r.gathering.forget(key)
 	return 0
 }
 

@@ -25,7 +25,7 @@ func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if err := r.client.Get(ctx, request.NamespacedName, exposure); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	} else if err != nil || !exposure.DeletionTimestamp.IsZero() {
-		r.status.forget(request.NamespacedName)
+		r.status.written.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(exposure)

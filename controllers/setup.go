@@ -114,26 +114,24 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	endpoints := &endpointReconciler{
 		client:   mgr.GetClient(),
 		children: children,
-		configs:  newConfigSecrets(children, options.ConfigKey),
-		webhooks: newWebhookSecrets(mgr.GetClient(), mgr.GetAPIReader()),
+		configs:  &configSecrets{children: children, key: options.ConfigKey},
+		webhooks: &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
 		poller: observe.New(ctx, observe.Options{
 			Address:  options.PodAddress,
 			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
 			Log:      mgr.GetLogger().WithName("observe"),
 		}),
-		store:     store,
-		status:    newEndpointStatus(mgr.GetClient(), recorder),
-		pod:       podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
-		secrets:   optIn(options.RequireSecretOptIn),
-		now:       options.Now,
-		gathering: map[types.NamespacedName]time.Time{},
+		store:   store,
+		status:  newEndpointStatus(mgr.GetClient(), recorder),
+		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
+		secrets: optIn(options.RequireSecretOptIn),
+		now:     options.Now,
 	}
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
 			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
-			read:    map[types.NamespacedName]readText{},
 			secrets: optIn(options.RequireSecretOptIn),
 		},
 		store:  store,

@@ -32,8 +32,8 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 		return ctrl.Result{}, err
 	} else if err != nil || !token.DeletionTimestamp.IsZero() {
 		r.store.forgetToken(request.NamespacedName)
-		r.texts.forget(request.NamespacedName)
-		r.status.forget(request.NamespacedName)
+		r.texts.read.forget(request.NamespacedName)
+		r.status.written.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(token)

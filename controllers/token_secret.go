@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,9 +31,8 @@ type tokenTexts struct {
 	now      func() time.Time
 	secrets  optIn
 
-	mu sync.Mutex
 	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
-	read map[types.NamespacedName]readText
+	read memo[types.NamespacedName, readText]
 }
 
 type readText struct {
@@ -67,9 +65,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	if err := x.client.Get(ctx, key, seen); client.IgnoreNotFound(err) != nil {
 		return compile.UnsureCredential(), 0, err
 	}
-	x.mu.Lock()
-	last, known := x.read[keyOf(t)]
-	x.mu.Unlock()
+	last, known := x.read.get(keyOf(t))
 	if known && last.ref == ref && last.hashed == hashed && last.secret == seen.UID && last.resourceVersion == seen.ResourceVersion && seen.UID != "" {
 		return last.credential, 0, nil
 	}
@@ -77,7 +73,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	secret := &corev1.Secret{}
 	err := x.live.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
-		x.forget(keyOf(t))
+		x.read.forget(keyOf(t))
 		return compile.NoCredential(ref, hashed), 0, nil
 	}
 	if err != nil {
@@ -95,9 +91,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 		refused := x.secrets.refusal(ref.Name, t.Spec.EndpointRef.Name)
 		read.credential = compile.Credential{Reason: refused.reason, Message: refused.message}
 	}
-	x.mu.Lock()
-	x.read[keyOf(t)] = read
-	x.mu.Unlock()
+	x.read.set(keyOf(t), read)
 	return read.credential, 0, nil
 }
 
@@ -194,11 +188,4 @@ func tokenSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string) *ap
 			token.KeyURL:                 []byte(e.EffectiveURL()),
 			token.KeyClientConfiguration: contract.ClientConfiguration(e.Name, e.EffectiveURL(), text),
 		})
-}
-
-// forget drops what is remembered about a token that is gone.
-func (x *tokenTexts) forget(key types.NamespacedName) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.read, key)
 }

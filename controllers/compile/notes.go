@@ -11,8 +11,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 )
 
-// maxNotes is the most notes about one object.
-const maxNotes = 20
+// maxNotes is the most notes about one object, and maxHints how many of them look for the nearest name: a Config is
+// compiled often, and may have thousands of tokens.
+const maxNotes, maxHints = 20, 3
 
 // registry is what the rules of an endpoint may name.
 type registry struct {
@@ -83,29 +84,38 @@ func (r registry) tokenNotes(t *v1alpha1.MCPToken, entry *contract.Token) []stri
 	return notes[:min(len(notes), maxNotes)]
 }
 
-// ruleNotes adds the names in rules that nothing has.
+// ruleNotes adds the names in rules that nothing has, up to maxNotes.
 func (r registry) ruleNotes(notes []string, whose string, rules []v1alpha1.PermissionRule) []string {
 	for _, rule := range rules {
 		for _, name := range rule.Models {
 			if name != contract.Wildcard && r.models[name] == nil {
-				notes = append(notes, missing(whose, "model", name, r.names))
+				notes = addMissing(notes, whose+" names the model", name, r.names)
 			}
 		}
 		for _, name := range rule.Actions {
 			if name != contract.Wildcard && !slices.Contains(r.actions, name) {
-				notes = append(notes, missing(whose, "action", name, r.actions))
+				notes = addMissing(notes, whose+" names the action", name, r.actions)
 			}
+		}
+		if len(notes) == maxNotes {
+			break
 		}
 	}
 	return notes
 }
 
-func missing(whose, kind, name string, names []string) string {
-	note := fmt.Sprintf("%s names the %s %q, which does not exist.", whose, kind, name)
-	if i := spelling.Nearest(name, names); i >= 0 {
-		note += fmt.Sprintf(" The nearest is %q.", names[i])
+// addMissing adds the note about a name that none of those that exist is.
+func addMissing(notes []string, what, name string, existing []string) []string {
+	if len(notes) == maxNotes {
+		return notes
 	}
-	return note
+	note := fmt.Sprintf("%s %q, which does not exist.", what, name)
+	if len(notes) < maxHints {
+		if i := spelling.Nearest(name, existing); i >= 0 {
+			note += fmt.Sprintf(" The nearest is %q.", existing[i])
+		}
+	}
+	return append(notes, note)
 }
 
 // views reports whether a rule of the token lets it view a model. A module that only the database tells is taken to match.
