@@ -196,7 +196,7 @@ func (c *children) wrote(obj client.Object) {
 	c.newest[c.placeOf(obj)] = obj.GetResourceVersion()
 }
 
-// late is whether an object from the cache is older than our last write of it. Of one that is not, nothing is remembered
+// late reports whether an object from the cache is older than our last write of it. Of one that is not, nothing is remembered
 // any more: a cache does not go back.
 func (c *children) late(obj client.Object) bool {
 	c.mu.Lock()
@@ -236,7 +236,7 @@ func annotated(want runtime.ApplyConfiguration) (*unstructured.Unstructured, err
 	return wanted, nil
 }
 
-// contains is whether an object has everything that is wanted. It may have more: what others wrote, and defaults.
+// contains reports whether an object has everything that is wanted. It may have more: what others wrote, and defaults.
 func contains(have client.Object, wanted *unstructured.Unstructured) (bool, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(have)
 	if err != nil {

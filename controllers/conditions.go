@@ -26,9 +26,9 @@ var (
 type finding struct {
 	status          metav1.ConditionStatus
 	reason, message string
-	// stalled is whether nothing but an edit of this very object helps.
+	// stalled reports whether nothing but an edit of this very object helps.
 	stalled bool
-	// aside is whether the condition does not count for Ready.
+	// aside reports whether the condition does not count for Ready.
 	aside bool
 }
 

@@ -113,7 +113,7 @@ func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read
 	return err
 }
 
-// isLabelled is whether a Config Secret has the labels by which it is found.
+// isLabelled reports whether a Config Secret has the labels by which it is found.
 func isLabelled(secret *corev1.Secret, e *v1alpha1.MCPEndpoint) bool {
 	for key, value := range childLabels(e, componentConfig) {
 		if secret.Labels[key] != value {

@@ -279,7 +279,7 @@ func (r *endpointReconciler) gather(s *endpointScope) time.Duration {
 	return 0
 }
 
-// isWritten is whether the wanted Config is the stored one.
+// isWritten reports whether the wanted Config is the stored one.
 func (s *endpointScope) isWritten() bool {
 	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
 }
@@ -381,7 +381,7 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 	r.store.publish(keyOf(s.endpoint), exposures, tokens)
 }
 
-// programmed is whether an object's entry has reached every pod.
+// programmed reports whether an object's entry has reached every pod.
 func (s *endpointScope) programmed(verdict compile.Verdict) finding {
 	switch {
 	case verdict.Revision == 0:

@@ -64,7 +64,7 @@ func desiredReplicas(s *endpointScope) int32 {
 	return 1
 }
 
-// databaseReady is whether the server's pods reach the database.
+// databaseReady reports whether the server's pods reach the database.
 func databaseReady(s *endpointScope) finding {
 	if s.connectionProblem != nil {
 		return *s.connectionProblem
@@ -94,7 +94,7 @@ func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
 	return fails(v1alpha1.ReasonAuditUnavailable, "nothing is written: "+d.AuditProblem)
 }
 
-// workloadAvailable is whether the server runs as its Deployment says now.
+// workloadAvailable reports whether the server runs as its Deployment says now.
 func workloadAvailable(s *endpointScope) finding {
 	if s.workloadProblem != nil {
 		return *s.workloadProblem
@@ -131,7 +131,7 @@ func deploymentCondition(d *appsv1.Deployment, of appsv1.DeploymentConditionType
 	return nil
 }
 
-// endpointProgrammed is whether every pod has the endpoint's own settings: a new token never makes it untrue.
+// endpointProgrammed reports whether every pod has the endpoint's own settings: a new token never makes it untrue.
 func endpointProgrammed(s *endpointScope) finding {
 	v := s.verdicts.Endpoint
 	if !v.Accepted {

@@ -160,7 +160,7 @@ func (s *fakeServer) changed() {
 	s.news = make(chan struct{})
 }
 
-// lets is whether the pod would answer somebody who shows that token.
+// lets reports whether the pod would answer somebody who shows that token.
 func (s *fakeServer) lets(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 
 // podReport is what a server's pod says of itself.
 type podReport struct {
-	// counted is whether the pod answers agents: it is Ready and not terminating.
+	// counted reports whether the pod answers agents: it is Ready and not terminating.
 	counted bool
 	// status is nil where the pod has not reported yet.
 	status *contract.Status
@@ -89,7 +89,7 @@ func (reports podReports) counted() int {
 	return n
 }
 
-// programmed is whether every counted pod has applied at least a revision, and there is one (design, "Revision and
+// programmed reports whether every counted pod has applied at least a revision, and there is one (design, "Revision and
 // Programmed"). The message counts no pods, so that a status does not change with every pod that comes and goes.
 func (reports podReports) programmed(revision int64) finding {
 	if reports.counted() == 0 {

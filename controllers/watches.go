@@ -38,8 +38,8 @@ func inQueue() controller.Options {
 // changed lets those events pass in which somebody changed what is wanted, and not those of statuses.
 var changed = builder.WithPredicates(wantedChanged)
 
-// wantedChanged is for changed. An object that was deleted and made again while the API server could not be watched
-// comes as one update: with another uid, and perhaps with the same generation.
+// wantedChanged passes spec changes and re-creations, not status updates. An object that was deleted and made again while
+// the API server could not be watched comes as one update: with another uid, and perhaps with the same generation.
 var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
 }}

@@ -60,7 +60,7 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 	return t
 }
 
-// sameTables is whether the schema of one target is that of another. Its audit table is part of it: nothing may be
+// sameTables reports whether the schema of one target is that of another. Its audit table is part of it: nothing may be
 // written before the one that is asked for is known.
 func (t target) sameTables(other target) bool {
 	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) && reflect.DeepEqual(t.audit, other.audit) &&

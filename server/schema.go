@@ -108,7 +108,7 @@ func (c *core) tryConnection(ctx context.Context, db *openDatabase) error {
 	return nil
 }
 
-// alive is whether the database gives a sign of life. One that is busy is alive.
+// alive reports whether the database gives a sign of life. One that is busy is alive.
 func alive(db *openDatabase) bool {
 	ctx, cancel := context.WithTimeout(db.ctx, pingTimeout)
 	defer cancel()

@@ -60,13 +60,13 @@ type ConfirmSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Message string `json:"message,omitempty"`
-	// token is whether the second call must show the first one's confirmation_token, which is refused where the selected
+	// token says whether the second call must show the first one's confirmation_token, which is refused where the selected
 	// rows are not those that were asked about. Optional when absent.
 	// +optional
 	Token ConfirmationTokenUse `json:"token,omitempty"`
 }
 
-// ConfirmationTokenUse is whether something must be given.
+// ConfirmationTokenUse says whether something must be given.
 // +kubebuilder:validation:Enum=Required;Optional
 type ConfirmationTokenUse string
 
@@ -88,7 +88,7 @@ type ParameterSpec struct {
 	// type is what the value must be.
 	// +required
 	Type ParameterType `json:"type,omitempty"`
-	// presence is whether the value must be given; Optional when absent. One that is not given leaves its field as it is
+	// presence says whether the value must be given; Optional when absent. One that is not given leaves its field as it is
 	// in an update, is NULL in a sql statement, and is not in a webhook's form.
 	// +optional
 	Presence ParameterPresence `json:"presence,omitempty"`
@@ -109,7 +109,7 @@ type ParameterSpec struct {
 // +kubebuilder:validation:Enum=String;Integer;Decimal;Boolean;Date;DateTime
 type ParameterType string
 
-// ParameterPresence is whether a parameter must be given.
+// ParameterPresence says whether a parameter must be given.
 // +kubebuilder:validation:Enum=Required;Optional
 type ParameterPresence string
 

@@ -64,7 +64,7 @@ func (t TableReference) String() string {
 	return t.Schema + "." + t.Name
 }
 
-// EffectiveExpose is whether the model is advertised.
+// EffectiveExpose says whether the model is advertised.
 func (s *MCPModelExposureSpec) EffectiveExpose() bool { return s.Expose != nil && *s.Expose }
 
 // EffectiveMaxPageSize caps the `limit` of a call.
@@ -118,15 +118,15 @@ func (w *WebhookActionSpec) EffectiveTimeout() time.Duration {
 	return DefaultWebhookTimeout
 }
 
-// EffectiveActive is whether the token may be used at all.
+// EffectiveActive says whether the token may be used at all.
 func (s *MCPTokenSpec) EffectiveActive() bool { return s.Active == nil || *s.Active }
 
-// Expired is whether the token is refused at that moment for its expiry.
+// Expired says whether the token is refused at that moment for its expiry.
 func (s *MCPTokenSpec) Expired(now time.Time) bool {
 	return s.Expiry != nil && !now.Before(s.Expiry.Time)
 }
 
-// Generated is whether the token's text is made by the controllers, which write it to a Secret.
+// Generated says whether the token's text is made by the controllers, which write it to a Secret.
 func (s *MCPTokenSpec) Generated() bool {
 	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
 }

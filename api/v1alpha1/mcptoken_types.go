@@ -38,7 +38,7 @@ type MCPTokenSpec struct {
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpointRef cannot be changed; make a new MCPToken"
 	EndpointRef EndpointReference `json:"endpointRef,omitzero"`
-	// active is whether the token may be used at all; true when absent.
+	// active says whether the token may be used at all; true when absent.
 	// +optional
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.

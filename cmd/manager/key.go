@@ -39,7 +39,7 @@ func configKey(ctx context.Context, c client.Client, namespace string) (ed25519.
 	}
 	seed := secret.Data[keySeed]
 	if len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("Secret %s/%s holds no key; delete it, and a new one is made", namespace, keySecret)
+		return nil, fmt.Errorf("the Secret %s/%s holds no key; delete it, and a new one is made", namespace, keySecret)
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
 }

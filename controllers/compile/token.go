@@ -22,7 +22,7 @@ type Credential struct {
 	PublicID string
 	// Reason is one of v1alpha1.Reason… where there are no hashes, Message what is missing; neither names a secret.
 	Reason, Message string
-	// Unsure is whether the text could not be looked up, so that nothing speaks against what the previous Config has.
+	// Unsure reports whether the text could not be looked up, so that nothing speaks against what the previous Config has.
 	Unsure bool
 }
 

@@ -137,7 +137,7 @@ func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract
 // target is where a pod's /status is, and what opens it.
 type target struct {
 	url, key string
-	// ready is whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
+	// ready reports whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
 	// led to, and its first report is waited for again: it counts from now on.
 	ready bool
 }
@@ -158,7 +158,7 @@ type worker struct {
 	stop     context.CancelFunc
 
 	mu sync.Mutex
-	// asked is whether the first attempt has ended.
+	// asked reports whether the first attempt has ended.
 	asked  bool
 	report *contract.Status
 }

@@ -27,7 +27,7 @@ type view struct {
 	// followed are those of them that exist to be heard of.
 	followed []*copies
 
-	// booting is whether the API is still given the time to speak first: the mount is looked at but not used.
+	// booting reports whether the API is still given the time to speak first: the mount is looked at but not used.
 	booting bool
 	config  *contract.Config
 	refused *contract.Refusal
@@ -37,7 +37,7 @@ type view struct {
 
 // copies are the two copies of one Secret.
 type copies struct {
-	// heard is whether the API ever said what the Secret holds, away whether it stopped answering since.
+	// heard reports whether the API ever said what the Secret holds, away whether it stopped answering since.
 	heard, away  bool
 	api, mounted Secret
 }
@@ -133,7 +133,7 @@ func (v *view) accept(config *contract.Config, refused *contract.Refusal) {
 
 func (v *view) isPart(of *copies) bool { return slices.Contains(v.parts, of) }
 
-// apiHeard is whether the API has told all of a Config.
+// apiHeard reports whether the API has told all of a Config.
 func (v *view) apiHeard() bool {
 	for _, part := range v.parts {
 		if !part.heard {
@@ -143,7 +143,7 @@ func (v *view) apiHeard() bool {
 	return true
 }
 
-// allHeard is whether the API has told of every Secret that is followed.
+// allHeard reports whether the API has told of every Secret that is followed.
 func (v *view) allHeard() bool {
 	for _, c := range v.followed {
 		if !c.heard {
@@ -182,7 +182,7 @@ func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusa
 	return nil, &contract.Refusal{Revision: revision, Message: err.Error()}
 }
 
-// equal is whether two updates say the same. Configs are compared as pointers: view keeps the old one where they are alike.
+// equal reports whether two updates say the same. Configs are compared as pointers: view keeps the old one where they are alike.
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)
