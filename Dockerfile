@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # Two images from one build: the targets "manager" and "server".
-#   docker build --target manager -t mcp-admin/manager:dev .
-#   docker build --target server -t mcp-admin/server:dev .
+#   docker build --target manager --build-arg VERSION=$(git describe --tags --always) -t mcp-admin/manager:dev .
+#   docker build --target server --build-arg VERSION=$(git describe --tags --always) -t mcp-admin/server:dev .
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
@@ -15,14 +15,14 @@ COPY controllers/ controllers/
 COPY server/ server/
 
 FROM build AS build-manager
-ARG TARGETOS TARGETARCH
+ARG TARGETOS TARGETARCH VERSION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w" -o /out/mcp-admin-manager ./cmd/manager
+    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-manager ./cmd/manager
 
 FROM build AS build-server
-ARG TARGETOS TARGETARCH
+ARG TARGETOS TARGETARCH VERSION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w" -o /out/mcp-admin-server ./cmd/server
+    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-server ./cmd/server
 
 # No shell, no package manager; CA certificates, time zones and the user 65532.
 FROM gcr.io/distroless/static:nonroot AS base

@@ -113,10 +113,14 @@ clean: ## Remove what was made here, but for the tools and the local control pla
 distclean: clean ## Remove everything that was made here
 	@rm -rf bin
 
+# What the programs say they are: VERSION where it is given, else what git knows.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+version_ldflags := -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(VERSION)
+
 .PHONY: build
 build: ## Build the manager and the server
-	@CGO_ENABLED=0 go build -buildvcs=false -o bin/mcp-admin-manager ./cmd/manager
-	@CGO_ENABLED=0 go build -buildvcs=false -o bin/mcp-admin-server ./cmd/server
+	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
+	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
 
 .PHONY: dist
 dist: generate bin/helm kube ## Write install.yaml and the packaged Helm chart to dist/

@@ -143,3 +143,10 @@ func TestTokens(t *testing.T) {
 		t.Errorf("%+v", client)
 	}
 }
+
+func TestValidateTellsAFewProblemsOfMany(t *testing.T) {
+	c := &Config{Version: Version, Models: make([]Model, 100000)}
+	if said := c.Validate().Error(); len(said) > 2000 {
+		t.Errorf("%d bytes are said of a Config in which everything is wrong", len(said))
+	}
+}

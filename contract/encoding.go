@@ -56,8 +56,22 @@ func Encode(c *Config, maxParts int) ([]Part, error) {
 	return parts, nil
 }
 
+// boundedReader fails once more than left bytes were read.
+type boundedReader struct {
+	from io.Reader
+	left int
+}
+
+func (r *boundedReader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if r.left -= n; r.left < 0 {
+		return 0, fmt.Errorf("%w: more than %d bytes unpacked", ErrTooLarge, maxConfigBytes)
+	}
+	return n, err
+}
+
 // Decode puts the parts of one Config together again and validates it. The parts must be all there, in order, and of
-// one revision; an error says which rule is broken.
+// one revision; an error says which rule is broken. Parts that others could have written are given to Verify first.
 func Decode(parts []Part) (*Config, error) {
 	var packed bytes.Buffer
 	for i, part := range parts {
@@ -76,17 +90,10 @@ func Decode(parts []Part) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Config cannot be unpacked: %w", err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(zip, maxConfigBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("the Config cannot be unpacked: %w", err)
-	}
-	if len(plain) > maxConfigBytes {
-		return nil, fmt.Errorf("%w: more than %d bytes unpacked", ErrTooLarge, maxConfigBytes)
-	}
 	// Unknown members are let through: what an older reader need not know, MinReader allows it to pass over.
 	var c Config
-	if err := json.Unmarshal(plain, &c); err != nil {
-		return nil, fmt.Errorf("the Config is no Config: %w", err)
+	if err := json.NewDecoder(&boundedReader{zip, maxConfigBytes}).Decode(&c); err != nil {
+		return nil, fmt.Errorf("the Config cannot be read: %w", err)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ type Action struct {
 type Confirmation struct {
 	// Message is a template over .count, .model, .action and .parameters; "" is a standard one.
 	Message string `json:"message,omitempty"`
-	// TokenRequired is whether the second call must show the first one's confirmation_token.
+	// TokenRequired reports whether the second call must show the first one's confirmation_token.
 	TokenRequired bool `json:"tokenRequired,omitempty"`
 }
 

@@ -10,7 +10,7 @@ type Status struct {
 	Revision int64 `json:"revision"`
 	// Refused is the newest Config that was refused, if none has been applied since.
 	Refused *Refusal `json:"refused,omitempty"`
-	// Ready is whether the pod has applied a Config, has seen the schema once, and has a certificate where it needs one.
+	// Ready reports whether the pod has applied a Config, has seen the schema once, and has a certificate where it needs one.
 	Ready    bool           `json:"ready"`
 	Database DatabaseStatus `json:"database"`
 	// Certificate is nil where the endpoint's port does not speak TLS.
@@ -39,6 +39,8 @@ const (
 	ReasonAuthenticationFailed = "AuthenticationFailed"
 	// ReasonDatabaseNotFound: the server has no database of that name.
 	ReasonDatabaseNotFound = "DatabaseNotFound"
+	// ReasonSchemaNotFound: the Config names a schema that does not exist, or that the user may not use.
+	ReasonSchemaNotFound = "SchemaNotFound"
 	// ReasonUnreachable: the database does not answer; the message says where.
 	ReasonUnreachable = "Unreachable"
 	// ReasonTLSFailed: TLS was wanted and could not be had.
@@ -95,7 +97,7 @@ const (
 
 // CertificateStatus is the certificate of the endpoint's port.
 type CertificateStatus struct {
-	// InUse is whether there is a certificate to show. Without one every handshake is refused.
+	// InUse reports whether there is a certificate to show. Without one every handshake is refused.
 	InUse bool `json:"inUse"`
 	// Reason is ReasonCertificateLoaded, or what is wrong with the newest one, while the one from before stays in use.
 	Reason string `json:"reason"`
@@ -128,5 +130,5 @@ type ModelStatus struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Served is whether the model is answered for.
+// Served reports whether the model is answered for.
 func (m ModelStatus) Served() bool { return m.Reason == ReasonServed }

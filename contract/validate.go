@@ -11,11 +11,18 @@ import (
 
 var modelName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// Validate says what in the Config no server could work with. The compile step never writes such a Config; a server
-// refuses it and keeps the last good one.
+// maxProblems is how many problems of one Config are told.
+const maxProblems = 10
+
+// Validate says what in the Config no server could work with: the first ten problems. The compile step never writes such
+// a Config; a server refuses it and keeps the last good one.
 func (c *Config) Validate() error {
 	var errs []error
-	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	fail := func(format string, args ...any) {
+		if len(errs) < maxProblems {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
 	if c.MinReader > Version {
 		return fmt.Errorf("minReader: the Config needs a reader of version %d, this one is of version %d", c.MinReader, Version)
 	}

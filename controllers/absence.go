@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -14,8 +13,7 @@ const absenceGrace = 10 * time.Second
 
 // absences remembers what endpoints' pods had applied before none was ready any more. It is safe for concurrent use.
 type absences struct {
-	mu sync.Mutex
-	of map[types.NamespacedName]absence
+	memo[types.NamespacedName, absence]
 }
 
 type absence struct {
@@ -28,29 +26,17 @@ type absence struct {
 // note takes an endpoint's reports. Where no pod has been ready for less than absenceGrace, it returns the revision that
 // all had before, and how long that holds; else zeros.
 func (a *absences) note(endpoint types.NamespacedName, reports podReports, now time.Time) (revision int64, left time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.of == nil {
-		a.of = map[types.NamespacedName]absence{}
-	}
 	if reports.counted() > 0 {
-		a.of[endpoint] = absence{revision: reports.applied()}
+		a.set(endpoint, absence{revision: reports.applied()})
 		return 0, 0
 	}
-	last, known := a.of[endpoint]
+	last, known := a.get(endpoint)
 	if known && last.since.IsZero() {
 		last.since = now
-		a.of[endpoint] = last
+		a.set(endpoint, last)
 	}
 	if left = absenceGrace - now.Sub(last.since); !known || left <= 0 {
 		return 0, 0
 	}
 	return last.revision, left
-}
-
-// forget drops what is remembered about an endpoint that is gone.
-func (a *absences) forget(endpoint types.NamespacedName) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.of, endpoint)
 }

@@ -13,7 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -110,9 +113,31 @@ func (c *children) apply(ctx context.Context, owner, have client.Object, want ru
 		return err
 	}
 	if !found {
-		return c.send(ctx, nil, want)
+		return c.create(ctx, owner, want)
 	}
 	return c.send(ctx, have, want)
+}
+
+// create makes a child that was not found. It is never an apply, which would take over what somebody else made meanwhile:
+// such a child is an ownershipConflict.
+func (c *children) create(ctx context.Context, owner client.Object, want runtime.ApplyConfiguration) error {
+	wanted, err := annotated(want)
+	if err != nil {
+		return err
+	}
+	err = c.client.Create(ctx, wanted, fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		found := &metav1.PartialObjectMetadata{}
+		found.SetGroupVersionKind(wanted.GroupVersionKind())
+		if getErr := c.live.Get(ctx, client.ObjectKeyFromObject(wanted), found); getErr == nil && !metav1.IsControlledBy(found, owner) {
+			return ownershipConflict{wanted.GetKind(), wanted.GetName()}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("creating %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	c.wrote(wanted)
+	return nil
 }
 
 // applyAsRead is apply for a child that the caller has read, or nil: only that very version of it is changed.
@@ -120,37 +145,58 @@ func (c *children) applyAsRead(ctx context.Context, read client.Object, want run
 	return c.send(ctx, read, want, func(u *unstructured.Unstructured) { u.SetResourceVersion(read.GetResourceVersion()) })
 }
 
+// send applies what is wanted to a child that exists, and sends nothing if it is there already.
 func (c *children) send(ctx context.Context, have client.Object, want runtime.ApplyConfiguration, preconditions ...func(*unstructured.Unstructured)) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
+	wanted, err := annotated(want)
 	if err != nil {
 		return err
 	}
-	wanted := &unstructured.Unstructured{Object: content}
-	if err := annotate(wanted); err != nil {
+	if same, err := contains(have, wanted); err != nil || same {
 		return err
 	}
-	options := []client.ApplyOption{fieldOwner}
-	if have != nil {
-		same, err := contains(have, wanted)
-		if err != nil || same {
+	wanted.SetUID(have.GetUID())
+	for _, set := range preconditions {
+		set(wanted)
+	}
+	applied, err := c.applyOnce(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	if upgrade, err := csaupgrade.UpgradeManagedFieldsPatch(applied, sets.New(string(fieldOwner)), string(fieldOwner)); err != nil {
+		return err
+	} else if upgrade != nil {
+		// What create wrote belongs to us twice, and an apply takes away only what an apply gave.
+		if err := c.client.Patch(ctx, applied, client.RawPatch(types.JSONPatchType, upgrade)); err != nil {
+			return fmt.Errorf("taking over the fields of %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
+		}
+		if len(preconditions) > 0 {
+			wanted.SetResourceVersion(applied.GetResourceVersion())
+		}
+		if applied, err = c.applyOnce(ctx, wanted); err != nil {
 			return err
 		}
-		wanted.SetUID(have.GetUID())
-		for _, set := range preconditions {
-			set(wanted)
-		}
-		options = append(options, client.ForceOwnership)
 	}
-	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), options...); err != nil {
-		return fmt.Errorf("applying %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.newest[c.placeOf(wanted)] = wanted.GetResourceVersion()
+	c.wrote(applied)
 	return nil
 }
 
-// late is whether an object from the cache is older than our last write of it. Of one that is not, nothing is remembered
+// applyOnce applies, and returns the object as it is then.
+func (c *children) applyOnce(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	applied := wanted.DeepCopy()
+	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), fieldOwner, client.ForceOwnership); err != nil {
+		return nil, fmt.Errorf("applying %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	return applied, nil
+}
+
+// wrote remembers the version that a write of ours gave.
+func (c *children) wrote(obj client.Object) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.newest[c.placeOf(obj)] = obj.GetResourceVersion()
+}
+
+// late reports whether an object from the cache is older than our last write of it. Of one that is not, nothing is remembered
 // any more: a cache does not go back.
 func (c *children) late(obj client.Object) bool {
 	c.mu.Lock()
@@ -169,11 +215,16 @@ func olderThan(a, b string) bool {
 	return err == nil && order < 0
 }
 
-// annotate writes the hash of what is wanted onto it, so that what is wanted no more is noticed.
-func annotate(wanted *unstructured.Unstructured) error {
-	encoded, err := json.Marshal(wanted.Object)
+// annotated is what is wanted, with its hash written onto it: so what is no longer wanted is noticed.
+func annotated(want runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	wanted := &unstructured.Unstructured{Object: content}
+	encoded, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
 	}
 	sum := sha256.Sum256(encoded)
 	annotations := wanted.GetAnnotations()
@@ -182,10 +233,10 @@ func annotate(wanted *unstructured.Unstructured) error {
 	}
 	annotations[appliedAnnotation] = hex.EncodeToString(sum[:16])
 	wanted.SetAnnotations(annotations)
-	return nil
+	return wanted, nil
 }
 
-// contains is whether an object has everything that is wanted. It may have more: what others wrote, and defaults.
+// contains reports whether an object has everything that is wanted. It may have more: what others wrote, and defaults.
 func contains(have client.Object, wanted *unstructured.Unstructured) (bool, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(have)
 	if err != nil {

@@ -1,10 +1,13 @@
 package controllers
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
@@ -19,5 +22,21 @@ func TestAWriteIsRememberedUntilTheCacheHasIt(t *testing.T) {
 	secret.ResourceVersion = "12"
 	if c.late(secret) || len(c.newest) != 0 {
 		t.Errorf("version 12 is late, remembered: %v", c.newest)
+	}
+}
+
+func TestWhatSomebodyElseMadeMeanwhileIsNotTakenOver(t *testing.T) {
+	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}, Data: map[string][]byte{"mine": []byte("x")}}
+	k8s := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(theirs).Build()
+	c := newChildren(k8s, k8s, k8s)
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "owner", UID: "1"}}
+	var conflict ownershipConflict
+	err := c.create(context.Background(), owner, applycore.Secret("agent", "shop").WithData(map[string][]byte{"token": []byte("t")}))
+	if !errors.As(err, &conflict) {
+		t.Errorf("got %v", err)
+	}
+	now := &corev1.Secret{}
+	if err := k8s.Get(context.Background(), keyOf(theirs), now); err != nil || len(now.Data) != 1 {
+		t.Errorf("the Secret is %v now, %v", now.Data, err)
 	}
 }

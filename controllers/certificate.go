@@ -30,8 +30,8 @@ func withoutCertificate(s *endpointScope) *finding {
 	switch {
 	case c != nil && c.InUse:
 		return nil
-	case s.uncertified != nil:
-		return s.uncertified
+	case s.certificateProblem != nil:
+		return s.certificateProblem
 	case c != nil:
 		return new(fails(reported(c.Reason), c.Message))
 	}

@@ -26,9 +26,9 @@ var (
 type finding struct {
 	status          metav1.ConditionStatus
 	reason, message string
-	// stalled is whether nothing but an edit of this very object helps.
+	// stalled reports whether nothing but an edit of this very object helps.
 	stalled bool
-	// aside is whether the condition does not count for Ready.
+	// aside reports whether the condition does not count for Ready.
 	aside bool
 }
 
@@ -107,6 +107,15 @@ func clip(s string, limit int) string {
 		s = s[:len(s)-1]
 	}
 	return s + dots
+}
+
+// clipped are notes as a status has room for them.
+func clipped(notes []string) []string {
+	var fit []string
+	for _, note := range notes {
+		fit = append(fit, clip(note, 500))
+	}
+	return fit
 }
 
 var conditionReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,99}$`)

@@ -2,14 +2,17 @@ package controllers
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"strconv"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -25,23 +28,20 @@ type storedConfig struct {
 	secret *corev1.Secret
 	// config is nil where there is no Secret, or none that can be read.
 	config *contract.Config
-	// floor is a revision that the Secret names beyond what config says.
+	// floor is the revision of a Config of ours that this version cannot read.
 	floor int64
 }
 
-// configSecrets reads and writes Config Secrets. It remembers the last one of each endpoint, so that it is unpacked
-// once. It is safe for concurrent use.
+// configSecrets reads and writes Config Secrets. It signs what it writes and reads only what it signed: what others put
+// there is not even unpacked. It remembers the last Config of each endpoint, so that it is unpacked once. It is safe for
+// concurrent use.
 type configSecrets struct {
 	children *children
+	key      ed25519.PrivateKey
 
-	mu   sync.Mutex
-	last map[types.NamespacedName]storedConfig
-	// written are the highest revisions that were written.
-	written map[types.NamespacedName]int64
-}
-
-func newConfigSecrets(c *children) *configSecrets {
-	return &configSecrets{children: c, last: map[types.NamespacedName]storedConfig{}, written: map[types.NamespacedName]int64{}}
+	// last is what was read last, written the highest revision that was written.
+	last    memo[types.NamespacedName, storedConfig]
+	written memo[types.NamespacedName, int64]
 }
 
 // read returns the Config that is written at present. floor is the highest revision that is known to have been written:
@@ -64,18 +64,26 @@ func (c *configSecrets) read(ctx context.Context, e *v1alpha1.MCPEndpoint, floor
 }
 
 func (c *configSecrets) decode(e *v1alpha1.MCPEndpoint, secret *corev1.Secret) storedConfig {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if last := c.last[keyOf(e)]; last.secret != nil && last.secret.UID == secret.UID && last.secret.ResourceVersion == secret.ResourceVersion {
+	if last, _ := c.last.get(keyOf(e)); last.secret != nil && last.secret.UID == secret.UID && last.secret.ResourceVersion == secret.ResourceVersion {
 		return last
 	}
+	stored := c.open(secret)
+	c.last.set(keyOf(e), stored)
+	return stored
+}
+
+// open unpacks a Config Secret, if we signed it.
+func (c *configSecrets) open(secret *corev1.Secret) storedConfig {
 	stored := storedConfig{secret: secret.DeepCopy()}
-	if config, err := contract.Decode([]contract.Part{secret.Data}); err == nil {
+	parts := []contract.Part{secret.Data}
+	if contract.Verify(parts, c.key.Public().(ed25519.PublicKey), contract.Place(secret.Namespace, secret.Name)) != nil {
+		return stored
+	}
+	if config, err := contract.Decode(parts); err == nil {
 		stored.config = config
 	} else if revision, err := strconv.ParseInt(string(secret.Data[contract.PartKeyRevision]), 10, 64); err == nil {
 		stored.floor = revision
 	}
-	c.last[keyOf(e)] = stored
 	return stored
 }
 
@@ -89,24 +97,23 @@ func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read
 	if len(parts) != configParts {
 		return errors.New("the Config has no part")
 	}
+	contract.Sign(parts, c.key, contract.Place(e.Namespace, e.ConfigSecretName()))
 	want := applycore.Secret(e.ConfigSecretName(), e.Namespace).
 		WithLabels(childLabels(e, componentConfig)).
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithData(parts[0])
 	if read.secret == nil {
-		err = c.children.send(ctx, nil, want)
+		err = c.children.create(ctx, e, want)
 	} else {
 		err = c.children.applyAsRead(ctx, read.secret, want)
 	}
 	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.written[keyOf(e)] = config.Revision
+		c.written.set(keyOf(e), config.Revision)
 	}
 	return err
 }
 
-// isLabelled is whether a Config Secret has the labels by which it is found.
+// isLabelled reports whether a Config Secret has the labels by which it is found.
 func isLabelled(secret *corev1.Secret, e *v1alpha1.MCPEndpoint) bool {
 	for key, value := range childLabels(e, componentConfig) {
 		if secret.Labels[key] != value {
@@ -118,34 +125,56 @@ func isLabelled(secret *corev1.Secret, e *v1alpha1.MCPEndpoint) bool {
 
 // highest is the highest revision that this process wrote.
 func (c *configSecrets) highest(endpoint types.NamespacedName) int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.written[endpoint]
+	revision, _ := c.written.get(endpoint)
+	return revision
 }
 
 // forget drops what is remembered about an endpoint that is gone.
 func (c *configSecrets) forget(endpoint types.NamespacedName) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.last, endpoint)
-	delete(c.written, endpoint)
+	c.last.forget(endpoint)
+	c.written.forget(endpoint)
 }
 
 // writeConfig writes the Config where it changed, or where its Secret lost its labels.
 func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
-	if s.config == nil || s.unwritten != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
+	if s.config == nil || s.configProblem != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
 		return nil
 	}
 	err := r.configs.write(ctx, s.endpoint, s.stored, s.config)
+	logWrite(ctx, s, err)
+	var foreign ownershipConflict
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &foreign):
+		s.foreignConfig(foreign)
+		return nil
 	case errors.Is(err, contract.ErrTooLarge):
-		s.unwritten = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
+		s.configProblem = new(fails(v1alpha1.ReasonConfigTooLarge, err.Error()))
 		return r.writeRemovals(ctx, s)
 	}
-	s.unwritten = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
+	s.configProblem = new(fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"))
 	return err
+}
+
+// logWrite tells the log and the metrics what came of writing a Config.
+func logWrite(ctx context.Context, s *endpointScope, err error) {
+	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(s.endpoint), "revision", s.config.Revision)
+	var foreign ownershipConflict
+	switch {
+	case err == nil:
+		d := compile.Compare(s.stored.config, s.config)
+		log.Info("A Config was written", "added", d.Added, "changed", d.Changed, "removed", d.Removed)
+		configWrites.WithLabelValues("written").Inc()
+	case errors.As(err, &foreign), apierrors.IsConflict(err):
+		log.Info("The write of a Config was refused", "reason", err.Error())
+		configWrites.WithLabelValues("refused").Inc()
+	case errors.Is(err, contract.ErrTooLarge):
+		log.Info("A Config is too large; only what it takes away is written", "reason", err.Error())
+		configWrites.WithLabelValues("too_large").Inc()
+	default:
+		configWrites.WithLabelValues("failed").Inc() // the reconcile's error is logged
+	}
 }
 
 // writeRemovals writes what the wanted Config takes away, where the whole of it is too large: that there are too many

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,12 +41,12 @@ type endpointReconciler struct {
 	poller   *observe.Poller
 	store    *store
 	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
-	image    string
+	pod      podOptions
+	secrets  optIn
 	now      func() time.Time
 
-	mu sync.Mutex
 	// gathering is since when an addition to an endpoint's Config waits for others.
-	gathering map[types.NamespacedName]time.Time
+	gathering memo[types.NamespacedName, time.Time]
 	absences  absences
 }
 
@@ -58,35 +57,36 @@ type endpointScope struct {
 	tokens    []v1alpha1.MCPToken
 	// credentials are those of the tokens that were looked up.
 	credentials map[types.NamespacedName]compile.Credential
-	// webhookSecrets are those of the exposures' webhooks by name, unread why some of them could not be read.
+	// webhookSecrets are those of the exposures' webhooks by name, webhookError why some of them could not be read.
 	webhookSecrets map[string]compile.WebhookSecret
-	unread         error
+	webhookError   error
 
 	// floor is the highest revision that was ever written, as far as anything still tells.
 	floor int64
-	// stored is the Config that is written; config the one that is wanted, nil where the endpoint was never valid.
+	// stored is the Config that is written; config the one that is wanted, nil if the endpoint was never valid.
 	stored   storedConfig
 	config   *contract.Config
 	verdicts compile.Verdicts
-	// unwritten says why config is not what is stored; nil where it is.
-	unwritten *finding
+	// configProblem says why the wanted Config could not be stored; nil if it could.
+	configProblem *finding
 
-	// missing says which of the user's own objects the database needs and is not there; nil where all are.
-	missing *finding
-	// uncertified says that the Secret of the endpoint's own certificate is not there; nil where it is, or none is needed.
-	uncertified *finding
-	// unapplied says why the workload is not as it should be; nil where it is.
-	unapplied  *finding
-	deployment *appsv1.Deployment
+	// connectionProblem says which of the user's objects the database needs and cannot have; nil if it has all.
+	connectionProblem *finding
+	// certificateProblem says why the Secret of the endpoint's own certificate cannot be used; nil if it can, or none is
+	// needed.
+	certificateProblem *finding
+	// workloadProblem says why the workload could not be applied; nil if it could.
+	workloadProblem *finding
+	deployment      *appsv1.Deployment
 	// pods are those that are not terminating, reports what each of them says.
 	pods    []corev1.Pod
 	reports podReports
-	// unasked is how long to wait for pods that were never asked; 0 is not at all.
-	unasked time.Duration
-	// before is the revision that the pods had before they all went, a moment ago; 0 where some are there.
-	before int64
+	// reportsDue is how long to wait for pods that were never asked; 0 is not at all.
+	reportsDue time.Duration
+	// revisionBefore is the revision that the pods had before they all went, a moment ago; 0 if some are there.
+	revisionBefore int64
 
-	// lookAgain is when to reconcile again where nothing happens before; 0 is never.
+	// lookAgain is when to reconcile again if nothing happens before; 0 is never.
 	lookAgain time.Duration
 }
 
@@ -98,6 +98,7 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -123,32 +124,30 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	}
 	notWritten := r.writeConfig(ctx, s)
 	if apierrors.IsConflict(notWritten) {
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // somebody else wrote it; what was read is of no use
+		return result(0, notWritten) // somebody else wrote it; what was read is of no use
 	}
 	notApplied := r.applyWorkload(ctx, s)
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
-	if s.unasked > 0 {
+	if s.reportsDue > 0 {
 		// A manager that has just started must not take away what is said about its pods before it asked them.
-		s.wakeIn(s.unasked)
-		return result(s.lookAgain, errors.Join(notWritten, notApplied, s.unread))
+		s.wakeIn(s.reportsDue)
+		return result(s.lookAgain, errors.Join(notWritten, notApplied, s.webhookError))
 	}
 	r.publish(s)
 	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported, s.unread))
+	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported, s.webhookError))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
-	r.webhooks.forget(endpoint)
-	r.status.forget(endpoint)
+	r.webhooks.read.forget(endpoint)
+	r.status.written.forget(endpoint)
 	r.absences.forget(endpoint)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.gathering, endpoint)
+	r.gathering.forget(endpoint)
 }
 
 // resolve reads all that the endpoint depends on.
@@ -163,14 +162,13 @@ func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) erro
 		return err
 	}
 	s.exposures, s.tokens = exposures.Items, tokens.Items
-	s.webhookSecrets, s.unread = r.webhooks.resolve(ctx, keyOf(s.endpoint), s.exposures)
+	s.webhookSecrets, s.webhookError = r.webhooks.resolve(ctx, keyOf(s.endpoint), s.exposures)
 
 	s.floor = r.floor(s)
 	stored, err := r.configs.read(ctx, s.endpoint, s.floor)
 	var foreign ownershipConflict
 	if errors.As(err, &foreign) {
-		s.unwritten = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
-		s.wakeIn(foreignRetry)
+		s.foreignConfig(foreign)
 	} else if err != nil {
 		return err
 	}
@@ -181,16 +179,23 @@ func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) erro
 	return r.resolveCertificate(ctx, s)
 }
 
+// foreignConfig notes that somebody else has the Config's Secret. No workload is made then: its pods would read it.
+func (s *endpointScope) foreignConfig(conflict ownershipConflict) {
+	s.configProblem = new(fails(v1alpha1.ReasonOwnershipConflict, conflict.Error()))
+	s.workloadProblem = s.configProblem
+	s.wakeIn(foreignRetry)
+}
+
 // resolveDatabase looks whether the user's own objects are there that the server needs to reach its database. What is
 // in them only the server reads.
 func (r *endpointReconciler) resolveDatabase(ctx context.Context, s *endpointScope) error {
 	for _, name := range databaseSecrets(s.endpoint) {
-		if err := r.require(ctx, s, "Secret", name, v1alpha1.ReasonSecretNotFound, &s.missing); err != nil {
+		if err := r.require(ctx, s, "Secret", name, v1alpha1.ReasonSecretNotFound, &s.connectionProblem); err != nil {
 			return err
 		}
 	}
 	if sqlite := s.endpoint.Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
-		return r.require(ctx, s, "ConfigMap", sqlite.InitConfigMapRef.Name, v1alpha1.ReasonConfigMapNotFound, &s.missing)
+		return r.require(ctx, s, "ConfigMap", sqlite.InitConfigMapRef.Name, v1alpha1.ReasonConfigMapNotFound, &s.connectionProblem)
 	}
 	return nil
 }
@@ -201,7 +206,7 @@ func (r *endpointReconciler) resolveCertificate(ctx context.Context, s *endpoint
 	if tls == nil {
 		return nil
 	}
-	return r.require(ctx, s, "Secret", tls.CertificateSecretRef.Name, v1alpha1.ReasonSecretNotFound, &s.uncertified)
+	return r.require(ctx, s, "Secret", tls.CertificateSecretRef.Name, v1alpha1.ReasonSecretNotFound, &s.certificateProblem)
 }
 
 // require looks for an object of the user's, and notes the first that does not exist.
@@ -210,6 +215,10 @@ func (r *endpointReconciler) require(ctx context.Context, s *endpointScope, kind
 	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
 	if apierrors.IsNotFound(err) && *missing == nil {
 		*missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
+	}
+	if err == nil && kind == "Secret" && !r.secrets.allows(object, s.endpoint.Name) {
+		*missing = new(r.secrets.refusal(name, s.endpoint.Name))
+		s.workloadProblem = *missing // its pods would have the Secret
 	}
 	return client.IgnoreNotFound(err)
 }
@@ -254,26 +263,24 @@ func (r *endpointReconciler) floor(s *endpointScope) int64 {
 
 // gather returns how long to wait before a change is written that takes nothing away; 0 is not at all.
 func (r *endpointReconciler) gather(s *endpointScope) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	key := keyOf(s.endpoint)
-	if s.config == nil || s.isWritten() || s.unwritten != nil || !compile.OnlyAdds(s.stored.config, s.config) {
-		delete(r.gathering, key)
+	if s.config == nil || s.isWritten() || s.configProblem != nil || !compile.OnlyAdds(s.stored.config, s.config) {
+		r.gathering.forget(key)
 		return 0
 	}
-	since, waiting := r.gathering[key]
+	since, waiting := r.gathering.get(key)
 	if !waiting {
 		since = r.now()
-		r.gathering[key] = since
+		r.gathering.set(key, since)
 	}
 	if wait := gatherTime - r.now().Sub(since); wait > 0 {
 		return wait
 	}
-	delete(r.gathering, key)
+	r.gathering.forget(key)
 	return 0
 }
 
-// isWritten is whether the wanted Config is the stored one.
+// isWritten reports whether the wanted Config is the stored one.
 func (s *endpointScope) isWritten() bool {
 	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
 }
@@ -281,10 +288,15 @@ func (s *endpointScope) isWritten() bool {
 // applyWorkload makes the server's objects be as the endpoint wants them. Those of an endpoint that is not valid stay
 // as they are.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
-	if !s.verdicts.Endpoint.Accepted {
+	if !s.verdicts.Endpoint.Accepted || s.workloadProblem != nil {
 		return nil
 	}
 	e := s.endpoint
+	if !r.pod.allows(e) {
+		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
+		s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonImageNotAllowed, message: message, stalled: true}
+		return nil
+	}
 	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
 	for _, child := range []struct {
 		have client.Object
@@ -294,20 +306,20 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 		{&rbacv1.Role{ObjectMeta: meta}, role(e)},
 		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
 		{&corev1.Service{ObjectMeta: meta}, service(e)},
-		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.image)},
+		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)},
 	} {
 		err := r.children.apply(ctx, e, child.have, child.want)
 		var foreign ownershipConflict
 		switch {
 		case errors.As(err, &foreign):
-			s.unapplied = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
+			s.workloadProblem = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
 			s.wakeIn(foreignRetry)
 			return nil
 		case apierrors.IsInvalid(err):
-			s.unapplied = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
+			s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
 			return nil
 		case err != nil:
-			s.unapplied = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err)))
+			s.workloadProblem = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err)))
 			return err
 		}
 	}
@@ -322,19 +334,19 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	} else if err == nil && metav1.IsControlledBy(found, s.endpoint) {
 		s.deployment = found
 	}
-	pods, err := livingPods(ctx, r.children.cached, s.endpoint)
+	pods, err := livingPods(ctx, r.children.cached, s.endpoint, s.deployment)
 	if err != nil {
 		return err
 	}
 	if s.stored.config != nil {
 		r.poller.Observe(keyOf(s.endpoint), s.stored.config.Endpoint.StatusKey, pods)
-	} else if s.config != nil && s.unwritten == nil {
+	} else if s.config != nil && s.configProblem == nil {
 		r.poller.Observe(keyOf(s.endpoint), s.config.Endpoint.StatusKey, pods)
 	}
 	s.pods = pods
-	s.reports, s.unasked = reportsOf(r.poller, s.endpoint, pods)
+	s.reports, s.reportsDue = reportsOf(r.poller, s.endpoint, pods)
 	before, left := r.absences.note(keyOf(s.endpoint), s.reports, r.now())
-	if s.before = before; before > 0 {
+	if s.revisionBefore = before; before > 0 {
 		s.wakeIn(left)
 	}
 	return nil
@@ -352,7 +364,7 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 		exposures[keyOf(e)] = exposureFacts{
 			UID: e.UID, Generation: e.Generation, Verdict: verdict,
 			Programmed: s.programmed(verdict),
-			Model:      s.reports.model(e.Name, string(e.UID), verdict.Revision),
+			Model:      s.reports.servable(s.reports.model(e.Name, string(e.UID), verdict.Revision)),
 		}
 	}
 	tokens := make(map[types.NamespacedName]tokenFacts, len(s.tokens))
@@ -370,14 +382,14 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 	r.store.publish(keyOf(s.endpoint), exposures, tokens)
 }
 
-// programmed is whether an object's entry has reached every pod.
+// programmed reports whether an object's entry has reached every pod.
 func (s *endpointScope) programmed(verdict compile.Verdict) finding {
 	switch {
 	case verdict.Revision == 0:
 		return fails(verdict.Reason, verdict.Message)
-	case s.unwritten != nil && (s.stored.config == nil || verdict.Revision > s.stored.config.Revision):
-		return *s.unwritten
-	case verdict.Revision <= s.before:
+	case s.configProblem != nil && (s.stored.config == nil || verdict.Revision > s.stored.config.Revision):
+		return *s.configProblem
+	case verdict.Revision <= s.revisionBefore:
 		return applied(verdict.Revision)
 	}
 	return s.reports.programmed(verdict.Revision)
@@ -390,9 +402,13 @@ func (s *endpointScope) wakeIn(d time.Duration) {
 	}
 }
 
-// result is that of a reconcile: what failed is tried again after a pause that grows, else it is looked at again after
-// that time. The end of a namespace passes quietly: what is in it goes with it.
+// result is that of every reconcile, and the one place that says when an error is tried again. After a conflict what was
+// read is old: it is read again at once. Anything else is tried again after a pause that grows. The end of a namespace
+// passes quietly: what is in it goes with it. Without an error the object is looked at again after lookAgain; 0 is never.
 func result(lookAgain time.Duration, err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+	}
 	if err == nil || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return ctrl.Result{RequeueAfter: lookAgain}, nil
 	}

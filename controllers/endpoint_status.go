@@ -16,7 +16,8 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	status := *e.Status.DeepCopy()
 	status.ObservedGeneration = e.Generation
 	status.URL = clip(e.EffectiveURL(), 1300)
-	if s.config != nil && s.unwritten == nil {
+	status.Notes = clipped(s.verdicts.Endpoint.Notes)
+	if s.config != nil && s.configProblem == nil {
 		status.Revision = s.config.Revision
 		status.Tokens = new(tokensInForce(s.config))
 	}
@@ -63,10 +64,10 @@ func desiredReplicas(s *endpointScope) int32 {
 	return 1
 }
 
-// databaseReady is whether the server's pods reach the database.
+// databaseReady reports whether the server's pods reach the database.
 func databaseReady(s *endpointScope) finding {
-	if s.missing != nil {
-		return *s.missing
+	if s.connectionProblem != nil {
+		return *s.connectionProblem
 	}
 	d := s.reports.database()
 	switch {
@@ -93,10 +94,10 @@ func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
 	return fails(v1alpha1.ReasonAuditUnavailable, "nothing is written: "+d.AuditProblem)
 }
 
-// workloadAvailable is whether the server runs as its Deployment says now.
+// workloadAvailable reports whether the server runs as its Deployment says now.
 func workloadAvailable(s *endpointScope) finding {
-	if s.unapplied != nil {
-		return *s.unapplied
+	if s.workloadProblem != nil {
+		return *s.workloadProblem
 	}
 	d := s.deployment
 	if d == nil {
@@ -113,10 +114,10 @@ func workloadAvailable(s *endpointScope) finding {
 	}
 	switch {
 	case d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas == 0 || d.Status.UpdatedReplicas < d.Status.Replicas:
-		return fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet"+hindrance(d, s.pods))
+		return fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet"+podProblem(d, s.pods))
 	}
 	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
-		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+hindrance(d, s.pods))
+		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(d, s.pods))
 	}
 	return holds(v1alpha1.ReasonAvailable, "the server's pods are available")
 }
@@ -130,7 +131,7 @@ func deploymentCondition(d *appsv1.Deployment, of appsv1.DeploymentConditionType
 	return nil
 }
 
-// endpointProgrammed is whether every pod has the endpoint's own settings: a new token never makes it untrue.
+// endpointProgrammed reports whether every pod has the endpoint's own settings: a new token never makes it untrue.
 func endpointProgrammed(s *endpointScope) finding {
 	v := s.verdicts.Endpoint
 	if !v.Accepted {
@@ -138,8 +139,8 @@ func endpointProgrammed(s *endpointScope) finding {
 		f.stalled = v.Stalled
 		return f
 	}
-	if s.unwritten != nil {
-		return *s.unwritten
+	if s.configProblem != nil {
+		return *s.configProblem
 	}
 	if stale := staleCertificate(s); stale != nil {
 		return *stale

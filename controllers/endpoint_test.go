@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -76,7 +77,7 @@ var _ = Describe("An endpoint", func() {
 		Expect(pod.Containers[0].Image).To(Equal("server:test"))
 		Expect(pod.Containers[0].Args).To(ContainElements("--config-secret=shop-mcp-config", "--connection-secret=db", "--connection-dir=/etc/mcp-admin/connection"))
 		for _, volume := range pod.Volumes {
-			Expect(*volume.Secret.Optional).To(BeTrue(), volume.Name)
+			Expect(volume.Name == "tmp" || *volume.Secret.Optional).To(BeTrue(), volume.Name)
 		}
 		Expect(deployment.Spec.Strategy.Type).To(Equal(appsv1.RollingUpdateDeploymentStrategyType))
 	})
@@ -182,7 +183,10 @@ var _ = Describe("An endpoint", func() {
 		pod := &corev1.Pod{ObjectMeta: w.meta("shop-0"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: "server:test"}}}}
 		pod.Labels = map[string]string{"mcpadmin.dev/endpoint": "shop", "mcpadmin.dev/component": "server"}
 		pod.Annotations = map[string]string{addressAnnotation: "127.0.0.1:1"}
-		w.create(endpoint, pod)
+		w.create(endpoint)
+		w.deploymentAvailable("shop")
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(w.replicaSet("shop"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+		w.create(pod)
 		pod.Status.PodIP = "10.0.0.1"
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		Expect(k8s.Status().Update(context.Background(), pod)).To(Succeed())
@@ -214,12 +218,18 @@ var _ = Describe("An endpoint", func() {
 		w.create(foreign, service, endpoint, token)
 		Eventually(reads(endpoint, "Programmed")).Should(Equal("False OwnershipConflict"))
 		Eventually(reads(endpoint, "WorkloadAvailable")).Should(Equal("False OwnershipConflict"))
-		Expect(message(endpoint, "WorkloadAvailable")).To(ContainSubstring(`Service "shop-mcp"`))
+		Expect(message(endpoint, "WorkloadAvailable")).To(ContainSubstring(`Secret "shop-mcp-config"`))
 		Eventually(reads(token, "Programmed")).Should(Equal("False OwnershipConflict"))
 		Expect(w.secret("shop-mcp-config").Data).To(Equal(foreign.Data))
 
-		w.delete(service)
 		w.delete(foreign)
+		edit(endpoint, func(e *endpointType) { e.Spec.Server.Limits.MaxBodyBytes = 2048 })
+		Eventually(reads(endpoint, "Programmed")).Should(Equal("False WaitingForPods"))
+		Eventually(func() string {
+			reads(endpoint, "WorkloadAvailable")()
+			return message(endpoint, "WorkloadAvailable")
+		}).Should(ContainSubstring(`Service "shop-mcp"`))
+		w.delete(service)
 		Eventually(reads(endpoint, "Programmed")).Should(Equal("False WaitingForPods"))
 	})
 
@@ -349,7 +359,7 @@ var _ = Describe("The Config", func() {
 		Expect(server.lets(w.text("agent"))).To(BeTrue())
 		for _, request := range running.writes.to(w.namespace) {
 			Expect(request).To(Or(
-				ContainSubstring("secrets/shop-mcp-config"), ContainSubstring("secrets/late"),
+				ContainSubstring("secrets/shop-mcp-config"), HaveSuffix("POST /api/v1/namespaces/"+w.namespace+"/secrets"),
 				ContainSubstring("mcptokens/late/status"), ContainSubstring("mcpendpoints/shop/status")),
 				"only what the new token needs is written")
 		}

@@ -25,7 +25,7 @@ func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if err := r.client.Get(ctx, request.NamespacedName, exposure); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	} else if err != nil || !exposure.DeletionTimestamp.IsZero() {
-		r.status.forget(request.NamespacedName)
+		r.status.written.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(exposure)
@@ -42,7 +42,7 @@ func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if endpoint != nil {
 		found = exposureFindings(facts)
 	}
-	return ctrl.Result{}, r.status.write(ctx, exposure, summariseExposure(exposure, found, facts))
+	return result(0, r.status.write(ctx, exposure, summariseExposure(exposure, found, facts)))
 }
 
 func exposureWithoutEndpoint(e *v1alpha1.MCPModelExposure) findings {
@@ -129,9 +129,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 		status.Key = names(model.Key, 32, 128)
 		status.Tools = names(model.Tools, 16, 64)
 		status.ToolCount = new(int32(len(model.Tools)))
-		for _, note := range model.Notes[:min(len(model.Notes), 50)] {
-			status.Notes = append(status.Notes, clip(note, 500))
-		}
+		status.Notes = clipped(model.Notes[:min(len(model.Notes), 50)])
 	}
 	return status
 }

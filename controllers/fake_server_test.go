@@ -13,7 +13,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,11 +57,13 @@ func (w *world) runServer(endpoint, name string) *fakeServer {
 		s.http.Close()
 	})
 
+	w.deploymentAvailable(endpoint)
 	s.pod = &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.namespace, Name: name,
-			Labels:      map[string]string{"mcpadmin.dev/endpoint": endpoint, "mcpadmin.dev/component": "server"},
-			Annotations: map[string]string{addressAnnotation: strings.TrimPrefix(s.http.URL, "http://")},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(w.replicaSet(endpoint), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
+			Labels:          map[string]string{"mcpadmin.dev/endpoint": endpoint, "mcpadmin.dev/component": "server"},
+			Annotations:     map[string]string{addressAnnotation: strings.TrimPrefix(s.http.URL, "http://")},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "server", Image: "server:test"}}},
 	}
@@ -67,8 +71,24 @@ func (w *world) runServer(endpoint, name string) *fakeServer {
 	s.pod.Status.PodIP = "10.0.0.1"
 	s.setReady(true)
 	go s.follow(ctx, client.ObjectKey{Namespace: w.namespace, Name: endpoint + "-mcp-config"})
-	w.deploymentAvailable(endpoint)
 	return s
+}
+
+// replicaSet is the one that the Deployment's controller would make.
+func (w *world) replicaSet(endpoint string) *appsv1.ReplicaSet {
+	GinkgoHelper()
+	d := &appsv1.Deployment{ObjectMeta: w.meta(endpoint + "-mcp")}
+	Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(d), d)).To(Succeed())
+	rs := &appsv1.ReplicaSet{ObjectMeta: w.meta(endpoint + "-mcp-" + string(d.UID[:8]))}
+	rs.Labels = d.Spec.Template.Labels
+	rs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+	rs.Spec.Selector, rs.Spec.Template = d.Spec.Selector, d.Spec.Template
+	if err := k8s.Create(context.Background(), rs); apierrors.IsAlreadyExists(err) {
+		Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(rs), rs)).To(Succeed())
+	} else {
+		Expect(err).NotTo(HaveOccurred())
+	}
+	return rs
 }
 
 func (s *fakeServer) setReady(ready bool) {
@@ -140,7 +160,7 @@ func (s *fakeServer) changed() {
 	s.news = make(chan struct{})
 }
 
-// lets is whether the pod would answer somebody who shows that token.
+// lets reports whether the pod would answer somebody who shows that token.
 func (s *fakeServer) lets(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

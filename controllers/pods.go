@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -17,7 +20,7 @@ import (
 
 // podReport is what a server's pod says of itself.
 type podReport struct {
-	// counted is whether the pod answers agents: it is Ready and not terminating.
+	// counted reports whether the pod answers agents: it is Ready and not terminating.
 	counted bool
 	// status is nil where the pod has not reported yet.
 	status *contract.Status
@@ -26,15 +29,36 @@ type podReport struct {
 // podReports are in the order of the pods' names, so that what is said about them does not depend on the order of events.
 type podReports []podReport
 
-// livingPods are an endpoint's pods that are not terminating.
-func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint) ([]corev1.Pod, error) {
-	var pods corev1.PodList
-	if err := cached.List(ctx, &pods, client.InNamespace(e.Namespace), client.MatchingLabels(selectorLabels(e))); err != nil {
+// maxPods is the most pods of one endpoint that are asked: twice as many as it may have, for a rollout.
+const maxPods = 200
+
+// livingPods are the pods of an endpoint's Deployment that are not terminating. Labels make no pod one of them: anybody
+// may give those to a pod. It must belong to a ReplicaSet of the Deployment.
+func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) ([]corev1.Pod, error) {
+	if d == nil {
+		return nil, nil
+	}
+	ours := []client.ListOption{client.InNamespace(e.Namespace), client.MatchingLabels(selectorLabels(e))}
+	var replicaSets appsv1.ReplicaSetList
+	if err := cached.List(ctx, &replicaSets, ours...); err != nil {
 		return nil, err
 	}
-	living := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !p.DeletionTimestamp.IsZero() })
+	owners := map[types.UID]bool{}
+	for i := range replicaSets.Items {
+		if metav1.IsControlledBy(&replicaSets.Items[i], d) {
+			owners[replicaSets.Items[i].UID] = true
+		}
+	}
+	var pods corev1.PodList
+	if err := cached.List(ctx, &pods, ours...); err != nil {
+		return nil, err
+	}
+	living := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
+		owner := metav1.GetControllerOfNoCopy(&p)
+		return !p.DeletionTimestamp.IsZero() || owner == nil || !owners[owner.UID]
+	})
 	slices.SortFunc(living, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return living, nil
+	return living[:min(len(living), maxPods)], nil
 }
 
 // reportsOf returns the newest report of each pod, and how long to wait for those that were never asked yet.
@@ -65,7 +89,7 @@ func (reports podReports) counted() int {
 	return n
 }
 
-// programmed is whether every counted pod has applied at least a revision, and there is one
+// programmed reports whether every counted pod has applied at least a revision, and there is one
 // (docs/design/controllers.md, "Revision and Programmed"). The message counts no pods, so that a status does not change
 // with every pod that comes and goes.
 func (reports podReports) programmed(revision int64) finding {
@@ -154,6 +178,24 @@ func (reports podReports) model(exposure, uid string, revision int64) *contract.
 		}
 	}
 	return best
+}
+
+// refusals are the reasons for which a database refuses its user, rather than being away for a moment: nobody but an
+// administrator ends those.
+var refusals = []string{
+	contract.ReasonSecretIncomplete, contract.ReasonAuthenticationFailed, contract.ReasonDatabaseNotFound,
+	contract.ReasonTLSFailed,
+}
+
+// servable is what the pods found of a model, or why it is not served though it could be: the database refuses its user.
+func (reports podReports) servable(m *contract.ModelStatus) *contract.ModelStatus {
+	d := reports.database()
+	if m == nil || d == nil || !m.Served() || !slices.Contains(refusals, d.Reason) {
+		return m
+	}
+	withheld := *m
+	withheld.Reason, withheld.Message = d.Reason, d.Message
+	return &withheld
 }
 
 // servedModels is the number of models that the pod with the newest Config serves; -1 is not known.

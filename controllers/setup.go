@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"context"
+	"crypto/ed25519"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +28,13 @@ const Name = "mcp-admin-manager"
 type Options struct {
 	// ServerImage is the image of the server's pods, where an MCPEndpoint names no other.
 	ServerImage string
+	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
+	// Empty is any.
+	AllowedImages []string
+	// RequireSecretOptIn makes Secrets that endpoints and tokens name need the annotation v1alpha1.AllowEndpointsAnnotation.
+	RequireSecretOptIn bool
+	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
+	ConfigKey ed25519.PrivateKey
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
 	// Now is the clock; nil is time.Now.
@@ -62,10 +71,14 @@ func CacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// keepIdentity leaves of an object's metadata what tells that it is there, and whether it changed.
+// keepIdentity leaves of an object's metadata what tells that it is there, whether it changed, and who may use it.
 func keepIdentity(obj any) (any, error) {
 	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]
 		m.ObjectMeta = metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
+		if given {
+			m.Annotations = map[string]string{v1alpha1.AllowEndpointsAnnotation: allowed}
+		}
 	}
 	return obj, nil
 }
@@ -75,6 +88,9 @@ func keepIdentity(obj any) (any, error) {
 func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if len(options.ConfigKey) != ed25519.PrivateKeySize {
+		return errors.New("there is no key to sign Configs with")
 	}
 	own, err := newOwnCache(mgr, namespaces)
 	if err != nil {
@@ -98,25 +114,25 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	endpoints := &endpointReconciler{
 		client:   mgr.GetClient(),
 		children: children,
-		configs:  newConfigSecrets(children),
-		webhooks: newWebhookSecrets(mgr.GetClient(), mgr.GetAPIReader()),
+		configs:  &configSecrets{children: children, key: options.ConfigKey},
+		webhooks: &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
 		poller: observe.New(ctx, observe.Options{
 			Address:  options.PodAddress,
 			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
 			Log:      mgr.GetLogger().WithName("observe"),
 		}),
-		store:     store,
-		status:    newEndpointStatus(mgr.GetClient(), recorder),
-		image:     options.ServerImage,
-		now:       options.Now,
-		gathering: map[types.NamespacedName]time.Time{},
+		store:   store,
+		status:  newEndpointStatus(mgr.GetClient(), recorder),
+		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
+		secrets: optIn(options.RequireSecretOptIn),
+		now:     options.Now,
 	}
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
 			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
-			read: map[types.NamespacedName]readText{},
+			secrets: optIn(options.RequireSecretOptIn),
 		},
 		store:  store,
 		status: newTokenStatus(mgr.GetClient(), recorder),

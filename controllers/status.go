@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	apply "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // statusWriter writes the status of one kind by server-side apply, and sends nothing where it is as found. It is safe
@@ -31,9 +32,8 @@ type statusWriter[O client.Object, S any] struct {
 	// configuration is what is applied for a status in JSON, and after it was the resourceVersion that this gave.
 	configuration func(obj O, status []byte) (want runtime.ApplyConfiguration, resourceVersion func() string, err error)
 
-	mu sync.Mutex
 	// written is what was written last to each object.
-	written map[types.NamespacedName]writtenStatus[S]
+	written memo[types.NamespacedName, writtenStatus[S]]
 }
 
 type writtenStatus[S any] struct {
@@ -43,7 +43,7 @@ type writtenStatus[S any] struct {
 
 func newEndpointStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus] {
 	return &statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]{
-		client: c, events: recorder, written: map[types.NamespacedName]writtenStatus[v1alpha1.MCPEndpointStatus]{},
+		client: c, events: recorder,
 		statusOf:     func(e *v1alpha1.MCPEndpoint) *v1alpha1.MCPEndpointStatus { return &e.Status },
 		conditionsOf: func(s *v1alpha1.MCPEndpointStatus) []metav1.Condition { return s.Conditions },
 		configuration: func(e *v1alpha1.MCPEndpoint, status []byte) (runtime.ApplyConfiguration, func() string, error) {
@@ -55,7 +55,7 @@ func newEndpointStatus(c client.Client, recorder events.EventRecorder) *statusWr
 
 func newExposureStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus] {
 	return &statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus]{
-		client: c, events: recorder, written: map[types.NamespacedName]writtenStatus[v1alpha1.MCPModelExposureStatus]{},
+		client: c, events: recorder,
 		statusOf:     func(e *v1alpha1.MCPModelExposure) *v1alpha1.MCPModelExposureStatus { return &e.Status },
 		conditionsOf: func(s *v1alpha1.MCPModelExposureStatus) []metav1.Condition { return s.Conditions },
 		configuration: func(e *v1alpha1.MCPModelExposure, status []byte) (runtime.ApplyConfiguration, func() string, error) {
@@ -67,7 +67,7 @@ func newExposureStatus(c client.Client, recorder events.EventRecorder) *statusWr
 
 func newTokenStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus] {
 	return &statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]{
-		client: c, events: recorder, written: map[types.NamespacedName]writtenStatus[v1alpha1.MCPTokenStatus]{},
+		client: c, events: recorder,
 		statusOf:     func(t *v1alpha1.MCPToken) *v1alpha1.MCPTokenStatus { return &t.Status },
 		conditionsOf: func(s *v1alpha1.MCPTokenStatus) []metav1.Condition { return s.Conditions },
 		configuration: func(t *v1alpha1.MCPToken, status []byte) (runtime.ApplyConfiguration, func() string, error) {
@@ -79,9 +79,7 @@ func newTokenStatus(c client.Client, recorder events.EventRecorder) *statusWrite
 
 // refresh gives an object from the cache the status that was written last, where the cache has not seen that yet.
 func (w *statusWriter[O, S]) refresh(obj O) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if last, ok := w.written[keyOf(obj)]; ok && olderThan(obj.GetResourceVersion(), last.resourceVersion) {
+	if last, ok := w.written.get(keyOf(obj)); ok && olderThan(obj.GetResourceVersion(), last.resourceVersion) {
 		*w.statusOf(obj) = last.status
 	}
 }
@@ -106,30 +104,27 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
 		}
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	w.mu.Lock()
-	w.written[keyOf(obj)] = writtenStatus[S]{resourceVersion(), status}
-	w.mu.Unlock()
+	w.written.set(keyOf(obj), writtenStatus[S]{resourceVersion(), status})
 	w.tell(obj, w.conditionsOf(old), w.conditionsOf(&status))
 	return nil
 }
 
-// forget drops what is remembered about an object that is gone.
-func (w *statusWriter[O, S]) forget(key types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.written, key)
+// troubles are the reasons that are an event at once: somebody has to do something.
+var troubles = []string{
+	contract.ReasonAuthenticationFailed, contract.ReasonUnreachable, contract.ReasonTableNotFound, v1alpha1.ReasonSecretNotFound,
 }
 
-// tell emits an event when an object becomes Ready, and when it gets stuck for another reason than before. Waiting is
-// no news.
+// tell emits an event when an object becomes Ready, when it is Ready no longer, and when somebody has to do something
+// about it for another reason than before. Waiting is no news.
 func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
-	ready := meta.FindStatusCondition(next, v1alpha1.ConditionReady)
-	if ready.Status == metav1.ConditionTrue && !meta.IsStatusConditionTrue(old, v1alpha1.ConditionReady) {
+	ready, before := meta.FindStatusCondition(next, v1alpha1.ConditionReady), meta.FindStatusCondition(old, v1alpha1.ConditionReady)
+	wasReady := before != nil && before.Status == metav1.ConditionTrue
+	stuck := meta.IsStatusConditionTrue(next, v1alpha1.ConditionStalled) || slices.Contains(troubles, ready.Reason)
+	switch {
+	case ready.Status == metav1.ConditionTrue && !wasReady:
 		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
-	}
-	stalled, before := meta.FindStatusCondition(next, v1alpha1.ConditionStalled), meta.FindStatusCondition(old, v1alpha1.ConditionStalled)
-	if stalled != nil && (before == nil || before.Reason != stalled.Reason) {
-		w.events.Eventf(obj, nil, corev1.EventTypeWarning, stalled.Reason, "Reconcile", "%s", clip(stalled.Message, maxEventNote))
+	case ready.Status == metav1.ConditionFalse && (wasReady || stuck && (before == nil || before.Reason != ready.Reason)):
+		w.events.Eventf(obj, nil, corev1.EventTypeWarning, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
 	}
 }
 

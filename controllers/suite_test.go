@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,6 +32,9 @@ var (
 	k8s       client.Client
 	running   *testManager
 )
+
+// configKey signs the Configs of every manager of the suite.
+var _, configKey, _ = ed25519.GenerateKey(nil)
 
 func TestControllers(t *testing.T) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
@@ -80,6 +84,10 @@ type testManager struct {
 }
 
 func startManager(restConfig *rest.Config, namespaces ...string) *testManager {
+	return startManagerWith(restConfig, func(*controllers.Options) {}, namespaces...)
+}
+
+func startManagerWith(restConfig *rest.Config, change func(*controllers.Options), namespaces ...string) *testManager {
 	counted := rest.CopyConfig(restConfig)
 	m := &testManager{ended: make(chan error, 1), writes: &writeCounter{}}
 	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return m.writes.count(next) })
@@ -92,10 +100,14 @@ func startManager(restConfig *rest.Config, namespaces ...string) *testManager {
 		Controller: config.Controller{SkipNameValidation: new(true)}, // one case runs a second one
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controllers.Setup(mgr, namespaces, controllers.Options{
-		ServerImage: "server:test",
-		PodAddress:  func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
-	})).To(Succeed())
+	options := controllers.Options{
+		ServerImage:   "server:test",
+		AllowedImages: []string{"server:*"},
+		ConfigKey:     configKey,
+		PodAddress:    func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
+	}
+	change(&options)
+	Expect(controllers.Setup(mgr, namespaces, options)).To(Succeed())
 	var ctx context.Context
 	ctx, m.cancel = context.WithCancel(context.Background())
 	go func() { m.ended <- mgr.Start(ctx) }()

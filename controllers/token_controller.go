@@ -32,8 +32,8 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 		return ctrl.Result{}, err
 	} else if err != nil || !token.DeletionTimestamp.IsZero() {
 		r.store.forgetToken(request.NamespacedName)
-		r.texts.forget(request.NamespacedName)
-		r.status.forget(request.NamespacedName)
+		r.texts.read.forget(request.NamespacedName)
+		r.status.written.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(token)
@@ -47,7 +47,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	}
 	credential, lookAgain, err := r.texts.resolve(ctx, token, endpoint)
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: conflictRetry}, nil // somebody else wrote the Secret; what was read is of no use
+		return result(0, err) // somebody else wrote the Secret; what was read is of no use
 	}
 	r.store.setCredential(token, credential)
 
@@ -106,6 +106,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		GroupsDisplay:      clip(strings.Join(t.Spec.Groups, ", "), 200),
 		Expires:            "never",
 		Revision:           facts.Verdict.Revision,
+		Notes:              clipped(facts.Verdict.Notes),
 	}
 	if t.Spec.Generated() && len(credential.Hashes) > 0 {
 		status.Secret.Name = t.EffectiveSecretName()
@@ -116,6 +117,9 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		}
 	}
 	ready := holds(v1alpha1.ReasonReady, "the token works")
+	if len(status.Notes) > 0 {
+		ready.message += "; note: " + status.Notes[0]
+	}
 	if !t.Spec.EffectiveActive() {
 		ready = holds(v1alpha1.ReasonInactive, "the token is not active, and every server pod refuses it")
 	}

@@ -3,8 +3,6 @@ package controllers
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -29,10 +29,10 @@ type tokenTexts struct {
 	children *children
 	events   events.EventRecorder
 	now      func() time.Time
+	secrets  optIn
 
-	mu sync.Mutex
 	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
-	read map[types.NamespacedName]readText
+	read memo[types.NamespacedName, readText]
 }
 
 type readText struct {
@@ -65,9 +65,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	if err := x.client.Get(ctx, key, seen); client.IgnoreNotFound(err) != nil {
 		return compile.UnsureCredential(), 0, err
 	}
-	x.mu.Lock()
-	last, known := x.read[keyOf(t)]
-	x.mu.Unlock()
+	last, known := x.read.get(keyOf(t))
 	if known && last.ref == ref && last.hashed == hashed && last.secret == seen.UID && last.resourceVersion == seen.ResourceVersion && seen.UID != "" {
 		return last.credential, 0, nil
 	}
@@ -75,25 +73,25 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	secret := &corev1.Secret{}
 	err := x.live.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
-		x.forget(keyOf(t))
-		return compile.Credential{Reason: v1alpha1.ReasonSecretNotFound, Message: "Secret " + quote(ref.Name) + " does not exist"}, 0, nil
+		x.read.forget(keyOf(t))
+		return compile.NoCredential(ref, hashed), 0, nil
 	}
 	if err != nil {
 		return compile.UnsureCredential(), 0, err
 	}
 	read := readText{ref: ref, hashed: hashed, secret: secret.UID, resourceVersion: secret.ResourceVersion}
-	text, ok := secret.Data[ref.Key]
-	switch {
-	case !ok:
-		read.credential = compile.Credential{Reason: v1alpha1.ReasonSecretKeyMissing, Message: fmt.Sprintf("Secret %q has no key %q", ref.Name, ref.Key)}
-	case hashed:
-		read.credential = compile.HashCredential(string(text))
-	default:
-		read.credential = compile.TextCredential(string(text))
+	text := string(secret.Data[ref.Key])
+	if read.credential = compile.TextCredential(text); hashed {
+		read.credential = compile.HashCredential(text)
 	}
-	x.mu.Lock()
-	x.read[keyOf(t)] = read
-	x.mu.Unlock()
+	if len(read.credential.Hashes) == 0 {
+		read.credential = compile.NoCredential(ref, hashed)
+	}
+	if !x.secrets.allows(secret, t.Spec.EndpointRef.Name) {
+		refused := x.secrets.refusal(ref.Name, t.Spec.EndpointRef.Name)
+		read.credential = compile.Credential{Reason: refused.reason, Message: refused.message}
+	}
+	x.read.set(keyOf(t), read)
 	return read.credential, 0, nil
 }
 
@@ -129,13 +127,19 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 	if exists {
 		err = x.children.applyAsRead(ctx, secret, want)
 	} else {
-		err = x.children.send(ctx, nil, want)
+		err = x.children.create(ctx, t, want)
 	}
 	switch {
+	case errors.As(err, &foreign):
+		return compile.Credential{Reason: v1alpha1.ReasonOwnershipConflict, Message: foreign.Error()}, foreignRetry, nil
 	case err != nil && decision.Action == token.Keep:
 		return compile.TextCredential(text), 0, err // what could not be written is not the text
 	case err != nil:
 		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be written; it is tried again"}, 0, err
+	}
+	if decision.Action == token.Issue {
+		ctrl.LoggerFrom(ctx).Info("A token was issued", "token", klog.KObj(t), "publicID", contract.PublicTokenID(text), "reissued", decision.Reissued, "why", decision.Why)
+		tokensIssued.WithLabelValues(map[bool]string{false: "new", true: "reissued"}[decision.Reissued]).Inc()
 	}
 	if decision.Action == token.Issue && decision.Reissued {
 		x.events.Eventf(t, nil, corev1.EventTypeWarning, "Reissued", "Issue", "A new token was issued, and the old one is refused: %s", decision.Why)
@@ -150,7 +154,8 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 func (x *tokenTexts) decide(t *v1alpha1.MCPToken, secret *corev1.Secret, exists bool) token.Decision {
 	situation := token.Situation{
 		Now: x.now(), Active: t.Spec.EffectiveActive(), Exists: exists,
-		Text: string(secret.Data[token.KeyToken]), Hash: secret.Annotations[token.HashAnnotation],
+		Issued: t.Status.Secret.Name != "",
+		Text:   string(secret.Data[token.KeyToken]), Hash: secret.Annotations[token.HashAnnotation],
 	}
 	if t.Spec.Expiry != nil {
 		situation.Expiry = &t.Spec.Expiry.Time
@@ -183,11 +188,4 @@ func tokenSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string) *ap
 			token.KeyURL:                 []byte(e.EffectiveURL()),
 			token.KeyClientConfiguration: contract.ClientConfiguration(e.Name, e.EffectiveURL(), text),
 		})
-}
-
-// forget drops what is remembered about a token that is gone.
-func (x *tokenTexts) forget(key types.NamespacedName) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.read, key)
 }

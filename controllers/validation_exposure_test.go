@@ -164,6 +164,12 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 		Entry("that asks for its token", true, func(a *v1alpha1.ActionSpec) {
 			a.Confirm = &v1alpha1.ConfirmSpec{Token: "Required", Message: "{{ .count }}?"}
 		}),
+		Entry("that asks at times", true, func(a *v1alpha1.ActionSpec) {
+			a.Confirm = &v1alpha1.ConfirmSpec{Message: "{{if gt .count 1}}All {{.count}} orders of the range?{{else}}{{with .parameters}}This?{{end}}{{end}}"}
+		}),
+		Entry("that asks for ever", false, func(a *v1alpha1.ActionSpec) { a.Confirm = &v1alpha1.ConfirmSpec{Message: "{{range 30000000}}x{{end}}"} }),
+		Entry("that asks in capitals", false, func(a *v1alpha1.ActionSpec) { a.Confirm = &v1alpha1.ConfirmSpec{Message: "{{.count | printf `%09d`}}"} }),
+		Entry("that defines", false, func(a *v1alpha1.ActionSpec) { a.Confirm = &v1alpha1.ConfirmSpec{Message: "{{- define `a`}}x{{end}}"} }),
 		Entry("that asks in another way", false, func(a *v1alpha1.ActionSpec) { a.Confirm = &v1alpha1.ConfirmSpec{Token: "Always"} }),
 		Entry("that asks at length", false, func(a *v1alpha1.ActionSpec) { a.Confirm = &v1alpha1.ConfirmSpec{Message: long(1001)} }),
 		Entry("with a parameter twice", false, func(a *v1alpha1.ActionSpec) { a.Parameters = append(a.Parameters, a.Parameters[0]) }),

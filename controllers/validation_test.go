@@ -48,7 +48,7 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with another engine", false, func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Engine: "Oracle"}
 		}),
-		Entry("with TLS that needs a CA", false, func(e *endpointType) {
+		Entry("with TLS and public CAs", true, func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "VerifyCA"}}
 		}),
 		Entry("with TLS of no mode", false, func(e *endpointType) {
@@ -146,6 +146,14 @@ var _ = Describe("The API server and Validate", func() {
 		agree(t, valid)
 	},
 		Entry("as it is", true, func(*tokenType) {}),
+		Entry("with the name of an endpoint's Secret", false, func(t *tokenType) { t.Name = "second-mcp-config" }),
+		Entry("with such a name, and another Secret", true, func(t *tokenType) {
+			t.Name, t.Spec.Secret = "third-mcp-config", &v1alpha1.TokenSecretSpec{Name: "third"}
+		}),
+		Entry("with such a name, and a text of its own", true, func(t *tokenType) {
+			t.Name, t.Spec.TokenSecretRef = "fourth-mcp-config", secretKey("given", "text")
+		}),
+		Entry("with the Secret of an endpoint", false, func(t *tokenType) { t.Spec.Secret = &v1alpha1.TokenSecretSpec{Name: "second-mcp-config"} }),
 		Entry("without an endpoint", false, func(t *tokenType) { t.Spec.EndpointRef.Name = "" }),
 		Entry("with a group twice", false, func(t *tokenType) { t.Spec.Groups = []string{"a", "a"} }),
 		Entry("with an empty group", false, func(t *tokenType) { t.Spec.Groups = []string{""} }),

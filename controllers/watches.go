@@ -38,8 +38,8 @@ func inQueue() controller.Options {
 // changed lets those events pass in which somebody changed what is wanted, and not those of statuses.
 var changed = builder.WithPredicates(wantedChanged)
 
-// wantedChanged is for changed. An object that was deleted and made again while the API server could not be watched
-// comes as one update: with another uid, and perhaps with the same generation.
+// wantedChanged passes spec changes and re-creations, not status updates. An object that was deleted and made again while
+// the API server could not be watched comes as one update: with another uid, and perhaps with the same generation.
 var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
 }}
@@ -58,9 +58,8 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
 		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
-		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
-			return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}}
-		}))).
+		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(labelled))).
+		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), enqueue(labelled))).
 		WatchesRawSource(r.store.endpoints.source()).
 		WithOptions(inQueue())
 	for _, child := range []client.Object{
@@ -91,6 +90,11 @@ func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		WatchesRawSource(r.store.tokens.source()).
 		WithOptions(inQueue()).
 		Complete(r)
+}
+
+// labelled is the endpoint that an object's label names.
+func labelled(_ context.Context, o client.Object) []types.NamespacedName {
+	return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}}
 }
 
 // enqueue reconciles those that an event concerns.

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"errors"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,9 +18,8 @@ type webhookSecrets struct {
 	// cached has the Secrets' metadata; live is the API server.
 	cached, live client.Reader
 
-	mu sync.Mutex
 	// read is what each endpoint's Secrets said last, by their names: a Secret is read again when its metadata changed.
-	read map[types.NamespacedName]map[string]readWebhookSecret
+	read memo[types.NamespacedName, map[string]readWebhookSecret]
 }
 
 type readWebhookSecret struct {
@@ -30,17 +28,10 @@ type readWebhookSecret struct {
 	found           compile.WebhookSecret
 }
 
-func newWebhookSecrets(cached, live client.Reader) *webhookSecrets {
-	return &webhookSecrets{cached: cached, live: live, read: map[types.NamespacedName]map[string]readWebhookSecret{}}
-}
-
 // resolve returns the Secrets by their names. One that could not be read is there as such, and the error says why: it
 // keeps nothing else from being done.
 func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedName, exposures []v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
-	w.mu.Lock()
-	last := w.read[endpoint]
-	w.mu.Unlock()
-
+	last, _ := w.read.get(endpoint)
 	asked, found := map[string]bool{}, map[string]compile.WebhookSecret{}
 	read := map[string]readWebhookSecret{}
 	var errs []error
@@ -60,10 +51,8 @@ func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedN
 			}
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.read[endpoint] = read; len(read) == 0 {
-		delete(w.read, endpoint)
+	if w.read.set(endpoint, read); len(read) == 0 {
+		w.read.forget(endpoint)
 	}
 	return found, errors.Join(errs...)
 }
@@ -88,13 +77,6 @@ func (w *webhookSecrets) readGiven(ctx context.Context, key types.NamespacedName
 		secret.UID, secret.ResourceVersion,
 		compile.WebhookSecret{Host: secret.Annotations[v1alpha1.WebhookHostAnnotation], Data: secret.Data},
 	}, nil
-}
-
-// forget drops what is remembered about an endpoint that is gone.
-func (w *webhookSecrets) forget(endpoint types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.read, endpoint)
 }
 
 // webhookSecretNames are the Secrets that an exposure's webhooks name, each as often as they do.

@@ -55,7 +55,7 @@ func TestTheSecretOfAWebhookIsReadWhenItChanged(t *testing.T) {
 	}
 	endpoint := types.NamespacedName{Namespace: "shop", Name: "shop"}
 	cached, live := &oneSecret{}, &oneSecret{}
-	w := newWebhookSecrets(cached, live)
+	w := &webhookSecrets{cached: cached, live: live}
 	for _, step := range []struct {
 		name   string
 		change func()
@@ -78,7 +78,7 @@ func TestTheSecretOfAWebhookIsReadWhenItChanged(t *testing.T) {
 			t.Errorf("a Secret %s: %+v, error %v, after %d reads", step.name, got, err, live.reads)
 		}
 	}
-	if len(w.read) != 0 {
-		t.Errorf("still in memory: %d", len(w.read))
+	if len(w.read.of) != 0 {
+		t.Errorf("still in memory: %d", len(w.read.of))
 	}
 }

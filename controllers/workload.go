@@ -1,7 +1,11 @@
 package controllers
 
 import (
+	"cmp"
+	"crypto/ed25519"
 	"fmt"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +16,8 @@ import (
 	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 )
 
 // Where things lie in the server's pod. The server is told every path on its command line.
@@ -25,6 +31,8 @@ const (
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 	httpPort, httpsPort, adminPort = 8080, 8443, 8081
+	// tmpSize bounds the files that the server makes for a moment.
+	tmpSize = "512Mi"
 	// serverGroup is the group of the image's user; a claim's files are made writable to it.
 	serverGroup = 65532
 )
@@ -52,12 +60,35 @@ func childLabels(e *v1alpha1.MCPEndpoint, component string) map[string]string {
 	}
 }
 
-// deployment is the endpoint's Deployment. Replicas are left out where the spec leaves them to whoever scales it.
-func deployment(e *v1alpha1.MCPEndpoint, image string) *applyapps.DeploymentApplyConfiguration {
+// podOptions are what the manager was told about the server's pods.
+type podOptions struct {
+	// image is that of the pods of an endpoint that names no other; allowed are those that an endpoint may name.
+	image   string
+	allowed []string
+	// configKey is the public half of the key that signs Configs.
+	configKey ed25519.PublicKey
+}
+
+// imageOf is the image of an endpoint's pods.
+func (o podOptions) imageOf(e *v1alpha1.MCPEndpoint) string {
+	return cmp.Or(e.Spec.Server.Image, o.image)
+}
+
+// allows reports whether an endpoint may have the image that it names.
+func (o podOptions) allows(e *v1alpha1.MCPEndpoint) bool {
+	image := e.Spec.Server.Image
+	return image == "" || image == o.image || len(o.allowed) == 0 || slices.ContainsFunc(o.allowed, func(allowed string) bool {
+		prefix, isPrefix := strings.CutSuffix(allowed, "*")
+		return image == allowed || isPrefix && strings.HasPrefix(image, prefix)
+	})
+}
+
+// deployment is the endpoint's Deployment. Replicas are left out if the spec leaves them to whoever scales it.
+func deployment(e *v1alpha1.MCPEndpoint, options podOptions) *applyapps.DeploymentApplyConfiguration {
 	spec := applyapps.DeploymentSpec().
 		WithSelector(applymeta.LabelSelector().WithMatchLabels(selectorLabels(e))).
 		WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType)).
-		WithTemplate(applycore.PodTemplateSpec().WithLabels(childLabels(e, componentServer)).WithSpec(podSpec(e, image)))
+		WithTemplate(applycore.PodTemplateSpec().WithLabels(childLabels(e, componentServer)).WithSpec(podSpec(e, options)))
 	if e.Spec.Database.SQLite != nil {
 		// Two pods must never have the file open.
 		spec.WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType))
@@ -86,10 +117,7 @@ func endpointPort(e *v1alpha1.MCPEndpoint) portOf {
 	return portOf{name: "http", number: httpPort, before: 80}
 }
 
-func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfiguration {
-	if e.Spec.Server.Image != "" {
-		image = e.Spec.Server.Image
-	}
+func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecApplyConfiguration {
 	security := applycore.PodSecurityContext().
 		WithRunAsNonRoot(true).
 		WithSeccompProfile(applycore.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
@@ -99,7 +127,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 	port := endpointPort(e)
 	container := applycore.Container().
 		WithName("server").
-		WithImage(image).
+		WithImage(options.imageOf(e)).
 		WithCommand("/mcp-admin-server").
 		WithArgs("serve",
 			fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number), // in brackets it may be IPv4 or IPv6
@@ -107,15 +135,16 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 			"--namespace=$(POD_NAMESPACE)",
 			"--config-secret="+e.ConfigSecretName(),
 			"--config-dir="+configDir,
+			"--config-key="+contract.FormatPublicKey(options.configKey),
 			"--service-account-dir="+serviceAccountDir).
-		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name")).
+		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
 		WithStartupProbe(probe("/healthz", 1, 60)).
 		WithReadinessProbe(probe("/readyz", 2, 2)).
 		WithLivenessProbe(probe("/healthz", 10, 3)).
-		WithResources(resources(e.Spec.Server.Resources)).
+		WithResources(resources(e)).
 		WithSecurityContext(applycore.SecurityContext().
 			WithAllowPrivilegeEscalation(false).
 			WithReadOnlyRootFilesystem(true).
@@ -126,6 +155,10 @@ func podSpec(e *v1alpha1.MCPEndpoint, image string) *applycore.PodSpecApplyConfi
 		WithAutomountServiceAccountToken(true).
 		WithSecurityContext(security)
 
+	// The root file system is read-only: large sorts of SQLite and large request bodies go here.
+	pod.WithVolumes(applycore.Volume().WithName("tmp").
+		WithEmptyDir(applycore.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(tmpSize))))
+	container.WithVolumeMounts(applycore.VolumeMount().WithName("tmp").WithMountPath("/tmp"))
 	mountSecret(pod, container, "config", e.ConfigSecretName(), configDir+"/0")
 	mountDatabase(pod, container, &e.Spec.Database)
 	if tls := e.Spec.Server.TLS; tls != nil {
@@ -185,6 +218,12 @@ func fromField(name, path string) *applycore.EnvVarApplyConfiguration {
 		WithValueFrom(applycore.EnvVarSource().WithFieldRef(applycore.ObjectFieldSelector().WithFieldPath(path)))
 }
 
+// memoryLimit tells the server how much memory it has.
+func memoryLimit() *applycore.EnvVarApplyConfiguration {
+	return applycore.EnvVar().WithName(memlimit.Variable).
+		WithValueFrom(applycore.EnvVarSource().WithResourceFieldRef(applycore.ResourceFieldSelector().WithResource("limits.memory").WithDivisor(resource.MustParse("1"))))
+}
+
 // probe asks the admin port every so many seconds, and gives up after so many failures.
 func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConfiguration {
 	return applycore.Probe().
@@ -192,11 +231,17 @@ func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConf
 		WithPeriodSeconds(periodSeconds).WithTimeoutSeconds(2).WithFailureThreshold(failures)
 }
 
-func resources(given *corev1.ResourceRequirements) *applycore.ResourceRequirementsApplyConfiguration {
+// resources are those that the endpoint gives, or the defaults. A SQLite file in an emptyDir counts as ephemeral storage,
+// and nobody knows how large it becomes: such a pod has no limit of that by default.
+func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConfiguration {
+	given := e.Spec.Server.Resources
 	if given == nil {
 		given = &corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+		}
+		if sqlite := e.Spec.Database.SQLite; sqlite == nil || sqlite.EmptyDir == nil {
+			given.Limits[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")
 		}
 	}
 	r := applycore.ResourceRequirements()

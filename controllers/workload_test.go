@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"maps"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,12 +11,55 @@ import (
 
 func TestPodsArePulledWithTheEndpointsSecrets(t *testing.T) {
 	e := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"}}
-	if pod := podSpec(e, "server:test"); len(pod.ImagePullSecrets) != 0 {
+	if pod := podSpec(e, podOptions{image: "server:test"}); len(pod.ImagePullSecrets) != 0 {
 		t.Errorf("got %v without any", pod.ImagePullSecrets)
 	}
 	e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}, {Name: "mirror"}}
-	pod := podSpec(e, "server:test")
+	pod := podSpec(e, podOptions{image: "server:test"})
 	if len(pod.ImagePullSecrets) != 2 || *pod.ImagePullSecrets[0].Name != "registry" || *pod.ImagePullSecrets[1].Name != "mirror" {
 		t.Errorf("got %v", pod.ImagePullSecrets)
+	}
+}
+
+func TestThePodWritesToItsTemporaryFolderAlone(t *testing.T) {
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"}}
+	e.Spec.Database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: "db"}
+	pod := podSpec(e, podOptions{image: "server:test"})
+	writable := map[string]bool{}
+	for _, m := range pod.Containers[0].VolumeMounts {
+		writable[*m.MountPath] = m.ReadOnly == nil || !*m.ReadOnly
+	}
+	if want := map[string]bool{"/tmp": true, configDir + "/0": false, connectionDir: false}; !maps.Equal(writable, want) {
+		t.Errorf("got %v, want %v", writable, want)
+	}
+	if !*pod.Containers[0].SecurityContext.ReadOnlyRootFilesystem {
+		t.Error("the root file system is not read-only")
+	}
+	for _, v := range pod.Volumes {
+		if v.EmptyDir != nil && (v.EmptyDir.SizeLimit == nil || v.EmptyDir.SizeLimit.IsZero()) {
+			t.Errorf("volume %s has no limit", *v.Name)
+		}
+	}
+}
+
+func TestAnEndpointNamesOnlyAllowedImages(t *testing.T) {
+	for _, row := range []struct {
+		named   string
+		allowed []string
+		want    bool
+	}{
+		{"", []string{"registry/a"}, true},
+		{"server:test", []string{"registry/a"}, true},
+		{"anything", nil, true},
+		{"registry/a", []string{"registry/a"}, true},
+		{"registry/ab", []string{"registry/a"}, false},
+		{"registry/ab", []string{"other", "registry/*"}, true},
+		{"evil/registry/a", []string{"registry/*"}, false},
+	} {
+		e := &v1alpha1.MCPEndpoint{}
+		e.Spec.Server.Image = row.named
+		if got := (podOptions{image: "server:test", allowed: row.allowed}).allows(e); got != row.want {
+			t.Errorf("%q of %q: %v", row.named, row.allowed, got)
+		}
 	}
 }

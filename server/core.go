@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -42,6 +43,9 @@ type core struct {
 
 	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
 	look, trouble chan struct{}
+	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
+	// the count at which one was made.
+	doubt, dispelled atomic.Int64
 
 	mu sync.Mutex
 	// db is nil if there is no Config to open one by.
@@ -89,7 +93,11 @@ func (c *core) apply(update source.Update) {
 	defer c.mu.Unlock()
 	before := c.known.Swap(&update)
 	secretsChanged := !reflect.DeepEqual(before.Connection, update.Connection) || !reflect.DeepEqual(before.CA, update.CA)
-	if c.reopen(&update) || secretsChanged {
+	reopened := c.reopen(&update)
+	if secretsChanged && !reopened {
+		c.doubt.Add(1)
+	}
+	if reopened || secretsChanged {
 		wake(c.look)
 	}
 	if c.certificate != nil {
@@ -112,6 +120,10 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 	}
 	status := contract.DatabaseStatus{Reason: contract.ReasonConnected}
 	if err == nil {
+		if missing := schema.MissingSchemas; len(missing) > 0 {
+			status.Reason = contract.ReasonSchemaNotFound
+			status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
+		}
 		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
@@ -162,7 +174,7 @@ func (c *core) publish() {
 		status.Revision, status.Models = s.Config().Revision, s.Models()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)
-	c.metrics.Database(status.Database.Reason == contract.ReasonConnected)
+	c.metrics.Database(status.Database.Reason == contract.ReasonConnected || status.Database.Reason == contract.ReasonSchemaNotFound)
 	c.status.set(status)
 }
 

@@ -21,6 +21,8 @@ type openDatabase struct {
 	database.DB
 	ctx    context.Context
 	cancel context.CancelFunc
+	// fresh opens the same database once more, with connections of its own; nil for a file, which nobody logs in to.
+	fresh func() database.DB
 }
 
 // A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it,
@@ -83,8 +85,12 @@ func (c *core) reopen(update *source.Update) bool {
 	}
 	c.target = wanted
 	ctx, cancel := context.WithCancel(context.Background())
-	db := newSharedDatabase(c.open(wanted.engine, c.settingsFor(wanted)), wanted.engine, wanted.settings.MaxConnections)
-	c.db = &openDatabase{db, ctx, cancel}
+	open := func() database.DB { return c.open(wanted.engine, c.settingsFor(wanted)) }
+	db := newSharedDatabase(open(), wanted.engine, wanted.settings.MaxConnections)
+	c.db = &openDatabase{DB: db, ctx: ctx, cancel: cancel}
+	if wanted.engine != contract.EngineSQLite {
+		c.db.fresh = open
+	}
 	return true
 }
 

@@ -50,6 +50,7 @@ func (c *core) watchSchema(ctx context.Context) {
 			continue
 		case <-c.trouble:
 			healthy = false
+			c.doubt.Add(1)
 			wait = troublePause - time.Since(looked)
 			if wait <= 0 {
 				continue
@@ -73,12 +74,17 @@ func (c *core) openDatabase() *openDatabase {
 	return c.db
 }
 
-// introspect reads the schema and reports whether that succeeded.
+// introspect reads the schema and reports whether that succeeded. If new connections are in doubt, one is made first: what
+// the pool still holds open says nothing about a new password.
 func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	attempt, cancel := context.WithTimeout(db.ctx, introspectTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	schema, err := db.Introspect(attempt)
+	var schema *database.Schema
+	err := c.tryConnection(attempt, db)
+	if err == nil {
+		schema, err = db.Introspect(attempt)
+	}
 	if ctx.Err() != nil || db.ctx.Err() != nil {
 		return false // Nobody waits for the answer any more.
 	}
@@ -86,7 +92,23 @@ func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	return err == nil
 }
 
-// alive is whether the database gives a sign of life. One that is busy is alive.
+// tryConnection makes a new connection, if those are in doubt, and returns why it did not come about.
+func (c *core) tryConnection(ctx context.Context, db *openDatabase) error {
+	doubt := c.doubt.Load()
+	if db.fresh == nil || doubt == c.dispelled.Load() {
+		return nil
+	}
+	fresh := db.fresh()
+	defer fresh.Close()
+	err := fresh.Ping(ctx)
+	if err != nil && database.AsError(err).Code != database.Busy {
+		return err
+	}
+	c.dispelled.Store(doubt)
+	return nil
+}
+
+// alive reports whether the database gives a sign of life. One that is busy is alive.
 func alive(db *openDatabase) bool {
 	ctx, cancel := context.WithTimeout(db.ctx, pingTimeout)
 	defer cancel()

@@ -53,18 +53,20 @@ type RequiredVerb string
 
 // ConfirmSpec is what an action asks before it does anything.
 type ConfirmSpec struct {
-	// message is the question: a Go text template over .count, .model, .action and .parameters. Absent, a standard one.
+	// message is the question: a Go text template over .count, .model, .action and .parameters, with if and with, but
+	// without loops, other templates and functions that make text. Absent, a standard one.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[{][{][^}]*\\\\b(define|block|template|range|printf|print|println|html|js|urlquery|slice|call)\\\\b')",message="define, block, template, range and functions that make text may not be used"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Message string `json:"message,omitempty"`
-	// token is whether the second call must show the first one's confirmation_token, which is refused where the selected
+	// token says whether the second call must show the first one's confirmation_token, which is refused where the selected
 	// rows are not those that were asked about. Optional when absent.
 	// +optional
 	Token ConfirmationTokenUse `json:"token,omitempty"`
 }
 
-// ConfirmationTokenUse is whether something must be given.
+// ConfirmationTokenUse says whether something must be given.
 // +kubebuilder:validation:Enum=Required;Optional
 type ConfirmationTokenUse string
 
@@ -86,7 +88,7 @@ type ParameterSpec struct {
 	// type is what the value must be.
 	// +required
 	Type ParameterType `json:"type,omitempty"`
-	// presence is whether the value must be given; Optional when absent. One that is not given leaves its field as it is
+	// presence says whether the value must be given; Optional when absent. One that is not given leaves its field as it is
 	// in an update, is NULL in a sql statement, and is not in a webhook's form.
 	// +optional
 	Presence ParameterPresence `json:"presence,omitempty"`
@@ -107,7 +109,7 @@ type ParameterSpec struct {
 // +kubebuilder:validation:Enum=String;Integer;Decimal;Boolean;Date;DateTime
 type ParameterType string
 
-// ParameterPresence is whether a parameter must be given.
+// ParameterPresence says whether a parameter must be given.
 // +kubebuilder:validation:Enum=Required;Optional
 type ParameterPresence string
 

@@ -16,16 +16,20 @@ const (
 
 // The reasons that conditions carry, beside those that a server's pod reports (contract.Reason…).
 const (
-	ReasonReady             = "Ready"
-	ReasonAccepted          = "Accepted"
-	ReasonInvalid           = "Invalid"
-	ReasonConflicted        = "Conflicted"
-	ReasonEndpointNotFound  = "EndpointNotFound"
-	ReasonGroupNotFound     = "GroupNotFound"
-	ReasonSecretNotFound    = "SecretNotFound"
-	ReasonSecretKeyMissing  = "SecretKeyMissing"
+	ReasonReady            = "Ready"
+	ReasonAccepted         = "Accepted"
+	ReasonInvalid          = "Invalid"
+	ReasonConflicted       = "Conflicted"
+	ReasonEndpointNotFound = "EndpointNotFound"
+	ReasonGroupNotFound    = "GroupNotFound"
+	ReasonSecretNotFound   = "SecretNotFound"
+	ReasonSecretKeyMissing = "SecretKeyMissing"
+	// ReasonSecretNotAllowed: the Secret does not name the endpoint in its annotation AllowEndpointsAnnotation, which the
+	// manager was told to ask for.
+	ReasonSecretNotAllowed  = "SecretNotAllowed"
 	ReasonTokenTooShort     = "TokenTooShort"
 	ReasonOwnershipConflict = "OwnershipConflict"
+	ReasonImageNotAllowed   = "ImageNotAllowed"
 	ReasonInactive          = "Inactive"
 	ReasonExpired           = "Expired"
 	ReasonIssued            = "Issued"
@@ -55,3 +59,7 @@ const (
 	// ReasonResolved: the table was found.
 	ReasonResolved = "Resolved"
 )
+
+// AllowEndpointsAnnotation is the annotation of a Secret that names the endpoints, with commas between, that may use it;
+// "*" is every one. The manager asks for it if it was told to (--require-secret-opt-in).
+const AllowEndpointsAnnotation = "mcpadmin.dev/allow-endpoints"

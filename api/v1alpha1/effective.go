@@ -79,7 +79,7 @@ func (t TableReference) String() string {
 	return t.Schema + "." + t.Name
 }
 
-// EffectiveExpose is whether the model is advertised.
+// EffectiveExpose says whether the model is advertised.
 func (s *MCPModelExposureSpec) EffectiveExpose() bool { return s.Expose != nil && *s.Expose }
 
 // EffectiveMaxPageSize caps the `limit` of a call.
@@ -133,15 +133,15 @@ func (w *WebhookActionSpec) EffectiveTimeout() time.Duration {
 	return DefaultWebhookTimeout
 }
 
-// EffectiveActive is whether the token may be used at all.
+// EffectiveActive says whether the token may be used at all.
 func (s *MCPTokenSpec) EffectiveActive() bool { return s.Active == nil || *s.Active }
 
-// Expired is whether the token is refused at that moment for its expiry.
+// Expired says whether the token is refused at that moment for its expiry.
 func (s *MCPTokenSpec) Expired(now time.Time) bool {
 	return s.Expiry != nil && !now.Before(s.Expiry.Time)
 }
 
-// Generated is whether the token's text is made by the controllers, which write it to a Secret.
+// Generated says whether the token's text is made by the controllers, which write it to a Secret.
 func (s *MCPTokenSpec) Generated() bool {
 	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
 }
@@ -171,7 +171,10 @@ func (s *MCPEndpointSpec) EffectiveReplicas() *int32 {
 func (e *MCPEndpoint) ServiceName() string { return e.Name + "-mcp" }
 
 // ConfigSecretName is the name of the Secret with the endpoint's Config.
-func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + "-mcp-config" }
+func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
+
+// configSuffix ends the names of the Secrets with Configs, and of no other child.
+const configSuffix = "-mcp-config"
 
 // EffectiveURL is what agents call: the external URL, or the Service's address within the cluster, with the base path.
 func (e *MCPEndpoint) EffectiveURL() string {

@@ -8,12 +8,13 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=mcpe,categories=mcp
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Database",type=string,JSONPath=`.status.database.display`
 // +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.models`
 // +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokens`
 // +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.replicas.display`
-// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS-1035 label of at most 40 characters: its children are named after it"
 type MCPEndpoint struct {
@@ -175,13 +176,12 @@ type ConfigMapReference struct {
 }
 
 // DatabaseTLS says how a database connection is protected.
-//
-// +kubebuilder:validation:XValidation:rule="!(self.mode in ['VerifyCA', 'VerifyFull']) || has(self.caSecretRef)",message="caSecretRef is required for VerifyCA and VerifyFull"
 type DatabaseTLS struct {
 	// mode is how much is checked, as libpq's sslmode, whatever the engine.
 	// +required
 	Mode TLSMode `json:"mode,omitempty"`
-	// caSecretRef is the CA that the database's certificate is checked against.
+	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
+	// against the public CAs of the server's image, which is right for most hosted databases; use VerifyFull then.
 	// +optional
 	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
 }
@@ -277,6 +277,13 @@ type MCPEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Tokens *int32 `json:"tokens,omitempty"`
+	// notes say what the endpoint goes without: models and actions that its groups name and that do not exist, models that no agent can find. They do not make it less Ready.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=500
+	Notes []string `json:"notes,omitempty"`
 	// revision is the Config's newest revision.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -8,13 +8,15 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=mcpt,categories=mcp
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpointRef.name`
 // +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.status.groupsDisplay`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expires`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
-// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="[self.spec, oldSelf.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
+// +kubebuilder:validation:XValidation:rule="[self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).endsWith('-mcp-config')",message="names that end in -mcp-config are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name"
 type MCPToken struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -36,7 +38,7 @@ type MCPTokenSpec struct {
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpointRef cannot be changed; make a new MCPToken"
 	EndpointRef EndpointReference `json:"endpointRef,omitzero"`
-	// active is whether the token may be used at all; true when absent.
+	// active says whether the token may be used at all; true when absent.
 	// +optional
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.
@@ -134,6 +136,13 @@ type MCPTokenStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Expires string `json:"expires,omitempty"`
+	// notes say which of the token's rights reach nothing: models and actions that do not exist, models of which it sees no row. They do not make it less Ready.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=500
+	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this token as it is.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

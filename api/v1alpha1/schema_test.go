@@ -292,7 +292,7 @@ func nodesOf(crd *apiextensions.CustomResourceDefinition) []node {
 	return nodes
 }
 
-// leadsSomewhere is whether a printer column's JSONPath (fields, and filters on a list) names something in the schema.
+// leadsSomewhere says whether a printer column's JSONPath (fields, and filters on a list) names something in the schema.
 func leadsSomewhere(schema *apiextensions.JSONSchemaProps, jsonPath string) bool {
 	withoutFilters := regexp.MustCompile(`\[[^\]]*\]`).ReplaceAllString(jsonPath, ".[]")
 	for _, step := range strings.Split(strings.TrimPrefix(withoutFilters, "."), ".") {

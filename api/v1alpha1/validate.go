@@ -115,9 +115,6 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 	if tls := d.TLS; tls != nil {
 		at := path.Child("tls")
 		oneOf(v, at.Child("mode"), tls.Mode, "Disable", "Prefer", "Require", "VerifyCA", "VerifyFull")
-		if tls.CASecretRef == nil && strings.HasPrefix(string(tls.Mode), "Verify") {
-			v.invalid(at, "", "caSecretRef is required for VerifyCA and VerifyFull")
-		}
 		v.secretKey(at.Child("caSecretRef"), tls.CASecretRef)
 	}
 	within(v, path.Child("pool", "maxConnections"), d.Pool.MaxConnections, 1, 1000)
@@ -200,6 +197,9 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	}
 	if given > 1 {
 		v.invalid(spec, "", "at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token")
+	}
+	if t.Spec.Generated() && strings.HasSuffix(t.EffectiveSecretName(), configSuffix) {
+		v.invalid(spec.Child("secret", "name"), t.EffectiveSecretName(), "names that end in "+configSuffix+" are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name")
 	}
 	v.secretKey(spec.Child("tokenSecretRef"), t.Spec.TokenSecretRef)
 	v.secretKey(spec.Child("tokenHashSecretRef"), t.Spec.TokenHashSecretRef)

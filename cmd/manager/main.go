@@ -11,11 +11,14 @@ import (
 
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
 
@@ -23,6 +26,7 @@ import (
 const imageVariable = "MCP_ADMIN_SERVER_IMAGE"
 
 func main() {
+	memlimit.Set(os.Getenv)
 	options, err := parse(os.Args[1:], os.Getenv, os.Stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return
@@ -41,13 +45,15 @@ func main() {
 
 // options are what the command line says.
 type options struct {
-	serverImage             string
-	namespaces              []string
-	leaderElect             bool
-	leaderElectionNamespace string
-	metricsAddress          string
-	probeAddress            string
-	log                     zap.Options
+	serverImage      string
+	allowedImages    []string
+	secretOptIn      bool
+	namespaces       []string
+	leaderElect      bool
+	managerNamespace string
+	metricsAddress   string
+	probeAddress     string
+	log              zap.Options
 }
 
 const usage = `mcp-admin-manager runs the controllers of MCPEndpoint, MCPModelExposure and MCPToken objects.
@@ -71,14 +77,20 @@ func parse(args []string, getenv func(string) string, out io.Writer) (options, e
 	}
 	flags.StringVar(&o.serverImage, "server-image", getenv(imageVariable),
 		"the `image` of the server's pods, where an MCPEndpoint names no other; also "+imageVariable)
-	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", func(namespace string) error {
-		o.namespaces = append(o.namespaces, namespace)
-		return nil
-	})
+	list := func(to *[]string) func(string) error {
+		return func(item string) error {
+			*to = append(*to, item)
+			return nil
+		}
+	}
+	flags.Func("allow-server-image", "an `image` that an MCPEndpoint may name, or the beginning of some with * at its end; may be given more than once (default: any)", list(&o.allowedImages))
+	flags.BoolVar(&o.secretOptIn, "require-secret-opt-in", false,
+		"let endpoints and tokens use only Secrets whose annotation "+v1alpha1.AllowEndpointsAnnotation+" names the endpoint")
+	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", list(&o.namespaces))
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"let only one of several managers work at a time")
-	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "",
-		"the `namespace` of the Lease of --leader-elect (default: the one that the manager runs in)")
+	flags.StringVar(&o.managerNamespace, "manager-namespace", "",
+		"the `namespace` of the manager's own objects: the Lease of --leader-elect, and Secret "+keySecret+" (default: its pod's)")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0",
 		"the `address` of /metrics, such as :8080; 0 is none")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", "0",
@@ -110,6 +122,19 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
+	ctx := ctrl.SetupSignalHandler()
+	namespace, err := ownNamespace(o.managerNamespace)
+	if err != nil {
+		return err
+	}
+	direct, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	key, err := configKey(ctx, direct, namespace)
+	if err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                        scheme,
 		Cache:                         controllers.CacheOptions(o.namespaces),
@@ -117,7 +142,7 @@ func run(o options) error {
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              "mcp-admin-manager.mcpadmin.dev",
-		LeaderElectionNamespace:       o.leaderElectionNamespace,
+		LeaderElectionNamespace:       namespace,
 		LeaderElectionReleaseOnCancel: true, // the program ends with the manager
 	})
 	if err != nil {
@@ -126,8 +151,8 @@ func run(o options) error {
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}
-	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{ServerImage: o.serverImage}); err != nil {
+	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{ServerImage: o.serverImage, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn, ConfigKey: key}); err != nil {
 		return err
 	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(ctx)
 }

@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
 func main() {
+	memlimit.Set(os.Getenv)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := newCommand().ExecuteContext(ctx); err != nil {
@@ -27,18 +29,10 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:           "mcp-admin-server",
 		Short:         "Give AI agents a safe, permissioned admin endpoint over a database",
-		Version:       version(),
+		Version:       version.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	command.AddCommand(newServeCommand(), dev.Command(version()))
+	command.AddCommand(newServeCommand(), dev.Command(version.String()))
 	return command
-}
-
-// version is the module's, as the build recorded it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

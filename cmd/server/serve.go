@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -22,6 +24,7 @@ type serveOptions struct {
 	namespace           string
 	configSecrets       []string
 	configDir           string
+	configKey           string
 	connectionSecret    string
 	connectionDir       string
 	caSecret, caDir     string
@@ -48,7 +51,7 @@ Changes are applied without a restart. SIGTERM drains: readiness says no, reques
 process ends.`,
 		Example: `  # As the operator starts it in a pod
   mcp-admin-server serve --listen=10.1.2.3:8080 --admin-listen=10.1.2.3:8081 --namespace=shop \
-    --config-secret=shop-mcp-config --config-dir=/etc/mcp-admin/config \
+    --config-secret=shop-mcp-config --config-dir=/etc/mcp-admin/config --config-key=$KEY \
     --connection-secret=shop-db-app --connection-dir=/etc/mcp-admin/connection \
     --service-account-dir=/var/run/secrets/kubernetes.io/serviceaccount
 
@@ -66,6 +69,7 @@ process ends.`,
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets")
 	f.StringArrayVar(&o.configSecrets, "config-secret", nil, "Secret with a part of the Config; one flag for each part, in order")
 	f.StringVar(&o.configDir, "config-dir", "", "folder in whose subfolders 0, 1, … the Config's parts are mounted")
+	f.StringVar(&o.configKey, "config-key", "", "public key of the manager, in base64: only a Config that it signed is applied; none: any is")
 	f.StringVar(&o.connectionSecret, "connection-secret", "", "Secret with the connection of the database")
 	f.StringVar(&o.connectionDir, "connection-dir", "", "folder where the connection's Secret is mounted")
 	f.StringVar(&o.caSecret, "ca-secret", "", "Secret with the certificates that the database's own is checked against")
@@ -106,7 +110,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		TLS:           o.tlsSecret != "",
 		SQLiteFile:    o.sqliteFile,
 		SQLiteInitDir: o.sqliteInitDir,
-		Version:       version(),
+		Version:       version.String(),
 		Log:           log,
 		Audit:         telemetry.NewLogger(os.Stdout, slog.LevelInfo),
 		DrainDelay:    o.drainDelay,
@@ -130,13 +134,18 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 
 		Log: log,
 	}
+	var err error
+	if o.configKey != "" {
+		if cluster.ConfigKey, err = contract.ParsePublicKey(o.configKey); err != nil {
+			return nil, fmt.Errorf("--config-key: %w", err)
+		}
+	}
 	if o.serviceAccountDir == "" {
 		return cluster, nil
 	}
 	if o.namespace == "" {
 		return nil, errors.New("--service-account-dir needs --namespace")
 	}
-	var err error
 	cluster.API, err = source.InCluster(o.serviceAccountDir)
 	return cluster, err
 }

@@ -18,7 +18,7 @@ type WebhookSecret struct {
 	Host string
 	// Data are header values by name, and the value of v1alpha1.WebhookSigningKey.
 	Data map[string][]byte
-	// Unsure is whether it could not be read, so that nothing speaks against what the previous Config has.
+	// Unsure reports whether it could not be read, so that nothing speaks against what the previous Config has.
 	Unsure bool
 }
 

@@ -63,6 +63,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 	}
 	config.Models, config.Endpoint.WithheldTables = compileModels(in, verdicts)
 	config.Tokens = compileTokens(in, &verdicts)
+	noteRights(in, config, &verdicts)
 	next := in.Floor + 1
 	if previous != nil {
 		next = previous.Revision + 1
@@ -145,7 +146,7 @@ func equal[T any](a, b T) bool {
 	return errLeft == nil && errRight == nil && string(left) == string(right)
 }
 
-// OnlyAdds is whether next takes nothing away that previous gives: all it does is add models and tokens, or bring a
+// OnlyAdds reports whether next takes nothing away that previous gives: all it does is add models and tokens, or bring a
 // token in force that was not. Only such a change may be gathered with others before it is written
 // (docs/design/controllers.md, "Gathering changes").
 func OnlyAdds(previous, next *contract.Config) bool {

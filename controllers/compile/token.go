@@ -22,7 +22,7 @@ type Credential struct {
 	PublicID string
 	// Reason is one of v1alpha1.Reason… where there are no hashes, Message what is missing; neither names a secret.
 	Reason, Message string
-	// Unsure is whether the text could not be looked up, so that nothing speaks against what the previous Config has.
+	// Unsure reports whether the text could not be looked up, so that nothing speaks against what the previous Config has.
 	Unsure bool
 }
 
@@ -30,6 +30,19 @@ type Credential struct {
 // not take a living token away.
 func UnsureCredential() Credential {
 	return Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be read; it is tried again", Unsure: true}
+}
+
+// NoCredential is the credential of a Secret that holds no token. One message says all that may be the matter: who may
+// write an MCPToken learns nothing of Secrets that he may not read.
+func NoCredential(ref v1alpha1.SecretKeyReference, hashed bool) Credential {
+	wanted := fmt.Sprintf("a text of at least %d characters", contract.MinTokenLength)
+	if hashed {
+		wanted = "the 64 hexadecimal digits of a SHA-256 sum"
+	}
+	return Credential{
+		Reason:  v1alpha1.ReasonSecretNotFound,
+		Message: fmt.Sprintf("no token was found: Secret %q must exist, and its key %q must hold %s", ref.Name, ref.Key, wanted),
+	}
 }
 
 // TextCredential is the credential of a plain text (docs/design/rights.md, "Tokens"). Line ends at its end are no part

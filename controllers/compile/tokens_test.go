@@ -1,6 +1,7 @@
 package compile_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -117,7 +118,7 @@ func TestVerdictsOnTokens(t *testing.T) {
 			}
 			config, verdicts := compile.Compile(in)
 			row.want.Revision = 1
-			if got := verdicts.Tokens[key("agent")]; got != row.want {
+			if got := verdicts.Tokens[key("agent")]; !reflect.DeepEqual(got, row.want) {
 				t.Errorf("verdict: %+v, want %+v", got, row.want)
 			}
 			entry := config.FindToken("shop", "agent", "uid-agent")

@@ -20,15 +20,17 @@ type Verdicts struct {
 
 // Verdict is what became of one object.
 type Verdict struct {
-	// Accepted is whether the object is as it may be. For a token it does not say that it can be used: see InForce.
+	// Accepted reports whether the object is as it may be. For a token it does not say that it can be used: see InForce.
 	Accepted bool
 	// Reason is one of v1alpha1.Reason…; Message says more, and names no secret.
 	Reason, Message string
-	// Stalled is whether nothing but an edit of this very object helps; an object that is not accepted and not stalled
+	// Stalled reports whether nothing but an edit of this very object helps; an object that is not accepted and not stalled
 	// waits for something else.
 	Stalled bool
 	// Lack is what the object waits for though it is accepted: what does not need it is served. The zero Lack is nothing.
 	Lack Lack
+	// Notes say which rights reach nothing, though the object is accepted.
+	Notes []string
 	// Revision is the first revision of the Config that held the object's present entry; 0 where it has none.
 	Revision int64
 }
@@ -42,7 +44,7 @@ type Lack struct {
 // TokenVerdict is what became of a token.
 type TokenVerdict struct {
 	Verdict
-	// InForce is whether the Config lets the token's holder in.
+	// InForce reports whether the Config lets the token's holder in.
 	InForce bool
 }
 

@@ -6,10 +6,7 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -37,8 +34,6 @@ const (
 	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 	// patience is how long the first answer of a pod is waited for.
 	patience = 3 * time.Second
-	// maxReportBytes bounds what a pod may answer.
-	maxReportBytes = 32 << 20
 )
 
 // Options say how pods are reached.
@@ -142,7 +137,7 @@ func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract
 // target is where a pod's /status is, and what opens it.
 type target struct {
 	url, key string
-	// ready is whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
+	// ready reports whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
 	// led to, and its first report is waited for again: it counts from now on.
 	ready bool
 }
@@ -163,7 +158,7 @@ type worker struct {
 	stop     context.CancelFunc
 
 	mu sync.Mutex
-	// asked is whether the first attempt has ended.
+	// asked reports whether the first attempt has ended.
 	asked  bool
 	report *contract.Status
 }
@@ -242,19 +237,5 @@ func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the pod answered %s", response.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxReportBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxReportBytes {
-		return nil, fmt.Errorf("the pod answered more than %d bytes", maxReportBytes)
-	}
-	var report contract.Status
-	if err := json.Unmarshal(body, &report); err != nil {
-		return nil, fmt.Errorf("the pod's answer is no status: %w", err)
-	}
-	if report.Serial == "" {
-		return nil, errors.New("the pod's answer has no serial")
-	}
-	return &report, nil
+	return readReport(response.Body)
 }

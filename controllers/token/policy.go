@@ -9,13 +9,15 @@ import (
 // Situation is what decides about a generated token.
 type Situation struct {
 	Now time.Time
-	// Active is whether the MCPToken is valid and active.
+	// Active reports whether the MCPToken is valid and active.
 	Active bool
 	// Expiry is the moment from which the token is refused; nil is never.
 	Expiry *time.Time
-	// Exists is whether the Secret is there. It must have been read from the API server itself, not from a cache, where
+	// Exists reports whether the Secret is there. It must have been read from the API server itself, not from a cache, where
 	// it is not there or not as it was issued: a late cache must never issue a living token anew.
 	Exists bool
+	// Issued reports whether a token was issued before, as far as the MCPToken's status tells.
+	Issued bool
 	// Text and Hash are what the Secret and its HashAnnotation say.
 	Text, Hash string
 }
@@ -36,7 +38,7 @@ const (
 // Decision is what to do, why, and when to ask again.
 type Decision struct {
 	Action Action
-	// Reissued is whether a token was issued before; Why is for people.
+	// Reissued reports whether a token was issued before; Why is for people.
 	Reissued bool
 	Why      string
 	// LookAgain is when the answer changes for the clock alone; zero is never.
@@ -59,7 +61,7 @@ func Decide(s Situation) Decision {
 	}
 	switch {
 	case !s.Exists:
-		d.Why = "there is no Secret"
+		d.Reissued, d.Why = s.Issued, "its Secret is gone"
 	case s.Text == "":
 		d.Reissued, d.Why = true, "the Secret holds no token"
 	case contract.PublicTokenID(s.Text) == "" || contract.HashToken(s.Text) != s.Hash:

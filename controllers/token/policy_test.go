@@ -21,6 +21,7 @@ func TestDecide(t *testing.T) {
 	}{
 		"never issued":                        {token.Situation{Active: true}, token.Issue, false, time.Time{}},
 		"never issued, with an expiry":        {token.Situation{Active: true, Expiry: &later}, token.Issue, false, later},
+		"issued before, and gone":             {token.Situation{Active: true, Issued: true}, token.Issue, true, time.Time{}},
 		"as issued":                           {token.Situation{Active: true, Exists: true, Text: text, Hash: hash}, token.Keep, false, time.Time{}},
 		"emptied":                             {token.Situation{Active: true, Exists: true, Hash: hash}, token.Issue, true, time.Time{}},
 		"edited":                              {token.Situation{Active: true, Exists: true, Text: contract.NewToken(), Hash: hash}, token.Issue, true, time.Time{}},

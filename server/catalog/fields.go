@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
@@ -273,7 +274,7 @@ func fieldNotFound(list, name string, t *database.Table, fields []*Field) *probl
 		names[i] = f.Name
 	}
 	message := fmt.Sprintf("%s: %s has no column %s", list, t, name)
-	if i := nearest(name, names); i >= 0 {
+	if i := spelling.Nearest(name, names); i >= 0 {
 		message += "; the nearest is " + names[i]
 	} else {
 		message += "; its columns are " + strings.Join(names, ", ")

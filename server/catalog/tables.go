@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -97,42 +98,8 @@ func tableNotFound(schema *database.Schema, in, name string) string {
 			candidates[i] = t.Name
 		}
 	}
-	if i := nearest(wanted, candidates); i >= 0 {
+	if i := spelling.Nearest(wanted, candidates); i >= 0 {
 		return message + "; the nearest is " + schema.Tables[i].String()
 	}
 	return message
-}
-
-// nearest returns the index of the candidate that is most like the name, or -1 where none is near enough to be meant.
-func nearest(name string, candidates []string) int {
-	best, bestDistance := -1, max(2, len(name)/3)+1
-	for i, candidate := range candidates {
-		d := editDistance(strings.ToLower(name), strings.ToLower(candidate))
-		if d < bestDistance {
-			best, bestDistance = i, d
-		}
-	}
-	return best
-}
-
-// editDistance is the number of single-letter changes between two names.
-func editDistance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range from {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, s := range to {
-			change := diagonal
-			if r != s {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
 }

@@ -8,6 +8,8 @@ type Schema struct {
 	HasSchemas bool
 	// SearchPath are the schemas in which a table without a schema is looked for, in order.
 	SearchPath []string
+	// MissingSchemas are those of the settings' schemas that do not exist, or that the user may not use.
+	MissingSchemas []string
 	// Tables are sorted by schema and name.
 	Tables []*Table
 	// Outside are tables that are not served, since they lie in schemas that the settings do not list, and that have foreign

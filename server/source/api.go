@@ -106,7 +106,7 @@ func (w *secretWatch) run(ctx context.Context) {
 	}
 }
 
-// isExpired is whether the watch must start anew, from a list.
+// isExpired reports whether the watch must start anew, from a list.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
 // follow lists, then watches until the API fails, and returns how.

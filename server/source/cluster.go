@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // bootGrace is how long the API is waited for before the mounted copies are used: a pod that was just restarted must
@@ -27,6 +30,8 @@ type Cluster struct {
 	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.
 	ConfigSecrets []string
 	ConfigDir     string
+	// ConfigKey is the public key of the manager, which signs the Config; nil where the mounts are trusted as they are.
+	ConfigKey ed25519.PublicKey
 	// ConnectionSecret and CASecret are "" where the database needs none.
 	ConnectionSecret, ConnectionDir string
 	CASecret, CADir                 string
@@ -45,7 +50,7 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 	defer running.Wait()
 	defer cancel()
 
-	v := newView(len(c.ConfigSecrets))
+	v := newView(len(c.ConfigSecrets), c.verify)
 	seen := make(chan func(*view), 64)
 	tell := func(observation func(*view)) {
 		select {
@@ -71,6 +76,14 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 	}
 	c.loop(ctx, v, seen, apply)
 	return nil
+}
+
+// verify refuses parts of a Config that do not bear the manager's signature.
+func (c *Cluster) verify(parts []contract.Part) error {
+	if c.ConfigKey == nil {
+		return nil
+	}
+	return contract.Verify(parts, c.ConfigKey, contract.Place(c.Namespace, c.ConfigSecrets[0]))
 }
 
 // A watched is one Secret that is followed.

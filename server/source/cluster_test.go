@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"os"
@@ -349,4 +350,19 @@ func TestConfigInTwoParts(t *testing.T) {
 	r.next("revision 5")
 	api.remove("part-1")
 	r.next("closed")
+}
+
+func TestOnlyAConfigThatTheManagerSignedIsApplied(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	signed := partOf(t, 3)
+	contract.Sign([]contract.Part{signed}, private, contract.Place("shop", configSecret))
+	write(t, filepath.Join(dir, "0"), signed)
+	r := start(t, &Cluster{ConfigDir: dir, ConfigKey: public})
+	r.next("revision 3")
+	write(t, filepath.Join(dir, "0"), partOf(t, 4))
+	r.next("revision 3, refused 0")
 }

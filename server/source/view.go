@@ -18,14 +18,16 @@ import (
 //   - While the API is away after it was heard, what it said last stays. Only a mounted Config of a revision higher
 //     than any seen before replaces it, because that must be newer; a file that comes late cannot.
 //   - A Config Secret that the API says does not exist closes the endpoint, and only the API opens it again.
-//   - A Config that does not decode or validate is refused, and the last good one stays.
+//   - A Config that the manager did not sign, or that does not decode or validate, is refused, and the last good one stays.
 type view struct {
-	parts                       []*copies
+	parts []*copies
+	// verify refuses parts that the manager did not write.
+	verify                      func([]contract.Part) error
 	connection, ca, certificate *copies
 	// followed are those of them that exist to be heard of.
 	followed []*copies
 
-	// booting is whether the API is still given the time to speak first: the mount is looked at but not used.
+	// booting reports whether the API is still given the time to speak first: the mount is looked at but not used.
 	booting bool
 	config  *contract.Config
 	refused *contract.Refusal
@@ -35,14 +37,14 @@ type view struct {
 
 // copies are the two copies of one Secret.
 type copies struct {
-	// heard is whether the API ever said what the Secret holds, away whether it stopped answering since.
+	// heard reports whether the API ever said what the Secret holds, away whether it stopped answering since.
 	heard, away  bool
 	api, mounted Secret
 }
 
 // newView returns the view of a Config in that many parts, in which nothing has been seen.
-func newView(parts int) *view {
-	v := &view{connection: &copies{}, ca: &copies{}, certificate: &copies{}, booting: true}
+func newView(parts int, verify func([]contract.Part) error) *view {
+	v := &view{verify: verify, connection: &copies{}, ca: &copies{}, certificate: &copies{}, booting: true}
 	for range parts {
 		v.parts = append(v.parts, &copies{})
 	}
@@ -67,7 +69,7 @@ func (v *view) hear(of *copies, data Secret) {
 		}
 		parts[i] = contract.Part(part.api)
 	}
-	v.accept(decode(parts))
+	v.accept(v.decode(parts))
 }
 
 // lose notes that the API stopped answering for a Secret.
@@ -101,7 +103,7 @@ func (v *view) useMount() {
 		}
 		parts[i] = contract.Part(part.mounted)
 	}
-	config, refused := decode(parts)
+	config, refused := v.decode(parts)
 	seen := v.highest
 	if config != nil {
 		v.highest = max(v.highest, config.Revision)
@@ -131,7 +133,7 @@ func (v *view) accept(config *contract.Config, refused *contract.Refusal) {
 
 func (v *view) isPart(of *copies) bool { return slices.Contains(v.parts, of) }
 
-// apiHeard is whether the API has told all of a Config.
+// apiHeard reports whether the API has told all of a Config.
 func (v *view) apiHeard() bool {
 	for _, part := range v.parts {
 		if !part.heard {
@@ -141,7 +143,7 @@ func (v *view) apiHeard() bool {
 	return true
 }
 
-// allHeard is whether the API has told of every Secret that is followed.
+// allHeard reports whether the API has told of every Secret that is followed.
 func (v *view) allHeard() bool {
 	for _, c := range v.followed {
 		if !c.heard {
@@ -168,7 +170,10 @@ func (c *copies) newest() Secret {
 }
 
 // decode returns the Config of the parts, or why it is refused.
-func decode(parts []contract.Part) (*contract.Config, *contract.Refusal) {
+func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusal) {
+	if err := v.verify(parts); err != nil {
+		return nil, &contract.Refusal{Message: err.Error()} // the revision is a stranger's word, too
+	}
 	config, err := contract.Decode(parts)
 	if err == nil {
 		return config, nil
@@ -177,7 +182,7 @@ func decode(parts []contract.Part) (*contract.Config, *contract.Refusal) {
 	return nil, &contract.Refusal{Revision: revision, Message: err.Error()}
 }
 
-// equal is whether two updates say the same. Configs are compared as pointers: view keeps the old one where they are alike.
+// equal reports whether two updates say the same. Configs are compared as pointers: view keeps the old one where they are alike.
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)

@@ -39,12 +39,12 @@ const (
 // roundTrips holds every value that get_ shows against plain SQL: written back, to its own row and to another, it is the
 // same to the byte, and as a filter it finds its row. All is done with pools that are empty, and then with full ones.
 func roundTrips(s *suite, t *testing.T) {
-	types := storedTypes[s.engine]
-	if s.engine == contract.EngineMySQL && !strings.Contains(s.sql(t, "SELECT version()"), "MariaDB") {
+	types := storedTypes[s.Name]
+	if s.Name == contract.EngineMySQL && !strings.Contains(s.sql(t, "SELECT version()"), "MariaDB") {
 		types = slices.DeleteFunc(slices.Clone(types), func(d storedType) bool { return d.mariaDB })
 	}
 	script, exposed := strings.Builder{}, []contract.Model{}
-	script.WriteString(storedTypesNeed[s.engine])
+	script.WriteString(storedTypesNeed[s.Name])
 	for i, stored := range types {
 		name := fmt.Sprintf("stored_%d", i)
 		fmt.Fprintf(&script, "CREATE TABLE %s (id integer PRIMARY KEY, v %s);\n", name, stored.declared)
@@ -54,9 +54,8 @@ func roundTrips(s *suite, t *testing.T) {
 		fmt.Fprintf(&script, "INSERT INTO %s (id, v) VALUES (%d, NULL);\n", name, copyID)
 		exposed = append(exposed, contract.Model{Name: name, Table: name, Expose: true})
 	}
-	engine := harness.Engines[slices.IndexFunc(harness.Engines, func(e harness.Engine) bool { return e.Name == s.engine })]
-	database, plain := engine.Open(t, script.String())
-	own := &suite{s.engine, harness.Serve(t, database, exposed, tokens()), plain}
+	database, plain := s.Open(t, script.String())
+	own := &suite{s.Engine, harness.Serve(t, database, exposed, tokens()), plain}
 	for i, stored := range types {
 		for n, value := range stored.all() {
 			for _, pools := range []string{emptyPools, "full"} {
@@ -69,11 +68,10 @@ func roundTrips(s *suite, t *testing.T) {
 
 // computedColumns are those of a view: SQLite knows no type of them, and finds and sorts them all the same.
 func computedColumns(s *suite, t *testing.T) {
-	engine := harness.Engines[slices.IndexFunc(harness.Engines, func(e harness.Engine) bool { return e.Name == s.engine })]
-	database, plain := engine.Open(t, `CREATE TABLE line (id integer PRIMARY KEY, price NUMERIC(10,2), quantity integer, name text);
+	database, plain := s.Open(t, `CREATE TABLE line (id integer PRIMARY KEY, price NUMERIC(10,2), quantity integer, name text);
 INSERT INTO line VALUES (1, 87, 2, 'a'), (2, 5.5, 1, 'b'), (3, 1000, 3, 'c');
 CREATE VIEW priced AS SELECT id, price * quantity AS extended, concat(name, '!') AS called FROM line;`)
-	own := &suite{s.engine, harness.Serve(t, database, []contract.Model{{Name: "priced", Table: "priced", Expose: true, Key: []string{"id"}}}, tokens()), plain}
+	own := &suite{s.Engine, harness.Serve(t, database, []contract.Model{{Name: "priced", Table: "priced", Expose: true, Key: []string{"id"}}}, tokens()), plain}
 	shown, _ := json.Marshal(own.ok(t, "root", "get_priced", `{"id":1}`)["extended"])
 	for arguments, ids := range map[string]string{
 		`{"filters":{"extended":` + string(shown) + `}}`: "1", `{"filters":{"extended":174}}`: "1", `{"filters":{"extended__gt":5.5}}`: "1 3",

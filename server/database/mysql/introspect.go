@@ -68,6 +68,10 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 			return nil, nil, err
 		}
 	}
+	var err error
+	if s.MissingSchemas, err = i.readMissingSchemas(ctx, d.settings.Schemas); err != nil {
+		return nil, nil, err
+	}
 	i.tellBooleans()
 	i.sortTables(s)
 	return s, i, nil

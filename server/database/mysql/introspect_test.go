@@ -2,6 +2,7 @@ package mysql_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,10 @@ func TestSchemas(t *testing.T) {
 	b := tableOf(t, schemaOf(t, both), "b")
 	if b.Schema != other.connection.Database || len(b.ForeignKeys) != 1 || b.ForeignKeys[0].References.Schema != f.connection.Database {
 		t.Errorf("b is in %s, and has %d foreign keys", b.Schema, len(b.ForeignKeys))
+	}
+	misspelled := schemaOf(t, openAt(t, f.connection, func(s *database.Settings) { s.Schemas = []string{"typo", f.connection.Database} }))
+	if !slices.Equal(misspelled.MissingSchemas, []string{"typo"}) || len(misspelled.Tables) != 1 {
+		t.Errorf("missing are %q", misspelled.MissingSchemas)
 	}
 	if alone := other.table(t, "b"); len(alone.ForeignKeys) != 0 {
 		t.Error("a key leads out of the schemas")

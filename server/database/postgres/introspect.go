@@ -87,6 +87,10 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 	if err := tx.QueryRow(ctx, databaseQuery).Scan(&s.Version, &s.Database, &searchPath); err != nil {
 		return nil, nil, err
 	}
+	var err error
+	if s.MissingSchemas, err = missingSchemas(ctx, tx, schemas); err != nil {
+		return nil, nil, err
+	}
 	s.Version, _, _ = strings.Cut(s.Version, " ") // "15.18 (Debian 15.18-0+deb12u1)"
 	if len(schemas) == 0 {
 		s.SearchPath = slices.DeleteFunc(searchPath, func(name string) bool {

@@ -150,6 +150,10 @@ func TestIntrospectFollowsTheSearchPath(t *testing.T) {
 	if find(t, named, "information_schema.tables").Kind != database.View {
 		t.Error("a schema that is named is not shown")
 	}
+	misspelled := introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"typo", "elsewhere", "pg_temp_none"} })))
+	if !slices.Equal(misspelled.MissingSchemas, []string{"typo", "pg_temp_none"}) || len(misspelled.Tables) != 1 || len(named.MissingSchemas) != 0 {
+		t.Errorf("missing are %q", misspelled.MissingSchemas)
+	}
 }
 
 func keys(table *database.Table) string {

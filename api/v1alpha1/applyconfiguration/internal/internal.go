@@ -364,6 +364,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: models
       type:
         scalar: numeric
+    - name: notes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: observedGeneration
       type:
         scalar: numeric
@@ -637,6 +643,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: groupsDisplay
       type:
         scalar: string
+    - name: notes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: observedGeneration
       type:
         scalar: numeric

@@ -11,9 +11,10 @@ import (
 //
 // ConfirmSpec is what an action asks before it does anything.
 type ConfirmSpecApplyConfiguration struct {
-	// message is the question: a Go text template over .count, .model, .action and .parameters. Absent, a standard one.
+	// message is the question: a Go text template over .count, .model, .action and .parameters, with if and with, but
+	// without loops, other templates and functions that make text. Absent, a standard one.
 	Message *string `json:"message,omitempty"`
-	// token is whether the second call must show the first one's confirmation_token, which is refused where the selected
+	// token says whether the second call must show the first one's confirmation_token, which is refused where the selected
 	// rows are not those that were asked about. Optional when absent.
 	Token *apiv1alpha1.ConfirmationTokenUse `json:"token,omitempty"`
 }

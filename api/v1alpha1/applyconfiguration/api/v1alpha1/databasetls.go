@@ -13,7 +13,8 @@ import (
 type DatabaseTLSApplyConfiguration struct {
 	// mode is how much is checked, as libpq's sslmode, whatever the engine.
 	Mode *apiv1alpha1.TLSMode `json:"mode,omitempty"`
-	// caSecretRef is the CA that the database's certificate is checked against.
+	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
+	// against the public CAs of the server's image, which is right for most hosted databases; use VerifyFull then.
 	CASecretRef *SecretKeyReferenceApplyConfiguration `json:"caSecretRef,omitempty"`
 }
 

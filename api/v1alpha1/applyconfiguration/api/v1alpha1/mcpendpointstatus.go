@@ -23,6 +23,8 @@ type MCPEndpointStatusApplyConfiguration struct {
 	Models *int32 `json:"models,omitempty"`
 	// tokens is the number of tokens in force.
 	Tokens *int32 `json:"tokens,omitempty"`
+	// notes say what the endpoint goes without: models and actions that its groups name and that do not exist, models that no agent can find. They do not make it less Ready.
+	Notes []string `json:"notes,omitempty"`
 	// revision is the Config's newest revision.
 	Revision *int64 `json:"revision,omitempty"`
 	// replicas are the server's pods.
@@ -85,6 +87,16 @@ func (b *MCPEndpointStatusApplyConfiguration) WithModels(value int32) *MCPEndpoi
 // If called multiple times, the Tokens field is set to the value of the last call.
 func (b *MCPEndpointStatusApplyConfiguration) WithTokens(value int32) *MCPEndpointStatusApplyConfiguration {
 	b.Tokens = &value
+	return b
+}
+
+// WithNotes adds the given value to the Notes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Notes field.
+func (b *MCPEndpointStatusApplyConfiguration) WithNotes(values ...string) *MCPEndpointStatusApplyConfiguration {
+	for i := range values {
+		b.Notes = append(b.Notes, values[i])
+	}
 	return b
 }
 

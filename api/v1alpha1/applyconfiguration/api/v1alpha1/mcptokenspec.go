@@ -14,7 +14,7 @@ import (
 type MCPTokenSpecApplyConfiguration struct {
 	// endpointRef names the endpoint, in this object's namespace.
 	EndpointRef *EndpointReferenceApplyConfiguration `json:"endpointRef,omitempty"`
-	// active is whether the token may be used at all; true when absent.
+	// active says whether the token may be used at all; true when absent.
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.
 	Expiry *v1.Time `json:"expiry,omitempty"`

@@ -23,6 +23,8 @@ type MCPTokenStatusApplyConfiguration struct {
 	GroupsDisplay *string `json:"groupsDisplay,omitempty"`
 	// expires is the expiry in force: a time, "never", or "expired".
 	Expires *string `json:"expires,omitempty"`
+	// notes say which of the token's rights reach nothing: models and actions that do not exist, models of which it sees no row. They do not make it less Ready.
+	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this token as it is.
 	Revision *int64 `json:"revision,omitempty"`
 }
@@ -83,6 +85,16 @@ func (b *MCPTokenStatusApplyConfiguration) WithGroupsDisplay(value string) *MCPT
 // If called multiple times, the Expires field is set to the value of the last call.
 func (b *MCPTokenStatusApplyConfiguration) WithExpires(value string) *MCPTokenStatusApplyConfiguration {
 	b.Expires = &value
+	return b
+}
+
+// WithNotes adds the given value to the Notes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Notes field.
+func (b *MCPTokenStatusApplyConfiguration) WithNotes(values ...string) *MCPTokenStatusApplyConfiguration {
+	for i := range values {
+		b.Notes = append(b.Notes, values[i])
+	}
 	return b
 }
 

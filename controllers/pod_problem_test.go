@@ -37,7 +37,7 @@ func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := hindrance(&appsv1.Deployment{Status: row.deployment}, []corev1.Pod{{Status: row.pod}}); got != row.want {
+			if got := podProblem(&appsv1.Deployment{Status: row.deployment}, []corev1.Pod{{Status: row.pod}}); got != row.want {
 				t.Errorf("told %q, want %q", got, row.want)
 			}
 		})

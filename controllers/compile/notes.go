@@ -1,0 +1,135 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
+)
+
+// maxNotes is the most notes about one object, and maxHints how many of them look for the nearest name: a Config is
+// compiled often, and may have thousands of tokens.
+const maxNotes, maxHints = 20, 3
+
+// registry is what the rules of an endpoint may name.
+type registry struct {
+	models  map[string]*contract.Model
+	names   []string
+	actions []string // of all models, without doubles
+	// guarded are the models with row policies.
+	guarded []*contract.Model
+}
+
+func newRegistry(c *contract.Config) registry {
+	r := registry{models: make(map[string]*contract.Model, len(c.Models)), actions: []string{"delete_selected"}}
+	for i := range c.Models {
+		m := &c.Models[i]
+		r.models[m.Name], r.names = m, append(r.names, m.Name)
+		if len(m.RowPolicies) > 0 {
+			r.guarded = append(r.guarded, m)
+		}
+		for _, a := range m.Actions {
+			if !slices.Contains(r.actions, a.Name) {
+				r.actions = append(r.actions, a.Name)
+			}
+		}
+	}
+	return r
+}
+
+// noteRights writes into the verdicts which rights reach nothing. Nothing of it is wrong enough to withhold something: the
+// objects stay Ready.
+func noteRights(in Inputs, c *contract.Config, verdicts *Verdicts) {
+	known := newRegistry(c)
+	verdicts.Endpoint.Notes = known.endpointNotes(in.Endpoint)
+	for i := range in.Tokens {
+		t := &in.Tokens[i]
+		key := types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
+		verdict, ok := verdicts.Tokens[key]
+		entry := c.FindToken(t.Namespace, t.Name, string(t.UID))
+		if !ok || !verdict.InForce || entry == nil {
+			continue
+		}
+		verdict.Notes = known.tokenNotes(t, entry)
+		verdicts.Tokens[key] = verdict
+	}
+}
+
+func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {
+	var notes []string
+	advertised := func(name string) bool { return r.models[name].Expose }
+	if len(r.names) > 0 && !slices.ContainsFunc(r.names, advertised) {
+		notes = append(notes, "No model is advertised: agents see no model's tools in tools/list. Set expose: true on the exposures that they are to find.")
+	}
+	for i := range e.Spec.Groups {
+		notes = r.ruleNotes(notes, fmt.Sprintf("Group %q", e.Spec.Groups[i].Name), e.Spec.Groups[i].Permissions)
+	}
+	return notes[:min(len(notes), maxNotes)]
+}
+
+func (r registry) tokenNotes(t *v1alpha1.MCPToken, entry *contract.Token) []string {
+	notes := r.ruleNotes(nil, "spec.permissions", t.Spec.Permissions)
+	if !slices.ContainsFunc(entry.Rules, func(rule contract.Rule) bool { return len(rule.Verbs)+len(rule.Actions) > 0 }) {
+		notes = append(notes, "The token has no rights. Name groups that have permissions, or give it permissions of its own.")
+	}
+	for _, m := range r.guarded {
+		if views(entry, m) && !slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool { return matches(entry, p) }) {
+			notes = append(notes, fmt.Sprintf("The token sees no row of %q: none of the model's row policies is for its groups.", m.Name))
+		}
+	}
+	return notes[:min(len(notes), maxNotes)]
+}
+
+// ruleNotes adds the names in rules that nothing has, up to maxNotes.
+func (r registry) ruleNotes(notes []string, whose string, rules []v1alpha1.PermissionRule) []string {
+	for _, rule := range rules {
+		for _, name := range rule.Models {
+			if name != contract.Wildcard && r.models[name] == nil {
+				notes = addMissing(notes, whose+" names the model", name, r.names)
+			}
+		}
+		for _, name := range rule.Actions {
+			if name != contract.Wildcard && !slices.Contains(r.actions, name) {
+				notes = addMissing(notes, whose+" names the action", name, r.actions)
+			}
+		}
+		if len(notes) == maxNotes {
+			break
+		}
+	}
+	return notes
+}
+
+// addMissing adds the note about a name that none of those that exist is.
+func addMissing(notes []string, what, name string, existing []string) []string {
+	if len(notes) == maxNotes {
+		return notes
+	}
+	note := fmt.Sprintf("%s %q, which does not exist.", what, name)
+	if len(notes) < maxHints {
+		if i := spelling.Nearest(name, existing); i >= 0 {
+			note += fmt.Sprintf(" The nearest is %q.", existing[i])
+		}
+	}
+	return append(notes, note)
+}
+
+// views reports whether a rule of the token lets it view a model. A module that only the database tells is taken to match.
+func views(t *contract.Token, m *contract.Model) bool {
+	return slices.ContainsFunc(t.Rules, func(r contract.Rule) bool {
+		return (slices.Contains(r.Models, contract.Wildcard) || slices.Contains(r.Models, m.Name)) &&
+			(len(r.Modules) == 0 || m.Module == "" || slices.Contains(r.Modules, m.Module)) &&
+			slices.ContainsFunc(r.Verbs, func(verb string) bool {
+				return verb == contract.VerbView || verb == contract.VerbChange || verb == contract.Wildcard
+			})
+	})
+}
+
+// matches reports whether a row policy is for the token.
+func matches(t *contract.Token, p contract.RowPolicy) bool {
+	return p.Everyone || slices.ContainsFunc(p.Groups, func(group string) bool { return slices.Contains(t.Groups, group) })
+}

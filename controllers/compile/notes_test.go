@@ -1,0 +1,61 @@
+package compile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+func TestRightsThatReachNothingAreNoted(t *testing.T) {
+	view := []v1alpha1.Verb{v1alpha1.VerbView}
+	in := inputs()
+	in.Endpoint.Spec.Groups = []v1alpha1.Group{
+		{Name: "support", Permissions: []v1alpha1.PermissionRule{{Models: []string{"ordr"}, Verbs: view, Actions: []string{"refnd"}}}},
+		{Name: "empty"},
+	}
+	in.Exposures = []v1alpha1.MCPModelExposure{
+		exposure("order", time.Hour, func(s *v1alpha1.MCPModelExposureSpec) {
+			s.RowPolicies = []v1alpha1.RowPolicy{{Name: "own", Groups: []string{"support"}, AllRows: new(true)}}
+			s.Actions = []v1alpha1.ActionSpec{{Name: "refund", SQL: &v1alpha1.SQLActionSpec{Statement: "update orders set total = 0 where id in (:ids)"}}}
+		}),
+	}
+	in.Tokens = []v1alpha1.MCPToken{
+		token("idle", time.Hour, func(s *v1alpha1.MCPTokenSpec) { s.Groups = []string{"empty"} }),
+		token("blind", time.Hour, func(s *v1alpha1.MCPTokenSpec) {
+			s.Groups, s.Permissions = nil, []v1alpha1.PermissionRule{{Models: []string{"*"}, Verbs: view}}
+		}),
+		token("fine", time.Hour, func(s *v1alpha1.MCPTokenSpec) {
+			s.Groups, s.Permissions = []string{"support"}, []v1alpha1.PermissionRule{{Models: []string{"order"}, Verbs: view, Actions: []string{"refund", "delete_selected", "*"}}}
+		}),
+	}
+	in.Credentials = credentials("idle", "blind", "fine")
+	_, verdicts := compile.Compile(in)
+	expect := func(whose string, notes []string, parts ...string) {
+		t.Helper()
+		if len(notes) != len(parts) {
+			t.Fatalf("%s: %q", whose, notes)
+		}
+		for i, part := range parts {
+			if !strings.Contains(notes[i], part) {
+				t.Errorf("%s: %q has no %q", whose, notes[i], part)
+			}
+		}
+	}
+	expect("the endpoint", verdicts.Endpoint.Notes, "No model is advertised", `Group "support" names the model "ordr", which does not exist. The nearest is "order".`, `action "refnd"`)
+	expect("idle", verdicts.Tokens[key("idle")].Notes, "no rights")
+	expect("blind", verdicts.Tokens[key("blind")].Notes, `sees no row of "order"`)
+	expect("fine", verdicts.Tokens[key("fine")].Notes)
+
+	in.Exposures[0].Spec.Expose = new(true)
+	in.Endpoint.Spec.Groups[0].Permissions = nil
+	if _, verdicts = compile.Compile(in); len(verdicts.Endpoint.Notes) != 0 {
+		t.Errorf("%q", verdicts.Endpoint.Notes)
+	}
+	if !slices.ContainsFunc(verdicts.Tokens[key("idle")].Notes, func(n string) bool { return strings.Contains(n, "no rights") }) {
+		t.Errorf("%q", verdicts.Tokens[key("idle")].Notes)
+	}
+}

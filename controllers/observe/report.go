@@ -1,0 +1,68 @@
+package observe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// A pod's image is the choice of whoever wrote the endpoint, so its answer is a stranger's: these bound what it may cost
+// the manager.
+const (
+	// maxReportBytes bounds what a pod may answer.
+	maxReportBytes = 1 << 20
+	// maxModels bounds the models in it: an empty one takes a hundred times the memory of its text.
+	maxModels = 5000
+)
+
+// readReport reads a pod's Status.
+func readReport(from io.Reader) (*contract.Status, error) {
+	body, err := io.ReadAll(io.LimitReader(from, maxReportBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxReportBytes {
+		return nil, fmt.Errorf("the pod answered more than %d bytes", maxReportBytes)
+	}
+	var report struct {
+		contract.Status
+		Models models `json:"models"` // in place of the one in Status
+	}
+	if err := json.Unmarshal(body, &report); err != nil {
+		return nil, errors.New("the pod's answer is not a status")
+	}
+	if report.Serial == "" {
+		return nil, errors.New("the pod's answer has no serial")
+	}
+	report.Status.Models = report.Models
+	return &report.Status, nil
+}
+
+// models is a list that stops at maxModels.
+type models []contract.ModelStatus
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *models) UnmarshalJSON(raw []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	switch start, err := decoder.Token(); {
+	case err != nil || start == nil:
+		return err
+	case start != json.Delim('['):
+		return errors.New("models is not a list")
+	}
+	for decoder.More() {
+		if len(*m) == maxModels {
+			return fmt.Errorf("more than %d models", maxModels)
+		}
+		var model contract.ModelStatus
+		if err := decoder.Decode(&model); err != nil {
+			return err
+		}
+		*m = append(*m, model)
+	}
+	return nil
+}
