@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/confirmtext"
 	"github.com/mcp-admin/mcp-admin-operator/contract/sqlscan"
 )
 
@@ -40,7 +40,7 @@ func (v *validator) action(path *field.Path, a *ActionSpec) {
 	if a.Confirm != nil {
 		at := path.Child("confirm", "message")
 		v.optional(at, a.Confirm.Message, 1000, nil)
-		if _, err := contract.ParseMessage(a.Confirm.Message); err != nil {
+		if err := confirmtext.Check(a.Confirm.Message); err != nil {
 			v.invalid(at, a.Confirm.Message, "must be a Go template of text, values, if and with: "+err.Error())
 		}
 		oneOf(v, path.Child("confirm", "token"), a.Confirm.Token, "", ConfirmationTokenRequired, ConfirmationTokenOptional)

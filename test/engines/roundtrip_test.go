@@ -120,7 +120,7 @@ func (r roundTrip) run(t *testing.T) {
 		return payload, ""
 	}
 	step := func(name, problem string) {
-		known := slices.ContainsFunc(knownGaps[r.engine], func(g gap) bool {
+		known := slices.ContainsFunc(knownGaps[r.Name], func(g gap) bool {
 			return g.declared == r.declared && g.value == r.value && g.step == name && (g.pools == "" || g.pools == r.pools)
 		})
 		switch {
@@ -173,6 +173,6 @@ func (r roundTrip) stored(t *testing.T, id int) string {
 		contract.EngineSQLite:     "typeof(v) || ' ' || CASE typeof(v) WHEN 'real' THEN printf('%!.17g', v) WHEN 'null' THEN '' ELSE hex(v) END",
 		contract.EnginePostgreSQL: "v::text",
 		contract.EngineMySQL:      "hex(concat('', v))",
-	}[r.engine]
+	}[r.Name]
 	return r.sql(t, fmt.Sprintf("SELECT %s FROM %s WHERE id = %d", form, r.model, id))
 }
