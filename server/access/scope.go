@@ -113,7 +113,7 @@ func (s Scope) SearchFields() []catalog.SearchField {
 func (s Scope) Related(r *catalog.Relation, where database.Condition) database.Condition {
 	target, ok := s.token.Scope(r.Target)
 	if !ok {
-		return database.Or{}
+		return database.Never
 	}
 	return database.Exists{From: target.Source(), Ours: r.Ours, Theirs: r.Theirs, Where: where}
 }

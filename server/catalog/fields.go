@@ -81,7 +81,7 @@ func (m *Model) findUnfilled() {
 func (m *Model) policyFixes(f *Field) bool {
 	return slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
 		return slices.ContainsFunc(p.Filters, func(filter contract.Filter) bool {
-			return (filter.Field == f.Name || filter.Field == f.Column.Name) && (filter.Lookup == "" || filter.Lookup == "exact")
+			return (filter.Field == f.Name || filter.Field == f.Column.Name) && lookup.Named(filter.Lookup) == lookup.Exact
 		})
 	})
 }

@@ -84,7 +84,7 @@ func anyOf(ids []askedID) database.Condition {
 			}
 		}
 		if in.Column == nil {
-			return database.Or{}
+			return database.Never
 		}
 		return in
 	}

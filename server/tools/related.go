@@ -57,7 +57,7 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	opening := `{"relation":` + string(appendJSON(nil, a.relation)) + `,"type":`
 	condition, any := k.related(relation)
 	if !any {
-		condition = database.Or{} // which no row meets
+		condition = database.Never
 	}
 	plan.Where = condition
 	if relation.Many {
