@@ -17,10 +17,10 @@ import (
 // meet only one (docs/design/rights.md, "Row policies").
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
-		if !p.Everyone && !slices.ContainsFunc(p.Groups, s.token.subject.in) {
+		if !p.Declared.Everyone && !slices.ContainsFunc(p.Declared.Groups, s.token.subject.in) {
 			continue
 		}
-		if p.AllRows {
+		if p.Declared.AllRows {
 			return nil, false
 		}
 		matching = append(matching, p)
@@ -85,7 +85,7 @@ func (s Scope) Fingerprint() string {
 	}
 	terms := make([]term, len(matching))
 	for i, p := range matching {
-		terms[i].Policy = p.RowPolicy
+		terms[i].Policy = p.Declared
 		for _, f := range p.Filters {
 			if value, ok := s.token.subject.attributes[f.TokenAttribute]; ok {
 				terms[i].Attributes = append(terms[i].Attributes, &value)

@@ -52,7 +52,7 @@ func (s Scope) Actions() []*catalog.Action {
 	declared := s.model.Actions
 	if !s.model.Served() {
 		declared = nil
-		for _, a := range s.model.Model.Actions {
+		for _, a := range s.model.Declared.Actions {
 			declared = append(declared, &catalog.Action{Action: a})
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // resolvePolicies finds the columns that row policies compare. A policy that cannot be understood withholds the model:
 // without it rows would be seen that are not to be.
 func (c *Catalog) resolvePolicies(m *Model) *problem {
-	for _, declared := range m.RowPolicies {
-		policy := &Policy{RowPolicy: declared}
+	for _, declared := range m.Declared.RowPolicies {
+		policy := &Policy{Declared: declared}
 		for _, filter := range declared.Filters {
 			f, p := c.policyFilter(m, fmt.Sprintf("rowPolicies %s", declared.Name), filter)
 			if p != nil {

@@ -92,9 +92,9 @@ func (d *deletion) journal(req *request, tx database.Tx) error {
 		return nil
 	}
 	m := d.scope.Model()
-	cause := fmt.Sprintf("deleted with %d %s", len(d.rows), m.VerboseNamePlural)
+	cause := fmt.Sprintf("deleted with %d %s", len(d.rows), m.Declared.VerboseNamePlural)
 	if len(d.rows) == 1 {
-		cause = fmt.Sprintf("deleted with %s %s", m.VerboseName, d.rows[0].label())
+		cause = fmt.Sprintf("deleted with %s %s", m.Declared.VerboseName, d.rows[0].label())
 	}
 	for _, row := range d.found {
 		if err := req.journal(tx, change{row: row.row, action: "delete", message: "deleted", before: row.row}); err != nil {

@@ -13,7 +13,7 @@ import (
 var relatedOperation = withArguments(operation{
 	name: "related", may: has(access.View), label: "view", hints: reads, offered: hasRelations, useful: canFollow,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.VerboseName, m.Name)
+		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.Declared.VerboseName, m.Name)
 	},
 	advice: "the rows that a relation of one row leads to",
 }, (*call).related,
