@@ -80,9 +80,26 @@ func (t table) walk(plain *sql.DB, engine string) {
 	}
 	for _, order := range orders {
 		if walked := t.pages(order); !slices.Equal(walked, all) {
-			t.Errorf("in pages ordered by %q there are %d rows, which are not the %d of the table: %q", order, len(walked), len(all), walked)
+			lost, twice := difference(all, walked), difference(walked, all)
+			t.Errorf("in pages ordered by %q there are %d rows of the table's %d: %d are lost, and %d come more often, such as %.300q and %.300q",
+				order, len(walked), len(all), len(lost), len(twice), lost[:min(1, len(lost))], twice[:min(1, len(twice))])
 		}
 	}
+}
+
+// difference is what stands in a more often than in b.
+func difference(a, b []string) []string {
+	times := map[string]int{}
+	for _, row := range b {
+		times[row]++
+	}
+	var more []string
+	for _, row := range a {
+		if times[row]--; times[row] < 0 {
+			more = append(more, row)
+		}
+	}
+	return more
 }
 
 // pages walks over pages of 7 rows, by cursor if there is one, and returns all rows, sorted.

@@ -13,7 +13,7 @@ INSERT INTO folder VALUES (1, 'inbox'), (2, 'outbox');
 -- Triggers that refuse, silently or with words, and that change what is written.
 CREATE TABLE frozen (id integer PRIMARY KEY, note text);
 CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-CREATE TRIGGER freeze BEFORE UPDATE ON frozen FOR EACH ROW EXECUTE FUNCTION nothing();
+CREATE TRIGGER frozen BEFORE UPDATE ON frozen FOR EACH ROW EXECUTE FUNCTION nothing();
 INSERT INTO frozen VALUES (1, 'as it is');
 CREATE TABLE guarded (id integer PRIMARY KEY, amount integer);
 CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.amount < 0 THEN RAISE EXCEPTION 'amounts are not negative here'; END IF; RETURN NEW; END $$;
