@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -187,10 +188,4 @@ func textAsJSON(c *database.Column, text string) json.RawMessage {
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 // Excerpt is a piece of a caller's own value, short enough for a message.
-func Excerpt(raw []byte) string {
-	const most = 60
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
-}
+func Excerpt(raw []byte) string { return excerpt.Of(raw, 60) }
