@@ -14,7 +14,7 @@ var sslModeParameters = []string{"sslmode", "ssl-mode", "sslMode", "ssl_mode", "
 
 var uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,19}$`)
 
-// engineOfScheme returns the engine of a URI's scheme, or of the Service Binding specification's `type`; "" where it is
+// engineOfScheme returns the engine of a URI's scheme, or of the Service Binding specification's `type`; "" if it is
 // none that we know.
 func engineOfScheme(scheme string) string {
 	scheme, _, _ = strings.Cut(strings.ToLower(scheme), "+") // SQLAlchemy's name of a driver

@@ -17,7 +17,7 @@ type Model struct {
 	// whose name comes first.
 	Created time.Time `json:"created,omitzero"`
 	Name    string    `json:"name"`
-	// Module is "" where it is the table's schema.
+	// Module is "" if it is the table's schema.
 	Module            string `json:"module,omitempty"`
 	Schema            string `json:"schema,omitempty"`
 	Table             string `json:"table"`
@@ -41,7 +41,7 @@ type Model struct {
 	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
 	Operations []string `json:"operations,omitempty"`
 	Actions    []Action `json:"actions,omitempty"`
-	// RowPolicies say which rows a token sees; where there is any, a token that matches none sees no row.
+	// RowPolicies say which rows a token sees; if there is any, a token that matches none sees no row.
 	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
 	// DatabaseMessages reports whether callers are told the texts that triggers and procedures raise.
 	DatabaseMessages bool `json:"databaseMessages,omitempty"`
@@ -89,7 +89,7 @@ type Choice struct {
 // Inline is a model whose rows belong to one row of this model.
 type Inline struct {
 	Model string `json:"model"`
-	// ForeignKey is the column or field of the inline's model that leads here; "" where there is only one.
+	// ForeignKey is the column or field of the inline's model that leads here; "" if there is only one.
 	ForeignKey string `json:"foreignKey,omitempty"`
 	// Max is the most rows that one call shows or changes.
 	Max int `json:"max"`
@@ -195,7 +195,7 @@ type WebhookAction struct {
 	Headers    map[string]string `json:"headers,omitempty"`
 	SigningKey string            `json:"signingKey,omitempty"`
 	Timeout    Duration          `json:"timeout"`
-	// Problem is why the webhook cannot be called, as its headers' Secret is missing; "" where it can.
+	// Problem is why the webhook cannot be called, as its headers' Secret is missing; "" if it can.
 	Problem string `json:"problem,omitempty"`
 }
 

@@ -13,7 +13,7 @@ type Status struct {
 	// Ready reports whether the pod has applied a Config, has seen the schema once, and has a certificate where it needs one.
 	Ready    bool           `json:"ready"`
 	Database DatabaseStatus `json:"database"`
-	// Certificate is nil where the endpoint's port does not speak TLS.
+	// Certificate is nil if the endpoint's port does not speak TLS.
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
 	// Models are those of the Config that the pod answers from, in its order.
 	Models []ModelStatus `json:"models,omitempty"`
@@ -21,7 +21,7 @@ type Status struct {
 
 // Refusal says why a Config was not applied.
 type Refusal struct {
-	// Revision is 0 where it could not be read.
+	// Revision is 0 if it could not be read.
 	Revision int64  `json:"revision,omitempty"`
 	Message  string `json:"message"`
 }
@@ -85,7 +85,7 @@ type DatabaseStatus struct {
 	Version string `json:"version,omitempty"`
 	Name    string `json:"name,omitempty"`
 	// AuditProblem is why the audit table that the Config names cannot be used, and what would make it: nothing is
-	// written meanwhile. It is "" where the table can be used, or none is named.
+	// written meanwhile. It is "" if the table can be used, or none is named.
 	AuditProblem string `json:"auditProblem,omitempty"`
 }
 

@@ -24,9 +24,9 @@ const configParts = 1
 
 // storedConfig is the Config as it lies in the API server.
 type storedConfig struct {
-	// secret is nil where there is none.
+	// secret is nil if there is none.
 	secret *corev1.Secret
-	// config is nil where there is no Secret, or none that can be read.
+	// config is nil if there is no Secret, or none that can be read.
 	config *contract.Config
 	// floor is the revision of a Config of ours that this version cannot read.
 	floor int64

@@ -26,7 +26,7 @@ type Server struct {
 	Source source.Source
 	// Endpoint is where agents are answered, Admin the port of probes, metrics and status. Run closes both.
 	Endpoint, Admin net.Listener
-	// TLS is whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
+	// TLS reports whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
 	// does.
 	TLS bool
 	// SQLiteFile is the file of a SQLite database, SQLiteInitDir a folder of SQL files to fill a new one; both may be "".

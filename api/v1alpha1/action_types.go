@@ -178,7 +178,7 @@ const (
 type SQLActionSpec struct {
 	// statement is exactly one UPDATE, DELETE or INSERT … SELECT that contains :ids, which is bound to the keys of those
 	// selected rows that the token may see ("where id in (:ids)"). Beside it only declared parameters, as :name, are
-	// bound. It runs as the database user, whatever row policies say of the rows that it names otherwise. Where it is
+	// bound. It runs as the database user, whatever row policies say of the rows that it names otherwise. If it is
 	// not such a statement, the exposure is not Accepted.
 	// +required
 	// +kubebuilder:validation:MinLength=1

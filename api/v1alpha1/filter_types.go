@@ -70,7 +70,7 @@ type FieldFilter struct {
 	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:items:MaxLength=1000
 	Values []string `json:"values,omitempty"`
-	// tokenAttribute names an attribute of the token to compare with. Where the token has no such
+	// tokenAttribute names an attribute of the token to compare with. If the token has no such
 	// attribute, no row meets the condition.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -128,7 +128,7 @@ type MCPModelExposureSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Actions []ActionSpec `json:"actions,omitempty"`
-	// rowPolicies say which rows a token sees. Where there is any, a token that none of them matches sees no row; without
+	// rowPolicies say which rows a token sees. If there is any, a token that none of them matches sees no row; without
 	// any, every row is seen by whoever may view the model.
 	// +optional
 	// +listType=map

@@ -127,7 +127,7 @@ func changesRows(tokens []token) error {
 }
 
 // mainVerb is where the statement behind a WITH begins: at the word that follows the bracket of the last of its queries.
-// It is 0 where there is none.
+// It is 0 if there is none.
 func mainVerb(tokens []token) int {
 	depth := 0
 	for i, t := range tokens {
@@ -149,7 +149,7 @@ func mainVerb(tokens []token) int {
 
 func isChange(t token) bool { return t.is("UPDATE") || t.is("DELETE") || t.is("INSERT") }
 
-// isNested is whether a token begins a statement of its own that changes rows: it stands behind the bracket that opens a
+// isNested reports whether a token begins a statement of its own that changes rows: it stands behind the bracket that opens a
 // query, or behind the one that closes the query's own WITH. All of these words may be names, too: what follows tells.
 func isNested(before, t, next token) bool {
 	if before.kind != symbol || before.text != "(" && before.text != ")" || next.kind == symbol && next.text != "[" {

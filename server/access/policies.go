@@ -28,7 +28,7 @@ func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	return matching, len(s.model.Policies) > 0
 }
 
-// policy is the condition that the model's rows must meet; nil where the token sees all of them.
+// policy is the condition that the model's rows must meet; nil if the token sees all of them.
 func (s Scope) policy() database.Condition {
 	matching, limited := s.policies()
 	if !limited {
@@ -65,7 +65,7 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
 }
 
-// Limited is whether a row policy stands between the token and the model's rows. The planner's estimates, which know
+// Limited reports whether a row policy stands between the token and the model's rows. The planner's estimates, which know
 // nothing of policies, are not for such a token.
 func (s Scope) Limited() bool {
 	_, limited := s.policies()

@@ -34,13 +34,13 @@ type DB interface {
 type Page struct {
 	// Count is the number of rows written.
 	Count int
-	// More is whether there are further rows: beyond the plan's Limit, or cut off by its MaxBytes, which Cut tells.
+	// More reports whether there are further rows: beyond the plan's Limit, or cut off by its MaxBytes, which Cut tells.
 	More, Cut bool
-	// Shortened is whether a value was cut at the plan's MaxValue.
+	// Shortened reports whether a value was cut at the plan's MaxValue.
 	Shortened bool
-	// Last are the last row's values of the plan's Cursor columns; nil where there is no row or none was asked for.
+	// Last are the last row's values of the plan's Cursor columns; nil if there is no row or none was asked for.
 	Last []Value
-	// Total is the number of rows that match, whatever the page; -1 where the plan did not ask for it, or it is not known.
+	// Total is the number of rows that match, whatever the page; -1 if the plan did not ask for it, or it is not known.
 	Total int64
 	// Precision says how Total is to be taken.
 	Precision Precision

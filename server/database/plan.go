@@ -49,7 +49,7 @@ type Select struct {
 // Total is a way to count the matching rows (docs/design/tools.md, "Total counts").
 type Total uint8
 
-// The ways. Where the page itself tells how many rows there are, nothing is counted, whatever the way.
+// The ways. If the page itself tells how many rows there are, nothing is counted, whatever the way.
 const (
 	TotalNone Total = iota
 	// TotalExact is exact, or the call is a Timeout.
@@ -75,7 +75,7 @@ type Output struct {
 	// each percent-encoded and joined by commas into one string.
 	Columns   []*Column
 	Composite bool
-	// Mask shows a value as "****" and its KeepLast last characters only, where it has at least twice that and four more.
+	// Mask shows a value as "****" and its KeepLast last characters only, if it has at least twice that and four more.
 	Mask     bool
 	KeepLast int
 }
@@ -123,7 +123,7 @@ type Compare struct {
 	Value  Value
 }
 
-// In is true where the column equals any of the values; false where there are none.
+// In is true where the column equals any of the values; false if there are none.
 type In struct {
 	Column *Column
 	Values []Value

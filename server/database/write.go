@@ -79,14 +79,14 @@ type Piece struct {
 	Values []Value
 }
 
-// Violation says which constraint a write met. The columns are the constraint's, of Table; none where the engine does
+// Violation says which constraint a write met. The columns are the constraint's, of Table; none if the engine does
 // not tell.
 type Violation struct {
 	Kind  ViolationKind
 	Table *Table
-	// Columns are nil where the database does not tell which.
+	// Columns are nil if the database does not tell which.
 	Columns []*Column
-	// Constraint is its name in the database; "" where it has none.
+	// Constraint is its name in the database; "" if it has none.
 	Constraint string
 	// Message is what a trigger or procedure of the database said with an error of its own (SQLSTATE P0001 or a class that
 	// only applications use, 45000, SQLite's RAISE): text that people wrote for people. "" for the engine's own constraints.

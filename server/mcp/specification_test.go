@@ -58,7 +58,7 @@ type rule struct {
 	answer http.Header
 }
 
-// like is whether got is want, with any text where want has "…".
+// like reports whether got is want, with any text where want has "…".
 func like(got, want string) bool {
 	pieces := strings.Split(want, "…")
 	if !strings.HasPrefix(got, pieces[0]) {

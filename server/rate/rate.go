@@ -24,7 +24,7 @@ type bucket struct {
 	left float64
 	// at is when left was right.
 	at time.Time
-	// refused is whether the last call was.
+	// refused reports whether the last call was.
 	refused bool
 }
 
@@ -52,7 +52,7 @@ func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.D
 	return 0, false
 }
 
-// bucket returns the name's bucket, and makes it, full, where there is none.
+// bucket returns the name's bucket, and makes it, full, if there is none.
 func (l *Limits) bucket(name string, perSecond int, now time.Time) *bucket {
 	if b := l.buckets[name]; b != nil {
 		return b

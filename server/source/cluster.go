@@ -30,12 +30,12 @@ type Cluster struct {
 	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.
 	ConfigSecrets []string
 	ConfigDir     string
-	// ConfigKey is the public key of the manager, which signs the Config; nil where the mounts are trusted as they are.
+	// ConfigKey is the public key of the manager, which signs the Config; nil if the mounts are trusted as they are.
 	ConfigKey ed25519.PublicKey
-	// ConnectionSecret and CASecret are "" where the database needs none.
+	// ConnectionSecret and CASecret are "" if the database needs none.
 	ConnectionSecret, ConnectionDir string
 	CASecret, CADir                 string
-	// CertificateSecret is that of the endpoint's own certificate; "" where its port does not speak TLS.
+	// CertificateSecret is that of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
 }

@@ -26,7 +26,7 @@ type endpoint struct {
 	name string
 	// start answers at a listener of its own until ctx ends; folder is a place for its files.
 	start func(ctx context.Context, config *contract.Config, listener net.Listener, folder string) error
-	// named is whether it has the tools, prompts and resources that the suite asks for by name.
+	// named reports whether it has the tools, prompts and resources that the suite asks for by name.
 	named bool
 }
 

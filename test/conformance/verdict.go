@@ -78,7 +78,7 @@ func (v *verdict) fail(f finding) {
 	v.findings = append(v.findings, f)
 }
 
-// good is whether something passed, and nothing is wrong.
+// good reports whether something passed, and nothing is wrong.
 func (v *verdict) good() bool { return len(v.findings)+len(v.strays) == 0 && total(v.passed) > 0 }
 
 func total(count map[string]int) (sum int) {

@@ -175,7 +175,7 @@ func (w *world) newToken(i int) contract.Token {
 
 // The oracle.
 
-// may is whether a token has a verb on a model.
+// may reports whether a token has a verb on a model.
 func may(t contract.Token, m contract.Model, verb string) bool {
 	for _, rule := range t.Rules {
 		if len(rule.Modules) > 0 && !slices.Contains(rule.Modules, m.Module) || !slices.Contains(rule.Models, "*") && !slices.Contains(rule.Models, m.Name) {
@@ -188,7 +188,7 @@ func may(t contract.Token, m contract.Model, verb string) bool {
 	return false
 }
 
-// named is whether a rule of the token names an action.
+// named reports whether a rule of the token names an action.
 func named(t contract.Token, m contract.Model, action string) bool {
 	return slices.ContainsFunc(t.Rules, func(rule contract.Rule) bool {
 		return (len(rule.Modules) == 0 || slices.Contains(rule.Modules, m.Module)) &&
@@ -197,15 +197,15 @@ func named(t contract.Token, m contract.Model, action string) bool {
 	})
 }
 
-// offers is whether an exposure's list of operations lets rows be written that way.
+// offers reports whether an exposure's list of operations lets rows be written that way.
 func offers(m contract.Model, operation string) bool {
 	return len(m.Operations) == 0 || slices.Contains(m.Operations, operation)
 }
 
-// asksFirst is whether the action stamp wants to be confirmed.
+// asksFirst reports whether the action stamp wants to be confirmed.
 func asksFirst(m contract.Model) bool { return m.Actions[0].Confirm != nil }
 
-// seesRow is whether a model's row policies let a token see a row that is among all these.
+// seesRow reports whether a model's row policies let a token see a row that is among all these.
 func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
 	if len(m.RowPolicies) == 0 {
 		return true
@@ -252,7 +252,7 @@ func (w *world) model(name string) contract.Model {
 	return w.models[slices.IndexFunc(w.models, func(m contract.Model) bool { return m.Name == name })]
 }
 
-// shows is whether a token may be shown what a row holds in a column.
+// shows reports whether a token may be shown what a row holds in a column.
 func shows(t contract.Token, m contract.Model, r row, column string, all data) bool {
 	return may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, column) && !masked(m, column)
 }

@@ -133,7 +133,7 @@ func content(file string) (string, error) {
 
 var (
 	unpacking sync.Mutex
-	// updated is whether the list of packages was fetched anew.
+	// updated reports whether the list of packages was fetched anew.
 	updated bool
 )
 

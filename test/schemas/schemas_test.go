@@ -87,7 +87,7 @@ func (a application) called(m contract.ModelStatus) string {
 	return fmt.Sprintf("%s of %s on %s", m.Table[strings.LastIndex(m.Table, ".")+1:], a.name, a.engine)
 }
 
-// missing says why a model has not every tool; "" where it has.
+// missing says why a model has not every tool; "" if it has.
 func missing(m contract.ModelStatus) string {
 	has := func(operation string) bool { return slices.Contains(m.Tools, operation+"_"+m.Name) }
 	switch {

@@ -16,9 +16,9 @@ var ErrBusy = errors.New("no connection became free in time")
 
 // Conn is a connection to a database.
 type Conn interface {
-	// Keep is whether the connection, which is given back, can be used again.
+	// Keep reports whether the connection, which is given back, can be used again.
 	Keep() bool
-	// Alive is whether the connection, which was idle, still can be used. It must not wait.
+	// Alive reports whether the connection, which was idle, still can be used. It must not wait.
 	Alive() bool
 	// Close ends the connection; there is nobody to whom an error would matter.
 	Close()
@@ -80,7 +80,7 @@ func (p *Pool[C]) Acquire(ctx, closing context.Context) (C, error) {
 	return c, err
 }
 
-// newest takes the newest idle connection; false where there is none.
+// newest takes the newest idle connection; false if there is none.
 func (p *Pool[C]) newest() (c C, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -59,7 +59,7 @@ func Failure(address string, err error, notOffered bool) *database.Error {
 	return Unreachable(address, reason(err), err)
 }
 
-// tlsReason returns what was wrong with TLS, or "" where it was something else.
+// tlsReason returns what was wrong with TLS, or "" if it was something else.
 func tlsReason(err error, notOffered bool) string {
 	var (
 		unknown  x509.UnknownAuthorityError

@@ -81,7 +81,7 @@ type transaction struct {
 	db   *db
 	conn *conn
 	// failed is the error after which nothing is done any more; Savepoint takes it back where what failed was undone.
-	// ended is whether the server itself has ended the transaction: there is nothing left to go back to, and what would
+	// ended reports whether the server itself has ended the transaction: there is nothing left to go back to, and what would
 	// follow would be committed at once, statement by statement.
 	failed error
 	ended  bool

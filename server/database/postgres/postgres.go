@@ -144,7 +144,7 @@ func (d *db) Close() {
 	}
 	// A deadline in the past ends a call that is under way; the pool then waits for nothing but its clean-up.
 	d.sessions.Range(func(c, _ any) bool {
-		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // fails only where the connection is closed already
+		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // fails only if the connection is closed already
 		return true
 	})
 	d.pool.Close()

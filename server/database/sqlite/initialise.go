@@ -21,7 +21,7 @@ type filling struct {
 	err  error
 }
 
-// ensureFile makes the file where there is none, once for all callers.
+// ensureFile makes the file if there is none, once for all callers.
 func (d *db) ensureFile(ctx context.Context) error {
 	d.mu.Lock()
 	if d.filled {

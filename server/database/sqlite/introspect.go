@@ -170,7 +170,7 @@ func findColumn(table *database.Table, name string) *database.Column {
 	return nil
 }
 
-// sameName is whether two names are one to SQLite, which folds the letters of ASCII.
+// sameName reports whether two names are one to SQLite, which folds the letters of ASCII.
 func sameName(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -170,7 +170,7 @@ func smallestStep(c *database.Column, most int) string {
 	return "0." + strings.Repeat("0", digits-1) + "1"
 }
 
-// always is whether a condition holds for every row whatever is in it. It is there to refuse what must be a mistake.
+// always reports whether a condition holds for every row whatever is in it. It is there to refuse what must be a mistake.
 func always(condition database.Condition) bool {
 	switch c := condition.(type) {
 	case nil:
@@ -194,7 +194,7 @@ func always(condition database.Condition) bool {
 	return false
 }
 
-// never is whether a condition holds for no row whatever is in it.
+// never reports whether a condition holds for no row whatever is in it.
 func never(condition database.Condition) bool {
 	switch c := condition.(type) {
 	case database.And:
