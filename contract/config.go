@@ -59,7 +59,7 @@ type Endpoint struct {
 // NewSealKey returns a SealKey.
 func NewSealKey() string {
 	var random [32]byte
-	rand.Read(random[:]) // never fails: the program ends where the system has no randomness
+	rand.Read(random[:]) // never fails: the program ends if the system has no randomness
 	return base64.StdEncoding.EncodeToString(random[:])
 }
 
@@ -101,7 +101,7 @@ type Limits struct {
 	RequestsPerSecondPerToken int `json:"requestsPerSecondPerToken,omitempty"`
 }
 
-// AuditTable names the audit table; the server makes it where it is missing and may.
+// AuditTable names the audit table; the server makes it if it is missing and may.
 type AuditTable struct {
 	Schema string `json:"schema,omitempty"`
 	Name   string `json:"name"`

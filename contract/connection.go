@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The ports of the engines' servers where a Secret gives none.
+// The ports of the engines' servers if a Secret gives none.
 const (
 	DefaultPostgreSQLPort = 5432
 	DefaultMySQLPort      = 3306
@@ -75,7 +75,7 @@ var (
 
 var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 
-// ResolveConnection finds a connection in a Secret's data. key names the one key that holds a URI; where it is "",
+// ResolveConnection finds a connection in a Secret's data. key names the one key that holds a URI; if it is "",
 // well-known keys are looked for: one with a URI first, then those of host, database, user and password. A line break
 // at the end of a value is passed over.
 //
@@ -84,7 +84,7 @@ func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
 	return ResolveConnectionOf("", data, key)
 }
 
-// ResolveConnectionOf is ResolveConnection where it is known which engine it should be: its port is taken where the
+// ResolveConnectionOf is ResolveConnection if it is known which engine it should be: its port is taken if the
 // Secret tells neither a port nor an engine.
 func ResolveConnectionOf(engine string, data map[string][]byte, key string) (Connection, error) {
 	c, err := resolveConnection(engine, data, key)

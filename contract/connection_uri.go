@@ -35,7 +35,7 @@ func schemeOf(engine string) string {
 	return "postgresql"
 }
 
-// DefaultPort is the port of an engine's servers where nothing names one.
+// DefaultPort is the port of an engine's servers if nothing names one.
 func DefaultPort(engine string) int {
 	if engine == EngineMySQL {
 		return DefaultMySQLPort

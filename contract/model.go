@@ -25,7 +25,7 @@ type Model struct {
 	VerboseName       string `json:"verboseName"`
 	VerboseNamePlural string `json:"verboseNamePlural"`
 	Description       string `json:"description,omitempty"`
-	// Key names the columns of the key where the table declares none.
+	// Key names the columns of the key if the table declares none.
 	Key []string `json:"key,omitempty"`
 	// Lists of fields hold column or API names.
 	Include      []string        `json:"include,omitempty"`
@@ -122,7 +122,7 @@ type Filter struct {
 type Action struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Requires are verbs, all of which a token needs where no rule of it names the action. Empty: only a rule that names
+	// Requires are verbs, all of which a token needs if no rule of it names the action. Empty: only a rule that names
 	// the action grants it.
 	Requires   []string       `json:"requires,omitempty"`
 	Confirm    *Confirmation  `json:"confirm,omitempty"`
@@ -199,7 +199,7 @@ type WebhookAction struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// CompareAge is negative where m wins over other, should both turn out to name the same table: the older exposure does,
+// CompareAge is negative if m wins over other, should both turn out to name the same table: the older exposure does,
 // then the one whose name sorts first.
 func (m *Model) CompareAge(other *Model) int {
 	return cmp.Or(m.Created.Compare(other.Created), strings.Compare(m.Exposure, other.Exposure))

@@ -108,7 +108,7 @@ type portOf struct {
 	number, before int32
 }
 
-// endpointPort has another name and number where the server speaks TLS: while pods are replaced, the Service leads to
+// endpointPort has another name and number if the server speaks TLS: while pods are replaced, the Service leads to
 // those that speak what its own port says.
 func endpointPort(e *v1alpha1.MCPEndpoint) portOf {
 	if e.Spec.Server.TLS != nil {

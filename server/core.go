@@ -41,7 +41,7 @@ type core struct {
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
 
-	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
+	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
 	look, trouble chan struct{}
 	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
 	// the count at which one was made.

@@ -109,7 +109,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// serveEndpoint serves agents. Over TLS they get HTTP/2 where they know it.
+// serveEndpoint serves agents. Over TLS they get HTTP/2 if they know it.
 func (s *Server) serveEndpoint(endpoint *http.Server, core *core) error {
 	if core.certificate == nil {
 		return endpoint.Serve(s.Endpoint)

@@ -38,7 +38,7 @@ type ActionSpec struct {
 	// update sets columns of the selected rows.
 	// +optional
 	Update *UpdateActionSpec `json:"update,omitempty"`
-	// sql runs one statement on the selected rows. Not offered where the endpoint's access is ReadOnly, and only for a
+	// sql runs one statement on the selected rows. Not offered if the endpoint's access is ReadOnly, and only for a
 	// model whose key is one column.
 	// +optional
 	SQL *SQLActionSpec `json:"sql,omitempty"`
@@ -60,7 +60,7 @@ type ConfirmSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Message string `json:"message,omitempty"`
-	// token says whether the second call must show the first one's confirmation_token, which is refused where the selected
+	// token says whether the second call must show the first one's confirmation_token, which is refused if the selected
 	// rows are not those that were asked about. Optional when absent.
 	// +optional
 	Token ConfirmationTokenUse `json:"token,omitempty"`

@@ -116,7 +116,7 @@ func (f FieldFilter) EffectiveLookup() Lookup {
 	return "exact"
 }
 
-// EffectiveRequires are the verbs that let a token run the action though no rule of it names the action; none where only
+// EffectiveRequires are the verbs that let a token run the action though no rule of it names the action; none if only
 // such a rule does.
 func (a *ActionSpec) EffectiveRequires() []RequiredVerb {
 	if len(a.Requires) == 0 && a.Update != nil {

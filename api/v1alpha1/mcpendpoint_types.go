@@ -55,7 +55,7 @@ type MCPEndpointSpec struct {
 
 // AuditSpec says where changes are recorded.
 type AuditSpec struct {
-	// table is written to in the transaction of every change. The server makes it where it is missing and the database
+	// table is written to in the transaction of every change. The server makes it if it is missing and the database
 	// user may; docs/objects.md has its columns.
 	// +required
 	Table TableReference `json:"table,omitzero"`

@@ -96,7 +96,7 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=200
 	SearchFields []string `json:"searchFields,omitempty"`
-	// ordering is the order of rows where a call names none; a leading - is descending. Absent, the primary key.
+	// ordering is the order of rows when a call names none; a leading - is descending. Absent, the primary key.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -320,7 +320,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.defaultPageSize) || self.defaultPageSize <= (has(self.maxPageSize) ? self.maxPageSize : 1000)",message="defaultPageSize must not be larger than maxPageSize"
 type ModelLimits struct {
-	// defaultPageSize is the page size where a call names none; 100 when absent, or maxPageSize where that is smaller.
+	// defaultPageSize is the page size when a call names none; 100 when absent, or maxPageSize if that is smaller.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000

@@ -118,7 +118,7 @@ type MCPTokenStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// secret is the Secret that holds the token, where one was written.
+	// secret is the Secret that holds the token, if one was written.
 	// +optional
 	Secret SecretStatus `json:"secret,omitempty,omitzero"`
 	// publicID is the token's public part, as logs name it.

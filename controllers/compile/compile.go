@@ -86,7 +86,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 	return config, verdicts
 }
 
-// assignRevisions gives each entry its previous revision where it is the same but for that, and next otherwise.
+// assignRevisions gives each entry its previous revision if it is the same but for that, and next otherwise.
 func assignRevisions(config, previous *contract.Config, next int64) {
 	if previous == nil {
 		previous = &contract.Config{}

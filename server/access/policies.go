@@ -46,7 +46,7 @@ func (s Scope) policy() database.Condition {
 }
 
 // filter is the condition of one filter for the token. An attribute that the token does not have, or that is no value of
-// the column, matches nothing; nor does an empty one where a piece of the value is compared, which every text begins with.
+// the column, matches nothing; nor does an empty one if a piece of the value is compared, which every text begins with.
 func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	condition := f.Condition
 	if f.TokenAttribute != "" {
@@ -99,7 +99,7 @@ func (s Scope) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Fixed are the values that the row policy demands of a new row's fields: those that it compares for equality, where
+// Fixed are the values that the row policy demands of a new row's fields: those that it compares for equality, if
 // only one policy matches the token.
 func (s Scope) Fixed() []database.Assignment {
 	matching, _ := s.policies()

@@ -64,17 +64,17 @@ type Model struct {
 	Table  *database.Table
 	// Fields are the visible columns, in the table's order.
 	Fields []*Field
-	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty where
+	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty if
 	// there is none. UniqueKey reports whether the database makes sure that a key is in one row only and never null: without
 	// it there is no update, delete or cursor.
 	Key       []*Field
 	UniqueKey bool
 	// Unfilled are the columns that a new row needs, and that no call can give: with any, nothing can be created.
 	Unfilled []*database.Column
-	// KeyName is the member of a row that holds the whole key: "id", or "pk" where a column of another meaning is
-	// called id. It is "" if there is no key, or where the key is one column that is called id itself.
+	// KeyName is the member of a row that holds the whole key: "id", or "pk" if a column of another meaning is
+	// called id. It is "" if there is no key, or if the key is one column that is called id itself.
 	KeyName string
-	// Search are the search fields, Ordering the order where a call names none (without the key).
+	// Search are the search fields, Ordering the order when a call names none (without the key).
 	Search   []SearchField
 	Ordering []Order
 	// Relations are sorted by name. All lead to served models; whether a token may follow one, access says.
@@ -144,11 +144,11 @@ type Policy struct {
 // attribute.
 type PolicyFilter struct {
 	contract.Filter
-	// Column is this model's own column, hidden or not, that is compared; where Related is set, the target's column.
+	// Column is this model's own column, hidden or not, that is compared; if Related is set, the target's column.
 	Column *database.Column
 	// Related is the foreign key by which another table's row is compared; nil for the model's own.
 	Related *database.ForeignKey
-	// Condition is the comparison where it takes no attribute; nil if it does.
+	// Condition is the comparison if it takes no attribute; nil if it does.
 	Condition database.Condition
 }
 
@@ -178,7 +178,7 @@ type Relation struct {
 	Target *Model
 	// Many reports whether there may be several rows at the other end: the relation then is the reverse of a foreign key.
 	Many bool
-	// Ours are this model's columns and Theirs the target's, equal pair by pair where rows are related.
+	// Ours are this model's columns and Theirs the target's, equal pair by pair in related rows.
 	Ours, Theirs []*database.Column
 }
 
@@ -242,7 +242,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	return c
 }
 
-// each resolves something of every model that is not withheld; where there is a problem, the model is withheld from then
+// each resolves something of every model that is not withheld; if there is a problem, the model is withheld from then
 // on. It returns whether there was none.
 func (c *Catalog) each(resolve func(*Model) *problem) bool {
 	none := true
@@ -292,7 +292,7 @@ func (c *Catalog) Audit() *database.Table {
 	return c.schema.Audit
 }
 
-// AuditProblem is why the audit table that the Config names cannot be used; "" if it can, or where none is named.
+// AuditProblem is why the audit table that the Config names cannot be used; "" if it can, or if none is named.
 // Nothing is written then: a change that cannot be recorded is refused.
 func (c *Catalog) AuditProblem() string {
 	if c.schema == nil {

@@ -87,7 +87,7 @@ func (c *Catalog) relate() {
 	}
 }
 
-// relateBy adds a foreign key's relation, and its reverse, where both ends are visible and the name is free.
+// relateBy adds a foreign key's relation, and its reverse, if both ends are visible and the name is free.
 func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
 	target := c.byTable[fk.References]
 	if name == "" || target == nil || m.relations[name] != nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {

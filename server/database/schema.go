@@ -15,7 +15,7 @@ type Schema struct {
 	// Outside are tables that are not served, since they lie in schemas that the settings do not list, and that have foreign
 	// keys to Tables. A deletion must follow those keys too.
 	Outside []*Table
-	// Audit is the audit table that the settings name; nil if they name none, or where AuditProblem says why it cannot
+	// Audit is the audit table that the settings name; nil if they name none, or if AuditProblem says why it cannot
 	// be used.
 	Audit        *Table
 	AuditProblem string
@@ -57,7 +57,7 @@ type Table struct {
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
 	// Constraints tell of which columns a violation speaks, by the name that the engine gives it: unique indexes that
-	// hold for some rows only and checks too, where the engine tells their columns.
+	// hold for some rows only and checks too, if the engine tells their columns.
 	Constraints []Constraint
 	// Checks are the simple CHECK constraints, those that stand in a column's domain too.
 	Checks []Check
@@ -144,7 +144,7 @@ type Column struct {
 	// HoldsNull reports that rows may hold NULL although none should: SQLite takes NULLs in most primary keys. An order must
 	// reckon with them.
 	HoldsNull bool
-	// HasDefault reports whether the database fills the column where a row gives none (default, identity, serial, rowid);
+	// HasDefault reports whether the database fills the column when a row gives none (default, identity, serial, rowid);
 	// Default is the expression as the database writes it, "" if there is none to show; DefaultValue is the value if the
 	// expression is a constant, in the text form that the column's kind has in filters ("draft", not 'draft'), and nil if
 	// the database computes it.

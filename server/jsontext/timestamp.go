@@ -11,7 +11,7 @@ func AppendTimestamp[T Text](dst []byte, s T) []byte {
 	return AppendEscaped(dst, s)
 }
 
-// AppendTimestampText is AppendTimestamp where the text does not go into JSON as it is: any other text is appended as it
+// AppendTimestampText is AppendTimestamp if the text does not go into JSON as it is: any other text is appended as it
 // stands.
 func AppendTimestampText[T Text](dst []byte, s T) []byte {
 	if extended, ok := appendTimestamp(dst, s); ok {
@@ -45,7 +45,7 @@ func appendUTC(dst []byte) []byte {
 	return append(dst, 'Z')
 }
 
-// appendTimestamp reports whether the text has the form; what lies behind dst's end means nothing where it has not.
+// appendTimestamp reports whether the text has the form; what lies behind dst's end means nothing if it has not.
 func appendTimestamp[T Text](dst []byte, s T) ([]byte, bool) {
 	clock := clockEnd(s)
 	if clock == 0 {

@@ -19,7 +19,7 @@ type Limits struct {
 	sweepAt int
 }
 
-// bucket holds what a caller has left, which is negative where a call was larger than the bucket.
+// bucket holds what a caller has left, which is negative if a call was larger than the bucket.
 type bucket struct {
 	left float64
 	// at is when left was right.
@@ -32,7 +32,7 @@ type bucket struct {
 const leastSweep = 1024
 
 // Take takes n calls from a name's bucket, which is filled by perSecond each second and holds as many, and returns 0; or,
-// where they are not there, it takes nothing and returns how long to wait for them, and whether it is the first refusal
+// if they are not there, it takes nothing and returns how long to wait for them, and whether it is the first refusal
 // since a call went through. What is larger than the bucket goes through when the bucket is full, and is paid for
 // afterwards. n is at least 1; a perSecond of 0 is no limit.
 func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.Duration, first bool) {

@@ -19,12 +19,12 @@ import (
 )
 
 // bootGrace is how long the API is waited for before the mounted copies are used: a pod that was just restarted must
-// not answer from a file that is late, where the API would have said better.
+// not answer from a file that is late, if the API would have said better.
 const bootGrace = 2 * time.Second
 
 // Cluster is the source of a server that runs in a cluster.
 type Cluster struct {
-	// API is how to reach the API; nil where only the mounts are to be used.
+	// API is how to reach the API; nil if only the mounts are to be used.
 	API       *rest.Config
 	Namespace string
 	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.

@@ -13,7 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// mountPoll is how often a mount is read where no notification comes.
+// mountPoll is how often a mount is read if no notification comes.
 const mountPoll = 10 * time.Second
 
 // readMount returns the content of a mounted Secret; nil if the folder does not exist or is empty. The files are

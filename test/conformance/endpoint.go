@@ -35,7 +35,7 @@ var endpoints = []endpoint{
 	{name: "fixture", start: startFixture, named: true},
 }
 
-// nameless are the scenarios that ask for nothing by name, but for single checks that the suite calls untestable where
+// nameless are the scenarios that ask for nothing by name, but for single checks that the suite calls untestable if
 // it is missing: any server can answer them.
 var nameless = []string{
 	"server-initialize", "server-session-lifecycle", "server-stateless", "ping", "logging-set-level", "server-sse-polling",

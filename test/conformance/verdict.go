@@ -32,7 +32,7 @@ func judge(results []result, expected []expectation, all bool) verdict {
 	v := verdict{passed: map[string]int{}, failed: map[string]int{}, excused: map[string]int{}}
 	met := map[expectation]bool{}
 	for _, r := range results {
-		// An expectation may stand for several checks, and holds where one of them fails.
+		// An expectation may stand for several checks, and holds if one of them fails.
 		fails := map[expectation]bool{}
 		for _, c := range r.checks {
 			if e, excused := excuse(expected, r.scenario, c.ID); excused {

@@ -104,7 +104,7 @@ func (s *server) write(name, text string) error {
 	return os.Chown(s.path(name), int(s.owner.Uid), int(s.owner.Gid))
 }
 
-// start makes the cluster if there is none, starts the server where it is not running, and returns its URI.
+// start makes the cluster if there is none, starts the server if it is not running, and returns its URI.
 func (s *server) start(port int) (string, error) {
 	password, err := s.password()
 	if err != nil {

@@ -50,7 +50,7 @@ func (g *game) values(table string, some bool) map[string]any {
 	return values
 }
 
-// request makes up a call; method is "write" where it may change something.
+// request makes up a call; method is "write" if it may change something.
 func (g *game) request(by int) (method, body string) {
 	table := pick(g.random, tableNames...)
 	relation := pick(g.random, "item", "owner", "boss", "part_by_item", "seat_by_item", "item_by_owner", "owner_by_boss")

@@ -48,7 +48,7 @@ var tableNames = []string{"item", "owner", "part", "seat"}
 // operations are what an exposure may list.
 var operations = tools.Operations()
 
-// row is a row by column, and by "id" where its key is of several; NULL is "".
+// row is a row by column, and by "id" if its key is of several; NULL is "".
 type row map[string]string
 
 // data are the rows of all tables, by table and id.

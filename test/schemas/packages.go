@@ -137,7 +137,7 @@ var (
 	updated bool
 )
 
-// unpacked returns the folder with a package's files. It is fetched where it is not there yet; nothing is installed.
+// unpacked returns the folder with a package's files. It is fetched if it is not there yet; nothing is installed.
 func unpacked(debian string) (string, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()

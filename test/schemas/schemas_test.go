@@ -24,7 +24,7 @@ var tally struct{ schemas, tables, whole, fewer, rows int }
 // fewer are the reasons for which tables got fewer tools than there are, with the tables.
 var fewer = map[string][]string{}
 
-// everyTool is the number of a model's tools where its table allows all; related_ needs a relation.
+// everyTool is the number of a model's tools if its table allows all; related_ needs a relation.
 const everyTool = 12
 
 func TestThirdPartySchemas(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrBusy is a pool's answer where no connection became free in time.
+// ErrBusy is a pool's answer when no connection became free in time.
 var ErrBusy = errors.New("no connection became free in time")
 
 // Conn is a connection to a database.
@@ -34,7 +34,7 @@ type Pool[C Conn] struct {
 	idle  []C
 }
 
-// New returns a pool of at most size connections, or of one where size is less. Acquire waits for one as long as patience.
+// New returns a pool of at most size connections, or of one if size is less. Acquire waits for one as long as patience.
 func New[C Conn](size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
 	return &Pool[C]{open: open, patience: patience, slots: make(chan struct{}, max(size, 1))}
 }

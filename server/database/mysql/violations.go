@@ -130,7 +130,7 @@ func constraintColumns(table *database.Table, name string) []*database.Column {
 	return nil
 }
 
-// foreignKey returns the key that a message names, and its table: the one that was written to, where the message has no
+// foreignKey returns the key that a message names, and its table: the one that was written to, if the message has no
 // names, as it does not for a user who may not see the other table.
 func (d *db) foreignKey(table *database.Table, message string) (*database.Table, *database.ForeignKey) {
 	names := keyOfRow.FindStringSubmatch(message)

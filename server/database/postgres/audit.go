@@ -38,7 +38,7 @@ func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bo
 	return schema, there, err
 }
 
-// makeAudit makes the audit table where it is missing, and says what the server had against it. Servers that do so side
+// makeAudit makes the audit table if it is missing, and says what the server had against it. Servers that do so side
 // by side wait for each other.
 func (d *db) makeAudit(ctx context.Context, conn *pgxpool.Conn) (problem string, err error) {
 	var schema string

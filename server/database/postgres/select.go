@@ -49,7 +49,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 		if err == nil {
 			return extended, page, nil
 		}
-		// A read can be asked again where the connection was dead already, or had not what it was thought to have.
+		// A read can be asked again if the connection was dead already, or had not what it was thought to have.
 		var retry *retryable
 		if !errors.As(err, &retry) {
 			return out, database.Page{}, err

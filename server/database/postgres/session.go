@@ -27,7 +27,7 @@ type session struct {
 
 func sessionOf(c *pgconn.PgConn) *session { return c.CustomData()[sessionKey].(*session) }
 
-// makeRoom forgets all statements where a call's three more would be too many. It must not be left to prepare: what the
+// makeRoom forgets all statements if a call's three more would be too many. It must not be left to prepare: what the
 // first statement of a call is prepared as has to last until the call is sent.
 func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 	if len(s.statements)+3 <= maxStatements {

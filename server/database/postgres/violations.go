@@ -18,7 +18,7 @@ func answered(err error) bool {
 	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC" && answer.Code != "40003"
 }
 
-// writeError says why a statement of a transaction failed. c is the statement and table what it writes to, where they
+// writeError says why a statement of a transaction failed. c is the statement and table what it writes to, if they
 // are known.
 func (d *db) writeError(ctx context.Context, err error, c *call, table *database.Table) *database.Error {
 	var known *database.Error

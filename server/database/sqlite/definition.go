@@ -29,7 +29,7 @@ const (
 	sign
 )
 
-// reports whether the token is a word of SQL's.
+// is reports whether the token is a word of SQL's.
 func (t token) is(keyword string) bool { return t.class == word && sameName(t.text, keyword) }
 
 // names reports whether the token may stand for a column.

@@ -39,10 +39,10 @@ type Dialect interface {
 	value(w *writer, c *database.Column, value database.Value)
 	// now writes the clock's time in the type of a column.
 	now(w *writer, c *database.Column)
-	// next writes what moves a timestamp: the clock's time, or the column's present value and its smallest step where the
+	// next writes what moves a timestamp: the clock's time, or the column's present value and its smallest step if the
 	// clock is not beyond that; the clock's if there is none.
 	next(w *writer, c *database.Column)
-	// noValues is what an INSERT has instead of columns and values where all are defaults.
+	// noValues is what an INSERT has instead of columns and values if all are defaults.
 	noValues() string
 	// returning reports whether an INSERT can return columns of its row.
 	returning() bool

@@ -9,7 +9,7 @@ import (
 
 // MySQL and MariaDB are the dialects of the two. Their sessions are in UTC, and speak utf8mb4.
 //
-// A value is cast where the server would compare it as a float otherwise (decimals), or as a text (dates).
+// A value is cast if the server would compare it as a float otherwise (decimals), or as a text (dates).
 var (
 	MySQL   Dialect = mysql{}
 	MariaDB Dialect = mysql{mariaDB: true}
@@ -82,7 +82,7 @@ func (mysql) now(w *writer, c *database.Column) {
 	}
 }
 
-// next takes care that greatest is NULL where any of its values is.
+// next takes care that greatest is NULL if any of its values is.
 func (d mysql) next(w *writer, c *database.Column) {
 	w.text("coalesce(greatest(")
 	d.now(w, c)

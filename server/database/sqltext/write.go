@@ -45,7 +45,7 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 	return s.written(w)
 }
 
-// BuildUpdate writes the statement that changes rows. An error is a *database.Error: also where neither the plan nor its
+// BuildUpdate writes the statement that changes rows. An error is a *database.Error: also if neither the plan nor its
 // source's policy has a condition, or nothing is to be set.
 func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	condition := and(plan.In.Policy(), plan.Where)
@@ -74,7 +74,7 @@ func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	return s.written(w)
 }
 
-// BuildDelete writes the statement that removes rows. An error is a *database.Error: also where neither the plan nor its
+// BuildDelete writes the statement that removes rows. An error is a *database.Error: also if neither the plan nor its
 // source's policy has a condition.
 func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
 	condition := and(plan.From.Policy(), plan.Where)
