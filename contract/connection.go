@@ -129,7 +129,7 @@ func connectionFromKeys(engine string, data map[string][]byte) (Connection, erro
 		found[part.name], *part.to = firstKey(data, part.keys)
 	}
 	if missing := missingParts(c); len(missing) > 0 {
-		return Connection{}, fmt.Errorf("it lacks %s; it has %s. A URI (key %s) would do instead",
+		return Connection{}, fmt.Errorf("it lacks %s; it has %s. Add what is missing, or a URI under key %s",
 			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
 	}
 	if port != "" {
@@ -141,7 +141,7 @@ func connectionFromKeys(engine string, data map[string][]byte) (Connection, erro
 	switch {
 	case kind != "":
 		if c.Engine = engineOfScheme(kind); c.Engine == "" {
-			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; %q and %q are", "type", "postgresql", "mysql")
+			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; use %q or %q", "type", "postgresql", "mysql")
 		}
 	case c.Port == DefaultMySQLPort, strings.HasPrefix(found["host"], "MYSQL_"), strings.HasPrefix(found["host"], "MARIADB_"):
 		c.Engine = EngineMySQL
@@ -173,7 +173,7 @@ func (c Connection) check(name func(part string) string) error {
 	case strings.Contains(c.Host, ","):
 		return fmt.Errorf("%s names several hosts; name the one that takes writes", name("host"))
 	case strings.ContainsAny(c.Host, " \t\r\n@"):
-		return fmt.Errorf("%s is no host name", name("host"))
+		return fmt.Errorf("%s is not a host name", name("host"))
 	case c.SSLMode != "" && !slices.Contains(sslModes, c.SSLMode):
 		return fmt.Errorf("%s is none of %s", name("sslmode"), strings.Join(sslModes, ", "))
 	}
@@ -183,7 +183,7 @@ func (c Connection) check(name func(part string) string) error {
 func parsePort(text string) (int, error) {
 	port, err := strconv.Atoi(text)
 	if err != nil || port < 1 || port > 65535 {
-		return 0, errors.New("is no port: a number from 1 to 65535 is")
+		return 0, errors.New("is not a port; use a number from 1 to 65535")
 	}
 	return port, nil
 }

@@ -112,7 +112,7 @@ func (l *lexer) lineComment() error {
 // comment: those of PostgreSQL nest, and MySQL and MariaDB execute what stands in /*! */ and /*M! */.
 func (l *lexer) comment() error {
 	if strings.HasPrefix(l.rest, "/*!") || strings.HasPrefix(l.rest, "/*M!") {
-		return errors.New("must have no /*! … */: write what it says as it is")
+		return errors.New("must have no /*! … */; write its content without the comment marks")
 	}
 	length := strings.Index(l.rest[2:], "*/")
 	if length < 0 {

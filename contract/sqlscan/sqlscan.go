@@ -93,7 +93,7 @@ func balanced(tokens []token) error {
 }
 
 // whatWouldDo ends the messages about statements of another kind.
-const whatWouldDo = "must be one UPDATE, DELETE or INSERT … SELECT, of which a WITH may come first"
+const whatWouldDo = "must be one UPDATE, DELETE or INSERT … SELECT; a WITH may stand before it"
 
 // changesRows refuses what is no UPDATE, DELETE or INSERT … SELECT.
 func changesRows(tokens []token) error {
@@ -168,7 +168,7 @@ func checkParameters(tokens []token, declared []string) error {
 		}
 		if t.text != IDs {
 			if !slices.Contains(declared, t.text) {
-				return fmt.Errorf("names :%s, which is no parameter; there are %s", t.text, listed(declared))
+				return fmt.Errorf("names :%s, which is not a parameter; the parameters are %s", t.text, listed(declared))
 			}
 			continue
 		}

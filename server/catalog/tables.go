@@ -23,7 +23,7 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 		}
 		if older := c.registered[table]; older != nil {
 			m.withhold(problem{contract.ReasonTableConflicted, fmt.Sprintf(
-				"table %s is model %s of MCPModelExposure %s, which is older", table, older.Name, older.Declared.Exposure)})
+				"table %s is model %s of MCPModelExposure %s, which is older; delete one of the two", table, older.Name, older.Declared.Exposure)})
 			continue
 		}
 		c.registered[table] = m
