@@ -125,6 +125,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 			status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
 		}
 		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
+		status.Notes = strings.Join(schema.Notes, "; ")
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema
