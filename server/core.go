@@ -24,9 +24,8 @@ type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
-	// hooks is nil if webhooks may not be on this machine.
-	hooks *webhook.Client
-	open  func(engine string, settings database.Settings) database.DB
+	hooks   *webhook.Client
+	open    func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
 	sqliteFile, sqliteInitDir string
 
@@ -69,15 +68,13 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		sqliteFile:     s.SQLiteFile,
 		sqliteInitDir:  s.SQLiteInitDir,
 		status:         newBoard(),
+		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 	}
 	if c.open == nil {
 		c.open = openEngine
-	}
-	if s.LocalWebhooks {
-		c.hooks = webhook.New(webhook.Options{AllowLoopback: true})
 	}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
