@@ -207,9 +207,9 @@ func (f *cascade) consequences() []consequence {
 
 func verboseName(m *catalog.Model, n int) string {
 	if n == 1 {
-		return m.VerboseName
+		return m.Declared.VerboseName
 	}
-	return m.VerboseNamePlural
+	return m.Declared.VerboseNamePlural
 }
 
 // count bounds what one deletion does.
@@ -353,7 +353,7 @@ func among(columns []*database.Column, rows []foundRow) database.Condition {
 func match(columns, theirs []*database.Column, rows []foundRow) database.Condition {
 	switch len(columns) {
 	case 0:
-		return database.Or{} // nothing tells which rows are meant
+		return database.Never // nothing tells which rows are meant
 	case 1:
 		in := database.In{Column: columns[0]}
 		for _, row := range rows {

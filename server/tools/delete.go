@@ -11,7 +11,7 @@ import (
 var deleteOperation = withArguments(operation{
 	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Delete one %s, with what the database deletes along with it.", m.VerboseName)
+		return fmt.Sprintf("Delete one %s, with what the database deletes along with it.", m.Declared.VerboseName)
 	},
 	advice: "dry_run tells whether it would go through",
 }, (*call).delete,
@@ -52,6 +52,6 @@ func (c *call) delete(a *deleteArguments) ([]byte, error) {
 	if a.dryRun {
 		verb = "Would delete"
 	}
-	message := fmt.Sprintf("%s %s %s", verb, c.scope.Model().VerboseName, plainText(gone.rows[0].id()))
+	message := fmt.Sprintf("%s %s %s", verb, c.scope.Model().Declared.VerboseName, plainText(gone.rows[0].id()))
 	return json.Marshal(deleted{Success: true, Message: message + gone.consequences(), DryRun: a.dryRun})
 }

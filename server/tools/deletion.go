@@ -37,8 +37,8 @@ func (c consequence) String() string { return fmt.Sprintf("%d %s", c.count, c.wh
 // otherRecords is what rows are called of which the token may know no more.
 const otherRecords = "other records"
 
-// planDeletion finds and locks the rows of the scope that meet a condition, and finds out what goes along (decisions
-// section 4, "Deletes"). What the token may not delete or change makes it a protected error.
+// planDeletion finds and locks the rows of the scope that meet a condition, and finds out what goes along
+// (docs/design/writes-and-deletes.md, "Deletes"). What the token may not delete or change makes it a protected error.
 func (req *request) planDeletion(tx database.Tx, scope access.Scope, where database.Condition) (*deletion, error) {
 	f := &cascade{req: req, tx: tx, root: scope.Model(), tables: map[*database.Table]*affected{}}
 	rows, err := f.find(scope.Source(), scope.Model(), where)
@@ -92,9 +92,9 @@ func (d *deletion) journal(req *request, tx database.Tx) error {
 		return nil
 	}
 	m := d.scope.Model()
-	cause := fmt.Sprintf("deleted with %d %s", len(d.rows), m.VerboseNamePlural)
+	cause := fmt.Sprintf("deleted with %d %s", len(d.rows), m.Declared.VerboseNamePlural)
 	if len(d.rows) == 1 {
-		cause = fmt.Sprintf("deleted with %s %s", m.VerboseName, d.rows[0].label())
+		cause = fmt.Sprintf("deleted with %s %s", m.Declared.VerboseName, d.rows[0].label())
 	}
 	for _, row := range d.found {
 		if err := req.journal(tx, change{row: row.row, action: "delete", message: "deleted", before: row.row}); err != nil {

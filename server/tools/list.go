@@ -14,12 +14,12 @@ import (
 var listOperation = withArguments(operation{
 	name: "list", may: has(access.View), label: "view", hints: reads,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("List %s.%s Fields: %s.", m.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
+		return fmt.Sprintf("List %s.%s Fields: %s.", m.Declared.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
 	},
 	advice: "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list,
 	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit },
-		schema: func(m *catalog.Model) schema { return limitSchema(m, m.DefaultPageSize) }},
+		schema: func(m *catalog.Model) schema { return limitSchema(m, m.Declared.DefaultPageSize) }},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
 	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor },
 		offered: func(m *catalog.Model) bool { return m.UniqueKey },
@@ -94,7 +94,7 @@ func planList(scope access.Scope, a *listArguments) (*database.Select, error) {
 // planPage begins the plan of a page of a scope's rows.
 func planPage(scope access.Scope, limit, offset count) *database.Select {
 	m := scope.Model()
-	return &database.Select{From: scope.Source(), Limit: min(limit.or(m.DefaultPageSize), m.MaxPageSize), Offset: offset.or(0), More: true}
+	return &database.Select{From: scope.Source(), Limit: min(limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize), Offset: offset.or(0), More: true}
 }
 
 // planOrder reads order_by, or takes the model's ordering if it is empty. The key is appended in the last column's

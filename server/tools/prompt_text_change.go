@@ -27,11 +27,11 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 	}
 	switch {
 	case len(changing) == 0:
-		t.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.VerboseNamePlural)
+		t.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.Declared.VerboseNamePlural)
 	case !scope.Has(access.View):
-		t.line("You may change %s here, not view them: ask your user for ids and values.", m.VerboseNamePlural)
+		t.line("You may change %s here, not view them: ask your user for ids and values.", m.Declared.VerboseNamePlural)
 	default:
-		t.line("Change %s safely. Look first, with:", m.VerboseNamePlural)
+		t.line("Change %s safely. Look first, with:", m.Declared.VerboseNamePlural)
 	}
 	for _, op := range reading {
 		t.tool(op, m)
@@ -82,7 +82,7 @@ func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 			continue
 		}
 		data := exampleData(in.Model, purpose{creates: true, parent: in.Relation.Theirs})
-		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.VerboseNamePlural, in.Max, m.VerboseName)
+		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.Declared.VerboseNamePlural, in.Max, m.Declared.VerboseName)
 		if offers(ops, "create") && child.Has(access.Add) {
 			t.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}, "dry_run": true}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
 		}
@@ -149,7 +149,7 @@ func (set *Set) explainBulk(token *access.Token) string {
 			}
 		}
 		if i < mostModels {
-			models.line("- %s: %s", m.VerboseNamePlural, toolNames(ops, m))
+			models.line("- %s: %s", m.Declared.VerboseNamePlural, toolNames(ops, m))
 		}
 	}
 	if more := len(scopes) - mostModels; more > 0 {
@@ -171,7 +171,7 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) 
 	scope := scopes[i]
 	m := scope.Model()
 	t.line("")
-	t.line("Bulk, with %s as the example; %d items at most in one call, all in the form of this one:", m.Name, m.MaxBulkItems)
+	t.line("Bulk, with %s as the example; %d items at most in one call, all in the form of this one:", m.Name, m.Declared.MaxBulkItems)
 	for _, each := range []struct {
 		operation string
 		verb      access.Verbs

@@ -263,3 +263,20 @@ func TestOutside(t *testing.T) {
 		t.Errorf("the key is %+v", key)
 	}
 }
+
+// A server tells a user who may only read the tables that there are foreign keys, but not what they do.
+func TestForeignKeysOfAUserWhoMayOnlyRead(t *testing.T) {
+	f := open(t, "CREATE TABLE author (id integer PRIMARY KEY); CREATE TABLE book (id integer PRIMARY KEY, author integer, editor integer, `odd )` integer,"+
+		" CONSTRAINT a FOREIGN KEY (author) REFERENCES author (id) ON DELETE CASCADE ON UPDATE SET NULL, CONSTRAINT `e``e` FOREIGN KEY (editor) REFERENCES author (id),"+
+		" CONSTRAINT o FOREIGN KEY (`odd )`) REFERENCES author (id) ON DELETE SET NULL)", nil)
+	db := openAt(t, f.user(t, "GRANT SELECT ON author TO USER; GRANT SELECT, UPDATE ON book TO USER"), nil)
+	var keys []string
+	for _, key := range schemaOf(t, db).Tables[1].ForeignKeys {
+		keys = append(keys, fmt.Sprint(key.Name, key.OnDelete, key.OnUpdate))
+	}
+	// What the definition does not tell surely counts as a cascade.
+	want := []string{fmt.Sprint("a", database.Cascade, database.SetNull), fmt.Sprint("e`e", database.Restrict, database.Restrict)}
+	if len(keys) != 3 || !slices.Equal(keys[:2], want) {
+		t.Errorf("the foreign keys are %v, want %v", keys, want)
+	}
+}

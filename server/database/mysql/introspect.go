@@ -256,39 +256,3 @@ func (i *introspection) readKeys(ctx context.Context) error {
 	}
 	return err
 }
-
-func (i *introspection) readForeignKeys(ctx context.Context) error {
-	return i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
-		name, ours := v[0], t.Column(v[1])
-		if ours == nil {
-			return
-		}
-		i.numbers[ours] = true
-		target := i.tables[tableName{v[2], v[3]}]
-		if target == nil {
-			return // A key that leads out of the schemas leads nowhere that could be shown.
-		}
-		theirs := target.Column(v[4])
-		if theirs == nil {
-			return
-		}
-		i.numbers[theirs] = true
-		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
-			t.ForeignKeys = append(t.ForeignKeys, &database.ForeignKey{Name: name, References: target, OnDelete: action(v[5]), OnUpdate: action(v[6])})
-		}
-		key := t.ForeignKeys[len(t.ForeignKeys)-1]
-		key.Columns, key.ReferencedColumns = append(key.Columns, ours), append(key.ReferencedColumns, theirs)
-	})
-}
-
-func action(rule string) database.ReferentialAction {
-	switch rule {
-	case "CASCADE":
-		return database.Cascade
-	case "SET NULL":
-		return database.SetNull
-	case "SET DEFAULT":
-		return database.SetDefault
-	}
-	return database.Restrict
-}

@@ -1,0 +1,85 @@
+package mysql
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+)
+
+// readForeignKeys reads the foreign keys between known tables.
+func (i *introspection) readForeignKeys(ctx context.Context) error {
+	unruled := map[*database.Table]bool{}
+	err := i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
+		name, ours := v[0], t.Column(v[1])
+		if ours == nil {
+			return
+		}
+		i.numbers[ours] = true
+		target := i.tables[tableName{v[2], v[3]}]
+		if target == nil {
+			return // A key that leads out of the schemas leads nowhere that could be shown.
+		}
+		theirs := target.Column(v[4])
+		if theirs == nil {
+			return
+		}
+		i.numbers[theirs] = true
+		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
+			t.ForeignKeys = append(t.ForeignKeys, &database.ForeignKey{Name: name, References: target, OnDelete: action(v[5]), OnUpdate: action(v[6])})
+		}
+		key := t.ForeignKeys[len(t.ForeignKeys)-1]
+		key.Columns, key.ReferencedColumns = append(key.Columns, ours), append(key.ReferencedColumns, theirs)
+		if v[5] == "" {
+			unruled[t] = true
+		}
+	})
+	for t := range unruled {
+		if err == nil {
+			err = i.readRules(ctx, t)
+		}
+	}
+	return err
+}
+
+// rule is a foreign key in a table's definition: its name and what stands behind the columns that it refers to.
+var rule = regexp.MustCompile("CONSTRAINT `((?:[^`]|``)+)` FOREIGN KEY \\([^)]*\\) REFERENCES (?:`(?:[^`]|``)+`\\.)?`(?:[^`]|``)+` \\([^)]*\\)((?: ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT|RESTRICT|NO ACTION))*)")
+
+// readRules reads what a table's foreign keys do from its definition: a user who may only read the tables is told of the
+// keys, but not of their rules. A key of which nothing is found is taken for one that cascades, so that what it leads to is
+// looked at.
+func (i *introspection) readRules(ctx context.Context, t *database.Table) error {
+	for _, key := range t.ForeignKeys {
+		key.OnDelete, key.OnUpdate = database.Cascade, database.Cascade
+	}
+	return i.conn.texts(ctx, "SHOW CREATE TABLE "+sqltext.TableName(sqltext.MySQL, t), nil, func(v []string) {
+		for _, found := range rule.FindAllStringSubmatch(v[1], -1) {
+			for _, key := range t.ForeignKeys {
+				if key.Name == strings.ReplaceAll(found[1], "``", "`") {
+					key.OnDelete, key.OnUpdate = ruleOf(found[2], "DELETE"), ruleOf(found[2], "UPDATE")
+				}
+			}
+		}
+	})
+}
+
+// ruleOf returns what a definition's rules, such as " ON DELETE CASCADE", say of an event.
+func ruleOf(rules, event string) database.ReferentialAction {
+	_, after, _ := strings.Cut(rules, " ON "+event+" ")
+	after, _, _ = strings.Cut(after, " ON ")
+	return action(after)
+}
+
+func action(rule string) database.ReferentialAction {
+	switch rule {
+	case "CASCADE":
+		return database.Cascade
+	case "SET NULL":
+		return database.SetNull
+	case "SET DEFAULT":
+		return database.SetDefault
+	}
+	return database.Restrict
+}
