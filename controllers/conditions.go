@@ -2,12 +2,12 @@ package controllers
 
 import (
 	"regexp"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
 // conditionTable names the conditions of a kind, beside Ready, Reconciling and Stalled which every kind has. Ready is
@@ -56,7 +56,7 @@ func (t conditionTable) summarise(old []metav1.Condition, generation int64, foun
 			conditions = append(conditions, *before)
 		}
 		meta.SetStatusCondition(&conditions, metav1.Condition{
-			Type: conditionType, Status: f.status, ObservedGeneration: generation, Reason: f.reason, Message: clip(f.message, maxMessage),
+			Type: conditionType, Status: f.status, ObservedGeneration: generation, Reason: f.reason, Message: excerpt.Of(f.message, maxMessage),
 		})
 	}
 	if obstacle := t.obstacle(found); obstacle != nil {
@@ -93,27 +93,17 @@ func (t conditionTable) obstacle(found findings) *finding {
 	return nil
 }
 
-// maxMessage bounds a condition's message, in bytes.
-const maxMessage = 2048
+// maxMessage and maxNote bound a condition's message and a status's note, in bytes.
+const (
+	maxMessage = 2048
+	maxNote    = 500
+)
 
-// clip shortens a text to at most limit bytes, between characters.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	const dots = "…"
-	s = s[:limit-len(dots)]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s + dots
-}
-
-// clipped are notes as a status has room for them.
+// clipped returns the notes, each as long as a status has room for.
 func clipped(notes []string) []string {
 	var fit []string
 	for _, note := range notes {
-		fit = append(fit, clip(note, 500))
+		fit = append(fit, excerpt.Of(note, maxNote))
 	}
 	return fit
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
 // summarise returns the endpoint's status.
@@ -15,7 +16,7 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	e := s.endpoint
 	status := *e.Status.DeepCopy()
 	status.ObservedGeneration = e.Generation
-	status.URL = clip(e.EffectiveURL(), 1300)
+	status.URL = excerpt.Of(e.EffectiveURL(), 1300)
 	status.Notes = clipped(s.verdicts.Endpoint.Notes)
 	if s.config != nil && s.configProblem == nil {
 		status.Revision = s.config.Revision
@@ -26,7 +27,7 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	}
 	if d := s.reports.database(); d != nil && d.Engine != "" {
 		status.Database = v1alpha1.DatabaseStatus{
-			Engine: clip(d.Engine, 63), Version: clip(d.Version, 128), Display: clip(d.Engine+" "+d.Version, 200),
+			Engine: excerpt.Of(d.Engine, 63), Version: excerpt.Of(d.Version, 128), Display: excerpt.Of(d.Engine+" "+d.Version, 200),
 		}
 	}
 	status.Replicas = replicas(s)
@@ -84,7 +85,7 @@ func databaseReady(s *endpointScope) finding {
 // connected is what the pods say who reach the database. Where they may write, they do not without the audit table; where
 // they only read, there is nothing to record, and only history is missing.
 func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
-	database := clip(d.Engine+" "+d.Version, 200)
+	database := excerpt.Of(d.Engine+" "+d.Version, 200)
 	switch {
 	case d.AuditProblem == "":
 		return holds(d.Reason, database)

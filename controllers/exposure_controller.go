@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
@@ -102,7 +103,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 	}
 	status := v1alpha1.MCPModelExposureStatus{
 		ObservedGeneration: e.Generation,
-		Table:              clip(e.Spec.Table.String(), 200),
+		Table:              excerpt.Of(e.Spec.Table.String(), 200),
 		Revision:           facts.Verdict.Revision,
 		Conditions:         exposureConditions.summarise(e.Status.Conditions, e.Generation, found, ready),
 	}
@@ -121,7 +122,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 		status.Tools, status.ToolCount, status.Notes = old.Tools, old.ToolCount, old.Notes
 	default:
 		if model.Table != "" {
-			status.Table = clip(model.Table, 200)
+			status.Table = excerpt.Of(model.Table, 200)
 		}
 		status.Columns = names(model.Columns, 2000, 128)
 		status.HiddenColumns = names(model.Hidden, 2000, 128)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	apply "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1/applyconfiguration/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
 // statusWriter writes the status of one kind by server-side apply, and sends nothing where it is as found. It is safe
@@ -122,9 +123,9 @@ func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
 	stuck := meta.IsStatusConditionTrue(next, v1alpha1.ConditionStalled) || slices.Contains(troubles, ready.Reason)
 	switch {
 	case ready.Status == metav1.ConditionTrue && !wasReady:
-		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
+		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
 	case ready.Status == metav1.ConditionFalse && (wasReady || stuck && (before == nil || before.Reason != ready.Reason)):
-		w.events.Eventf(obj, nil, corev1.EventTypeWarning, ready.Reason, "Reconcile", "%s", clip(ready.Message, maxEventNote))
+		w.events.Eventf(obj, nil, corev1.EventTypeWarning, ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
 	}
 }
 

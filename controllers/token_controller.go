@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
@@ -103,7 +104,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 	status := v1alpha1.MCPTokenStatus{
 		ObservedGeneration: t.Generation,
 		PublicID:           credential.PublicID,
-		GroupsDisplay:      clip(strings.Join(t.Spec.Groups, ", "), 200),
+		GroupsDisplay:      excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
 		Expires:            "never",
 		Revision:           facts.Verdict.Revision,
 		Notes:              clipped(facts.Verdict.Notes),

@@ -199,7 +199,7 @@ func TestKindsFollowTheAPIRules(t *testing.T) {
 					t.Errorf("column %s shows %s, which no object has", column.Name, column.JSONPath)
 				}
 			}
-			for _, name := range []string{"Ready", "Reason", "Age"} {
+			for _, name := range []string{"Ready", "Status", "Age"} {
 				if !columns[name] {
 					t.Errorf("there is no column %s", name)
 				}

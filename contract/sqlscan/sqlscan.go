@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
 // Piece is a piece of a statement: SQL as it was written, or the name of a parameter that stood there as :name.
@@ -214,9 +216,5 @@ func cut(tokens []token) []Piece {
 
 // shown is a token as messages show it.
 func shown(t token) string {
-	const most = 40
-	if runes := []rune(t.text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return t.text
+	return excerpt.Of(t.text, 40)
 }

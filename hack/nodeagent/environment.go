@@ -94,7 +94,7 @@ func environment(base *variables, pod *corev1.Pod, c *corev1.Container, objects 
 			base.set(variable.Name, m.rewrite(expand(variable.Value, base.lookup)))
 			continue
 		}
-		value, found, err := variableFrom(source, pod, objects)
+		value, found, err := variableFrom(source, pod, c.Name, objects)
 		if err != nil {
 			return fmt.Errorf("env %s: %w", variable.Name, err)
 		}
@@ -131,10 +131,13 @@ func bulkVariables(from corev1.EnvFromSource, namespace string, objects lookups)
 	return values, false, nil
 }
 
-func variableFrom(source *corev1.EnvVarSource, pod *corev1.Pod, objects lookups) (value string, found bool, err error) {
+func variableFrom(source *corev1.EnvVarSource, pod *corev1.Pod, container string, objects lookups) (value string, found bool, err error) {
 	switch {
 	case source.FieldRef != nil:
 		value, err = fieldValue(pod, source.FieldRef.FieldPath)
+		return value, true, err
+	case source.ResourceFieldRef != nil:
+		value, err = resourceValue(pod, container, source.ResourceFieldRef)
 		return value, true, err
 	case source.SecretKeyRef != nil:
 		ref := source.SecretKeyRef
@@ -157,7 +160,7 @@ func variableFrom(source *corev1.EnvVarSource, pod *corev1.Pod, objects lookups)
 		}
 		return "", false, unlessOptional(err, ref.Optional)
 	}
-	return "", false, errors.New("the node agent knows fieldRef, secretKeyRef and configMapKeyRef only")
+	return "", false, errors.New("the node agent knows fieldRef, resourceFieldRef, secretKeyRef and configMapKeyRef only")
 }
 
 // fieldValue reads a field of the downward API.

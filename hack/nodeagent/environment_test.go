@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -73,6 +74,38 @@ func field(path string) *corev1.EnvVarSource {
 
 func secretKey(name, key string, optional *bool) *corev1.EnvVarSource {
 	return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key, Optional: optional}}
+}
+
+func TestResourceFields(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{
+		{Name: "limited", Resources: corev1.ResourceRequirements{
+			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi"), corev1.ResourceCPU: resource.MustParse("1500m")},
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m")},
+		}},
+		{Name: "free"},
+	}}}
+	for name, test := range map[string]struct {
+		container string
+		field     corev1.ResourceFieldSelector
+		want      string
+	}{
+		"bytes":                       {"limited", corev1.ResourceFieldSelector{Resource: "limits.memory"}, "268435456"},
+		"in units, rounded up":        {"limited", corev1.ResourceFieldSelector{Resource: "limits.memory", Divisor: resource.MustParse("100Mi")}, "3"},
+		"whole CPUs":                  {"limited", corev1.ResourceFieldSelector{Resource: "limits.cpu"}, "2"},
+		"thousandths of a CPU":        {"limited", corev1.ResourceFieldSelector{Resource: "requests.cpu", Divisor: resource.MustParse("1m")}, "50"},
+		"no request":                  {"free", corev1.ResourceFieldSelector{Resource: "requests.memory"}, "0"},
+		"no limit: what the node has": {"free", corev1.ResourceFieldSelector{Resource: "limits.cpu"}, "64"},
+		"another container's":         {"free", corev1.ResourceFieldSelector{ContainerName: "limited", Resource: "limits.memory"}, "268435456"},
+		"no container":                {"none", corev1.ResourceFieldSelector{Resource: "limits.memory"}, ""},
+		"no such field":               {"free", corev1.ResourceFieldSelector{Resource: "limits.wings"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := resourceValue(pod, test.container, &test.field)
+			if got != test.want || (err != nil) != (test.want == "") {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
 }
 
 func TestEnvironment(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -46,14 +45,6 @@ func (a *Agent) reportNode(ctx context.Context) error {
 
 func (a *Agent) describe(node *corev1.Node) {
 	now := metav1.Now()
-	// Nothing is reserved or limited, so the numbers only have to let the scheduler place what a sample
-	// asks for, on a small machine too.
-	capacity := corev1.ResourceList{
-		corev1.ResourceCPU:              resource.MustParse("64"),
-		corev1.ResourceMemory:           resource.MustParse("256Gi"),
-		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
-		corev1.ResourcePods:             resource.MustParse("500"),
-	}
 	ready := corev1.NodeCondition{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "NodeAgentReady",
 		Message: "pods run as local processes", LastHeartbeatTime: now, LastTransitionTime: now,
@@ -63,7 +54,7 @@ func (a *Agent) describe(node *corev1.Node) {
 			ready.LastTransitionTime = c.LastTransitionTime
 		}
 	}
-	node.Status.Capacity, node.Status.Allocatable = capacity, capacity
+	node.Status.Capacity, node.Status.Allocatable = capacity.DeepCopy(), capacity.DeepCopy()
 	node.Status.Conditions = []corev1.NodeCondition{ready}
 	node.Status.Addresses = []corev1.NodeAddress{
 		{Type: corev1.NodeInternalIP, Address: hostIP},

@@ -130,10 +130,7 @@ func addKeys(out files, of string, data map[string][]byte, items []corev1.KeyToP
 
 func addFields(out files, pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *int32) error {
 	for _, item := range items {
-		if item.FieldRef == nil {
-			return fmt.Errorf("the node agent knows fieldRef only: there are no resource limits")
-		}
-		value, err := fieldValue(pod, item.FieldRef.FieldPath)
+		value, err := downwardValue(pod, item)
 		if err != nil {
 			return err
 		}
@@ -142,6 +139,16 @@ func addFields(out files, pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile,
 		}
 	}
 	return nil
+}
+
+func downwardValue(pod *corev1.Pod, item corev1.DownwardAPIVolumeFile) (string, error) {
+	switch {
+	case item.FieldRef != nil:
+		return fieldValue(pod, item.FieldRef.FieldPath)
+	case item.ResourceFieldRef != nil:
+		return resourceValue(pod, "", item.ResourceFieldRef)
+	}
+	return "", fmt.Errorf("file %s names no field", item.Path)
 }
 
 // add adds one file. The API server checks the paths; that they stay within the volume is checked again, since we write to the machine's disk.

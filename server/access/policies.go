@@ -1,12 +1,10 @@
 package access
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -19,10 +17,10 @@ import (
 // meet only one (docs/design/rights.md, "Row policies").
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
-		if !p.Everyone && !slices.ContainsFunc(p.Groups, s.token.subject.in) {
+		if !p.Declared.Everyone && !slices.ContainsFunc(p.Declared.Groups, s.token.subject.in) {
 			continue
 		}
-		if p.AllRows {
+		if p.Declared.AllRows {
 			return nil, false
 		}
 		matching = append(matching, p)
@@ -53,23 +51,18 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	condition := f.Condition
 	if f.TokenAttribute != "" {
 		attribute, ok := t.subject.attributes[f.TokenAttribute]
-		if !ok || attribute == "" && comparesPieces(f.Lookup) {
-			return database.Or{}
+		if !ok || attribute == "" && lookup.ComparesPiece(f.Lookup) {
+			return database.Never
 		}
 		var err error
 		if condition, err = lookup.FromText(f.Column, f.Lookup, attribute, nil); err != nil {
-			return database.Or{}
+			return database.Never
 		}
 	}
 	if f.Related == nil {
 		return condition
 	}
 	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
-}
-
-// comparesPieces is whether a lookup looks for a piece of the column's value.
-func comparesPieces(name string) bool {
-	return strings.HasSuffix(name, "contains") || strings.HasSuffix(name, "startswith") || strings.HasSuffix(name, "endswith")
 }
 
 // Limited is whether a row policy stands between the token and the model's rows. The planner's estimates, which know
@@ -92,7 +85,7 @@ func (s Scope) Fingerprint() string {
 	}
 	terms := make([]term, len(matching))
 	for i, p := range matching {
-		terms[i].Policy = p.RowPolicy
+		terms[i].Policy = p.Declared
 		for _, f := range p.Filters {
 			if value, ok := s.token.subject.attributes[f.TokenAttribute]; ok {
 				terms[i].Attributes = append(terms[i].Attributes, &value)
@@ -116,14 +109,14 @@ func (s Scope) Fixed() []database.Assignment {
 	var fixed []database.Assignment
 	for i := range matching[0].Filters {
 		f := &matching[0].Filters[i]
-		if f.Related != nil || cmp.Or(f.Lookup, "exact") != "exact" || f.Column.Generated || isFixed(fixed, f.Column) {
+		if f.Related != nil || lookup.Named(f.Lookup) != lookup.Exact || f.Column.Generated || isFixed(fixed, f.Column) {
 			continue
 		}
 		text := f.Value
 		if f.TokenAttribute != "" {
 			text = s.token.subject.attributes[f.TokenAttribute]
 		}
-		if _, never := s.token.filter(f).(database.Or); never {
+		if _, never := s.token.filter(f).(database.Or); never { // database.Never
 			continue
 		}
 		if value, err := lookup.ParseStoredText(f.Column, text); err == nil {

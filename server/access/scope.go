@@ -52,7 +52,7 @@ func (s Scope) Actions() []*catalog.Action {
 	declared := s.model.Actions
 	if !s.model.Served() {
 		declared = nil
-		for _, a := range s.model.Model.Actions {
+		for _, a := range s.model.Declared.Actions {
 			declared = append(declared, &catalog.Action{Action: a})
 		}
 	}
@@ -113,7 +113,7 @@ func (s Scope) SearchFields() []catalog.SearchField {
 func (s Scope) Related(r *catalog.Relation, where database.Condition) database.Condition {
 	target, ok := s.token.Scope(r.Target)
 	if !ok {
-		return database.Or{}
+		return database.Never
 	}
 	return database.Exists{From: target.Source(), Ours: r.Ours, Theirs: r.Theirs, Where: where}
 }

@@ -8,7 +8,8 @@ package audit
 import (
 	"context"
 	"log/slog"
-	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
 // Record is one call.
@@ -61,10 +62,5 @@ func cutAll(texts []string, most int) []string {
 	return some
 }
 
-// cut returns what may stand in a line of a text: nobody who calls may fill the log with it.
-func cut(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText], "") + "…"
-}
+// cut shortens a text for a line: no caller may fill the log with it.
+func cut(text string) string { return excerpt.Of(text, maxText) }

@@ -28,7 +28,7 @@ var fitting = map[string][]database.Kind{
 
 // resolveActions finds the fields of declared actions and compiles what they compare and set.
 func (m *Model) resolveActions() *problem {
-	for _, declared := range m.Model.Actions {
+	for _, declared := range m.Declared.Actions {
 		a := &Action{Action: declared}
 		list := "actions " + a.Name
 		if a.Confirm != nil {

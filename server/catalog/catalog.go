@@ -47,8 +47,14 @@ type Dependent struct {
 
 // Model is one table under the name that agents use.
 type Model struct {
-	contract.Model
-	catalog *Catalog
+	// Declared is the Config's entry.
+	Declared contract.Model
+	catalog  *Catalog
+	// Name is the model's name for callers.
+	Name string
+	// Operations are the tools that the exposure offers, and for the audit table those that only show rows; empty is all
+	// that the table allows.
+	Operations []string
 	// Index is the model's place in the catalog.
 	Index int
 	// Module is the module in force, for permission rules.
@@ -132,8 +138,8 @@ type Inline struct {
 
 // Policy is a row policy whose fields are found. Its condition is that of all its Filters; AllRows has none.
 type Policy struct {
-	contract.RowPolicy
-	Filters []PolicyFilter
+	Declared contract.RowPolicy
+	Filters  []PolicyFilter
 }
 
 // PolicyFilter is one filter of a policy: a condition that is the same for all tokens, or one that takes a token's
@@ -203,7 +209,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	schema = overrideTypes(config, schema)
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
-		m := &Model{Model: entry, catalog: c, Index: i, Module: moduleOf(entry)}
+		m := &Model{Declared: entry, Name: entry.Name, Operations: entry.Operations, catalog: c, Index: i, Module: moduleOf(entry)}
 		m.Status = contract.ModelStatus{Exposure: entry.Exposure, UID: entry.UID, Name: entry.Name}
 		c.models = append(c.models, m)
 		c.byName[m.Name] = m

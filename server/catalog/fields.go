@@ -23,15 +23,15 @@ func (m *Model) resolveFields(engine string) *problem {
 
 // chooseFields decides which columns are visible, and which of them callers write.
 func (m *Model) chooseFields() *problem {
-	included, p := m.listed("fields.include", m.Include)
+	included, p := m.listed("fields.include", m.Declared.Include)
 	if p != nil {
 		return p
 	}
-	excluded, p := m.listed("fields.exclude", m.Exclude)
+	excluded, p := m.listed("fields.exclude", m.Declared.Exclude)
 	if p != nil {
 		return p
 	}
-	readOnly, p := m.listed("fields.readOnly", m.ReadOnly)
+	readOnly, p := m.listed("fields.readOnly", m.Declared.ReadOnly)
 	if p != nil {
 		return p
 	}
@@ -51,7 +51,7 @@ func (m *Model) chooseFields() *problem {
 		case hidden:
 			m.Status.Hidden = append(m.Status.Hidden, f.Column.Name)
 			continue
-		case excluded[f], len(m.Include) > 0 && !included[f] && !f.PrimaryKey:
+		case excluded[f], len(m.Declared.Include) > 0 && !included[f] && !f.PrimaryKey:
 			continue
 		}
 		m.Fields = append(m.Fields, f)
@@ -71,7 +71,7 @@ func (m *Model) findUnfilled() {
 	}
 	for _, f := range m.all {
 		settable := m.fields[f.Name] == f && !f.ReadOnly && f.Column.Privileges.Has(database.MayInsert)
-		if f.Column.NeedsValue() && !settable && f.Column.Name != m.VersionField && !m.policyFixes(f) {
+		if f.Column.NeedsValue() && !settable && f.Column.Name != m.Declared.VersionField && !m.policyFixes(f) {
 			m.Unfilled = append(m.Unfilled, f.Column)
 		}
 	}
@@ -79,9 +79,9 @@ func (m *Model) findUnfilled() {
 
 // policyFixes reports whether a row policy may say what the column's value is: a new row then gets it from there.
 func (m *Model) policyFixes(f *Field) bool {
-	return slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
+	return slices.ContainsFunc(m.Declared.RowPolicies, func(p contract.RowPolicy) bool {
 		return slices.ContainsFunc(p.Filters, func(filter contract.Filter) bool {
-			return (filter.Field == f.Name || filter.Field == f.Column.Name) && (filter.Lookup == "" || filter.Lookup == "exact")
+			return (filter.Field == f.Name || filter.Field == f.Column.Name) && lookup.Named(filter.Lookup) == lookup.Exact
 		})
 	})
 }
@@ -114,7 +114,7 @@ func byNames(fields []*Field) map[string]*Field {
 // maskFields finds the fields that are shown as ****. A mask over what is hidden would promise what is not to be seen.
 func (m *Model) maskFields() *problem {
 	const list = "fields.masked"
-	for _, masked := range m.Masked {
+	for _, masked := range m.Declared.Masked {
 		f := m.fields[masked.Name]
 		switch {
 		case f == nil && m.columns[masked.Name] != nil && m.columns[masked.Name].Secret:
@@ -150,7 +150,7 @@ func (m *Model) overrideFields() *problem {
 		}
 	}
 	seen := map[*Field]bool{}
-	for _, o := range m.Overrides {
+	for _, o := range m.Declared.Overrides {
 		f := m.columns[o.Name]
 		switch {
 		case f == nil:
@@ -195,8 +195,8 @@ var displayNames = []string{"name", "title", "label"}
 // resolveDisplay finds the field by which people call a row: the exposure's, or else the text column that is named for
 // it, or else none.
 func (m *Model) resolveDisplay() *problem {
-	if m.DisplayField != "" {
-		f, p := m.shownField("displayField", m.DisplayField)
+	if m.Declared.DisplayField != "" {
+		f, p := m.shownField("displayField", m.Declared.DisplayField)
 		m.Display = f
 		return p
 	}
@@ -219,10 +219,10 @@ const leastFractionDigits = 3
 // resolveVersion finds the field of optimistic concurrency, which only the server moves.
 func (m *Model) resolveVersion(engine string) *problem {
 	const list = "versionField"
-	if m.VersionField == "" {
+	if m.Declared.VersionField == "" {
 		return nil
 	}
-	f, p := m.shownField(list, m.VersionField)
+	f, p := m.shownField(list, m.Declared.VersionField)
 	if p != nil {
 		return p
 	}

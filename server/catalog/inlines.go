@@ -12,7 +12,7 @@ import (
 // resolveInlines finds the inlines' models and the foreign keys that make their rows belong to this model's.
 func (c *Catalog) resolveInlines(m *Model) *problem {
 	m.Inlines = nil
-	for _, declared := range m.Model.Inlines {
+	for _, declared := range m.Declared.Inlines {
 		child := c.byName[declared.Model]
 		switch {
 		case child == nil:

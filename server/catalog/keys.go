@@ -18,7 +18,7 @@ const (
 // only unique index that can stand for one, or the engine's own name of a row.
 func (m *Model) resolveKey() *problem {
 	switch {
-	case len(m.Model.Key) > 0:
+	case len(m.Declared.Key) > 0:
 		if p := m.declaredKey(); p != nil {
 			return p
 		}
@@ -66,9 +66,9 @@ func (m *Model) chooseKey() {
 func (m *Model) canBeKey(c *database.Column) bool {
 	f := m.columns[c.Name]
 	named := func(list []string) bool { return slices.Contains(list, c.Name) || slices.Contains(list, f.Name) }
-	masked := slices.ContainsFunc(m.Masked, func(mask contract.MaskedField) bool { return mask.Name == c.Name || mask.Name == f.Name })
-	return c.Privileges.Has(database.MaySelect) && c.Ordered() && !masked && !named(m.Exclude) &&
-		(named(m.Include) || len(m.Include) == 0 && !looksSecret(c))
+	masked := slices.ContainsFunc(m.Declared.Masked, func(mask contract.MaskedField) bool { return mask.Name == c.Name || mask.Name == f.Name })
+	return c.Privileges.Has(database.MaySelect) && c.Ordered() && !masked && !named(m.Declared.Exclude) &&
+		(named(m.Declared.Include) || len(m.Declared.Include) == 0 && !looksSecret(c))
 }
 
 func anyNullable(columns []*database.Column) bool {
@@ -87,7 +87,7 @@ func joined(columns []*database.Column) string { return strings.Join(columnNames
 
 func (m *Model) declaredKey() *problem {
 	var columns []*database.Column
-	for _, name := range m.Model.Key {
+	for _, name := range m.Declared.Key {
 		f := m.columns[name]
 		if f == nil {
 			return fieldNotFound("key", name, m.Table, m.all)

@@ -9,21 +9,21 @@ import (
 // resolveLists finds the fields that searchFields, ordering and listDisplay name.
 func (m *Model) resolveLists() *problem {
 	m.Search, m.Ordering = nil, nil
-	for _, text := range m.SearchFields {
+	for _, text := range m.Declared.SearchFields {
 		s, p := m.searchField(text)
 		if p != nil {
 			return p
 		}
 		m.Search = append(m.Search, s)
 	}
-	if len(m.SearchFields) == 0 {
+	if len(m.Declared.SearchFields) == 0 {
 		for _, f := range m.Fields {
 			if f.Column.Kind == database.Text && !f.Masked {
 				m.Search = append(m.Search, SearchField{Text: f.Name, Op: database.TextContains, Field: f})
 			}
 		}
 	}
-	for _, text := range m.Model.Ordering {
+	for _, text := range m.Declared.Ordering {
 		name, descending := strings.CutPrefix(text, "-")
 		fields, p := m.orderFields(name)
 		if p != nil {
@@ -33,7 +33,7 @@ func (m *Model) resolveLists() *problem {
 			m.Ordering = append(m.Ordering, Order{f, descending})
 		}
 	}
-	for _, name := range m.ListDisplay {
+	for _, name := range m.Declared.ListDisplay {
 		if m.fields[name] == nil && name != m.KeyName {
 			return m.listProblem("listDisplay", name)
 		}

@@ -15,7 +15,7 @@ import (
 // fields that were renamed.
 func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 	renamed := map[*Field]bool{}
-	for _, o := range m.Overrides {
+	for _, o := range m.Declared.Overrides {
 		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name })
 		if o.Rename == "" || i < 0 || o.Rename == o.Name {
 			continue // overrideFields says that there is no such column

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +13,8 @@ import (
 // resolvePolicies finds the columns that row policies compare. A policy that cannot be understood withholds the model:
 // without it rows would be seen that are not to be.
 func (c *Catalog) resolvePolicies(m *Model) *problem {
-	for _, declared := range m.RowPolicies {
-		policy := &Policy{RowPolicy: declared}
+	for _, declared := range m.Declared.RowPolicies {
+		policy := &Policy{Declared: declared}
 		for _, filter := range declared.Filters {
 			f, p := c.policyFilter(m, fmt.Sprintf("rowPolicies %s", declared.Name), filter)
 			if p != nil {
@@ -66,8 +65,8 @@ func constantCondition(list string, column *database.Column, filter contract.Fil
 
 // attributeProblem says why a filter cannot take a token's attribute, which is one text.
 func attributeProblem(list string, f *PolicyFilter) *problem {
-	name := cmp.Or(f.Lookup, "exact")
-	offered := slices.DeleteFunc(slices.Clone(lookup.Of(f.Column)), func(name string) bool { return name == "in" || name == "range" || name == "isnull" })
+	name := lookup.Named(f.Lookup)
+	offered := lookup.WithAttribute(f.Column)
 	if !slices.Contains(offered, name) {
 		return notAllowed("%s: the filter of %s: lookup %s takes no tokenAttribute for a field of type %s; those that do are %s", list, f.Field, name, f.Column.Kind, strings.Join(offered, ", "))
 	}

@@ -32,7 +32,7 @@ func (m *Model) nameFields() *problem {
 		return true
 	}
 	chosen := map[*Field]bool{}
-	for _, o := range m.Overrides {
+	for _, o := range m.Declared.Overrides {
 		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name || relationName(f.Column.Name)+"_id" == o.Name })
 		if o.Relation == "" || i < 0 {
 			continue // that the column is not there, overrideFields says

@@ -13,17 +13,17 @@ import (
 // resolveTables finds each model's table. Where two models turn out to have the same one, the older keeps it.
 func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 	bySeniority := slices.Clone(c.models)
-	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.CompareAge(&b.Model) })
+	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.Declared.CompareAge(&b.Declared) })
 	c.registered = map[*database.Table]*Model{}
 	for _, m := range bySeniority {
-		table := findTable(schema, m.Schema, m.Model.Table)
+		table := findTable(schema, m.Declared.Schema, m.Declared.Table)
 		if table == nil {
-			m.withhold(problem{contract.ReasonTableNotFound, tableNotFound(schema, m.Schema, m.Model.Table)})
+			m.withhold(problem{contract.ReasonTableNotFound, tableNotFound(schema, m.Declared.Schema, m.Declared.Table)})
 			continue
 		}
 		if older := c.registered[table]; older != nil {
 			m.withhold(problem{contract.ReasonTableConflicted, fmt.Sprintf(
-				"table %s is model %s of MCPModelExposure %s, which is older", table, older.Name, older.Exposure)})
+				"table %s is model %s of MCPModelExposure %s, which is older", table, older.Name, older.Declared.Exposure)})
 			continue
 		}
 		c.registered[table] = m
@@ -44,7 +44,7 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 
 // onlyView leaves the model of the audit table the operations that view, as what an audit says must stay said.
 func (m *Model) onlyView(viewing []string) {
-	if len(m.Model.Actions) > 0 {
+	if len(m.Declared.Actions) > 0 {
 		m.withhold(*notAllowed("actions: %s is the audit table, which is read-only; remove them", m.Table))
 		return
 	}

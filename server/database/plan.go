@@ -89,11 +89,14 @@ type Order struct {
 // Condition is a predicate on the rows of a source. Columns in it are that source's, but inside Exists.
 type Condition interface{ condition() }
 
-// And is true where all are; an empty And is true.
+// And is true if all are; an empty And is true.
 type And []Condition
 
-// Or is true where any is; an empty Or is false.
+// Or is true if any is; an empty Or is false.
 type Or []Condition
+
+// Never is met by no row.
+var Never Condition = Or{}
 
 // Not is true where the condition is not true (false or unknown).
 type Not struct{ Condition Condition }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -21,55 +22,19 @@ const MaxInValues = 1000
 // Lookup makes the condition that a filter's value asks for. Its errors say what the value must be.
 type Lookup func(c *database.Column, value json.RawMessage) (database.Condition, error)
 
-// Names are the names of all lookups, in the order of docs/design/tools.md, "Filters".
-var Names = []string{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",
-	"gt", "gte", "lt", "lte", "in", "range", "isnull", "ne", "date", "year", "month", "day"}
-
-var lookups = map[string]Lookup{
-	"exact":       exact,
-	"iexact":      match(database.TextEquals, true),
-	"contains":    match(database.TextContains, false),
-	"icontains":   match(database.TextContains, true),
-	"startswith":  match(database.TextStartsWith, false),
-	"istartswith": match(database.TextStartsWith, true),
-	"endswith":    match(database.TextEndsWith, false),
-	"iendswith":   match(database.TextEndsWith, true),
-	"gt":          compare(database.Greater),
-	"gte":         compare(database.GreaterOrEqual),
-	"lt":          compare(database.Less),
-	"lte":         compare(database.LessOrEqual),
-	"in":          in,
-	"range":       between,
-	"isnull":      isNullLookup,
-	"ne":          notEqual,
-	"date":        wholeDate,
-	"year":        part(database.Year),
-	"month":       part(database.Month),
-	"day":         part(database.Day),
-}
-
 // Find returns the lookup of that name, or nil.
-func Find(name string) Lookup { return lookups[name] }
+func Find(name string) Lookup { return byName[name].condition }
 
 // Of returns the names of the lookups that a column has.
 func Of(c *database.Column) []string {
-	if c.Incomparable {
-		return []string{"isnull"}
-	}
-	switch c.Kind {
-	case database.JSON, database.Array:
-		return []string{"isnull"}
-	case database.Boolean, database.Bytes, database.Other:
-		if c.Ordered() {
-			break
+	has := groupsOf(c)
+	var names []string
+	for _, d := range definitions {
+		if has&d.group != 0 {
+			names = append(names, d.name)
 		}
-		return []string{"exact", "in", "isnull", "ne"}
-	case database.Text, database.Enum:
-		return Names[:16]
-	case database.Date, database.Timestamp, database.TimestampTZ:
-		return []string{"exact", "gt", "gte", "lt", "lte", "in", "range", "isnull", "ne", "date", "year", "month", "day"}
 	}
-	return []string{"exact", "gt", "gte", "lt", "lte", "in", "range", "isnull", "ne"}
+	return names
 }
 
 func exact(c *database.Column, value json.RawMessage) (database.Condition, error) {
@@ -107,7 +72,7 @@ func beyondAll(c *database.Column, op database.CompareOp, below bool) database.C
 	if op != database.Equal && below == (op == database.Greater || op == database.GreaterOrEqual) {
 		return database.Not{Condition: database.IsNull{Column: c}}
 	}
-	return database.Or{}
+	return database.Never
 }
 
 func match(op database.TextOp, fold bool) Lookup {
@@ -200,33 +165,15 @@ func part(which database.DatePart) Lookup {
 // they have in keys: value for most lookups, values for in and range. An integer that no column holds is an error here:
 // nobody means it.
 func FromText(c *database.Column, name, value string, values []string) (database.Condition, error) {
-	if name == "" {
-		name = "exact"
+	name = Named(name)
+	if offered := Of(c); !slices.Contains(offered, name) {
+		return nil, fmt.Errorf("lookup %s is not offered for a field of type %s; its lookups are %s", name, c.Kind, strings.Join(offered, ", "))
 	}
-	if !slices.Contains(Of(c), name) {
-		return nil, fmt.Errorf("lookup %s is not offered for a field of type %s; its lookups are %s", name, c.Kind, strings.Join(Of(c), ", "))
+	raw, err := byName[name].takes.json(c, value, values)
+	if err != nil {
+		return nil, err
 	}
-	switch name {
-	case "in", "range":
-		all := make([]json.RawMessage, len(values))
-		for i, text := range values {
-			if _, err := ParseText(c, text); err != nil {
-				return nil, fmt.Errorf("each value %w", err)
-			}
-			all[i] = textAsJSON(c, text)
-		}
-		list, _ := json.Marshal(all) // made of valid JSON: it cannot fail
-		return lookups[name](c, list)
-	case "isnull", "year", "month", "day":
-		return lookups[name](c, json.RawMessage(value))
-	case "exact", "ne", "gt", "gte", "lt", "lte":
-		if _, err := ParseText(c, value); err != nil {
-			return nil, err
-		}
-		return lookups[name](c, textAsJSON(c, value))
-	}
-	quoted, _ := json.Marshal(value) // a string: it cannot fail
-	return lookups[name](c, quoted)
+	return byName[name].condition(c, raw)
 }
 
 // textAsJSON writes a text as the JSON value that ParseValue takes for the column.
@@ -241,10 +188,4 @@ func textAsJSON(c *database.Column, text string) json.RawMessage {
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 // Excerpt is a piece of a caller's own value, short enough for a message.
-func Excerpt(raw []byte) string {
-	const most = 60
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
-}
+func Excerpt(raw []byte) string { return excerpt.Of(raw, 60) }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
@@ -69,7 +70,7 @@ func (x *exchange) closeResult(id []byte) (status int) {
 func (x *exchange) appendToolResult(id []byte, result tools.Result) {
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
-	x.out = appendString(x.out, result.Text)
+	x.out = jsontext.AppendDocument(x.out, result.Text)
 	x.out = append(x.out, "}]"...)
 	if result.IsError {
 		x.out = append(x.out, `,"isError":true`...)
@@ -84,7 +85,7 @@ func appendError(dst, id []byte, code int, message string, data []byte) []byte {
 	dst = append(dst, `,"error":{"code":`...)
 	dst = strconv.AppendInt(dst, int64(code), 10)
 	dst = append(dst, `,"message":`...)
-	dst = appendString(dst, []byte(message))
+	dst = jsontext.AppendString(dst, message)
 	if data != nil {
 		dst = append(dst, `,"data":`...)
 		dst = append(dst, data...)
@@ -95,6 +96,6 @@ func appendError(dst, id []byte, code int, message string, data []byte) []byte {
 // appendPlainError appends the error object of the simple form, and of everything that is refused before a form is known.
 func appendPlainError(dst []byte, message string) []byte {
 	dst = append(dst, `{"error":`...)
-	dst = appendString(dst, []byte(message))
+	dst = jsontext.AppendString(dst, message)
 	return append(dst, '}')
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -149,13 +148,5 @@ func (x *exchange) note(kind, name string, result tools.Result) {
 
 // quoted returns a name that a request sent, short enough for an error message.
 func quoted(name string) string {
-	const most = 100
-	if len(name) <= most {
-		return name
-	}
-	name = name[:most]
-	for !utf8.ValidString(name) {
-		name = name[:len(name)-1]
-	}
-	return strings.TrimSpace(name) + "…"
+	return excerpt.Of(name, 100)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -60,7 +61,7 @@ func NewHandler(options Options) *Handler {
 }
 
 func serverInfo(version string) []byte {
-	info := appendString([]byte(`{"name":"mcp-admin-server","version":`), []byte(version))
+	info := jsontext.AppendString([]byte(`{"name":"mcp-admin-server","version":`), version)
 	return append(info, '}')
 }
 

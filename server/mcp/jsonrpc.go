@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // The labels, in metrics, of what is none of the methods.
@@ -174,7 +176,7 @@ func (x *exchange) refuseVersion(id []byte) (status int) {
 	}
 	data := append([]byte(`{"supported":`), supportedVersionsJSON...)
 	data = append(data, `,"requested":`...)
-	data = append(appendString(data, []byte(quoted(x.protocol.requested))), '}')
+	data = append(jsontext.AppendString(data, quoted(x.protocol.requested)), '}')
 	x.out = appendError(x.out, id, codeUnsupportedVersion, "Unsupported protocol version", data)
 	return http.StatusBadRequest
 }

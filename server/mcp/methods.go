@@ -1,6 +1,10 @@
 package mcp
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+)
 
 // The methods, as requests name them.
 const (
@@ -63,7 +67,7 @@ func (x *exchange) initialize(id []byte, m *message) (status int) {
 	}
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"protocolVersion":`...)
-	x.out = appendString(x.out, []byte(negotiate(version)))
+	x.out = jsontext.AppendString(x.out, negotiate(version))
 	x.out = append(x.out, `,"serverInfo":`...)
 	x.out = append(x.out, x.handler.serverInfo...)
 	x.out = append(x.out, ',')
@@ -86,7 +90,7 @@ func (x *exchange) appendAbilities() {
 	x.out = append(x.out, `"capabilities":{"tools":{},"prompts":{},"resources":{}}`...)
 	if instructions := x.endpoint.Instructions(x.token); instructions != "" {
 		x.out = append(x.out, `,"instructions":`...)
-		x.out = appendString(x.out, []byte(instructions))
+		x.out = jsontext.AppendString(x.out, instructions)
 	}
 }
 
@@ -134,9 +138,9 @@ func (x *exchange) getPrompt(id []byte, m *message) (status int) {
 	}
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"description":`...)
-	x.out = appendString(x.out, []byte(prompt.Description))
+	x.out = jsontext.AppendString(x.out, prompt.Description)
 	x.out = append(x.out, `,"messages":[{"role":"user","content":{"type":"text","text":`...)
-	x.out = appendString(x.out, []byte(prompt.Text))
+	x.out = jsontext.AppendString(x.out, prompt.Text)
 	x.out = append(x.out, "}}]"...)
 	return x.closeResult(id)
 }
@@ -175,7 +179,7 @@ func (x *exchange) readResource(id []byte, m *message) (status int) {
 	x.out = append(x.out, `"contents":[{"uri":`...)
 	x.out = append(x.out, m.inside.uri...)
 	x.out = append(x.out, `,"mimeType":"application/json","text":`...)
-	x.out = appendString(x.out, result.Text)
+	x.out = jsontext.AppendDocument(x.out, result.Text)
 	x.out = append(x.out, "}]"...)
 	return x.closeResult(id)
 }

@@ -132,30 +132,6 @@ func TestScannerIsReused(t *testing.T) {
 	}
 }
 
-func TestAppendStringIsReadBack(t *testing.T) {
-	for _, text := range []string{"", "plain", `{"a":"b\\c"}`, "\x00\x1f\t\r\n\b", "é 値 😀", "\u2028</script>"} {
-		var back string
-		if err := json.Unmarshal(appendString(nil, []byte(text)), &back); err != nil || back != text {
-			t.Errorf("%q became %q (%v)", text, back, err)
-		}
-	}
-	// Every byte that needs an escape, at every place of a word, and next to any other.
-	for _, special := range []string{`"`, `\`, `""`, `"\`, "\n", "\x01\"", "\"\x1f", "é", "\x7f", "\u0080"} {
-		for before := range 18 {
-			for after := range 10 {
-				text := strings.Repeat("a", before) + special + strings.Repeat("!", after)
-				var back string
-				if err := json.Unmarshal(appendString(nil, []byte(text)), &back); err != nil || back != text {
-					t.Fatalf("%q became %q (%v)", text, back, err)
-				}
-			}
-		}
-	}
-	if got := string(appendString(nil, []byte("a\xffb"))); got != `"a`+"\uFFFD"+`b"` {
-		t.Errorf("a broken text became %q", got)
-	}
-}
-
 // oracle is what the scanner must agree with, made of encoding/json: slow, and of a different kind.
 func oracle(data []byte) bool {
 	if !json.Valid(data) || !utf8.Valid(data) {
@@ -257,16 +233,5 @@ func BenchmarkScan(b *testing.B) {
 		if err := s.scan(data, &into); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func BenchmarkAppendString(b *testing.B) {
-	row := `{"track_id":12,"name":"Breaking The Girl","unit_price":"0.99","composer":"Anthony Kiedis"},`
-	text := []byte(`{"count":100,"total_count":3503,"results":[` + strings.Repeat(row, 100) + `]}`)
-	var out []byte
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		out = appendString(out[:0], text)
 	}
 }

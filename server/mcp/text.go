@@ -2,9 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
-	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -98,69 +95,3 @@ func hexEscape(text []byte) (rune, bool) {
 
 func isHigh(r rune) bool { return 0xD800 <= r && r < 0xDC00 }
 func isLow(r rune) bool  { return 0xDC00 <= r && r < 0xE000 }
-
-const hexDigits = "0123456789abcdef"
-
-// appendString appends src as a JSON string. Bytes that are no UTF-8 become U+FFFD: a broken value in a database must
-// not make the whole answer undecodable.
-//
-// Nearly all that is written passes through here, and is JSON itself: no control characters, a quote every few bytes.
-// So eight bytes are copied at a time, up to the first that needs a backslash.
-func appendString(dst, src []byte) []byte {
-	if !utf8.Valid(src) {
-		src = bytes.ToValidUTF8(src, []byte("\uFFFD"))
-	}
-	const word = 8
-	escapes := bytes.Count(src, []byte{'"'}) + bytes.Count(src, []byte{'\\'})
-	dst = append(slices.Grow(dst, len(src)+escapes+2+word), '"')
-	room, n := dst[len(dst):cap(dst)], 0
-	for len(src) >= word {
-		x := binary.LittleEndian.Uint64(src)
-		binary.LittleEndian.PutUint64(room[n:], x)
-		special := specialBytes(x)
-		if special == 0 {
-			src, n = src[word:], n+word
-			continue
-		}
-		i := bits.TrailingZeros64(special) / 8
-		c := src[i]
-		if c < ' ' {
-			break
-		}
-		n += i
-		room[n], room[n+1] = '\\', c
-		src, n = src[i+1:], n+2
-	}
-	return append(appendEscaped(dst[:len(dst)+n], src), '"')
-}
-
-// specialBytes marks, by its highest bit, the first byte of x that does not stand for itself inside a JSON string; 0 is
-// none. The first byte is the lowest; marks above the first mean nothing.
-func specialBytes(x uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	control := (x - ones*' ') & ^x
-	quote := x ^ ones*'"'
-	backslash := x ^ ones*'\\'
-	return (control | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
-}
-
-// appendEscaped appends src, byte by byte, as it stands between the quotes of a JSON string.
-func appendEscaped(dst, src []byte) []byte {
-	for _, c := range src {
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c >= ' ':
-			dst = append(dst, c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
-		}
-	}
-	return dst
-}

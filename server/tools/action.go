@@ -15,7 +15,7 @@ import (
 var actionOperation = withArguments(operation{
 	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids",
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. ", m.Name, m.VerboseNamePlural) +
+		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. ", m.Name, m.Declared.VerboseNamePlural) +
 			"One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true."
 	},
 	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
@@ -26,7 +26,7 @@ var actionOperation = withArguments(operation{
 	argument[actionArguments]{name: "ids", into: func(a *actionArguments) any { return &a.ids }, required: always,
 		schema: func(m *catalog.Model) schema {
 			id := idSchema(m)
-			return schema{Type: types{"array"}, Items: &id, Description: fmt.Sprintf("ids of the rows, at most %d, each once", m.MaxBulkItems)}
+			return schema{Type: types{"array"}, Items: &id, Description: fmt.Sprintf("ids of the rows, at most %d, each once", m.Declared.MaxBulkItems)}
 		}},
 	argument[actionArguments]{name: "confirm", into: func(a *actionArguments) any { return &a.confirm }, help: "run it though it asks first"},
 	argument[actionArguments]{name: "confirmation_data", into: func(a *actionArguments) any { return &a.data },

@@ -27,8 +27,8 @@ func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 		return nil, invalid("ids must be an array of ids, not %s", lookup.Excerpt(raw))
 	case len(list) == 0:
 		return nil, invalid("ids must name at least one row")
-	case len(list) > m.MaxBulkItems:
-		return nil, invalid("ids: at most %d in one call, not %d; call again with the rest", m.MaxBulkItems, len(list))
+	case len(list) > m.Declared.MaxBulkItems:
+		return nil, invalid("ids: at most %d in one call, not %d; call again with the rest", m.Declared.MaxBulkItems, len(list))
 	}
 	ids := make([]askedID, len(list))
 	places := map[string]int{}
@@ -84,7 +84,7 @@ func anyOf(ids []askedID) database.Condition {
 			}
 		}
 		if in.Column == nil {
-			return database.Or{}
+			return database.Never
 		}
 		return in
 	}

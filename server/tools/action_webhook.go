@@ -35,7 +35,7 @@ const outcomeIntent = "intent"
 func (e *actionCall) runWebhook() ([]byte, error) {
 	declared := e.declared.Webhook
 	if declared.Problem != "" {
-		return nil, failf(CodeUnavailable, "%s is unavailable: its webhook is not set up; the status of MCPModelExposure %s says why", e.declared.Name, e.call.scope.Model().Exposure)
+		return nil, failf(CodeUnavailable, "%s is unavailable: its webhook is not set up; the status of MCPModelExposure %s says why", e.declared.Name, e.call.scope.Model().Declared.Exposure)
 	}
 	p, err := e.findRows(e.call.db, false)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 var autocompleteOperation = withArguments(operation{
 	name: "autocomplete", may: has(access.View), label: "view", hints: reads, offered: hasKey,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Find ids of %s by a piece of what they are called.", m.VerboseNamePlural)
+		return fmt.Sprintf("Find ids of %s by a piece of what they are called.", m.Declared.VerboseNamePlural)
 	},
 	advice: "ids by a piece of a row's name, to use in a foreign key",
 }, (*call).autocomplete,
@@ -52,7 +52,7 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.MaxPageSize)}
+	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
 	plan.MaxBytes, plan.MaxValue = c.settings.MaxResultBytes, maxListValue
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {

@@ -15,7 +15,7 @@ import (
 var bulkOperation = withArguments(operation{
 	name: "bulk", may: mayWrite, label: "change", hints: destroys, offered: canBulk, useful: canWrite, many: true, counted: "items",
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Write many %s in one transaction, with data as in create_%s.", m.VerboseNamePlural, m.Name)
+		return fmt.Sprintf("Write many %s in one transaction, with data as in create_%s.", m.Declared.VerboseNamePlural, m.Name)
 	},
 	advice: "many rows in one transaction; atomic: true makes it all or nothing",
 }, (*call).bulk,
@@ -41,7 +41,7 @@ func itemsSchema(m *catalog.Model) schema {
 	for _, name := range bulkOperations(m) {
 		forms = append(forms, name+" "+itemForms[name])
 	}
-	help := fmt.Sprintf("at most %d: %s", m.MaxBulkItems, strings.Join(forms, ", "))
+	help := fmt.Sprintf("at most %d: %s", m.Declared.MaxBulkItems, strings.Join(forms, ", "))
 	if m.Version != nil && m.UniqueKey {
 		help += "; update takes expected_version too"
 	}
@@ -323,8 +323,8 @@ func (c *call) readBulk(a *bulkArguments) (*bulkRun, error) {
 	if err := json.Unmarshal(a.items, &raw); err != nil || len(raw) == 0 {
 		return nil, invalid("items must be an array of at least one item")
 	}
-	if len(raw) > m.MaxBulkItems {
-		return nil, invalid("items: %d are too many; one call takes at most %d", len(raw), m.MaxBulkItems)
+	if len(raw) > m.Declared.MaxBulkItems {
+		return nil, invalid("items: %d are too many; one call takes at most %d", len(raw), m.Declared.MaxBulkItems)
 	}
 	b.items = make([]bulkItem, len(raw))
 	for i := range raw {

@@ -277,9 +277,9 @@ func (f *cascade) consequences() []consequence {
 
 func verboseName(m *catalog.Model, n int) string {
 	if n == 1 {
-		return m.VerboseName
+		return m.Declared.VerboseName
 	}
-	return m.VerboseNamePlural
+	return m.Declared.VerboseNamePlural
 }
 
 // count bounds what one deletion does.

@@ -241,7 +241,7 @@ func among(columns []*database.Column, rows []foundRow) database.Condition {
 func match(columns, theirs []*database.Column, rows []foundRow) database.Condition {
 	switch len(columns) {
 	case 0:
-		return database.Or{} // nothing tells which rows are meant
+		return database.Never // nothing tells which rows are meant
 	case 1:
 		in := database.In{Column: columns[0]}
 		for _, row := range rows {

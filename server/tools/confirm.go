@@ -116,7 +116,7 @@ func (e *actionCall) message(p *actionPlan) string {
 			given[d.Name] = plainText(raw)
 		}
 	}
-	text, err := e.declared.Question.Render(map[string]any{"count": len(p.rows), "model": m.VerboseName, "action": e.declared.Name, "parameters": given})
+	text, err := e.declared.Question.Render(map[string]any{"count": len(p.rows), "model": m.Declared.VerboseName, "action": e.declared.Name, "parameters": given})
 	if err != nil {
 		return standard // The question is asked all the same.
 	}

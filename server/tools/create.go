@@ -11,7 +11,7 @@ import (
 var createOperation = withArguments(operation{
 	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Add one %s. Fields that are left out get the database's default.", m.VerboseName)
+		return fmt.Sprintf("Add one %s. Fields that are left out get the database's default.", m.Declared.VerboseName)
 	},
 	advice: "try it with dry_run first; fields that are left out get the database's default",
 }, (*call).create,

@@ -11,7 +11,7 @@ import (
 var deleteOperation = withArguments(operation{
 	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Delete one %s, with what the database deletes along with it.", m.VerboseName)
+		return fmt.Sprintf("Delete one %s, with what the database deletes along with it.", m.Declared.VerboseName)
 	},
 	advice: "dry_run tells whether it would go through",
 }, (*call).delete,
@@ -60,7 +60,7 @@ func (c *call) delete(a *deleteArguments) ([]byte, error) {
 		if a.dryRun {
 			verb = "Would delete"
 		}
-		answer.Message = fmt.Sprintf("%s %s %s", verb, c.scope.Model().VerboseName, plainText(gone.rows[0].id())) + gone.consequences()
+		answer.Message = fmt.Sprintf("%s %s %s", verb, c.scope.Model().Declared.VerboseName, plainText(gone.rows[0].id())) + gone.consequences()
 	} else if !a.dryRun {
 		c.record.Changed = gone.affected()
 	}

@@ -159,9 +159,9 @@ func (d *deletion) journal(req *request, tx database.Tx) error {
 		}
 	}
 	m := d.scope.Model()
-	with := fmt.Sprintf("%d %s", len(d.rows), m.VerboseNamePlural)
+	with := fmt.Sprintf("%d %s", len(d.rows), m.Declared.VerboseNamePlural)
 	if len(d.rows) == 1 {
-		with = m.VerboseName + " " + d.rows[0].label()
+		with = m.Declared.VerboseName + " " + d.rows[0].label()
 	}
 	return d.cascade.journal("deleted with "+with, "changed by a deletion")
 }

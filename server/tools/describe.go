@@ -14,7 +14,7 @@ import (
 var describeOperation = withArguments(operation{
 	name: "describe", may: has(access.View), label: "view", hints: reads,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Describe %s: fields, relationships, and how lists are searched and ordered.", m.VerboseNamePlural)
+		return fmt.Sprintf("Describe %s: fields, relationships, and how lists are searched and ordered.", m.Declared.VerboseNamePlural)
 	},
 	advice: "fields, types and relationships: look here before you filter",
 }, (*call).describe)
@@ -76,7 +76,7 @@ func (c *call) describe(*noArguments) ([]byte, error) {
 func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	m := scope.Model()
 	d := &description{
-		ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
+		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
 		Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		AdminConfig: administrationOptions{
 			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
@@ -87,11 +87,11 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 		if isReadOnly(f) {
 			d.AdminConfig.ReadonlyFields = append(d.AdminConfig.ReadonlyFields, f.Name)
 		}
-		if len(m.ListDisplay) == 0 {
+		if len(m.Declared.ListDisplay) == 0 {
 			d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, f.Name)
 		}
 	}
-	for _, name := range m.ListDisplay {
+	for _, name := range m.Declared.ListDisplay {
 		if f := scope.Field(name); f != nil {
 			name = f.Name
 		}

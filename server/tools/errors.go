@@ -80,7 +80,7 @@ func modelWithheld(m *catalog.Model) error {
 	if m.Status.Reason == contract.ReasonSchemaUnknown {
 		return failf(CodeUnavailable, "%s is unavailable: the database has not answered yet; try again in a few seconds", m.Name)
 	}
-	return failf(CodeUnavailable, "%s is unavailable: its exposure does not fit the database; the status of MCPModelExposure %s says why", m.Name, m.Exposure)
+	return failf(CodeUnavailable, "%s is unavailable: its exposure does not fit the database; the status of MCPModelExposure %s says why", m.Name, m.Declared.Exposure)
 }
 
 // result turns what an operation returned into its answer.

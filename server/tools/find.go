@@ -47,8 +47,8 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 			continue
 		}
 		info := modelInfo{
-			ModelName: m.Name, VerboseName: m.VerboseName, VerboseNamePlural: m.VerboseNamePlural, AppLabel: m.Module,
-			Description: describeModel(m), ToolsExposed: m.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
+			ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
+			Description: describeModel(m), ToolsExposed: m.Declared.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
 		}
 		for _, op := range offeredTo(c.catalog, c.token, m) {
 			info.Operations = append(info.Operations, op.name)
@@ -61,7 +61,7 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 
 func mentions(m *catalog.Model, query string) bool {
 	query = strings.ToLower(strings.TrimSpace(query))
-	for _, text := range []string{m.Name, m.VerboseName, m.VerboseNamePlural, describeModel(m)} {
+	for _, text := range []string{m.Name, m.Declared.VerboseName, m.Declared.VerboseNamePlural, describeModel(m)} {
 		if strings.Contains(strings.ToLower(text), query) {
 			return true
 		}
@@ -71,8 +71,8 @@ func mentions(m *catalog.Model, query string) bool {
 
 // describeModel is the exposure's description, or else the table's comment.
 func describeModel(m *catalog.Model) string {
-	if m.Description == "" {
+	if m.Declared.Description == "" {
 		return m.Table.Comment
 	}
-	return m.Description
+	return m.Declared.Description
 }

@@ -10,7 +10,7 @@ import (
 
 var getOperation = withArguments(operation{
 	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey,
-	description: func(m *catalog.Model) string { return fmt.Sprintf("Get one %s by its id.", m.VerboseName) },
+	description: func(m *catalog.Model) string { return fmt.Sprintf("Get one %s by its id.", m.Declared.VerboseName) },
 	advice:      "one row by its id, as list rows show it",
 }, (*call).get,
 	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},

@@ -14,7 +14,7 @@ import (
 var historyOperation = withArguments(operation{
 	name: "history", may: has(access.View), label: "view", hints: reads, offered: hasHistory,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Get what changed one %s through this endpoint: when, by which token, which values; newest first.", m.VerboseName)
+		return fmt.Sprintf("Get what changed one %s through this endpoint: when, by which token, which values; newest first.", m.Declared.VerboseName)
 	},
 	advice: "who changed a row, when and how",
 }, (*call).history,
@@ -71,7 +71,7 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := j.read(first, min(a.limit.or(historyLimit), m.MaxPageSize), a.offset.or(0))
+	entries, err := j.read(first, min(a.limit.or(historyLimit), m.Declared.MaxPageSize), a.offset.or(0))
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func (req *request) readInline(item *inlineItem, raw json.RawMessage, creates bo
 		return err
 	}
 	if creates && id != nil {
-		return oneViolation(idName, "cannot be given: no %s belongs to a row that is yet to be added; leave id out", item.scope.Model().VerboseName)
+		return oneViolation(idName, "cannot be given: no %s belongs to a row that is yet to be added; leave id out", item.scope.Model().Declared.VerboseName)
 	}
 	if id != nil {
 		if item.where, err = keyEquals(item.scope.Model(), id); err != nil {
@@ -221,7 +221,7 @@ func (w *write) writeInlines(items inlineItems, values []database.Value) (*inlin
 		}
 		if err := w.writeInline(item, parent, changes); err != nil {
 			if isNotFound(err) {
-				err = oneViolation(idName, "no such %s belongs to this %s", item.scope.Model().VerboseName, w.req.scope.Model().VerboseName)
+				err = oneViolation(idName, "no such %s belongs to this %s", item.scope.Model().Declared.VerboseName, w.req.scope.Model().Declared.VerboseName)
 			}
 			return nil, prefixed(item.place, err)
 		}

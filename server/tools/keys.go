@@ -79,7 +79,7 @@ func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error
 }
 
 // equals is the lookup exact.
-var equals = lookup.Find("exact")
+var equals = lookup.Find(lookup.Exact)
 
 // equalsText is equals of a value's text, as it stands in a part of a key.
 func equalsText(c *database.Column, text string) (database.Condition, error) {

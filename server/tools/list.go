@@ -14,12 +14,12 @@ import (
 var listOperation = withArguments(operation{
 	name: "list", may: has(access.View), label: "view", hints: reads,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("List %s.%s Fields: %s.", m.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
+		return fmt.Sprintf("List %s.%s Fields: %s.", m.Declared.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
 	},
 	advice: "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list,
 	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit },
-		schema: func(m *catalog.Model) schema { return limitSchema(m, m.DefaultPageSize) }},
+		schema: func(m *catalog.Model) schema { return limitSchema(m, m.Declared.DefaultPageSize) }},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
 	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor },
 		offered: func(m *catalog.Model) bool { return m.UniqueKey },
@@ -94,16 +94,16 @@ func planList(scope access.Scope, a *listArguments) (*database.Select, error) {
 // planPage begins the plan of a page of a scope's rows.
 func planPage(scope access.Scope, limit, offset count) *database.Select {
 	m := scope.Model()
-	return &database.Select{From: scope.Source(), Limit: min(limit.or(m.DefaultPageSize), m.MaxPageSize), Offset: offset.or(0), More: true}
+	return &database.Select{From: scope.Source(), Limit: min(limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize), Offset: offset.or(0), More: true}
 }
 
-// planOrder reads order_by, or takes the model's ordering where it is empty. The key is appended in the last column's
+// planOrder reads order_by, or takes the model's ordering if it is empty. The key is appended in the last column's
 // direction, so that pages never overlap.
 func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 	m := scope.Model()
 	order := make([]database.Order, 0, len(names)+len(m.Ordering)+len(m.Key))
 	add := func(f *catalog.Field, descending bool) {
-		if !slices.ContainsFunc(order, func(o database.Order) bool { return o.Column == f.Column }) {
+		if !ordersBy(order, f.Column) {
 			order = append(order, database.Order{Column: f.Column, Descending: descending})
 		}
 	}
@@ -132,7 +132,46 @@ func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 	for _, f := range m.Key {
 		add(f, descending)
 	}
+	if !m.UniqueKey {
+		order = appendAll(order, scope)
+	}
 	return order, nil
+}
+
+// appendAll appends what else tells rows apart if no key does: every field that the token may order by, and then the
+// engine's own name of a row. Rows that are equal in all of this look equal to the token, too, or isDistinct says that they
+// may not.
+func appendAll(order []database.Order, scope access.Scope) []database.Order {
+	for _, f := range scope.Fields() {
+		if f.Column.Ordered() && !f.Masked && !ordersBy(order, f.Column) {
+			order = append(order, database.Order{Column: f.Column})
+		}
+	}
+	if row := scope.Model().Table.RowID; row != nil && !ordersBy(order, row) {
+		order = append(order, database.Order{Column: row})
+	}
+	return order
+}
+
+func ordersBy(order []database.Order, c *database.Column) bool {
+	return slices.ContainsFunc(order, func(o database.Order) bool { return o.Column == c })
+}
+
+// isDistinct reports whether rows that differ in what the token sees are never equal in an order that planOrder made: if
+// so, pages by offset show each row once.
+func isDistinct(scope access.Scope, order []database.Order) bool {
+	m := scope.Model()
+	if m.UniqueKey || m.Table.RowID != nil && ordersBy(order, m.Table.RowID) {
+		return true
+	}
+	return !slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool {
+		return !ordersBy(order, f.Column) || looksAlike(f.Column)
+	})
+}
+
+// looksAlike reports whether values of a column that differ may be equal in its order.
+func looksAlike(c *database.Column) bool {
+	return c.Loose || c.LooseCollation || c.Kind == database.Decimal && c.Scale < 0
 }
 
 func orderColumns(order []database.Order) []*database.Column {

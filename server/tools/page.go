@@ -52,7 +52,8 @@ func (c *call) answerPage(opening string, scope access.Scope, plan *database.Sel
 	return append(out, '}'), nil
 }
 
-// pageNotice says what of the rows is not on the page for its size, and how to get it; "" where that is nothing.
+// pageNotice says what of the rows is not on the page for its size, and how to get it, and if the pages are not certain to
+// have each row once; "" if there is nothing to say.
 func pageNotice(scope access.Scope, plan *database.Select, page database.Page, cursor string) string {
 	var notices []string
 	if page.Cut {
@@ -72,6 +73,9 @@ func pageNotice(scope access.Scope, plan *database.Select, page database.Page, c
 			notice += fmt.Sprintf("; get_%s shows up to %d", m.Name, maxOneValue)
 		}
 		notices = append(notices, notice)
+	}
+	if (page.More || plan.Offset > 0) && !isDistinct(scope, plan.Order) {
+		notices = append(notices, "nothing tells these rows apart for certain, so that a row may be missing, or be there twice, in pages by offset: narrow the filters until one page has all rows")
 	}
 	return strings.Join(notices, ". ")
 }

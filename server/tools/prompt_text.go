@@ -64,7 +64,7 @@ func (set *Set) explainModels(token *access.Token) string {
 			break
 		}
 		m := scope.Model()
-		t.line("- %s (%s):%s Tools: %s", m.Name, m.VerboseNamePlural, sentence(describeModel(m)), toolNames(offeredTo(set.catalog, token, m), m))
+		t.line("- %s (%s):%s Tools: %s", m.Name, m.Declared.VerboseNamePlural, sentence(describeModel(m)), toolNames(offeredTo(set.catalog, token, m), m))
 	}
 	m := scopes[0].Model()
 	t.line("")
@@ -111,7 +111,7 @@ func toolNames(ops []*operation, m *catalog.Model) string {
 func (set *Set) explainModel(scope access.Scope, ops []*operation) string {
 	var t promptText
 	m, d := scope.Model(), descriptionOf(set.catalog, scope)
-	t.line("Understand the model %s (%s).%s", m.Name, m.VerboseNamePlural, sentence(describeModel(m)))
+	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, sentence(describeModel(m)))
 	t.fields(d)
 	if len(d.Relationships) > 0 {
 		t.line("Relationships, which filters follow as relation__field:")

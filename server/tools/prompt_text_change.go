@@ -26,9 +26,9 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 		}
 	}
 	if len(changing) == 0 {
-		t.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.VerboseNamePlural)
+		t.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.Declared.VerboseNamePlural)
 	} else {
-		t.line("Change %s safely. Look first, with:", m.VerboseNamePlural)
+		t.line("Change %s safely. Look first, with:", m.Declared.VerboseNamePlural)
 	}
 	for _, op := range reading {
 		t.tool(op, m)
@@ -79,7 +79,7 @@ func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 			continue
 		}
 		data := exampleData(in.Model, purpose{creates: true, parent: in.Relation.Theirs})
-		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.VerboseNamePlural, in.Max, m.VerboseName)
+		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.Declared.VerboseNamePlural, in.Max, m.Declared.VerboseName)
 		if offers(ops, "create") && child.Has(access.Add) {
 			t.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
 		}
@@ -145,7 +145,7 @@ func (set *Set) explainBulk(token *access.Token) string {
 			}
 		}
 		if i < mostModels {
-			models.line("- %s: %s", m.VerboseNamePlural, toolNames(ops, m))
+			models.line("- %s: %s", m.Declared.VerboseNamePlural, toolNames(ops, m))
 		}
 	}
 	if more := len(scopes) - mostModels; more > 0 {
@@ -167,7 +167,7 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) 
 	scope := scopes[i]
 	m := scope.Model()
 	t.line("")
-	t.line("Bulk, with %s as the example; at most %d items in one call:", m.Name, m.MaxBulkItems)
+	t.line("Bulk, with %s as the example; at most %d items in one call:", m.Name, m.Declared.MaxBulkItems)
 	for _, each := range []struct {
 		operation string
 		verb      access.Verbs

@@ -212,7 +212,7 @@ func stillVisible(references []reference) database.And {
 func noSuch(scope access.Scope, columns []*database.Column) string {
 	for _, r := range scope.Relations() {
 		if !r.Many && slices.Equal(r.Ours, columns) {
-			return "no such " + r.Target.VerboseName
+			return "no such " + r.Target.Declared.VerboseName
 		}
 	}
 	return noSuchRow

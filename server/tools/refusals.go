@@ -52,7 +52,7 @@ func violationOf(scope *access.Scope, v *database.Violation) *toolError {
 		return &toolError{Code: CodeProtected, Message: "other records refer to it; delete or change those first"}
 	case scope == nil:
 		all.add(allFields, "%s", ruleBroken(v, nil, ""))
-	case v.Message != "" && scope.Model().DatabaseMessages:
+	case v.Message != "" && scope.Model().Declared.DatabaseMessages:
 		all.add(allFields, "%s", excerpt(v.Message))
 	case v.Table != nil && v.Table != scope.Model().Table:
 		all.add(allFields, "%s", brokenElsewhere(*scope, v))
@@ -138,7 +138,7 @@ func brokenElsewhere(scope access.Scope, v *database.Violation) string {
 	record := "another record"
 	if m := scope.Model().Catalog().ModelOf(v.Table); m != nil {
 		if other := scope.Of(m); other.Has(access.View) && !other.Limited() {
-			record = "a " + m.VerboseName
+			record = "a " + m.Declared.VerboseName
 			for i, f := range fieldsOf(other, v.Columns) {
 				record += [...]string{" in its field ", ", "}[min(i, 1)] + f.Name
 			}

@@ -13,7 +13,7 @@ import (
 var relatedOperation = withArguments(operation{
 	name: "related", may: has(access.View), label: "view", hints: reads, offered: hasRelations, useful: canFollow,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.VerboseName, m.Name)
+		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.Declared.VerboseName, m.Name)
 	},
 	advice: "the rows that a relation of one row leads to",
 }, (*call).related,
@@ -57,7 +57,7 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	opening := `{"relation":` + string(appendJSON(nil, a.relation)) + `,"type":`
 	condition, any := k.related(relation)
 	if !any {
-		condition = database.Or{} // which no row meets
+		condition = database.Never
 	}
 	plan.Where = condition
 	if relation.Many {

@@ -50,7 +50,7 @@ var templates, _ = json.Marshal([]template{
 func encodeResources(c *catalog.Catalog) [][]byte {
 	pieces := make([][]byte, len(c.Models()))
 	for _, m := range c.Models() {
-		if m.Expose && m.Served() {
+		if m.Declared.Expose && m.Served() {
 			pieces[m.Index] = encodeResource(m)
 		}
 	}
@@ -59,8 +59,8 @@ func encodeResources(c *catalog.Catalog) [][]byte {
 
 func encodeResource(m *catalog.Model) []byte {
 	entries, err := json.Marshal([]resource{
-		{schemaScheme + m.Name + "/schema", m.Name + " schema", "The fields, relationships and administration options of " + m.VerboseNamePlural + ".", MimeType},
-		{dataScheme + m.Name + "/", m.Name + " rows", "The first 50 " + m.VerboseNamePlural + ".", MimeType},
+		{schemaScheme + m.Name + "/schema", m.Name + " schema", "The fields, relationships and administration options of " + m.Declared.VerboseNamePlural + ".", MimeType},
+		{dataScheme + m.Name + "/", m.Name + " rows", "The first 50 " + m.Declared.VerboseNamePlural + ".", MimeType},
 	})
 	if err != nil {
 		panic(err) // strings: it cannot fail

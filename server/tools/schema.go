@@ -63,7 +63,7 @@ func versionSchema(m *catalog.Model) schema {
 // limitSchema is the schema of the argument limit of an operation on a model's rows, and how many rows it answers with
 // if the call does not say. A larger number than the maximum is no error.
 func limitSchema(m *catalog.Model, absent int) schema {
-	return schema{Type: types{"integer"}, Minimum: new(int), Description: fmt.Sprintf("%d without it, at most %d", min(absent, m.MaxPageSize), m.MaxPageSize)}
+	return schema{Type: types{"integer"}, Minimum: new(int), Description: fmt.Sprintf("%d without it, at most %d", min(absent, m.Declared.MaxPageSize), m.Declared.MaxPageSize)}
 }
 
 // dataSchema is the closed object of the fields that can be set, on a row that is added or on one that is there.

@@ -74,8 +74,8 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 func encodeTools(c *catalog.Catalog) toolList {
 	p := toolList{models: make([][]toolPiece, len(c.Models())), findModels: encodeTool(findModelsOperation.define(nil))}
 	for _, m := range c.Models() {
-		p.exposed = p.exposed || m.Expose
-		if !m.Expose || !m.Served() {
+		p.exposed = p.exposed || m.Declared.Expose
+		if !m.Declared.Expose || !m.Served() {
 			continue
 		}
 		for _, op := range operations {

@@ -27,7 +27,7 @@ func planTotal(scope access.Scope, asked string, where database.Condition) (data
 	default:
 		return 0, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, asked)
 	}
-	switch scope.Model().TotalCount {
+	switch scope.Model().Declared.TotalCount {
 	case contract.TotalExact:
 		return database.TotalExact, nil
 	case contract.TotalCapped:

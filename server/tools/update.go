@@ -11,7 +11,7 @@ import (
 var updateOperation = withArguments(operation{
 	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Change one %s: data holds only the fields to change.", m.VerboseName)
+		return fmt.Sprintf("Change one %s: data holds only the fields to change.", m.Declared.VerboseName)
 	},
 	advice: "data holds only the fields to change",
 }, (*call).update,

@@ -92,7 +92,7 @@ func (w *write) lockedRow(scope access.Scope, where database.Condition) (json.Ra
 	if _, _, err := w.req.readRow(w.tx, scope, where, false); err != nil {
 		return nil, err
 	}
-	return nil, failf(CodePermissionDenied, "the database shows this %s to the endpoint's user, but its row-level security does not let that user change it", scope.Model().VerboseName)
+	return nil, failf(CodePermissionDenied, "the database shows this %s to the endpoint's user, but its row-level security does not let that user change it", scope.Model().Declared.VerboseName)
 }
 
 // written is a row after a write, with its values of the columns that were asked for.
@@ -238,7 +238,7 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 	if err := w.req.journal(w.tx, change{row: changed.row, action: "update", message: changeSummary(before, changed.row), before: before, after: changed.row}); err != nil {
 		return written{}, err
 	}
-	return changed, followers.journal("changed with " + m.VerboseName + " " + before.label())
+	return changed, followers.journal("changed with " + m.Declared.VerboseName + " " + before.label())
 }
 
 // stillMeets is nil if the row, which an update did not match, still meets the update's conditions: then the database itself

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
@@ -52,5 +53,22 @@ func TestTheAPIHasTheServersOperations(t *testing.T) {
 	exposure.Spec.Operations = []v1alpha1.Operation{"none"}
 	if told := v1alpha1.ValidateMCPModelExposure(exposure).ToAggregate(); !strings.Contains(told.Error(), refused.Error()) {
 		t.Errorf("validation says %q, without %q", told, refused)
+	}
+}
+
+// So do the lookups of filters.
+func TestTheAPIHasTheServersLookups(t *testing.T) {
+	file, err := os.ReadFile(root + "/api/v1alpha1/filter_types.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if enum := "// +kubebuilder:validation:Enum=" + strings.Join(lookup.Names, ";") + "\ntype Lookup string\n"; !strings.Contains(string(file), enum) {
+		t.Errorf("the API has not the enum %s", enum)
+	}
+	refused := field.NotSupported(field.NewPath("lookup"), v1alpha1.Lookup("none"), lookup.Names)
+	exposure := &v1alpha1.MCPModelExposure{}
+	exposure.Spec.RowPolicies = []v1alpha1.RowPolicy{{Filters: []v1alpha1.FieldFilter{{Field: "id", Lookup: "none"}}}}
+	if told := v1alpha1.ValidateMCPModelExposure(exposure).ToAggregate(); !strings.Contains(told.Error(), refused.Detail) {
+		t.Errorf("validation says %q, without %q", told, refused.Detail)
 	}
 }

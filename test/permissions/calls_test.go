@@ -22,6 +22,9 @@ func (g *game) idIn(table string) any {
 	return pick(g.random, append(ids, "3,3")...)
 }
 
+// code is an owner's, or none's.
+func (g *game) code() string { return fmt.Sprint("k", 1+g.random.IntN(9)) }
+
 // field is a column's name, hidden or not.
 func (g *game) field(table string) string {
 	all := tables[table]
@@ -39,21 +42,38 @@ func (g *game) values(table string, some bool) map[string]any {
 		case c.key && some && chance(g.random, 90):
 		case c.key && c.refers == "":
 			values[c.name] = pick(g.random, g.id(), 10+g.random.IntN(1000)) // of a row that is gone, perhaps
-		case c.refers != "":
+		case c.refers != "" || c.name == "item_id" || c.name == "number":
 			values[c.name] = g.id()
-		case c.name == "region":
-			values["region"] = pick(g.random, regions...)
-		case chance(g.random, 70):
+		case strings.HasSuffix(c.name, "region"):
+			values[c.name] = pick(g.random, regions...)
+			if chance(g.random, 5) {
+				values[c.name] = "nowhere"
+			}
+		case strings.Contains(c.name, "code"):
+			values[c.name] = g.code()
+		case c.canary && chance(g.random, 70):
 			values[c.name] = g.canary()
 		}
 	}
 	return values
 }
 
+// linkTo is what the action link sets.
+func (g *game) linkTo(table string) any {
+	switch linked[table] {
+	case "number":
+		return g.id()
+	case "home_region":
+		return pick(g.random, regions...)
+	}
+	return g.code()
+}
+
 // request makes up a call; method is "write" where it may change something.
 func (g *game) request(by int) (method, body string) {
 	table := pick(g.random, tableNames...)
-	relation := pick(g.random, "item", "owner", "boss", "part_by_item", "seat_by_item", "item_by_owner", "owner_by_boss")
+	relation := pick(g.random, "item", "owner", "boss", "part_by_item", "seat_by_item", "item_by_owner", "owner_by_boss",
+		"code", "seat", "badge_by_code", "ticket_by_code", "pledge_by_code", "lease_by_owner", "booking_by_seat", "vault_by_pledge", "tag_by_item")
 	arguments := map[string]any{}
 	method = "read"
 	tool := pick(g.random, "list", "list", "list", "get", "get", "related", "autocomplete", "describe", "actions", "history",
@@ -143,7 +163,10 @@ func (g *game) request(by int) (method, body string) {
 		arguments["items"] = items
 	case "action":
 		method = "write"
-		arguments["action"] = pick(g.random, "stamp", "wipe", "delete_selected")
+		arguments["action"] = pick(g.random, "stamp", "wipe", "link", "delete_selected")
+		if arguments["action"] == "link" {
+			arguments["confirmation_data"] = map[string]any{"to": g.linkTo(table)}
+		}
 		arguments["ids"], arguments["confirm"] = []any{g.idIn(table), g.idIn(table)}, chance(g.random, 60)
 	case "resource":
 		uri := pick(g.random, "data://"+table+"/", fmt.Sprintf("data://%s/%v", table, g.idIn(table)), "models://"+table+"/schema")

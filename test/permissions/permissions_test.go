@@ -2,7 +2,6 @@ package permissions
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -39,15 +38,15 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 			rounds /= 6 // the rules are the same; the statements are not
 		}
 		t.Run(engine.Name, func(t *testing.T) {
-			database, plain := engine.Open(t, script)
+			s := open(t, engine)
 			random := rand.New(rand.NewPCG(seed, 1))
-			first := newWorld(random)
-			endpoint := harness.Serve(t, database, slices.Clone(first.models), first.tokens, func(c *contract.Config) { c.Endpoint.Audit = &contract.AuditTable{Name: journal} })
+			endpoint := harness.Serve(t, s.Database, nil, nil, func(c *contract.Config) { c.Endpoint.Audit = &contract.AuditTable{Name: journal} })
 			for i := range rounds {
-				w := newWorld(random)
-				endpoint.Apply(func(c *contract.Config) { c.Models, c.Tokens = slices.Clone(w.models), w.tokens })
-				g := &game{T: t, world: w, endpoint: endpoint, plain: plain, where: fmt.Sprintf("MCP_TEST_SEED=%d, world %d", seed, i)}
+				w := newWorld(random, s.users)
+				endpoint.Apply(func(c *contract.Config) { w.configure(c, s.outside) })
+				g := &game{T: t, world: w, endpoint: endpoint, store: s, where: fmt.Sprintf("MCP_TEST_SEED=%d, world %d", seed, i)}
 				g.fill()
+				g.compareStatus()
 				for range callsInWorld {
 					g.play()
 				}
@@ -69,7 +68,7 @@ type game struct {
 	*testing.T
 	*world
 	endpoint *harness.Endpoint
-	plain    *sql.DB
+	store    *store
 	// now is what the tables hold, past where each text stands or once stood.
 	now  data
 	past map[string][]place
@@ -99,7 +98,7 @@ func (g *game) canary() string {
 // fill makes the tables anew, in one transaction: a file is slow to commit.
 func (g *game) fill() {
 	g.Helper()
-	tx, err := g.plain.BeginTx(context.Background(), nil)
+	tx, err := g.store.BeginTx(context.Background(), nil)
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -109,30 +108,78 @@ func (g *game) fill() {
 			g.Fatalf("%s: %v", format, err)
 		}
 	}
-	for _, table := range []string{"seat", "part", "item", "owner", journal} {
+	if g.store.outside != "" {
+		exec("delete from %s", g.store.outside)
+	}
+	for _, table := range slices.Backward(byDependence) {
 		exec("delete from %s", table)
 	}
-	for _, table := range []string{"owner", "item", "part", "seat"} {
+	exec("delete from %s", journal)
+	all := data{}
+	for _, table := range byDependence {
+		all[table] = map[string]row{}
 		for id := 1; id <= 6; id++ {
-			reference := fmt.Sprint(1 + g.random.IntN(6))
-			texts := fmt.Sprintf("'%s', '%s', '%s'", g.canary(), pick(g.random, regions...), g.canary())
-			switch {
-			case table == "seat":
-				exec("insert into seat values (%s, %d, %s)", reference, id, texts)
-				continue
-			case table == "owner" && id == 1:
-				reference = "null"
-			case table == "owner":
-				reference = fmt.Sprint(1 + g.random.IntN(id-1))
+			r := g.newRow(table, id, all)
+			all[table][fmt.Sprint(id)] = r
+			var values []string
+			for _, c := range tables[table] {
+				value := "null"
+				if r[c.name] != "" {
+					value = "'" + r[c.name] + "'"
+				}
+				values = append(values, value)
 			}
-			exec("insert into %s values (%d, %s, %s)", table, id, texts, reference)
+			exec("insert into %s values (%s)", table, strings.Join(values, ", "))
 		}
+	}
+	for id := 1; id <= 3 && g.store.outside != ""; id++ {
+		exec("insert into %s values (%d, '%s', %d)", g.store.outside, id, g.canary(), 1+g.random.IntN(6))
 	}
 	if err := tx.Commit(); err != nil {
 		g.Fatal(err)
 	}
-	g.now, g.past = read(g.T, g.plain), map[string][]place{}
+	g.now, g.past = g.store.read(g.T), map[string][]place{}
 	g.remember()
+}
+
+// newRow makes up a row; its foreign keys lead to rows that are there.
+func (g *game) newRow(table string, id int, all data) row {
+	r := row{}
+	for _, c := range tables[table] {
+		switch {
+		case c.key && c.refers == "":
+			r[c.name] = fmt.Sprint(id)
+		case c.canary:
+			r[c.name] = g.canary()
+		case c.name == "region":
+			r[c.name] = pick(g.random, regions...)
+		case c.name == "code":
+			r[c.name] = fmt.Sprint("k", id)
+		}
+	}
+	for _, to := range references[table] {
+		target := all[to.table][fmt.Sprint(1+g.random.IntN(6))]
+		if table == "pledge" {
+			target = all[to.table]["6"] // what restricts leaves the others free
+		}
+		for i, name := range to.columns {
+			r[name] = target[to.to[i]]
+		}
+		if len(to.columns) > 1 && chance(g.random, 30) {
+			r[pick(g.random, to.columns...)] = "" // a key that is given in part leads nowhere
+		}
+	}
+	return r
+}
+
+// compareStatus sees to it that the oracle and the server withhold the same models.
+func (g *game) compareStatus() {
+	g.Helper()
+	for _, m := range g.endpoint.Status().Models {
+		if m.Served() == withheld(g.model(m.Name)) {
+			g.Errorf("%s: %s: served is %v: %s %s", g.where, m.Name, m.Served(), m.Reason, m.Message)
+		}
+	}
 }
 
 // remember notes where each text stands.
@@ -152,8 +199,11 @@ func (g *game) remember() {
 // sees.
 func (g *game) mayRecall(t contract.Token, text string, all data) bool {
 	return slices.ContainsFunc(g.past[text], func(at place) bool {
+		if at.table == "guest" {
+			return false
+		}
 		m, r := g.model(at.table), all[at.table][at.id]
-		return r != nil && shows(t, m, r, at.column, all)
+		return r != nil && g.shows(t, m, r, at.column, all)
 	})
 }
 
@@ -194,7 +244,7 @@ func (g *game) play() {
 	shown := g.canaries(token, before)
 	g.keep(answer)
 	if method == "write" {
-		g.now = read(g.T, g.plain)
+		g.now = g.store.read(g.T)
 		g.judge(i, body, before)
 		g.remember()
 		for text, may := range g.canaries(token, g.now) { // what was written may be shown
@@ -242,8 +292,16 @@ func (g *game) judge(by int, body string, before data) {
 	}
 	// One call may write many rows, and what another of them became may be what takes a row out of sight.
 	sees := func(m contract.Model, r row) bool { return seesRow(token, m, r, g.now) || seesRow(token, m, r, before) }
-	pointsBeyond := func(c column, r row) bool {
-		return c.refers != "" && r[c.name] != "" && !sees(g.model(c.refers), g.now[c.refers][r[c.name]])
+	pointsBeyond := func(table, column string, r row) bool {
+		return slices.ContainsFunc(references[table], func(to reference) bool {
+			_, target := g.now.target(to, r)
+			return (column == "" || slices.Contains(to.columns, column)) && target != nil && !sees(g.model(to.table), target)
+		})
+	}
+	for id := range before["guest"] {
+		if g.now["guest"][id] == nil && g.refusesGuest {
+			wrong("guest %s is gone", id)
+		}
 	}
 	for _, table := range tableNames {
 		m := g.model(table)
@@ -252,7 +310,7 @@ func (g *game) judge(by int, body string, before data) {
 			if !there {
 				changed = true
 				direct := table == target || tool == "update" // what goes along is the database's doing
-				if !may(token, m, "delete") || !seesRow(token, m, old, before) || direct && !offers(m, "delete") {
+				if !may(token, m, "delete") || !seesRow(token, m, old, before) || direct && !offers(m, "delete") || table == "vault" && tool == "delete" && target != "vault" && g.users {
 					wrong("%s %s is gone", table, id)
 				}
 				continue
@@ -264,21 +322,25 @@ func (g *game) judge(by int, body string, before data) {
 				changed = true
 				byAction := c.name == "note" && (now["note"] == "stamped" && (may(token, m, "change") || named(token, m, "stamp")) && may(token, m, "view") ||
 					now["note"] == "wiped" && named(token, m, "wipe") && may(token, m, "view"))
-				setNull := c.refers != "" && now[c.name] == "" && g.now[c.refers][old[c.name]] == nil
+				byLink := tool == "action" && table == target && c.name == linked[table] && (may(token, m, "change") || named(token, m, "link")) && may(token, m, "view")
 				switch {
 				case !seesRow(token, m, old, before):
 					wrong("%s %s, which is out of sight, has another %s", table, id, c.name)
 				case byAction:
+				case byLink:
+					if pointsBeyond(table, c.name, now) {
+						wrong("%s %s was linked to a row that is out of sight", table, id)
+					}
 				case !may(token, m, "change"):
 					wrong("%s %s has another %s", table, id, c.name)
-				case setNull: // as the database does by itself
+				case g.followed(table, c.name, old, now, before): // as the database does by itself
 				case !offers(m, "update"):
 					wrong("%s %s has another %s, and update is not offered", table, id, c.name)
 				case readOnly(m, c.name):
 					wrong("%s %s has another %s, which nobody may write", table, id, c.name)
 				case !sees(m, now):
 					wrong("%s %s was moved out of sight", table, id)
-				case pointsBeyond(c, now):
+				case pointsBeyond(table, c.name, now):
 					wrong("%s %s now points at a row that is out of sight", table, id)
 				}
 			}
@@ -292,10 +354,8 @@ func (g *game) judge(by int, body string, before data) {
 			if !may(token, m, "add") || !sees(m, now) || !offers(m, "create") {
 				wrong("%s %s was made", table, id)
 			}
-			for _, c := range tables[table] {
-				if pointsBeyond(c, now) {
-					wrong("%s %s was made to point at a row that is out of sight", table, id)
-				}
+			if pointsBeyond(table, "", now) {
+				wrong("%s %s was made to point at a row that is out of sight", table, id)
 			}
 		}
 	}
@@ -317,41 +377,14 @@ func (g *game) judge(by int, body string, before data) {
 	}
 }
 
-// probe asks for a value that the token must not know, and for one that is nowhere: the answers must be the same.
-func (g *game) probe(i int) {
-	g.Helper()
-	token := g.tokens[i]
-	table := pick(g.random, tableNames...)
-	m := g.model(table)
-	for _, r := range g.now[table] {
-		for _, c := range tables[table] {
-			value := r[c.name]
-			if !c.canary || !strings.HasPrefix(value, "canary") || shows(token, m, r, c.name, g.now) {
-				continue
-			}
-			other := value[:len(value)-1] + "~"
-			form := pick(g.random, `{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"COLUMN":"VALUE"}}}`,
-				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"COLUMN__startswith":"VALUE"},"total":"exact"}}`,
-				`{"method":"tools/call","name":"list_TABLE","arguments":{"search":"VALUE"}}`,
-				`{"method":"tools/call","name":"autocomplete_TABLE","arguments":{"term":"VALUE"}}`,
-				`{"method":"tools/call","name":"list_part","arguments":{"filters":{"item__COLUMN":"VALUE"}}}`,
-				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"part_by_item__COLUMN__contains":"VALUE"}}}`,
-				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"seat_by_item__COLUMN":"VALUE"},"total":"exact"}}`,
-				`{"method":"tools/call","name":"bulk_TABLE","arguments":{"operation":"delete","items":["VALUE"]}}`,
-				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__COLUMN__icontains":"VALUE"}}}`,
-				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"owner__COLUMN__in":["VALUE"]}}}`,
-				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"boss__COLUMN":"VALUE"}}}`,
-				`{"method":"tools/call","name":"find_models","arguments":{"query":"VALUE"}}`)
-			ask := func(text string) string {
-				body := strings.NewReplacer("TABLE", table, "COLUMN", c.name, "VALUE", text).Replace(form)
-				_, answer := g.endpoint.Post(secret(i), body)
-				return strings.ReplaceAll(answer, text, "VALUE")
-			}
-			did.probes++
-			if real, none := ask(value), ask(other); real != none {
-				g.Errorf("%s: token %+v\nmodels %+v\n%s of %s %s: %s tells:\n%s\n%s", g.where, token, g.models, c.name, table, r["id"], form, real, none)
-			}
-			return
+// followed is whether a column of a foreign key changed with the row that it led to: that row is gone, or has other values.
+func (g *game) followed(table, column string, old, now row, before data) bool {
+	return slices.ContainsFunc(references[table], func(to reference) bool {
+		id, was := before.target(to, old)
+		if !slices.Contains(to.columns, column) || was == nil {
+			return false
 		}
-	}
+		is := g.now[to.table][id]
+		return now[column] == "" && !slices.Equal(is.at(to.to), was.at(to.to)) || is != nil && now[column] == is[to.to[slices.Index(to.columns, column)]]
+	})
 }

@@ -4,61 +4,49 @@
 package permissions
 
 import (
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// The tables of every world: a chain of foreign keys, of which one sets null and two cascade, and one to itself; one key
-// of two columns, and one value that must be unique. All other columns are texts, each with a value that stands nowhere
-// else.
-const script = `
-create table owner (id int primary key, name varchar(60), region varchar(60), note varchar(60), boss_id int, foreign key (boss_id) references owner (id) on delete set null);
-create table item (id int primary key, title varchar(60), region varchar(60), note varchar(60), owner_id int, foreign key (owner_id) references owner (id) on delete set null);
-create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, foreign key (item_id) references item (id) on delete cascade);
-create table seat (item_id int not null, number int not null, label varchar(60), region varchar(60), note varchar(60), primary key (item_id, number), foreign key (item_id) references item (id) on delete cascade);
-`
-
-var regions = []string{"north", "south", "west"}
-
-// column is a column of a world's table. Texts hold canaries; region, keys and foreign keys are what policies and
-// relations go by.
-type column struct {
-	name        string
-	canary, key bool
-	// refers is the table that a foreign key leads to.
-	refers string
-}
-
-var tables = map[string][]column{
-	"owner": {{name: "id", key: true}, {name: "name", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "boss_id", refers: "owner"}},
-	"item":  {{name: "id", key: true}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}},
-	"part":  {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}},
-	"seat":  {{name: "item_id", key: true, refers: "item"}, {name: "number", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}},
-}
-
-var tableNames = []string{"item", "owner", "part", "seat"}
-
 // operations are what an exposure may list.
 var operations = tools.Operations()
-
-// row is a row by column, and by "id" where its key is of several; NULL is "".
-type row map[string]string
-
-// data are the rows of all tables, by table and id.
-type data map[string]map[string]row
 
 // world is one random configuration: what the server is told, and what the oracle goes by.
 type world struct {
 	random *rand.Rand
-	models []contract.Model
-	tokens []contract.Token
+	// models are all of them, as the oracle knows them; a withheld one excludes the column vanished, which is nowhere.
+	models   []contract.Model
+	tokens   []contract.Token
+	withheld []string
+	// refused are the withheld models whose exposure the controllers refused: the server knows only their tables.
+	refused []string
+	// refusesGuest says that the exposure of the table outside was refused.
+	refusesGuest bool
+	// users says that the database's user may not read the columns that are unreadable.
+	users bool
+}
+
+// vanished is a column that exposures exclude, and that no table has: the server withholds the model.
+const vanished = "vanished"
+
+// configure puts the world into a Config; outside is the table of a schema that is not served, "" if there is none.
+func (w *world) configure(c *contract.Config, outside string) {
+	c.Models, c.Tokens, c.Endpoint.WithheldTables = nil, w.tokens, nil
+	for _, m := range w.models {
+		if slices.Contains(w.refused, m.Name) {
+			c.Endpoint.WithheldTables = append(c.Endpoint.WithheldTables, contract.TableName{Name: m.Name})
+		} else {
+			c.Models = append(c.Models, m)
+		}
+	}
+	if schema, name, there := strings.Cut(outside, "."); there && w.refusesGuest {
+		c.Endpoint.WithheldTables = append(c.Endpoint.WithheldTables, contract.TableName{Schema: schema, Name: name})
+	}
 }
 
 // pick returns one of some.
@@ -67,12 +55,17 @@ func pick[T any](r *rand.Rand, some ...T) T { return some[r.IntN(len(some))] }
 // chance is true so many times in a hundred.
 func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
 
-func newWorld(r *rand.Rand) *world {
-	w := &world{random: r}
+func newWorld(r *rand.Rand, users bool) *world {
+	w := &world{random: r, users: users, refusesGuest: chance(r, 30)}
+	for _, name := range tableNames {
+		if chance(r, 6) {
+			w.withheld = append(w.withheld, name)
+		}
+	}
 	for _, name := range tableNames {
 		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Module: pick(r, "one", "two")}
 		for _, c := range tables[name] {
-			if c.key || !c.canary && c.refers == "" {
+			if c.key || !c.canary && c.refers == "" || c.unreadable && users {
 				continue
 			}
 			switch {
@@ -96,21 +89,19 @@ func newWorld(r *rand.Rand) *world {
 				}
 			}
 		}
-		m.Actions = []contract.Action{
-			{Name: "stamp", Requires: []string{"change"}, Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "note", Source: contract.SourceValue, Value: "stamped"}}}},
-			{Name: "wipe", SQL: &contract.SQLAction{Statement: "update " + name + " set note = 'wiped' where id in (:ids)"}},
-		}
-		if chance(r, 40) {
-			m.Actions[0].Confirm = &contract.Confirmation{TokenRequired: chance(r, 50)}
-		}
-		if name == "seat" {
-			m.Actions = m.Actions[:1] // an sql action needs a key of one column
+		m.Actions = w.newActions(name)
+		if slices.Contains(w.withheld, name) {
+			m.Exclude = append(m.Exclude, vanished)
+			if chance(r, 50) {
+				w.refused = append(w.refused, name)
+			}
 		}
 		w.models = append(w.models, m)
 	}
-	w.models[0].Inlines = []contract.Inline{{Model: "part", Max: 100}}
-	if hidden(w.models[2], "item_id") {
-		w.models[0].Inlines = nil // an inline must show its foreign key
+	item := &w.models[slices.Index(tableNames, "item")]
+	item.Inlines = []contract.Inline{{Model: "part", Max: 100}}
+	if hidden(w.model("part"), "item_id") || withheld(w.model("part")) {
+		item.Inlines = nil // an inline must show its foreign key
 	}
 	for i := range 4 {
 		w.tokens = append(w.tokens, w.newToken(i))
@@ -118,10 +109,39 @@ func newWorld(r *rand.Rand) *world {
 	return w
 }
 
+// newActions are a table's actions: one that anyone who may change rows may run, one of plain SQL, and one that sets a
+// column of a foreign key.
+func (w *world) newActions(table string) []contract.Action {
+	if table == "tag" {
+		return nil // an action needs a key
+	}
+	set := func(field, parameter string) *contract.UpdateAction {
+		return &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: field, Source: contract.SourceParameter, Parameter: parameter}}}
+	}
+	all := []contract.Action{{Name: "stamp", Requires: []string{"change"}, Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "note", Source: contract.SourceValue, Value: "stamped"}}}}}
+	if chance(w.random, 40) {
+		all[0].Confirm = &contract.Confirmation{TokenRequired: chance(w.random, 50)}
+	}
+	if table != "seat" { // an sql action needs a key of one column
+		all = append(all, contract.Action{Name: "wipe", SQL: &contract.SQLAction{Statement: "update " + table + " set note = 'wiped' where id in (:ids)"}})
+	}
+	if field := linked[table]; field != "" {
+		kind := contract.TypeString
+		if field == "number" {
+			kind = contract.TypeInteger
+		}
+		all = append(all, contract.Action{Name: "link", Requires: []string{"change"}, Parameters: []contract.Parameter{{Name: "to", Type: kind}}, Update: set(field, "to")})
+	}
+	return all
+}
+
+// linked are the columns that the action link sets: each is a part of a foreign key.
+var linked = map[string]string{"booking": "number", "lease": "home_region", "badge": "code_id"}
+
 func (w *world) newPolicy(table, name string) contract.RowPolicy {
 	p := contract.RowPolicy{Name: name}
 	field := "region"
-	if chance(w.random, 30) {
+	if parents[table] != "" && !slices.Contains(w.withheld, references[table][0].table) && chance(w.random, 30) {
 		field = parents[table] + "__region"
 	}
 	if chance(w.random, 30) {
@@ -140,9 +160,6 @@ func (w *world) newPolicy(table, name string) contract.RowPolicy {
 	return p
 }
 
-// parents are the relations that foreign keys are, by their tables.
-var parents = map[string]string{"owner": "boss", "item": "owner", "part": "item", "seat": "item"}
-
 func secret(i int) string { return fmt.Sprintf("mcp_%016d.%043d", i, i) }
 
 func (w *world) newToken(i int) contract.Token {
@@ -156,7 +173,7 @@ func (w *world) newToken(i int) contract.Token {
 		t.Attributes = map[string]string{"region": pick(w.random, regions...)}
 	}
 	for range 1 + w.random.IntN(4) {
-		rule := contract.Rule{Models: []string{pick(w.random, "item", "owner", "part", "seat", "*", "*")}}
+		rule := contract.Rule{Models: []string{pick(w.random, append(tableNames, "*", "*", "*", "*", "*", "*")...)}}
 		if chance(w.random, 30) {
 			rule.Modules = []string{pick(w.random, "one", "two", "three")}
 		}
@@ -166,7 +183,7 @@ func (w *world) newToken(i int) contract.Token {
 			}
 		}
 		if chance(w.random, 30) {
-			rule.Actions = []string{pick(w.random, "stamp", "wipe", "*", "other")}
+			rule.Actions = []string{pick(w.random, "stamp", "wipe", "link", "*", "other")}
 		}
 		t.Rules = append(t.Rules, rule)
 	}
@@ -177,6 +194,9 @@ func (w *world) newToken(i int) contract.Token {
 
 // may is whether a token has a verb on a model.
 func may(t contract.Token, m contract.Model, verb string) bool {
+	if withheld(m) {
+		return false
+	}
 	for _, rule := range t.Rules {
 		if len(rule.Modules) > 0 && !slices.Contains(rule.Modules, m.Module) || !slices.Contains(rule.Models, "*") && !slices.Contains(rule.Models, m.Name) {
 			continue
@@ -190,7 +210,7 @@ func may(t contract.Token, m contract.Model, verb string) bool {
 
 // named is whether a rule of the token names an action.
 func named(t contract.Token, m contract.Model, action string) bool {
-	return slices.ContainsFunc(t.Rules, func(rule contract.Rule) bool {
+	return !withheld(m) && slices.ContainsFunc(t.Rules, func(rule contract.Rule) bool {
 		return (len(rule.Modules) == 0 || slices.Contains(rule.Modules, m.Module)) &&
 			(slices.Contains(rule.Models, "*") || slices.Contains(rule.Models, m.Name)) &&
 			(slices.Contains(rule.Actions, "*") || slices.Contains(rule.Actions, action))
@@ -203,10 +223,13 @@ func offers(m contract.Model, operation string) bool {
 }
 
 // asksFirst is whether the action stamp wants to be confirmed.
-func asksFirst(m contract.Model) bool { return m.Actions[0].Confirm != nil }
+func asksFirst(m contract.Model) bool { return len(m.Actions) > 0 && m.Actions[0].Confirm != nil }
 
 // seesRow is whether a model's row policies let a token see a row that is among all these.
 func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
+	if withheld(m) {
+		return false
+	}
 	if len(m.RowPolicies) == 0 {
 		return true
 	}
@@ -222,9 +245,8 @@ func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
 }
 
 func meets(t contract.Token, f contract.Filter, table string, r row, all data) bool {
-	if relation, through := strings.CutSuffix(f.Field, "__region"); through {
-		i := slices.IndexFunc(tables[table], func(c column) bool { return c.name == relation+"_id" })
-		if r = all[tables[table][i].refers][r[relation+"_id"]]; r == nil {
+	if strings.HasSuffix(f.Field, "__region") {
+		if _, r = all.target(references[table][0], r); r == nil {
 			return false
 		}
 	}
@@ -240,6 +262,9 @@ func meets(t contract.Token, f contract.Filter, table string, r row, all data) b
 
 func hidden(m contract.Model, name string) bool { return slices.Contains(m.Exclude, name) }
 
+// withheld is whether the server serves a model not at all: nobody has rights on its rows, and nobody sees them.
+func withheld(m contract.Model) bool { return hidden(m, vanished) }
+
 func masked(m contract.Model, name string) bool {
 	return slices.ContainsFunc(m.Masked, func(f contract.MaskedField) bool { return f.Name == name })
 }
@@ -253,70 +278,26 @@ func (w *world) model(name string) contract.Model {
 }
 
 // shows is whether a token may be shown what a row holds in a column.
-func shows(t contract.Token, m contract.Model, r row, column string, all data) bool {
-	return may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, column) && !masked(m, column)
+func (w *world) shows(t contract.Token, m contract.Model, r row, name string, all data) bool {
+	unreadable := slices.ContainsFunc(tables[m.Name], func(c column) bool { return c.name == name && c.unreadable })
+	return !(unreadable && w.users) && may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, name) && !masked(m, name)
 }
 
 // canaries says of each unique text whether a token may be shown it.
 func (w *world) canaries(t contract.Token, all data) map[string]bool {
 	shown := map[string]bool{}
-	for table, rows := range all {
-		m := w.model(table)
+	for _, r := range all["guest"] {
+		shown[r["label"]] = false
+	}
+	for _, table := range tableNames {
+		rows, m := all[table], w.model(table)
 		for _, r := range rows {
 			for _, c := range tables[table] {
 				if c.canary && strings.HasPrefix(r[c.name], "canary") {
-					shown[r[c.name]] = shown[r[c.name]] || shows(t, m, r, c.name, all)
+					shown[r[c.name]] = shown[r[c.name]] || w.shows(t, m, r, c.name, all)
 				}
 			}
 		}
 	}
 	return shown
-}
-
-// read reads all rows by plain SQL.
-func read(t *testing.T, db *sql.DB) data {
-	t.Helper()
-	all := data{}
-	for _, table := range tableNames {
-		all[table] = map[string]row{}
-		for _, r := range readTable(t, db, table) {
-			all[table][r["id"]] = r
-		}
-	}
-	return all
-}
-
-func readTable(t *testing.T, db *sql.DB, table string) (all []row) {
-	t.Helper()
-	var names []string
-	for _, c := range tables[table] {
-		names = append(names, c.name)
-	}
-	rows, err := db.Query("select " + strings.Join(names, ", ") + " from " + table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		values := make([]sql.NullString, len(names))
-		targets := make([]any, len(names))
-		for i := range values {
-			targets[i] = &values[i]
-		}
-		if err := rows.Scan(targets...); err != nil {
-			t.Fatal(err)
-		}
-		r := row{}
-		for i, name := range names {
-			r[name] = values[i].String
-		}
-		if r["id"] == "" {
-			r["id"] = r["item_id"] + "," + r["number"]
-		}
-		all = append(all, r)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
 }

@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"database/sql"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -158,41 +157,14 @@ func (g grant) compare(t *testing.T, m contract.ModelStatus) {
 // asUser makes a user with these grants alone, and returns the database as that user reaches it. The audit table is there.
 func asUser(t *testing.T, engine string, database harness.Database, plain *sql.DB, grants []string, name string) harness.Database {
 	t.Helper()
-	const password = "tester-password-1"
-	exec := func(statement string) {
-		t.Helper()
+	dialect := sqltext.MariaDB
+	if engine == postgres {
+		dialect = sqltext.PostgreSQL
+	}
+	for _, statement := range sqltext.AuditTable(dialect, "", "mcp_admin_log") {
 		if _, err := plain.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	auditTable := func(dialect sqltext.Dialect) {
-		t.Helper()
-		for _, statement := range sqltext.AuditTable(dialect, "", "mcp_admin_log") {
-			exec(statement)
-		}
-	}
-	u, err := url.Parse(string(database.Connection["uri"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema := strings.TrimPrefix(u.Path, "/")
-	if engine == postgres {
-		name += "_" + schema
-		exec("CREATE ROLE " + name + " LOGIN PASSWORD '" + password + "'")
-		t.Cleanup(func() { _, _ = plain.Exec("DROP OWNED BY " + name + "; DROP ROLE " + name) })
-		auditTable(sqltext.PostgreSQL)
-		for _, g := range grants {
-			exec("GRANT " + g + " TO " + name)
-		}
-	} else {
-		account := "'" + name + "'@'127.0.0.1'"
-		exec("CREATE OR REPLACE USER " + account + " IDENTIFIED BY '" + password + "'")
-		t.Cleanup(func() { _, _ = plain.Exec("DROP USER " + account) })
-		auditTable(sqltext.MariaDB)
-		for _, g := range grants {
-			exec("GRANT " + g + " TO " + account)
-		}
-	}
-	u.User = url.UserPassword(name, password)
-	return harness.Database{Connection: map[string][]byte{"uri": []byte(u.String())}}
+	return harness.AsUser(t, engine, database, plain, name, grants)
 }

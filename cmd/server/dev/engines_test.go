@@ -74,7 +74,7 @@ func TestDevSaysWhatMakesAnAuditTableThatTheUserMayNotMake(t *testing.T) {
 	printed := out.waitFor(t, "mcpServers")
 	for _, says := range []string{
 		"audit: the audit table public.audit_log cannot be made: the user may not create tables there; make it with: CREATE TABLE",
-		"note: nothing is written: the endpoint's audit table cannot be used",
+		"note: Read-only: the endpoint's audit table cannot be used",
 	} {
 		if !strings.Contains(printed, says) {
 			t.Errorf("%q is not in what was printed:\n%s", says, printed)

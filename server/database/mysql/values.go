@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // values writes what the driver hands out: nil, int64, float32, float64 and []byte, which are texts, bytes, dates, the

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // appendArray appends an array in PostgreSQL's text format ({1,NULL,"a \"b\"",{…}}) as a JSON array, each element in the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
@@ -51,14 +52,11 @@ func misfit(arg *sqltext.Arg, text []byte, code string) string {
 	if arg.List != nil || c.Kind == database.Array {
 		return message // as it was sent, the caller would not know it again
 	}
-	excerpt := string(text)
-	if len(excerpt) > maxExcerpt {
-		excerpt = strings.ToValidUTF8(excerpt[:maxExcerpt], "") + "..."
+	sent := excerpt.Of(text, maxExcerpt)
+	if _, ok := arg.Value.(string); ok && utf8.ValidString(sent) {
+		sent = `"` + sent + `"`
 	}
-	if _, ok := arg.Value.(string); ok && utf8.ValidString(excerpt) {
-		excerpt = `"` + excerpt + `"`
-	}
-	return message + ", not " + excerpt
+	return message + ", not " + sent
 }
 
 // maxExcerpt is the most bytes of a value that a message repeats.

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // maxScratch is how many bytes of memory a Writer that is kept for later keeps beside those of names.

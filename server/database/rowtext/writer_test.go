@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // engine is one whose driver hands out texts, nil where they are NULL.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // values writes what the driver hands out: nil, int64, float64, string and []byte, SQLite's five classes. SQLite lets a

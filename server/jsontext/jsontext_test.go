@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/database/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 func TestValues(t *testing.T) {
@@ -120,6 +120,9 @@ func FuzzStringIsValidJSON(f *testing.F) {
 		}
 		if again := jsontext.AppendString(nil, []byte(s)); string(again) != string(out) {
 			t.Errorf("as bytes it is %q, as string %q", again, out)
+		}
+		if again := jsontext.AppendDocument(nil, []byte(s)); string(again) != string(out) {
+			t.Errorf("as a document it is %q, as string %q", again, out)
 		}
 	})
 }

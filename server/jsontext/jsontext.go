@@ -2,7 +2,7 @@
 // text that an engine wrote and never fails: a text that does not fit its form becomes a JSON string, so that whatever
 // a database sends, valid JSON comes out. Nothing in it allocates but append.
 //
-// The packages below database import it.
+// The engines, package rowtext and package mcp import it.
 package jsontext
 
 import (
@@ -19,7 +19,7 @@ const hexDigits = "0123456789abcdef"
 // Text is what a driver hands out.
 type Text interface{ string | []byte }
 
-// plainByte is whether a byte stands for itself in a JSON string, with no look at its neighbours.
+// plainByte reports whether a byte stands for itself in a JSON string, with no look at its neighbours.
 var plainByte = func() (plain [256]bool) {
 	for c := 0x20; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'

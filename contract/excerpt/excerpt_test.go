@@ -1,0 +1,27 @@
+package excerpt_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
+)
+
+func ExampleOf() {
+	fmt.Println(excerpt.Of("a short text", 20))
+	fmt.Println(excerpt.Of("a text that is longer", 9))
+	// Output:
+	// a short text
+	// a text…
+}
+
+func TestNoCharacterIsCut(t *testing.T) {
+	for most, want := range map[int]string{3: "…", 4: "…", 5: "é…", 6: "é…", 7: "éé…", 8: "éééé"} {
+		if got := excerpt.Of("éééé", most); got != want {
+			t.Errorf("%d bytes are %q, want %q", most, got, want)
+		}
+		if got := excerpt.Of([]byte("éééé"), most); got != want {
+			t.Errorf("of bytes, %d are %q, want %q", most, got, want)
+		}
+	}
+}

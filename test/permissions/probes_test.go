@@ -1,0 +1,162 @@
+package permissions
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// probe asks for one of the things that must not be told.
+func (g *game) probe(i int) {
+	g.Helper()
+	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents)(i)
+}
+
+// probeValue asks for a value that the token must not know, and for one that is nowhere: the answers must be the same.
+func (g *game) probeValue(i int) {
+	g.Helper()
+	token := g.tokens[i]
+	table := pick(g.random, tableNames...)
+	m := g.model(table)
+	for _, r := range g.now[table] {
+		for _, c := range tables[table] {
+			value := r[c.name]
+			if !c.canary || !strings.HasPrefix(value, "canary") || g.shows(token, m, r, c.name, g.now) {
+				continue
+			}
+			other := value[:len(value)-1] + "~"
+			form := pick(g.random, `{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"COLUMN__startswith":"VALUE"},"total":"exact"}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"search":"VALUE"}}`,
+				`{"method":"tools/call","name":"autocomplete_TABLE","arguments":{"term":"VALUE"}}`,
+				`{"method":"tools/call","name":"list_part","arguments":{"filters":{"item__COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"part_by_item__COLUMN__contains":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"seat_by_item__COLUMN":"VALUE"},"total":"exact"}}`,
+				`{"method":"tools/call","name":"bulk_TABLE","arguments":{"operation":"delete","items":["VALUE"]}}`,
+				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__COLUMN__icontains":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"owner__COLUMN__in":["VALUE"]}}}`,
+				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"boss__COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"find_models","arguments":{"query":"VALUE"}}`)
+			ask := func(text string) string {
+				body := strings.NewReplacer("TABLE", table, "COLUMN", c.name, "VALUE", text).Replace(form)
+				_, answer := g.endpoint.Post(secret(i), body)
+				return strings.ReplaceAll(answer, text, "VALUE")
+			}
+			did.probes++
+			if real, none := ask(value), ask(other); real != none {
+				g.Errorf("%s: token %+v\nmodels %+v\n%s of %s %s: %s tells:\n%s\n%s", g.where, token, g.models, c.name, table, r["id"], form, real, none)
+			}
+			return
+		}
+	}
+}
+
+// numbers are what answers are compared without: what a call asked for stands in them.
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// probeReference tries to have a row name one that is out of sight, and one that is nowhere, in one column of the foreign
+// key, as a call may give a part of it: the answers must be the same.
+func (g *game) probeReference(i int) {
+	g.Helper()
+	token := g.tokens[i]
+	table := pick(g.random, tableNames...)
+	to, m := references[table][0], g.model(table)
+	target := g.model(to.table)
+	part := g.random.IntN(len(to.columns))
+	name := to.columns[part]
+	for id, r := range g.now[table] {
+		if !seesRow(token, m, r, g.now) || readOnly(m, name) || slices.ContainsFunc(tables[table], func(c column) bool { return c.name == name && c.key }) {
+			continue
+		}
+		for _, hidden := range g.now[to.table] {
+			wanted := row{}
+			for n, ours := range to.columns {
+				wanted[ours] = r[ours]
+				if n == part {
+					wanted[ours] = hidden[to.to[n]]
+				}
+			}
+			_, led := g.now.target(to, wanted)
+			if led == nil || seesRow(token, target, led, g.now) || wanted[name] == r[name] {
+				continue
+			}
+			ask := func(value string) string {
+				var given any = value
+				if numbers.FindString(value) == value {
+					given = json.Number(value)
+				}
+				body, err := json.Marshal(map[string]any{"method": "tools/call", "name": "update_" + table,
+					"arguments": map[string]any{"id": json.Number(numbers.FindString(id)), "data": map[string]any{name: given}, "dry_run": true}})
+				if err != nil {
+					g.Fatal(err)
+				}
+				_, answer := g.endpoint.Post(secret(i), string(body))
+				return numbers.ReplaceAllString(strings.ReplaceAll(answer, value, "VALUE"), "N")
+			}
+			nowhere := map[bool]string{true: "99", false: "k99"}[numbers.FindString(wanted[name]) == wanted[name]]
+			did.probes++
+			if real, none := ask(wanted[name]), ask(nowhere); real != none {
+				g.Errorf("%s: token %+v\nmodels %+v\n%s of %s %s: %s, which is out of sight, is told of:\n%s\n%s", g.where, token, g.models, name, table, id, wanted[name], real, none)
+			}
+			return
+		}
+	}
+}
+
+// probeDependents tries what a row's dependents keep from happening or go along with, and again with one more of those that
+// are out of sight: the answers must be the same.
+func (g *game) probeDependents(i int) {
+	g.Helper()
+	token := g.tokens[i]
+	table := pick(g.random, "part", "badge", "ticket", "pledge", "lease", "booking", "vault")
+	to, m := references[table][0], g.model(table)
+	for _, dependent := range g.now[table] {
+		id, target := g.now.target(to, dependent)
+		if target == nil || seesRow(token, m, dependent, g.now) || !seesRow(token, g.model(to.table), target, g.now) {
+			continue
+		}
+		arguments := map[string]any{"id": id, "dry_run": true}
+		if n, err := fmt.Sscan(id, new(int)); n == 1 && err == nil && numbers.FindString(id) == id {
+			arguments["id"] = json.Number(id)
+		}
+		tool := "delete_"
+		if to.table == "owner" && to.to[0] == "code" && chance(g.random, 50) {
+			tool, arguments["data"] = "update_", map[string]any{"code": "k50"}
+		}
+		body, err := json.Marshal(map[string]any{"method": "tools/call", "name": tool + to.table, "arguments": arguments})
+		if err != nil {
+			g.Fatal(err)
+		}
+		_, with := g.endpoint.Post(secret(i), string(body))
+		var names, values []string
+		for _, c := range tables[table] {
+			value := "'" + dependent[c.name] + "'"
+			switch {
+			case c.key:
+				value = "777"
+			case c.name == "label":
+				value = "'another'"
+			case dependent[c.name] == "":
+				value = "null"
+			}
+			names, values = append(names, c.name), append(values, value)
+		}
+		g.change("insert into " + table + " (" + strings.Join(names, ", ") + ") values (" + strings.Join(values, ", ") + ")")
+		_, withMore := g.endpoint.Post(secret(i), string(body))
+		g.change("delete from " + table + " where id = 777")
+		did.probes++
+		if with != withMore {
+			g.Errorf("%s: token %+v\nmodels %+v\n%s tells of rows of %s that are out of sight:\n%s\n%s", g.where, token, g.models, body, table, with, withMore)
+		}
+		return
+	}
+}
+
+func (g *game) change(statement string) {
+	g.Helper()
+	if _, err := g.store.Exec(statement); err != nil {
+		g.Fatalf("%s: %v", statement, err)
+	}
+}

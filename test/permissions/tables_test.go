@@ -1,0 +1,244 @@
+package permissions
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// The tables of every world. Foreign keys follow a deletion and a changed value in each way that there is; three are of
+// several columns; keys are of one column, of two, and absent. The other columns are texts, each with a value that stands
+// nowhere else.
+const script = `
+create table owner (id int primary key, name varchar(60), region varchar(60), note varchar(60), boss_id int, code varchar(20) unique, unique (code, region), foreign key (boss_id) references owner (id) on delete set null);
+create table item (id int primary key, title varchar(60), region varchar(60), note varchar(60), owner_id int, check (region <> 'nowhere' or title is null), foreign key (owner_id) references owner (id) on delete set null);
+create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, pin varchar(60), foreign key (item_id) references item (id) on delete cascade);
+create table seat (item_id int not null, number int not null, label varchar(60), region varchar(60), note varchar(60), primary key (item_id, number), foreign key (item_id) references item (id) on delete cascade);
+create table badge (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update cascade on delete cascade);
+create table ticket (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update set null on delete set null);
+create table pledge (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update restrict on delete restrict);
+create table lease (id int primary key, label varchar(60), region varchar(60), note varchar(60), home_code varchar(20), home_region varchar(60), foreign key (home_code, home_region) references owner (code, region) on update cascade on delete set null);
+create table booking (id int primary key, label varchar(60), region varchar(60), note varchar(60), item_id int, number int, foreign key (item_id, number) references seat (item_id, number) on delete cascade);
+create table vault (id int primary key, label varchar(60), region varchar(60), note varchar(60), pledge_id int, foreign key (pledge_id) references pledge (id) on delete cascade);
+create table tag (label varchar(60), region varchar(60), note varchar(60), item_id int, foreign key (item_id) references item (id) on delete cascade on update cascade);
+`
+
+// outside is a table of a schema that the endpoint does not serve.
+const outside = "create table %[1]s.guest (id int primary key, label varchar(60), item_id int, foreign key (item_id) references %[2]s.item (id) on delete cascade on update cascade)"
+
+var regions = []string{"north", "south", "west"}
+
+// column is a column of a world's table. Texts hold canaries; region, keys and foreign keys are what policies and
+// relations go by.
+type column struct {
+	name        string
+	canary, key bool
+	// refers is the table whose ids the column holds.
+	refers string
+	// unreadable says that the database's user may not read the column, on an engine that has users.
+	unreadable bool
+}
+
+// reference is a foreign key.
+type reference struct {
+	columns []string
+	table   string
+	to      []string
+}
+
+var tables = map[string][]column{
+	"owner":   {{name: "id", key: true}, {name: "name", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "boss_id", refers: "owner"}, {name: "code"}},
+	"item":    {{name: "id", key: true}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}},
+	"part":    {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}, {name: "pin", canary: true, unreadable: true}},
+	"seat":    {{name: "item_id", key: true, refers: "item"}, {name: "number", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}},
+	"badge":   withLabel(column{name: "code_id"}),
+	"ticket":  withLabel(column{name: "code_id"}),
+	"pledge":  withLabel(column{name: "code_id"}),
+	"lease":   withLabel(column{name: "home_code"}, column{name: "home_region"}),
+	"booking": withLabel(column{name: "item_id"}, column{name: "number"}),
+	"vault":   withLabel(column{name: "pledge_id", refers: "pledge", unreadable: true}),
+	"tag":     {{name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}},
+}
+
+func withLabel(more ...column) []column {
+	return append([]column{{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}}, more...)
+}
+
+var references = map[string][]reference{
+	"owner":   {{[]string{"boss_id"}, "owner", []string{"id"}}},
+	"item":    {{[]string{"owner_id"}, "owner", []string{"id"}}},
+	"part":    {{[]string{"item_id"}, "item", []string{"id"}}},
+	"seat":    {{[]string{"item_id"}, "item", []string{"id"}}},
+	"badge":   {{[]string{"code_id"}, "owner", []string{"code"}}},
+	"ticket":  {{[]string{"code_id"}, "owner", []string{"code"}}},
+	"pledge":  {{[]string{"code_id"}, "owner", []string{"code"}}},
+	"lease":   {{[]string{"home_code", "home_region"}, "owner", []string{"code", "region"}}},
+	"booking": {{[]string{"item_id", "number"}, "seat", []string{"item_id", "number"}}},
+	"vault":   {{[]string{"pledge_id"}, "pledge", []string{"id"}}},
+	"tag":     {{[]string{"item_id"}, "item", []string{"id"}}},
+}
+
+// parents are the relations that foreign keys are, by their tables; policies go by them.
+var parents = map[string]string{"owner": "boss", "item": "owner", "part": "item", "seat": "item", "badge": "code", "ticket": "code", "pledge": "code", "tag": "item", "booking": "seat", "lease": "owner"}
+
+// tableNames are sorted; byDependence has each table after those that it refers to.
+var (
+	tableNames   = slices.Sorted(maps.Keys(tables))
+	byDependence = []string{"owner", "item", "part", "seat", "badge", "ticket", "pledge", "lease", "booking", "vault", "tag"}
+)
+
+// row is a row by column, and by "id" where its key is of several; NULL is "".
+type row map[string]string
+
+// data are the rows of all tables, by table and id.
+type data map[string]map[string]row
+
+// at are a row's values of some columns; nil if one is NULL.
+func (r row) at(columns []string) []string {
+	var values []string
+	for _, name := range columns {
+		if r[name] == "" {
+			return nil
+		}
+		values = append(values, r[name])
+	}
+	return values
+}
+
+// target is the id and the row that a reference leads to from a row; none: it leads nowhere, or part of it is NULL.
+func (all data) target(to reference, from row) (string, row) {
+	values := from.at(to.columns)
+	if values == nil {
+		return "", nil
+	}
+	for id, r := range all[to.table] {
+		if slices.Equal(r.at(to.to), values) {
+			return id, r
+		}
+	}
+	return "", nil
+}
+
+// place is a database that a test fills, by a plain client, and how the endpoint reaches it.
+type store struct {
+	*sql.DB
+	harness.Database
+	// outside is the name of the table guest; "" if the engine has no schemas.
+	outside string
+	// users says that the endpoint's user may not read the columns that are unreadable.
+	users bool
+}
+
+// open makes the tables and the endpoint's user.
+func open(t *testing.T, engine harness.Engine) *store {
+	t.Helper()
+	s := &store{}
+	s.Database, s.DB = engine.Open(t, script)
+	if engine.Name == contract.EngineSQLite {
+		return s
+	}
+	s.users = true
+	schema, other, dialect := "public", "other", sqltext.PostgreSQL
+	if engine.Name == contract.EngineMySQL {
+		if err := s.QueryRow("select database()").Scan(&schema); err != nil {
+			t.Fatal(err)
+		}
+		other, dialect = schema+"_other", sqltext.MariaDB
+		t.Cleanup(func() { _, _ = s.Exec("drop database " + other) })
+	}
+	s.outside = other + ".guest"
+	statements := append([]string{"create schema " + other, fmt.Sprintf(outside, other, schema)}, sqltext.AuditTable(dialect, "", journal)...)
+	for _, statement := range statements {
+		if _, err := s.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	s.Database = harness.AsUser(t, engine.Name, s.Database, s.DB, "clerk", append(grants(), "select, insert on "+journal, "select on "+s.outside))
+	if engine.Name == contract.EnginePostgreSQL {
+		user, _, _ := strings.Cut(strings.TrimPrefix(string(s.Connection["uri"]), "postgres://"), ":")
+		if _, err := s.Exec("grant usage on schema " + other + " to " + user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// grants are what the endpoint's user may do: all, but with columns that it may not read.
+func grants() []string {
+	var all []string
+	for _, table := range tableNames {
+		var names []string
+		for _, c := range tables[table] {
+			if !c.unreadable {
+				names = append(names, c.name)
+			}
+		}
+		if len(names) == len(tables[table]) {
+			all = append(all, "select, insert, update, delete on "+table)
+			continue
+		}
+		list := " (" + strings.Join(names, ", ") + ")"
+		all = append(all, "select"+list+", insert"+list+", update"+list+" on "+table, "delete on "+table)
+	}
+	return all
+}
+
+// read reads all rows by plain SQL.
+func (s *store) read(t *testing.T) data {
+	t.Helper()
+	all := data{}
+	for _, table := range tableNames {
+		all[table] = s.readTable(t, table, tables[table])
+	}
+	if s.outside != "" {
+		all["guest"] = s.readTable(t, s.outside, []column{{name: "id", key: true}, {name: "label", canary: true}, {name: "item_id"}})
+	}
+	return all
+}
+
+func (s *store) readTable(t *testing.T, table string, columns []column) map[string]row {
+	t.Helper()
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	rows, err := s.QueryContext(context.Background(), "select "+strings.Join(names, ", ")+" from "+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	all := map[string]row{}
+	for rows.Next() {
+		values := make([]sql.NullString, len(names))
+		targets := make([]any, len(names))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		r := row{}
+		for i, name := range names {
+			r[name] = values[i].String
+		}
+		switch table {
+		case "seat":
+			r["id"] = r["item_id"] + "," + r["number"]
+		case "tag": // it has no key; nothing but its foreign key ever changes
+			r["id"] = r["label"] + "|" + r["region"] + "|" + r["note"]
+		}
+		all[r["id"]] = r
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
