@@ -11,7 +11,7 @@ import (
 )
 
 // conditionTable names the conditions of a kind, beside Ready, Reconciling and Stalled which every kind has. Ready is
-// true where all of them are; otherwise the first that is not says why.
+// true if all of them are; otherwise the first that is not says why.
 type conditionTable []string
 
 // The conditions of each kind (docs/design/controllers.md, "Conditions").

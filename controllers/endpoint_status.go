@@ -85,7 +85,7 @@ func databaseReady(s *endpointScope) finding {
 	return fails(reported(d.Reason), d.Message)
 }
 
-// connected is what the pods say who reach the database. Where they may write, they do not without the audit table; where
+// connected is what the pods say who reach the database. If they may write, they do not without the audit table; if
 // they only read, there is nothing to record, and only history is missing.
 func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
 	database := excerpt.Of(d.Engine+" "+d.Version, 200)

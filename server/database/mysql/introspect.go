@@ -49,7 +49,7 @@ type introspection struct {
 	notes []string
 }
 
-// introspect reads the tables of the schemas that the settings name, and the audit table where it lies elsewhere.
+// introspect reads the tables of the schemas that the settings name, and the audit table if it lies elsewhere.
 func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *introspection, error) {
 	s := &database.Schema{Engine: "MySQL", Database: c.database, HasSchemas: true, SearchPath: d.settings.Schemas}
 	if c.mariaDB {
@@ -213,7 +213,7 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		// Beside "VIRTUAL GENERATED" there is MySQL's "DEFAULT_GENERATED", which tells of a default.
 		c.Generated = strings.Contains(extra, " GENERATED")
 		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
-		// MariaDB writes an expression, and NULL where a column has no other default; MySQL a value or an expression.
+		// MariaDB writes an expression, and NULL if a column has no other default; MySQL a value or an expression.
 		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
 			isExpression := i.conn.mariaDB || strings.Contains(extra, "DEFAULT_GENERATED")
 			c.HasDefault, c.Default, c.DefaultValue = true, v[2], defaultValue(c, v[2], isExpression)
