@@ -223,7 +223,11 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	c.resolveTables(schema, viewing)
 	c.withheld = map[*database.Table]bool{}
 	for _, t := range config.Endpoint.WithheldTables {
-		if table := findTable(schema, t.Schema, t.Name); table != nil {
+		table := findTable(schema, t.Schema, t.Name)
+		if i := slices.IndexFunc(schema.Outside, func(o *database.Table) bool { return o.Schema == t.Schema && o.Name == t.Name }); table == nil && i >= 0 {
+			table = schema.Outside[i]
+		}
+		if table != nil {
 			c.withheld[table] = true
 		}
 	}
