@@ -87,6 +87,8 @@ type DatabaseStatus struct {
 	// AuditProblem is why the audit table that the Config names cannot be used, and what would make it: nothing is
 	// written meanwhile. It is "" if the table can be used, or none is named.
 	AuditProblem string `json:"auditProblem,omitempty"`
+	// Notes say what the database lacks, and what is done without it; "" if it lacks nothing.
+	Notes string `json:"notes,omitempty"`
 }
 
 // The keys of the Secret of the endpoint's certificate: those of the type kubernetes.io/tls.

@@ -29,6 +29,9 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		status.Database = v1alpha1.DatabaseStatus{
 			Engine: excerpt.Of(d.Engine, 63), Version: excerpt.Of(d.Version, 128), Display: excerpt.Of(d.Engine+" "+d.Version, 200),
 		}
+		if d.Notes != "" && len(status.Notes) < maxEndpointNotes {
+			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, maxNote))
+		}
 	}
 	status.Replicas = replicas(s)
 	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{

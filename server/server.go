@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -34,6 +35,8 @@ type Server struct {
 	// LocalWebhooks lets webhooks be on this machine itself, for trying them out: everywhere else it would lead into the
 	// server's own pod.
 	LocalWebhooks bool
+	// PodAddresses are the pod's own, which webhooks may not have; nil are those of the machine's network interfaces.
+	PodAddresses []netip.Addr
 	// Version is the program's, as initialize tells it.
 	Version string
 	Log     *slog.Logger

@@ -19,6 +19,8 @@ type Schema struct {
 	// be used.
 	Audit        *Table
 	AuditProblem string
+	// Notes are sentences about what the server lacks, and about what is done without it.
+	Notes []string
 }
 
 // GrantAll gives the database's user every privilege, as on an engine that has no users. It returns s.
