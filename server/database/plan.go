@@ -78,7 +78,13 @@ type Output struct {
 	// Mask shows a value as "****" and its KeepLast last characters only, if it has at least twice that and four more.
 	Mask     bool
 	KeepLast int
+	// Slice shows a piece of a Text, JSON or Bytes value only, as a string; nil is the whole value.
+	Slice *Slice
 }
+
+// Slice is a piece of a value: Length characters behind the first Offset ones, or bytes if the column's kind is Bytes. It is
+// empty behind the value's end.
+type Slice struct{ Offset, Length int }
 
 // Order is one step of an ordering.
 type Order struct {

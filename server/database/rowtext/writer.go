@@ -60,6 +60,9 @@ func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 			dst = append(dst, "null"...)
 		case output.Mask:
 			dst = w.appendMasked(dst, output, own)
+		case output.Slice != nil:
+			dst = append(dst, '"')
+			dst = append(jsontext.AppendEscaped(dst, w.plain(output.Columns[0], own[0])), '"')
 		case output.Composite:
 			dst = w.appendComposite(dst, output.Columns, own)
 		case w.maxValue > 0 && w.engine.Size(output.Columns[0], own[0]) > w.maxValue:

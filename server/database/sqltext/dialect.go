@@ -21,6 +21,8 @@ type Dialect interface {
 	selectSuffix(rows int) string
 	// output writes a column that is read.
 	output(w *writer, c *database.Column)
+	// slice writes a piece of a column's value that is read; first counts from 1.
+	slice(w *writer, c *database.Column, first, length int)
 	// lock is the clause that locks the rows which are read; "" if the engine has no such locks.
 	lock() string
 

@@ -56,6 +56,10 @@ func (mysql) output(w *writer, c *database.Column) {
 	w.column(c)
 }
 
+func (mysql) slice(w *writer, c *database.Column, first, length int) {
+	w.substring(first, length, func() { w.column(c) })
+}
+
 func (d mysql) compare(w *writer, c database.Compare) {
 	w.column(c.Column)
 	w.text(" " + string(c.Op) + " ")

@@ -40,6 +40,15 @@ func (postgresql) output(w *writer, c *database.Column) {
 	}
 }
 
+func (postgresql) slice(w *writer, c *database.Column, first, length int) {
+	w.substring(first, length, func() {
+		w.column(c)
+		if c.Kind != database.Bytes {
+			w.text("::text")
+		}
+	})
+}
+
 func (postgresql) compare(w *writer, c database.Compare) {
 	w.column(c.Column)
 	w.text(" " + string(c.Op) + " ")

@@ -68,6 +68,19 @@ func (sqlite) output(w *writer, c *database.Column) {
 	w.column(c)
 }
 
+// slice casts, since a column may hold values that are not of its kind.
+func (sqlite) slice(w *writer, c *database.Column, first, length int) {
+	w.substring(first, length, func() {
+		w.text("CAST(")
+		w.column(c)
+		if c.Kind == database.Bytes {
+			w.text(" AS BLOB)")
+		} else {
+			w.text(" AS TEXT)")
+		}
+	})
+}
+
 func (d sqlite) compare(w *writer, c database.Compare) {
 	d.subject(w, c.Column, c.Value)
 	w.text(" " + string(c.Op) + " ")

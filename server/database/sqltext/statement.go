@@ -190,20 +190,39 @@ func (w *writer) aliased(table *database.Table) {
 // outputs writes what is read: the outputs' columns, and then others. A row without any has a 1.
 func (w *writer) outputs(outputs []database.Output, others []*database.Column) {
 	separator := ""
-	write := func(columns []*database.Column) {
+	write := func(columns []*database.Column, slice *database.Slice) {
 		for _, column := range columns {
 			w.text(separator)
-			w.dialect.output(w, column)
+			if slice == nil {
+				w.dialect.output(w, column)
+			} else {
+				w.dialect.slice(w, column, min(max(slice.Offset, 0), longestValue)+1, min(max(slice.Length, 0), longestValue))
+			}
 			separator = ", "
 		}
 	}
 	for i := range outputs {
-		write(outputs[i].Columns)
+		write(outputs[i].Columns, outputs[i].Slice)
 	}
-	write(others)
+	write(others, nil)
 	if separator == "" {
 		w.text("1")
 	}
+}
+
+// longestValue is the most characters or bytes that a value has on any engine.
+const longestValue = 1 << 30
+
+// substring writes the function that all engines have for a piece of a value. The numbers stand in the text: they would be
+// bound before those of the conditions, which are written first.
+func (w *writer) substring(first, length int, value func()) {
+	w.text("substr(")
+	value()
+	w.text(", ")
+	w.buf = strconv.AppendInt(w.buf, int64(first), 10)
+	w.text(", ")
+	w.buf = strconv.AppendInt(w.buf, int64(length), 10)
+	w.text(")")
 }
 
 func (w *writer) order(order []database.Order) {
