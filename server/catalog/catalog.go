@@ -119,8 +119,10 @@ type Field struct {
 	Secret bool
 	// Help is what the exposure or the column's comment says about it.
 	Help string
-	// Choices are the values that it may have, those of the exposure before an enum's; empty is any.
+	// Choices are the values that it may have: those of the exposure, or else an enum's, or else a check's; empty is any.
 	Choices []contract.Choice
+	// Check is what the table's simple checks say of the column, all in one; nil if they say nothing.
+	Check *database.Check
 	// relation is the name of the relation of a foreign key of this column alone; "" if there is none.
 	relation string
 }
@@ -221,7 +223,11 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	c.resolveTables(schema, viewing)
 	c.withheld = map[*database.Table]bool{}
 	for _, t := range config.Endpoint.WithheldTables {
-		if table := findTable(schema, t.Schema, t.Name); table != nil {
+		table := findTable(schema, t.Schema, t.Name)
+		if i := slices.IndexFunc(schema.Outside, func(o *database.Table) bool { return o.Schema == t.Schema && o.Name == t.Name }); table == nil && i >= 0 {
+			table = schema.Outside[i]
+		}
+		if table != nil {
 			c.withheld[table] = true
 		}
 	}

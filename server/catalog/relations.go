@@ -123,7 +123,7 @@ func (c *Catalog) findDependents() {
 	c.pointing = map[*database.Table][]Dependent{}
 	for _, t := range slices.Concat(c.schema.Tables, c.schema.Outside) {
 		for _, fk := range t.ForeignKeys {
-			unreadable := slices.ContainsFunc(fk.Columns, func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
+			unreadable := slices.ContainsFunc(slices.Concat(fk.Columns, fk.ReferencedColumns), func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
 			dependent := Dependent{Table: t, Key: fk, Model: c.byTable[t], Withheld: c.Withholds(t), Unreadable: unreadable}
 			c.pointing[fk.References] = append(c.pointing[fk.References], dependent)
 		}
