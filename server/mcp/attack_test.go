@@ -74,7 +74,7 @@ func beVictim() {
 	db := sqlite.Open(database.Settings{Database: c.Endpoint.Database, Audit: c.Endpoint.Audit, SQLitePath: filepath.Join(dir, "db.sqlite"), SQLiteInitDir: dir})
 	defer db.Close()
 	server := httptest.NewServer(newEndpointOver(&testing.T{}, c, db))
-	fmt.Println(server.Listener.Addr())
+	_, _ = fmt.Fprintln(os.Stdout, server.Listener.Addr()) // the parent process reads it
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
