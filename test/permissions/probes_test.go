@@ -93,7 +93,7 @@ func (g *game) probeReference(i int) {
 					g.Fatal(err)
 				}
 				_, answer := g.endpoint.Post(secret(i), string(body))
-				return numbers.ReplaceAllString(strings.ReplaceAll(answer, value, "VALUE"), "N")
+				return strings.ReplaceAll(numbers.ReplaceAllString(answer, "N"), numbers.ReplaceAllString(value, "N"), "VALUE")
 			}
 			nowhere := map[bool]string{true: "99", false: "k99"}[numbers.FindString(wanted[name]) == wanted[name]]
 			did.probes++
