@@ -23,7 +23,7 @@ type absence struct {
 	since time.Time
 }
 
-// note takes an endpoint's reports. Where no pod has been ready for less than absenceGrace, it returns the revision that
+// note takes an endpoint's reports. If no pod has been ready for less than absenceGrace, it returns the revision that
 // all had before, and how long that holds; else zeros.
 func (a *absences) note(endpoint types.NamespacedName, reports podReports, now time.Time) (revision int64, left time.Duration) {
 	if reports.counted() > 0 {

@@ -104,8 +104,8 @@ func (c *children) placeOf(obj client.Object) string {
 	return c.kindOf(obj) + "/" + obj.GetNamespace() + "/" + obj.GetName()
 }
 
-// apply makes a child be as wanted, by server-side apply, and sends nothing where it is. have is an empty object of the
-// child's type, with namespace and name, and holds the child as it was found when apply returns. Where the child was
+// apply makes a child be as wanted, by server-side apply, and sends nothing if it is. have is an empty object of the
+// child's type, with namespace and name, and holds the child as it was found when apply returns. If the child was
 // found, the request carries its uid, so that another one of the same name is never changed.
 func (c *children) apply(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
 	found, err := c.find(ctx, owner, have)

@@ -21,7 +21,7 @@ func (reports podReports) certificate() *contract.CertificateStatus {
 	return found
 }
 
-// withoutCertificate says why the server takes no connections; nil where it does, or speaks plain HTTP.
+// withoutCertificate says why the server takes no connections; nil if it does, or speaks plain HTTP.
 func withoutCertificate(s *endpointScope) *finding {
 	if s.endpoint.Spec.Server.TLS == nil {
 		return nil
@@ -38,7 +38,7 @@ func withoutCertificate(s *endpointScope) *finding {
 	return nil
 }
 
-// staleCertificate says why the certificate in use is not the newest; nil where it is. As with a Config that is
+// staleCertificate says why the certificate in use is not the newest; nil if it is. As with a Config that is
 // refused, what was good before stays, and the endpoint is not what its objects say.
 func staleCertificate(s *endpointScope) *finding {
 	if s.endpoint.Spec.Server.TLS == nil {

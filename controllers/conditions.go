@@ -11,7 +11,7 @@ import (
 )
 
 // conditionTable names the conditions of a kind, beside Ready, Reconciling and Stalled which every kind has. Ready is
-// true where all of them are; otherwise the first that is not says why.
+// true if all of them are; otherwise the first that is not says why.
 type conditionTable []string
 
 // The conditions of each kind (docs/design/controllers.md, "Conditions").
@@ -93,10 +93,12 @@ func (t conditionTable) obstacle(found findings) *finding {
 	return nil
 }
 
-// maxMessage and maxNote bound a condition's message and a status's note, in bytes.
+// maxMessage and maxNote bound a condition's message and a status's note, in bytes; maxEndpointNotes is how many notes an
+// endpoint's status has room for.
 const (
-	maxMessage = 2048
-	maxNote    = 500
+	maxMessage       = 2048
+	maxNote          = 500
+	maxEndpointNotes = 20
 )
 
 // clipped returns the notes, each as long as a status has room for.

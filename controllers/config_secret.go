@@ -24,9 +24,9 @@ const configParts = 1
 
 // storedConfig is the Config as it lies in the API server.
 type storedConfig struct {
-	// secret is nil where there is none.
+	// secret is nil if there is none.
 	secret *corev1.Secret
-	// config is nil where there is no Secret, or none that can be read.
+	// config is nil if there is no Secret, or none that can be read.
 	config *contract.Config
 	// floor is the revision of a Config of ours that this version cannot read.
 	floor int64
@@ -87,7 +87,7 @@ func (c *configSecrets) open(secret *corev1.Secret) storedConfig {
 	return stored
 }
 
-// write writes a Config where that version of the Secret lies that was read, or none: a manager that is no longer the
+// write writes a Config over the version of the Secret that was read, or if there was none: a manager that is no longer the
 // leader is refused. It returns contract.ErrTooLarge for one that needs more Secrets than it may have.
 func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read storedConfig, config *contract.Config) error {
 	parts, err := contract.Encode(config, configParts)
@@ -135,7 +135,7 @@ func (c *configSecrets) forget(endpoint types.NamespacedName) {
 	c.written.forget(endpoint)
 }
 
-// writeConfig writes the Config where it changed, or where its Secret lost its labels.
+// writeConfig writes the Config if it changed, or if its Secret lost its labels.
 func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
 	if s.config == nil || s.configProblem != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
 		return nil
@@ -177,7 +177,7 @@ func logWrite(ctx context.Context, s *endpointScope, err error) {
 	}
 }
 
-// writeRemovals writes what the wanted Config takes away, where the whole of it is too large: that there are too many
+// writeRemovals writes what the wanted Config takes away, if the whole of it is too large: that there are too many
 // tokens must not keep one of them from being revoked.
 func (r *endpointReconciler) writeRemovals(ctx context.Context, s *endpointScope) error {
 	if s.stored.config == nil || compile.OnlyAdds(s.stored.config, s.config) {

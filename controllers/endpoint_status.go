@@ -29,6 +29,9 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		status.Database = v1alpha1.DatabaseStatus{
 			Engine: excerpt.Of(d.Engine, 63), Version: excerpt.Of(d.Version, 128), Display: excerpt.Of(d.Engine+" "+d.Version, 200),
 		}
+		if d.Notes != "" && len(status.Notes) < maxEndpointNotes {
+			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, maxNote))
+		}
 	}
 	status.Replicas = replicas(s)
 	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
@@ -82,7 +85,7 @@ func databaseReady(s *endpointScope) finding {
 	return fails(reported(d.Reason), d.Message)
 }
 
-// connected is what the pods say who reach the database. Where they may write, they do not without the audit table; where
+// connected is what the pods say who reach the database. If they may write, they do not without the audit table; if
 // they only read, there is nothing to record, and only history is missing.
 func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
 	database := excerpt.Of(d.Engine+" "+d.Version, 200)

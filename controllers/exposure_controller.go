@@ -19,7 +19,7 @@ type exposureReconciler struct {
 	status *statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus]
 }
 
-// Reconcile writes the status where the endpoint's reconciler has evaluated this generation, or there is no endpoint.
+// Reconcile writes the status if the endpoint's reconciler has evaluated this generation, or there is no endpoint.
 // Otherwise it waits: the store wakes it.
 func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	exposure := &v1alpha1.MCPModelExposure{}

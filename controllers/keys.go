@@ -29,7 +29,7 @@ func endpointOf(namespace string, ref v1alpha1.EndpointReference) types.Namespac
 	return types.NamespacedName{Namespace: namespace, Name: ref.Name}
 }
 
-// findEndpoint returns an endpoint, or nil where there is none or it is about to go.
+// findEndpoint returns an endpoint, or nil if there is none or it is about to go.
 func findEndpoint(ctx context.Context, cached client.Reader, key types.NamespacedName) (*v1alpha1.MCPEndpoint, error) {
 	endpoint := &v1alpha1.MCPEndpoint{}
 	if err := cached.Get(ctx, key, endpoint); apierrors.IsNotFound(err) || err == nil && !endpoint.DeletionTimestamp.IsZero() {

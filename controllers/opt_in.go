@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// optIn is the rule by which Secrets may be named by MCPEndpoints and MCPTokens. Where it is in force, a Secret must name
+// optIn is the rule by which Secrets may be named by MCPEndpoints and MCPTokens. If it is in force, a Secret must name
 // the endpoint in its annotation: else whoever may write those objects could have any Secret of the namespace used.
 type optIn bool
 

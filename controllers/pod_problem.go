@@ -11,7 +11,7 @@ import (
 )
 
 // podProblem says why the server's pods are not there or do not run, as far as Kubernetes tells, and begins with a colon;
-// "" where it tells nothing. It stays the same for as long as the same is wrong: what differs between two attempts is
+// "" if it tells nothing. It stays the same for as long as the same is wrong: what differs between two attempts is
 // left out.
 func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
 	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {

@@ -22,7 +22,7 @@ import (
 type podReport struct {
 	// counted reports whether the pod answers agents: it is Ready and not terminating.
 	counted bool
-	// status is nil where the pod has not reported yet.
+	// status is nil if the pod has not reported yet.
 	status *contract.Status
 }
 
@@ -120,7 +120,7 @@ func applied(revision int64) finding {
 	return holds(v1alpha1.ReasonProgrammed, fmt.Sprintf("every server pod has applied revision %d", revision))
 }
 
-// applied is the revision that every counted pod has applied at least; 0 where there is none, or one has not said.
+// applied is the revision that every counted pod has applied at least; 0 if there is none, or one has not said.
 func (reports podReports) applied() int64 {
 	lowest := int64(0)
 	for _, r := range reports {

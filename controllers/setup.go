@@ -26,7 +26,7 @@ const Name = "mcp-admin-manager"
 
 // Options are what the controllers need to be told.
 type Options struct {
-	// ServerImage is the image of the server's pods, where an MCPEndpoint names no other.
+	// ServerImage is the image of the server's pods, if an MCPEndpoint names no other.
 	ServerImage string
 	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
 	// Empty is any.

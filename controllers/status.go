@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
-// statusWriter writes the status of one kind by server-side apply, and sends nothing where it is as found. It is safe
+// statusWriter writes the status of one kind by server-side apply, and sends nothing if it is as found. It is safe
 // for concurrent use.
 type statusWriter[O client.Object, S any] struct {
 	client client.Client
@@ -78,7 +78,7 @@ func newTokenStatus(c client.Client, recorder events.EventRecorder) *statusWrite
 	}
 }
 
-// refresh gives an object from the cache the status that was written last, where the cache has not seen that yet.
+// refresh gives an object from the cache the status that was written last, if the cache has not seen that yet.
 func (w *statusWriter[O, S]) refresh(obj O) {
 	if last, ok := w.written.get(keyOf(obj)); ok && olderThan(obj.GetResourceVersion(), last.resourceVersion) {
 		*w.statusOf(obj) = last.status

@@ -22,7 +22,7 @@ type exposureFacts struct {
 	Generation int64
 	Verdict    compile.Verdict
 	Programmed finding
-	// Model is what the server's pods found of it; nil where none has said yet.
+	// Model is what the server's pods found of it; nil if none has said yet.
 	Model *contract.ModelStatus
 }
 

@@ -43,7 +43,7 @@ type readText struct {
 	credential      compile.Credential
 }
 
-// resolve returns what is known of a token's text, having issued one where that is due, and how long that holds where
+// resolve returns what is known of a token's text, having issued one if that is due, and how long that holds if
 // nothing happens; 0 is forever. With an error comes what is known all the same.
 func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (compile.Credential, time.Duration, error) {
 	if len(v1alpha1.ValidateMCPToken(t)) > 0 {

@@ -108,7 +108,7 @@ type portOf struct {
 	number, before int32
 }
 
-// endpointPort has another name and number where the server speaks TLS: while pods are replaced, the Service leads to
+// endpointPort has another name and number if the server speaks TLS: while pods are replaced, the Service leads to
 // those that speak what its own port says.
 func endpointPort(e *v1alpha1.MCPEndpoint) portOf {
 	if e.Spec.Server.TLS != nil {
@@ -137,7 +137,8 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			"--config-dir="+configDir,
 			"--config-key="+contract.FormatPublicKey(options.configKey),
 			"--service-account-dir="+serviceAccountDir).
-		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
+		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_IPS", "status.podIPs"),
+			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).

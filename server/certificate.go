@@ -21,7 +21,7 @@ type certificate struct {
 	log *slog.Logger
 	// inUse is nil before the first; handshakes read it.
 	inUse atomic.Pointer[tls.Certificate]
-	// looked is whether load was ever called, seen what it was given last, told what came of that.
+	// looked reports whether load was ever called, seen what it was given last, told what came of that.
 	looked bool
 	seen   source.Secret
 	told   contract.CertificateStatus

@@ -24,9 +24,8 @@ type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
-	// hooks is nil if webhooks may not be on this machine.
-	hooks *webhook.Client
-	open  func(engine string, settings database.Settings) database.DB
+	hooks   *webhook.Client
+	open    func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
 	sqliteFile, sqliteInitDir string
 
@@ -41,7 +40,7 @@ type core struct {
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
 
-	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
+	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
 	look, trouble chan struct{}
 	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
 	// the count at which one was made.
@@ -69,15 +68,13 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		sqliteFile:     s.SQLiteFile,
 		sqliteInitDir:  s.SQLiteInitDir,
 		status:         newBoard(),
+		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 	}
 	if c.open == nil {
 		c.open = openEngine
-	}
-	if s.LocalWebhooks {
-		c.hooks = webhook.New(webhook.Options{AllowLoopback: true})
 	}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
@@ -125,6 +122,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 			status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
 		}
 		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
+		status.Notes = strings.Join(schema.Notes, "; ")
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema

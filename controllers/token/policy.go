@@ -31,7 +31,7 @@ const (
 	Nothing Action = iota
 	// Keep the text; the Secret's other content follows the MCPToken and its endpoint.
 	Keep
-	// Issue a new text. Where there was another one, that one is refused from the next Config on.
+	// Issue a new text. If there was another one, that one is refused from the next Config on.
 	Issue
 )
 

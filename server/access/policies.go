@@ -28,7 +28,7 @@ func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	return matching, len(s.model.Policies) > 0
 }
 
-// policy is the condition that the model's rows must meet; nil where the token sees all of them.
+// policy is the condition that the model's rows must meet; nil if the token sees all of them.
 func (s Scope) policy() database.Condition {
 	matching, limited := s.policies()
 	if !limited {
@@ -46,7 +46,7 @@ func (s Scope) policy() database.Condition {
 }
 
 // filter is the condition of one filter for the token. An attribute that the token does not have, or that is no value of
-// the column, matches nothing; nor does an empty one where a piece of the value is compared, which every text begins with.
+// the column, matches nothing; nor does an empty one if a piece of the value is compared, which every text begins with.
 func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	condition := f.Condition
 	if f.TokenAttribute != "" {
@@ -65,7 +65,7 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
 }
 
-// Limited is whether a row policy stands between the token and the model's rows. The planner's estimates, which know
+// Limited reports whether a row policy stands between the token and the model's rows. The planner's estimates, which know
 // nothing of policies, are not for such a token.
 func (s Scope) Limited() bool {
 	_, limited := s.policies()
@@ -99,7 +99,7 @@ func (s Scope) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Fixed are the values that the row policy demands of a new row's fields: those that it compares for equality, where
+// Fixed are the values that the row policy demands of a new row's fields: those that it compares for equality, if
 // only one policy matches the token.
 func (s Scope) Fixed() []database.Assignment {
 	matching, _ := s.policies()

@@ -19,13 +19,13 @@ const (
 	Delete
 )
 
-// Has is whether all of the wanted verbs are in the set.
+// Has reports whether all of the wanted verbs are in the set.
 func (v Verbs) Has(wanted Verbs) bool { return v&wanted == wanted }
 
 // rights are what a set of rules grants on each model of a catalog, by Model.Index.
 type rights struct {
 	verbs []Verbs
-	// actions are the names of actions that rules grant, whatever the actions require; nil where no rule names any.
+	// actions are the names of actions that rules grant, whatever the actions require; nil if no rule names any.
 	actions [][]string
 }
 
@@ -62,12 +62,12 @@ func (r *rights) grant(rule contract.Rule, m *catalog.Model, models int) {
 	r.actions[m.Index] = append(r.actions[m.Index], rule.Actions...)
 }
 
-// names is whether a rule names an action of the model.
+// names reports whether a rule names an action of the model.
 func (r *rights) names(m *catalog.Model, action string) bool {
 	return r.actions != nil && names(r.actions[m.Index], action)
 }
 
-// matches is whether a rule is about a model. No modules is any; no models is none. The module of a model whose table is
+// matches reports whether a rule is about a model. No modules is any; no models is none. The module of a model whose table is
 // not known may be any too: nothing is served of such a model, and who may ask is told so, rather than that it may not.
 func matches(rule contract.Rule, m *catalog.Model) bool {
 	unknown := m.Table == nil && m.Module == ""
@@ -93,7 +93,7 @@ var verbsOf = map[string]Verbs{
 	contract.VerbChange: Change | View, contract.VerbDelete: Delete,
 }
 
-// required are the verbs that an action requires; false where it has a verb that there is none of.
+// required are the verbs that an action requires; false if it has a verb that there is none of.
 func required(verbs []string) (Verbs, bool) {
 	known := !slices.ContainsFunc(verbs, func(verb string) bool { return verbsOf[verb] == 0 })
 	return granted(verbs), known

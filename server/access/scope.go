@@ -15,7 +15,7 @@ type Scope struct {
 // Verbs are what the token may do to a model.
 func (t *Token) Verbs(m *catalog.Model) Verbs { return t.rights.verbs[m.Index] }
 
-// Scope returns the model as the token may see it; false where it may not view it, or where the model is withheld.
+// Scope returns the model as the token may see it; false if it may not view it, or if the model is withheld.
 func (t *Token) Scope(m *catalog.Model) (Scope, bool) {
 	return Scope{t, m}, m.Served() && t.Verbs(m).Has(View)
 }
@@ -25,7 +25,7 @@ func (t *Token) Scope(m *catalog.Model) (Scope, bool) {
 func (t *Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
 
 // Unscoped is a whole table, whoever may see its rows: for what a deletion takes along, what an action did, and the audit
-// table. What is read through it is shown only where today's scope allows it.
+// table. What is read through it is shown only if today's scope allows it.
 func (t *Token) Unscoped(table *database.Table) database.Source {
 	return database.NewSource(table, nil)
 }
@@ -33,7 +33,7 @@ func (t *Token) Unscoped(table *database.Table) database.Source {
 // Model is the model that is seen.
 func (s Scope) Model() *catalog.Model { return s.model }
 
-// Has is whether the token has all of these verbs on the model.
+// Has reports whether the token has all of these verbs on the model.
 func (s Scope) Has(verbs Verbs) bool { return s.token.Verbs(s.model).Has(verbs) }
 
 // Of returns another model as the same token reaches it.
@@ -83,7 +83,7 @@ func (s Scope) Relations() []*catalog.Relation {
 	return visible
 }
 
-// Follow returns the relation of that name and the scope that it leads to; false where there is none, or where the
+// Follow returns the relation of that name and the scope that it leads to; false if there is none, or if the
 // token may not view what it leads to: both look the same.
 func (s Scope) Follow(name string) (*catalog.Relation, Scope, bool) {
 	r := s.model.Relation(name)

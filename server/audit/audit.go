@@ -24,7 +24,7 @@ type Record struct {
 	Fields []string
 	// Changed is the number of rows that were changed.
 	Changed int
-	// DryRun is whether all was undone on purpose.
+	// DryRun reports whether all was undone on purpose.
 	DryRun bool
 	// Outcome is "ok", or the error's code; "intent" before a webhook is called.
 	Outcome string

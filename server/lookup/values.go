@@ -241,9 +241,9 @@ func form(c *database.Column) string {
 	case database.Time:
 		return "a time, HH:MM:SS"
 	case database.Timestamp:
-		return "a time without a zone, YYYY-MM-DDTHH:MM:SS"
+		return "a date and time, YYYY-MM-DDTHH:MM:SS"
 	case database.TimestampTZ:
-		return "an RFC 3339 time, YYYY-MM-DDTHH:MM:SSZ"
+		return "a date and time, YYYY-MM-DDTHH:MM:SSZ"
 	case database.UUID:
 		return "a UUID"
 	case database.Bytes:

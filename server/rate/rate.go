@@ -19,12 +19,12 @@ type Limits struct {
 	sweepAt int
 }
 
-// bucket holds what a caller has left, which is negative where a call was larger than the bucket.
+// bucket holds what a caller has left, which is negative if a call was larger than the bucket.
 type bucket struct {
 	left float64
 	// at is when left was right.
 	at time.Time
-	// refused is whether the last call was.
+	// refused reports whether the last call was.
 	refused bool
 }
 
@@ -32,7 +32,7 @@ type bucket struct {
 const leastSweep = 1024
 
 // Take takes n calls from a name's bucket, which is filled by perSecond each second and holds as many, and returns 0; or,
-// where they are not there, it takes nothing and returns how long to wait for them, and whether it is the first refusal
+// if they are not there, it takes nothing and returns how long to wait for them, and whether it is the first refusal
 // since a call went through. What is larger than the bucket goes through when the bucket is full, and is paid for
 // afterwards. n is at least 1; a perSecond of 0 is no limit.
 func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.Duration, first bool) {
@@ -52,7 +52,7 @@ func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.D
 	return 0, false
 }
 
-// bucket returns the name's bucket, and makes it, full, where there is none.
+// bucket returns the name's bucket, and makes it, full, if there is none.
 func (l *Limits) bucket(name string, perSecond int, now time.Time) *bucket {
 	if b := l.buckets[name]; b != nil {
 		return b

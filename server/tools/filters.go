@@ -52,12 +52,9 @@ func planFilter(scope access.Scope, key string, value json.RawMessage) (database
 		}
 	}
 	relation, rest, through := strings.Cut(key, "__")
-	if !through {
-		return nil, unknownFilter(scope, key, key)
-	}
 	r, related, ok := scope.Follow(relation)
-	if !ok {
-		return nil, unknownFilter(scope, key, relation)
+	if !ok || !through {
+		return nil, unknownFilter(scope, key, key)
 	}
 	target, ok := findTarget(related, rest)
 	if ok {
@@ -67,7 +64,7 @@ func planFilter(scope access.Scope, key string, value json.RawMessage) (database
 		target, ok = findTarget(related, rest)
 	}
 	if !ok {
-		return nil, unknownFilter(related, key, rest)
+		return nil, unknownFilter(scope, key, key)
 	}
 	condition, err := target.compare(key, name, value)
 	if err != nil {
@@ -100,8 +97,8 @@ func (t filterTarget) compare(key, name string, value json.RawMessage) (database
 	switch {
 	case t.field == nil:
 		condition, err = t.compareKey(name, value)
-	case !slices.Contains(lookup.Of(t.field.Column), name):
-		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", name, t.field.Column.Kind, strings.Join(lookup.Of(t.field.Column), ", "))
+	case !slices.Contains(t.lookups(), name):
+		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", name, t.field.Column.Kind, strings.Join(t.lookups(), ", "))
 	default:
 		condition, err = lookup.Find(name)(t.field.Column, value)
 	}
@@ -109,6 +106,17 @@ func (t filterTarget) compare(key, name string, value json.RawMessage) (database
 		return nil, invalid("filters: %s: %s", key, err)
 	}
 	return condition, nil
+}
+
+// keyLookups are the lookups of a key of several columns.
+var keyLookups = []string{"exact", "ne", "in"}
+
+// lookups are the names of the lookups that the target has.
+func (t filterTarget) lookups() []string {
+	if t.field == nil {
+		return keyLookups
+	}
+	return lookup.Of(t.field.Column)
 }
 
 // compareKey compares a key of several columns, which has no order and no text of its own.
@@ -128,20 +136,56 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 		})
 		return either(any), err
 	}
-	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are exact, ne, in", name)
+	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are %s", name, strings.Join(keyLookups, ", "))
 }
 
+// unknownFilter says why a key is no filter; name is the piece of the key that is about the scope's model. A masked field is
+// like one that does not exist.
 func unknownFilter(scope access.Scope, key, name string) error {
-	var relations []string
-	for _, r := range scope.Relations() {
-		relations = append(relations, r.Name)
-	}
 	m := scope.Model()
-	message := fmt.Sprintf("filters: %s: %s has no field %q; its fields are %s", key, m.Name, name, strings.Join(comparedFields(scope), ", "))
-	if len(relations) > 0 {
-		message += "; its relations (as relation__field) are " + strings.Join(relations, ", ")
+	for at := strings.LastIndex(name, "__"); at > 0; at = strings.LastIndex(name[:at], "__") {
+		if target, ok := findTarget(scope, name[:at]); ok {
+			return invalid("filters: %s: %s has no lookup %q; its lookups are %s", key, name[:at], name[at+2:], strings.Join(target.lookups(), ", "))
+		}
+	}
+	relation, rest, _ := strings.Cut(name, "__")
+	if r, related, ok := scope.Follow(relation); ok {
+		if rest == "" || lookup.Find(rest) != nil {
+			return relationFilter(scope, related, r, key, rest)
+		}
+		return unknownFilter(related, key, rest)
+	}
+	message := fmt.Sprintf("filters: %s: %s has no field %q to filter by; it has %s", key, m.Name, relation, strings.Join(comparedFields(scope), ", "))
+	if relations := scope.Relations(); len(relations) > 0 {
+		message += "; its relations (as relation__field) are " + relationNames(scope)
 	}
 	return invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookup.Names, ", "))
+}
+
+// relationFilter says what to filter by in place of a relation, which has no value of its own.
+func relationFilter(scope, related access.Scope, r *catalog.Relation, key, name string) error {
+	var others []string
+	if !r.Many && len(r.Ours) == 1 {
+		for _, f := range scope.Fields() {
+			if f.Column == r.Ours[0] && !f.Masked {
+				others = append(others, withLookup(f.Name, name))
+			}
+		}
+	}
+	if fields := comparedFields(related); len(fields) > 0 {
+		others = append(others, withLookup(r.Name+"__"+fields[0], name))
+	}
+	if len(others) == 0 {
+		return invalid("filters: %s: %s is a relation to %s, none of whose fields can be filtered by", key, r.Name, r.Target.Name)
+	}
+	return invalid("filters: %s: %s is a relation to %s, and only fields have values; use %s", key, r.Name, r.Target.Name, strings.Join(others, " or "))
+}
+
+func withLookup(field, name string) string {
+	if name == "" {
+		return field
+	}
+	return field + "__" + name
 }
 
 // comparedFields are the names of the fields that filters may use.

@@ -73,11 +73,15 @@ func TestFilterKeys(t *testing.T) {
 		})
 	}
 	for key, want := range map[string]string{
-		"album__title":   `album has no field "title"`,
-		"label__year":    `track has no field "label"`,
-		"genre__colour":  `track has no field "genre"`,
-		"colour":         `track has no field "colour"`,
-		"album__yr__gte": `album has no field "yr"`,
+		"album__title":    `album has no field "title" to filter by`,
+		"label__year":     `track has no field "label"`,
+		"genre__colour":   `genre__colour: genre has no lookup "colour"; its lookups are exact, iexact`,
+		"colour":          `track has no field "colour"`,
+		"album__yr__gte":  `album has no field "yr"`,
+		"album__year__no": `album__year__no: year has no lookup "no"; its lookups are exact, gt`,
+		"album__isnull":   `album is a relation to album, and only fields have values; use album_id__isnull or album__artist__isnull`,
+		"album":           `album is a relation to album, and only fields have values; use album_id or album__artist`,
+		"id__no":          `id__no: id has no lookup "no"; its lookups are exact`,
 	} {
 		if _, err := planFilter(track, key, json.RawMessage("1")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", key, err, want)

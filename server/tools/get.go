@@ -9,7 +9,7 @@ import (
 )
 
 var getOperation = withArguments(operation{
-	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey,
+	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey, extra: []string{"include_inlines", "include_related"},
 	description: func(m *catalog.Model) string { return fmt.Sprintf("Get one %s by its id.", m.Declared.VerboseName) },
 	advice:      "one row by its id, as list rows show it",
 }, (*call).get,
@@ -20,11 +20,19 @@ var getOperation = withArguments(operation{
 	argument[getArguments]{name: "include_related", into: func(a *getArguments) any { return &a.related },
 		offered: func(m *catalog.Model) bool { return len(m.Relations) > 0 },
 		help:    fmt.Sprintf("with _related: at most %d rows of each relation", mostRelatedRows)},
+	argument[getArguments]{name: "field", into: func(a *getArguments) any { return &a.field }, offered: hasLongFields,
+		help: "only a piece of this text, JSON or bytes field, as value; next_offset goes on"},
+	argument[getArguments]{name: "offset", into: func(a *getArguments) any { return &a.offset }, offered: hasLongFields,
+		help: "where the piece begins, in characters (bytes fields: in bytes)"},
+	argument[getArguments]{name: "length", into: func(a *getArguments) any { return &a.length }, offered: hasLongFields,
+		help: fmt.Sprintf("of the piece; %d without it, and at most", maxPiece)},
 )
 
 type getArguments struct {
 	id               json.RawMessage
 	inlines, related bool
+	field            string
+	offset, length   count
 }
 
 // get answers the one row that has the id, with the rows that belong to it if they are asked for.
@@ -33,10 +41,16 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.field != "" || a.offset.sent || a.length.sent {
+		return c.getPiece(a, where)
+	}
 	if !a.inlines && !a.related {
-		row, _, err := c.readRow(c.db, c.scope, where, false)
+		row, page, err := c.readPage(c.db, c.scope, where, false)
 		if err == nil && len(row) > c.settings.MaxResultBytes {
 			return nil, c.tooLarge()
+		}
+		if page.Shortened {
+			row = append(appendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(c.scope.Model())), '}')
 		}
 		return row, err
 	}

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -12,25 +13,31 @@ const mostNames = 20
 
 // Instructions tell an agent in a few lines how the endpoint of that name works, and what of it the token may see.
 func (set *Set) Instructions(endpoint string, token *access.Token) string {
-	var names []string
+	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
 	changes := false
-	for _, scope := range set.viewable(token) {
-		m := scope.Model()
-		names = append(names, m.Name)
-		for _, op := range offeredTo(set.catalog, token, m) {
-			changes = changes || op.writes()
+	for _, m := range set.catalog.Models() {
+		scope := token.Reach(m)
+		if !m.Served() || !mayReadOrWrite(scope) {
+			continue
+		}
+		writes := slices.ContainsFunc(operations, func(op *operation) bool {
+			return op.writes() && op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope)
+		})
+		changes = changes || writes
+		switch {
+		case scope.Has(access.View):
+			names = append(names, m.Name)
+		case writes:
+			unseen = append(unseen, m.Name)
 		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s gives you the models (tables) of a database as tools.", endpoint)
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		b.WriteString(" There is no model that you may view now; find_models tells when that changes.")
-	case len(names) <= mostNames:
-		fmt.Fprintf(&b, " You may view: %s.", strings.Join(names, ", "))
-	default:
-		fmt.Fprintf(&b, " You may view %d models, among them %s.", len(names), strings.Join(names[:mostNames], ", "))
 	}
+	b.WriteString(someNames("view", names))
+	b.WriteString(someNames("change, but not view", unseen))
 	b.WriteString("\nStart with find_models, then describe_<model> for fields and relationships.")
 	b.WriteString(` list_<model> filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`)
 	if changes {
@@ -40,4 +47,15 @@ func (set *Set) Instructions(endpoint string, token *access.Token) string {
 	}
 	b.WriteString("\n" + dataNotInstructions)
 	return b.String()
+}
+
+// someNames says which models the token may use in some way; it is empty if there are none.
+func someNames(how string, names []string) string {
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) <= mostNames:
+		return fmt.Sprintf(" You may %s: %s.", how, strings.Join(names, ", "))
+	}
+	return fmt.Sprintf(" You may %s %d models, among them %s.", how, len(names), strings.Join(names[:mostNames], ", "))
 }

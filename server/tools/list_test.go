@@ -14,7 +14,9 @@ import (
 // Rows without a unique key are put in an order by all that the token may compare, and by the engine's own name of a row; by
 // nothing that is hidden or masked.
 func TestOrderOfRowsWithoutAKey(t *testing.T) {
-	column := func(name string, kind database.Kind) *database.Column { return &database.Column{Name: name, Kind: kind, Scale: -1} }
+	column := func(name string, kind database.Kind) *database.Column {
+		return &database.Column{Name: name, Kind: kind, Scale: -1}
+	}
 	rowID := column("rowid", database.Integer)
 	for _, tc := range []struct {
 		name     string

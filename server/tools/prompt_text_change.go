@@ -25,9 +25,12 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 			reading = append(reading, op)
 		}
 	}
-	if len(changing) == 0 {
+	switch {
+	case len(changing) == 0:
 		t.line("You may read %s here, not change them: no tool of yours creates, updates or deletes. What there is:", m.Declared.VerboseNamePlural)
-	} else {
+	case !scope.Has(access.View):
+		t.line("You may change %s here, not view them: ask your user for ids and values.", m.Declared.VerboseNamePlural)
+	default:
 		t.line("Change %s safely. Look first, with:", m.Declared.VerboseNamePlural)
 	}
 	for _, op := range reading {
@@ -81,20 +84,19 @@ func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 		data := exampleData(in.Model, purpose{creates: true, parent: in.Relation.Theirs})
 		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.Declared.VerboseNamePlural, in.Max, m.Declared.VerboseName)
 		if offers(ops, "create") && child.Has(access.Add) {
-			t.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
+			t.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}, "dry_run": true}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
 		}
-		var items []string
-		if child.Has(access.Add) {
-			items = append(items, fmt.Sprintf(`{"data": %s}`, data))
-		}
-		if child.Has(access.Change) {
-			items = append(items, fmt.Sprintf(`{"id": %s, "data": %s}`, exampleID(in.Model), exampleData(in.Model, purpose{parent: in.Relation.Theirs})))
-		}
-		if child.Has(access.Delete) {
-			items = append(items, fmt.Sprintf(`{"id": %s, "_delete": true}`, exampleID(in.Model)))
-		}
-		if offers(ops, "update") {
-			t.line(`- update_%s {"id": %s, "inlines": {"%s": [%s]}}`, m.Name, exampleID(m), in.Model.Name, strings.Join(items, ", "))
+		for _, each := range []struct {
+			verb       access.Verbs
+			item, does string
+		}{
+			{access.Add, fmt.Sprintf(`{"data": %s}`, data), "adds one"},
+			{access.Change, fmt.Sprintf(`{"id": %s, "data": %s}`, exampleID(in.Model), exampleData(in.Model, purpose{parent: in.Relation.Theirs})), "changes one"},
+			{access.Delete, fmt.Sprintf(`{"id": %s, "_delete": true}`, exampleID(in.Model)), "deletes one"},
+		} {
+			if offers(ops, "update") && child.Has(each.verb) {
+				t.line(`- update_%s {"id": %s, "inlines": {"%s": [%s]}, "dry_run": true}: %s`, m.Name, exampleID(m), in.Model.Name, each.item, each.does)
+			}
 		}
 		if offers(ops, "get") {
 			t.line(`- get_%s {"id": %s, "include_inlines": true} shows them`, m.Name, exampleID(m))
@@ -106,7 +108,9 @@ func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 func (t *promptText) failures(m *catalog.Model, ops []*operation) {
 	t.line("When a call about one row fails, nothing of it was kept. Its code says why:")
 	t.line("- validation_error: validation_errors names each field and what is wrong with it; correct them all and call again")
-	t.line("- not_found: there is no such row that you may see; list_%s finds ids", m.Name)
+	if offers(ops, "list") {
+		t.line("- not_found: there is no such row that you may see; list_%s finds ids", m.Name)
+	}
 	if offers(ops, "update") && m.Version != nil {
 		t.line("- conflict: the row was changed since you read it; current shows it as it is; think again, then send its %s as expected_version", m.Version.Name)
 	}
@@ -122,9 +126,9 @@ func (t *promptText) failures(m *catalog.Model, ops []*operation) {
 func (set *Set) explainBulk(token *access.Token) string {
 	var t promptText
 	var scopes []access.Scope
-	for _, scope := range set.viewable(token) {
-		if slices.ContainsFunc(offeredTo(set.catalog, token, scope.Model()), func(op *operation) bool { return op.many && op.writes() }) {
-			scopes = append(scopes, scope)
+	for _, m := range set.catalog.Models() {
+		if slices.ContainsFunc(offeredTo(set.catalog, token, m), func(op *operation) bool { return op.many && op.writes() }) {
+			scopes = append(scopes, token.Reach(m))
 		}
 	}
 	if len(scopes) == 0 {
@@ -132,7 +136,7 @@ func (set *Set) explainBulk(token *access.Token) string {
 		t.line("To read many rows, list_<model> pages with next_cursor, or with limit and offset; find_models names the models and their operations.")
 		return t.end()
 	}
-	t.line("Change many rows at once with these tools, after a look at the rows with list_<model>:")
+	t.line("Change many rows at once with these tools, after a look at the rows with list_<model> if you may view them:")
 	var models promptText
 	told := map[*operation]bool{}
 	for i, scope := range scopes {
@@ -167,7 +171,7 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) 
 	scope := scopes[i]
 	m := scope.Model()
 	t.line("")
-	t.line("Bulk, with %s as the example; at most %d items in one call:", m.Name, m.Declared.MaxBulkItems)
+	t.line("Bulk, with %s as the example; %d items at most in one call, all in the form of this one:", m.Name, m.Declared.MaxBulkItems)
 	for _, each := range []struct {
 		operation string
 		verb      access.Verbs
@@ -178,7 +182,7 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) 
 		{"delete", access.Delete, fmt.Sprintf(`{"id": %s}`, exampleID(m))},
 	} {
 		if scope.Has(each.verb) && slices.Contains(bulkOperations(m), each.operation) {
-			t.line(`- bulk_%s {"operation": "%s", "items": [%s, …]}`, m.Name, each.operation, each.item)
+			t.line(`- bulk_%s {"operation": "%s", "items": [%s]}`, m.Name, each.operation, each.item)
 		}
 	}
 	t.line(`What succeeds is kept, and results.errors tells of each item that failed, by its index; with "atomic": true all is undone as soon as one fails.`)
@@ -213,8 +217,7 @@ func (t *promptText) actions(set *Set, scopes []access.Scope, token *access.Toke
 	t.line("One that asks first takes two calls:")
 	t.line(`1. action_%s {"action": "%s", "ids": [%s]} changes nothing, and answers requires_confirmation: true, how many rows it is about, and a confirmation_page. Show your user what the page says.`,
 		example.Name, confirmed.Name, id)
-	t.line(`2. If they agree: action_%s {"action": "%s", "ids": [%s], "confirm": true, "confirmation_token": that of the first answer}. If rows have changed meanwhile it is a conflict with a new page.`,
-		example.Name, confirmed.Name, id)
+	t.line(`2. If they agree, make the same call with "confirm": true and "confirmation_token": the one of the first answer. If rows have changed meanwhile, it is a conflict with a new page.`)
 	t.line("Parameters of an action go in confirmation_data, in both calls; actions_<model> names them.")
 }
 

@@ -19,6 +19,8 @@ type prompt struct {
 	// about writes the text where there are no arguments, aboutModel where the model's name is the one argument.
 	about      func(*Set, *access.Token) string
 	aboutModel func(*Set, access.Scope, []*operation) string
+	// may reports whether a token may be told of the model.
+	may func(access.Scope) bool
 }
 
 type promptArgument struct {
@@ -35,9 +37,9 @@ var prompts = []prompt{
 	{Name: "explore_models", Description: "How to discover the models of this endpoint and browse their data.",
 		Arguments: []promptArgument{}, about: (*Set).explainModels},
 	{Name: "understand_model", Description: "The fields, relationships and administration options of one model.",
-		Arguments: modelArguments, aboutModel: (*Set).explainModel},
+		Arguments: modelArguments, aboutModel: (*Set).explainModel, may: has(access.View)},
 	{Name: "crud_guide", Description: "How to create, update and delete rows of one model safely, with the rows that belong to them.",
-		Arguments: modelArguments, aboutModel: (*Set).explainChanges},
+		Arguments: modelArguments, aboutModel: (*Set).explainChanges, may: mayReadOrWrite},
 	{Name: "bulk_operations_guide", Description: "How to change many rows at once: bulk tools, actions and their confirmation.",
 		Arguments: []promptArgument{}, about: (*Set).explainBulk},
 }
@@ -58,15 +60,18 @@ func (set *Set) Prompt(token *access.Token, name string, arguments []byte) (Prom
 	if p.about != nil {
 		return Prompt{p.Description, p.about(set, token)}, nil
 	}
-	scope, err := set.promptModel(token, arguments)
+	scope, err := set.promptModel(token, arguments, p.may)
 	if err != nil {
 		return Prompt{}, err
 	}
 	return Prompt{p.Description, p.aboutModel(set, scope, offeredTo(set.catalog, token, scope.Model()))}, nil
 }
 
+// mayReadOrWrite reports whether the token may do anything with rows of the model.
+func mayReadOrWrite(s access.Scope) bool { return s.Has(access.View) || mayWrite(s) }
+
 // promptModel returns the model that a prompt's arguments name; an empty name is a missing one (docs/design/tools.md, "Prompts").
-func (set *Set) promptModel(token *access.Token, arguments []byte) (access.Scope, error) {
+func (set *Set) promptModel(token *access.Token, arguments []byte, may func(access.Scope) bool) (access.Scope, error) {
 	var members map[string]json.RawMessage
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
 		return access.Scope{}, invalid("arguments must be an object")
@@ -79,12 +84,11 @@ func (set *Set) promptModel(token *access.Token, arguments []byte) (access.Scope
 		return access.Scope{}, invalid("%s is required", modelArgument)
 	}
 	m := set.catalog.Model(name)
-	if m == nil || !token.Verbs(m).Has(access.View) {
+	if m == nil || !may(token.Reach(m)) {
 		return access.Scope{}, modelNotFound(lookup.Excerpt([]byte(name)))
 	}
-	scope, ok := token.Scope(m)
-	if !ok {
+	if !m.Served() {
 		return access.Scope{}, modelWithheld(m)
 	}
-	return scope, nil
+	return token.Reach(m), nil
 }

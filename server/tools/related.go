@@ -71,12 +71,15 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	}
 	plan.Limit, plan.Offset, plan.More, plan.MaxValue = 1, 0, false, maxOneValue
 	out := []byte(opening + `"single","result":`)
-	before := len(out)
-	if out, _, err = c.db.Select(c.ctx, plan, out); err != nil {
+	out, page, err := c.db.Select(c.ctx, plan, out)
+	if err != nil {
 		return nil, err
 	}
-	if len(out) == before {
+	if page.Count == 0 {
 		out = append(out, "null"...)
+	}
+	if page.Shortened {
+		out = appendJSON(append(out, `,"notice":`...), cutNotice(target.Model()))
 	}
 	return append(out, '}'), nil
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +29,8 @@ type relatedReader struct {
 	groups  []relatedGroup
 	// more are the relations and inlines of which there is more than was shown.
 	more []string
+	// shortened is set if a value of a related row was cut.
+	shortened bool
 }
 
 // relatedGroup is a member of get_'s answer with related rows: _inlines or _related.
@@ -90,11 +93,11 @@ func (k *relatedReader) addColumns(r *catalog.Relation) {
 
 // answer returns the parent's row with the groups behind its own members.
 func (k *relatedReader) answer() ([]byte, error) {
-	out, values, err := k.call.readRow(k.call.db, k.parent, k.where, false, k.columns...)
+	out, page, err := k.call.readPage(k.call.db, k.parent, k.where, false, k.columns...)
 	if err != nil {
 		return nil, err
 	}
-	k.values = values
+	k.values = page.Last
 	out = out[:len(out)-1] // the closing brace
 	for _, group := range k.groups {
 		out = append(append(append(out, `,"`...), group.member...), `":{`...)
@@ -110,11 +113,26 @@ func (k *relatedReader) answer() ([]byte, error) {
 		}
 		out = append(out, '}')
 	}
-	if len(k.more) > 0 {
-		m := k.parent.Model()
-		out = appendJSON(append(out, `,"_notice":`...), "there is more than is shown of "+strings.Join(k.more, ", ")+"; related_"+m.Name+" shows all rows of a relation")
+	if notice := k.notice(page.Shortened); notice != "" {
+		out = appendJSON(append(out, `,"_notice":`...), notice)
 	}
 	return append(out, '}'), nil
+}
+
+// notice says what is not shown, and how to get it; cut is set if a value of the parent is not whole.
+func (k *relatedReader) notice(cut bool) string {
+	m := k.parent.Model()
+	var notices []string
+	if cut {
+		notices = append(notices, cutNotice(m))
+	}
+	if len(k.more) > 0 {
+		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; related_"+m.Name+" shows all rows of a relation")
+	}
+	if k.shortened {
+		notices = append(notices, fmt.Sprintf("values of more than %d bytes in related rows are cut; get_ of the related row shows up to %d", maxListValue, maxOneValue))
+	}
+	return strings.Join(notices, ". ")
 }
 
 func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error) {
@@ -133,6 +151,7 @@ func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error)
 	plan := &database.Select{From: part.target.Source(), Output: output, Where: where, Order: part.order, Limit: part.most, More: true,
 		MaxBytes: k.call.settings.MaxResultBytes, MaxValue: maxListValue}
 	out, page, err := k.call.db.Select(k.call.ctx, plan, out)
+	k.shortened = k.shortened || page.Shortened
 	if page.More || page.Cut {
 		k.more = append(k.more, part.name)
 	}

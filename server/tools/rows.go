@@ -84,21 +84,27 @@ func members(object json.RawMessage) map[string]json.RawMessage {
 }
 
 // readRow reads the one row of the scope that meets a condition, as get_ shows it, and its values of some columns. With
-// lock it stays locked until the transaction ends. Where there is none, the error is not_found.
+// lock it stays locked until the transaction ends. If there is none, the error is not_found.
 func (req *request) readRow(from reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, []database.Value, error) {
+	text, page, err := req.readPage(from, scope, where, lock, columns...)
+	return text, page.Last, err
+}
+
+// readPage is readRow with all that is known of the row.
+func (req *request) readPage(from reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, database.Page, error) {
 	output, err := planOutput(scope, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, database.Page{}, err
 	}
 	plan := &database.Select{From: scope.Source(), Output: output, Where: where, Limit: 1, MaxValue: maxOneValue, Cursor: columns, Lock: lock}
 	text, page, err := from.Select(req.ctx, plan, nil)
+	if err == nil && page.Count == 0 {
+		err = rowNotFound(scope.Model())
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, database.Page{}, err
 	}
-	if page.Count == 0 {
-		return nil, nil, rowNotFound(scope.Model())
-	}
-	return text, page.Last, nil
+	return text, page, nil
 }
 
 // readAll reads a plan's rows into values of a type, by the names of their members.

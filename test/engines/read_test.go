@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -252,6 +253,7 @@ func reading(s *suite, t *testing.T) {
 		want(t, row, `"Iain Banks"`, "_related", "editor", 0, "name")
 		want(t, row, `2`, "_related", "review_by_book", 1, "id")
 	})
+	pieces(s, t)
 	s.check(t, "nothing of it unless asked", func(t *testing.T) {
 		row := s.ok(t, "root", "get_book", `{"id":1}`)
 		if row["_inlines"] != nil || row["_related"] != nil {
@@ -298,6 +300,42 @@ func reading(s *suite, t *testing.T) {
 				t.Errorf("%s is not among %s", operation, operations)
 			}
 		}
+	})
+}
+
+// pieces reads values piece by piece: texts by characters, bytes by bytes.
+func pieces(s *suite, t *testing.T) {
+	created := s.ok(t, "root", "create_sample", `{"data":{"words":"aé\"𝄞z","raw":"AP8Q","doc":{"a":[1,2]}}}`)
+	id := fmt.Sprint(at(t, created, "id"))
+	for _, test := range []struct{ name, arguments, want string }{
+		{"the beginning of a text", `"field":"words","length":2`, `{"id":` + id + `,"field":"words","offset":0,"value":"aé","next_offset":2}`},
+		{"the middle of a text", `"field":"words","offset":2,"length":2`, `{"id":` + id + `,"field":"words","offset":2,"value":"\"𝄞","next_offset":4}`},
+		{"the end of a text", `"field":"words","offset":4,"length":2`, `{"id":` + id + `,"field":"words","offset":4,"value":"z"}`},
+		{"a whole text", `"field":"words"`, `{"id":` + id + `,"field":"words","offset":0,"value":"aé\"𝄞z"}`},
+		{"behind the end", `"field":"words","offset":9999999999`, `{"id":` + id + `,"field":"words","offset":9999999999,"value":""}`},
+		{"the beginning of bytes", `"field":"raw","length":2`, `{"id":` + id + `,"field":"raw","offset":0,"value":"AP8=","next_offset":2}`},
+		{"the end of bytes", `"field":"raw","offset":2,"length":2`, `{"id":` + id + `,"field":"raw","offset":2,"value":"EA=="}`},
+	} {
+		s.check(t, test.name, func(t *testing.T) {
+			want(t, s.ok(t, "root", "get_sample", `{"id":`+id+`,`+test.arguments+`}`), test.want)
+		})
+	}
+	s.check(t, "a piece of JSON", func(t *testing.T) {
+		whole, text := at(t, s.ok(t, "root", "get_sample", `{"id":`+id+`,"field":"doc"}`), "value").(string), ""
+		for offset := any(json.Number("0")); offset != nil; {
+			page := s.ok(t, "root", "get_sample", fmt.Sprintf(`{"id":%s,"field":"doc","offset":%v,"length":3}`, id, offset))
+			text, offset = text+page["value"].(string), page["next_offset"]
+		}
+		if text != whole || strings.ReplaceAll(whole, " ", "") != `{"a":[1,2]}` {
+			t.Fatalf("the pieces are %q, the whole is %q", text, whole)
+		}
+	})
+	s.check(t, "a piece of what is not there", func(t *testing.T) {
+		if _, err := s.plain.Exec(`update sample set words = null where id = ` + id); err != nil {
+			t.Fatal(err)
+		}
+		want(t, s.ok(t, "root", "get_sample", `{"id":`+id+`,"field":"words"}`), `{"id":`+id+`,"field":"words","offset":0,"value":null}`)
+		s.fails(t, "root", "get_sample", `{"id":123456,"field":"words"}`, "not_found")
 	})
 }
 

@@ -20,6 +20,8 @@ type storedType struct {
 	unequal bool
 	// mariaDB says that MySQL itself does not have the type.
 	mariaDB bool
+	// since is the first major version of PostgreSQL that has the type; 0 is any. All have two digits.
+	since int
 	// sameRowOnly are values that a column of any type holds although they are not of its own: only the row that holds one
 	// takes it back.
 	sameRowOnly []string
@@ -38,9 +40,13 @@ const (
 // roundTrips holds every value that get_ shows against plain SQL: written back, to its own row and to another, it is the
 // same to the byte, and as a filter it finds its row. All is done with pools that are empty, and then with full ones.
 func roundTrips(s *suite, t *testing.T) {
-	types := storedTypes[s.Name]
-	if s.Name == contract.EngineMySQL && !strings.Contains(s.sql(t, "SELECT version()"), "MariaDB") {
-		types = slices.DeleteFunc(slices.Clone(types), func(d storedType) bool { return d.mariaDB })
+	types := slices.Clone(storedTypes[s.Name])
+	switch s.Product {
+	case harness.MySQL:
+		types = slices.DeleteFunc(types, func(d storedType) bool { return d.mariaDB })
+	case harness.PostgreSQL:
+		version := s.sql(t, "SELECT current_setting('server_version_num')::integer / 10000")
+		types = slices.DeleteFunc(types, func(d storedType) bool { return d.since > 0 && version < fmt.Sprint(d.since) })
 	}
 	script, exposed := strings.Builder{}, []contract.Model{}
 	script.WriteString(storedTypesNeed[s.Name])
@@ -163,7 +169,7 @@ func (r roundTrip) set(t *testing.T, id int, value string) {
 	}
 }
 
-// stored is what plain SQL says of a value: its class, where an engine has such, and its bytes.
+// stored is what plain SQL says of a value: its class, if an engine has such, and its bytes.
 func (r roundTrip) stored(t *testing.T, id int) string {
 	t.Helper()
 	form := map[string]string{

@@ -53,7 +53,7 @@ var storedTypes = map[string][]storedType{
 		{declared: "smallint", values: []string{"0", "-32768", "32767"}}, {declared: "integer", values: []string{"-2147483648", "2147483647"}},
 		{declared: "bigint", values: []string{"9007199254740993", "-9223372036854775808"}}, {declared: "positive", values: []string{"1"}}, {declared: "oid", values: []string{"4294967295"}},
 		{declared: "numeric", values: []string{"0", "1.50", "-0.000001", "12345678901234567890.123456789", "'NaN'", "'Infinity'", "'-Infinity'", "1e100", "1e-30"}},
-		{declared: "numeric(10,2)", values: []string{"12.5", "-99999999.99"}}, {declared: "numeric(3,-2)", values: []string{"12345", "99900"}},
+		{declared: "numeric(10,2)", values: []string{"12.5", "-99999999.99"}}, {declared: "numeric(3,-2)", values: []string{"12345", "99900"}, since: 15},
 		{declared: "real", values: []string{"0.1", "'-0'", "3.4028235e38", "1e-45", "'NaN'", "'Infinity'"}}, {declared: "double precision", values: []string{"0.1", "'-0'", "1.7976931348623157e308", "5e-324", "'NaN'", "'-Infinity'"}},
 		{declared: "money", values: []string{"'12.50'", "'-1234567.89'", "0"}},
 		{declared: "text", values: append([]string{longText}, oddTexts...)}, {declared: "shout", values: []string{"''", "'A'"}}, {declared: "varchar(10)", values: []string{"''", "'0123456789'", "'a '"}},

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// contentionTime is how long a statement may take where many wait for each other.
+// contentionTime is how long a statement may take if many wait for each other.
 const contentionTime = 20 * time.Second
 
 // TestAStandbyThatIsPromoted serves a PostgreSQL that only follows another one, until it takes over.

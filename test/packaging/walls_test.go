@@ -17,7 +17,7 @@ func TestLinterKeepsTheWalls(t *testing.T) {
 	const module = "github.com/mcp-admin/mcp-admin-operator/"
 	tests := []struct {
 		name, file, code string
-		// want is part of the finding; "" where there must be none.
+		// want is part of the finding; "" if there must be none.
 		want string
 	}{
 		{"contract imports the API", "contract/x.go", imports(module + "api/v1alpha1"), "contract-is-neutral"},

@@ -80,6 +80,10 @@ func check(fields []pgconn.FieldDescription, outputs []database.Output) error {
 	}
 	next := 0
 	for i := range outputs {
+		if outputs[i].Slice != nil {
+			next++ // a string, whatever the column is
+			continue
+		}
 		for _, column := range outputs[i].Columns {
 			if !embeddable(column, fields[next].DataTypeOID) {
 				return &database.Error{Code: database.Changed, Reason: reasonError, Message: "the database's tables have changed"}

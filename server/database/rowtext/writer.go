@@ -42,7 +42,7 @@ func (w *Writer[V]) Reset() {
 	clear(w.scratch[:cap(w.scratch)])
 }
 
-// Shortened is whether a value was cut since Prepare.
+// Shortened reports whether a value was cut since Prepare.
 func (w *Writer[V]) Shortened() bool { return w.shortened }
 
 // Append appends one row as a JSON object. The values are those of the outputs' columns, one after the other; there may
@@ -60,6 +60,9 @@ func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 			dst = append(dst, "null"...)
 		case output.Mask:
 			dst = w.appendMasked(dst, output, own)
+		case output.Slice != nil:
+			dst = append(dst, '"')
+			dst = append(jsontext.AppendEscaped(dst, w.plain(output.Columns[0], own[0])), '"')
 		case output.Composite:
 			dst = w.appendComposite(dst, output.Columns, own)
 		case w.maxValue > 0 && w.engine.Size(output.Columns[0], own[0]) > w.maxValue:
@@ -83,7 +86,7 @@ func (w *Writer[V]) Values(columns []*database.Column, values []V) []database.Va
 	return bound
 }
 
-// anyNull is whether the output is null: a key is where any part of it is.
+// anyNull reports whether the output is null: a key is where any part of it is.
 func (w *Writer[V]) anyNull(values []V) bool {
 	for _, value := range values {
 		if w.engine.IsNull(value) {

@@ -40,6 +40,15 @@ func (postgresql) output(w *writer, c *database.Column) {
 	}
 }
 
+func (postgresql) slice(w *writer, c *database.Column, first, length int) {
+	w.substring(first, length, func() {
+		w.column(c)
+		if c.Kind != database.Bytes {
+			w.text("::text")
+		}
+	})
+}
+
 func (postgresql) compare(w *writer, c database.Compare) {
 	w.column(c.Column)
 	w.text(" " + string(c.Op) + " ")
@@ -134,7 +143,7 @@ func (d postgresql) match(w *writer, m database.Match) {
 }
 
 // subject writes the column so that it compares byte by byte, or is folded by the database's own locale. A collation
-// is only written where the column's own would be in the way, since an index has the column's own.
+// is only written if the column's own would be in the way, since an index has the column's own.
 func (postgresql) subject(w *writer, m database.Match) {
 	w.column(m.Column)
 	switch {

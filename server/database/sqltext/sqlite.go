@@ -17,7 +17,7 @@ import (
 var SQLite Dialect = sqlite{}
 
 // SQLiteFold is the name of the SQL function of one text that Fold must implement: SQLite's own LIKE, lower and NOCASE
-// fold no letters but ASCII's. It is only used where the text that is looked for has others.
+// fold no letters but ASCII's. It is only used if the text that is looked for has others.
 const SQLiteFold = "mcp_fold"
 
 // Fold returns a text with its letters folded, so that texts which differ in case only become equal.
@@ -66,6 +66,19 @@ func (sqlite) deleteFrom() string  { return "DELETE FROM " }
 func (sqlite) output(w *writer, c *database.Column) {
 	w.text("+")
 	w.column(c)
+}
+
+// slice casts, since a column may hold values that are not of its kind.
+func (sqlite) slice(w *writer, c *database.Column, first, length int) {
+	w.substring(first, length, func() {
+		w.text("CAST(")
+		w.column(c)
+		if c.Kind == database.Bytes {
+			w.text(" AS BLOB)")
+		} else {
+			w.text(" AS TEXT)")
+		}
+	})
 }
 
 func (d sqlite) compare(w *writer, c database.Compare) {
