@@ -119,8 +119,10 @@ type Field struct {
 	Secret bool
 	// Help is what the exposure or the column's comment says about it.
 	Help string
-	// Choices are the values that it may have, those of the exposure before an enum's; empty is any.
+	// Choices are the values that it may have: those of the exposure, or else an enum's, or else a check's; empty is any.
 	Choices []contract.Choice
+	// Check is what the table's simple checks say of the column, all in one; nil if they say nothing.
+	Check *database.Check
 	// relation is the name of the relation of a foreign key of this column alone; "" where there is none.
 	relation string
 }

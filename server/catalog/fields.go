@@ -135,12 +135,18 @@ func (m *Model) overrideFields() *problem {
 	const list = "fields.overrides"
 	for _, f := range m.all {
 		f.Help = f.Column.Comment
+		f.Check = checkOf(m.Table, f.Column)
 		if f.Column.Kind == database.Other { // a set: a value is any number of them
 			f.Help = setHelp(f.Column)
 			continue
 		}
 		for _, choice := range f.Column.Choices {
 			f.Choices = append(f.Choices, contract.Choice{Value: choice})
+		}
+		if len(f.Choices) == 0 && f.Check != nil {
+			for _, choice := range f.Check.Choices {
+				f.Choices = append(f.Choices, contract.Choice{Value: choice})
+			}
 		}
 	}
 	seen := map[*Field]bool{}

@@ -110,10 +110,12 @@ type actionPlan struct {
 	// rows are those that it is about; missing are not there or not visible, skipped are refused by its where.
 	rows             []*row
 	missing, skipped []json.RawMessage
-	// along is what a deletion takes along.
+	// along is what a deletion takes along, or what the database changes along with an update.
 	along []consequence
 	// run does it, and returns how many rows were affected.
 	run func() (int, error)
+	// deletion is that of delete_selected; nil for others.
+	deletion *deletion
 }
 
 // actionOutcome is action_'s answer when the action was run.
@@ -153,7 +155,7 @@ func (c *call) action(a *actionArguments) ([]byte, error) {
 		if affected, err = p.run(); err != nil {
 			return err
 		}
-		answer, err = e.outcome(p, affected, e.done(p, affected), nil)
+		answer, err = e.outcome(p, affected, e.done(p), nil)
 		return err
 	})
 	switch {
@@ -167,9 +169,9 @@ func (c *call) action(a *actionArguments) ([]byte, error) {
 }
 
 // done says in words what was done.
-func (e *actionCall) done(p *actionPlan, affected int) string {
-	if e.declared == deleteSelected {
-		return "deleted " + counted(e.call.scope.Model(), affected)
+func (e *actionCall) done(p *actionPlan) string {
+	if p.deletion != nil {
+		return p.deletion.done()
 	}
 	return fmt.Sprintf("%s was run on %s", e.declared.Name, counted(e.call.scope.Model(), len(p.rows)))
 }
@@ -238,7 +240,7 @@ func (e *actionCall) planSelectedDeletion(w *write) (*actionPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &actionPlan{rows: d.rows, along: d.along, run: func() (int, error) { return d.run(w.req, w.tx) }}
+	p := &actionPlan{rows: d.rows, along: d.along, deletion: d, run: func() (int, error) { return d.run(w.req, w.tx) }}
 	if p.missing, err = e.missing(w.tx, d.rows); err != nil {
 		return nil, err
 	}

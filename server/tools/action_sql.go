@@ -20,8 +20,8 @@ func (e *actionCall) planSQL(w *write) (*actionPlan, error) {
 	return p, nil
 }
 
-// execute runs the statement. What it changes is the administrator's to know: the journal tells of the selected rows that
-// it was run, and no values.
+// execute runs the statement. The journal tells what became of the selected rows; what else the statement changes is the
+// administrator's to know.
 func (e *actionCall) execute(w *write, rows []*row) (int, error) {
 	statement, err := e.bind(rows)
 	if err != nil {
@@ -31,7 +31,11 @@ func (e *actionCall) execute(w *write, rows []*row) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int(n), e.journalRows(w, rows, "ran "+e.declared.Name, nil)
+	keys, err := e.rowKeys(rows)
+	if err != nil {
+		return 0, err
+	}
+	return int(n), e.journalChanges(w, rows, keys, "ran "+e.declared.Name)
 }
 
 // bind puts values in the place of the statement's parameters; one that was left out is NULL.

@@ -251,7 +251,7 @@ func TestASQLActionBindsTheIDsThatAreVisible(t *testing.T) {
 		t.Errorf("the prices are %s", got)
 	}
 	history := l.must(ownerText, "history_book", `{"id":2}`)["history"].([]any)
-	if text := fmt.Sprint(history); len(history) != 1 || !strings.Contains(text, "action:raise") || strings.Contains(text, "1.5") {
+	if text := fmt.Sprint(history); len(history) != 1 || !strings.Contains(text, "ran raise, which changed price") || !strings.Contains(text, "after:1.50") {
 		t.Errorf("the history is %s", text)
 	}
 }

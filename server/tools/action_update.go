@@ -9,7 +9,7 @@ import (
 // planUpdate finds the rows that an update action would set. Unlike update_, it may move rows out of the caller's
 // sight (docs/design/actions.md, "Rights to actions"): they are visible before, and need not be afterwards.
 func (e *actionCall) planUpdate(w *write) (*actionPlan, error) {
-	set, err := e.assignments(w)
+	set, references, err := e.assignments(w)
 	if err != nil {
 		return nil, err
 	}
@@ -23,12 +23,22 @@ func (e *actionCall) planUpdate(w *write) (*actionPlan, error) {
 	if err := e.noneFound(p); err != nil {
 		return nil, err
 	}
-	p.run = func() (int, error) { return e.update(w, p.rows, set) }
+	keys, err := e.rowKeys(p.rows)
+	if err != nil {
+		return nil, err
+	}
+	followers, err := w.planChange(e.call.scope, anyOf(keys), set)
+	if err != nil {
+		return nil, err
+	}
+	p.along = followers.consequences()
+	p.run = func() (int, error) { return e.update(w, p.rows, keys, set, references, followers) }
 	return p, nil
 }
 
-// assignments are what the action sets. A parameter that was left out leaves its field as it is.
-func (e *actionCall) assignments(w *write) ([]database.Assignment, error) {
+// assignments are what the action sets, and the foreign keys that its parameters set. A parameter that was left out leaves
+// its field as it is.
+func (e *actionCall) assignments(w *write) ([]database.Assignment, []reference, error) {
 	problems := &violations{}
 	m := e.call.scope.Model()
 	var set []database.Assignment
@@ -54,19 +64,20 @@ func (e *actionCall) assignments(w *write) ([]database.Assignment, error) {
 		e.call.record.Fields = append(e.call.record.Fields, a.Field.Name)
 	}
 	if err := problems.err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(set) == 0 {
-		return nil, invalid("confirmation_data must hold at least one parameter: %s would change nothing; %s", e.declared.Name, parameterNames(e.declared))
+		return nil, nil, invalid("confirmation_data must hold at least one parameter: %s would change nothing; %s", e.declared.Name, parameterNames(e.declared))
 	}
 	given.set = set
-	if err := w.checkReferences(e.call.scope, e.call.referencesOf(given)); err != nil {
-		return nil, err
+	references := e.call.referencesOf(given, false)
+	if err := w.checkReferences(e.call.scope, references); err != nil {
+		return nil, nil, err
 	}
 	if m.Version != nil {
 		set = append(set, database.Assignment{Column: m.Version.Column, How: database.AssignNext})
 	}
-	return set, nil
+	return set, references, nil
 }
 
 // skip takes the rows away that the action's where refuses.
@@ -102,27 +113,46 @@ func (e *actionCall) skip(w *write, p *actionPlan) error {
 
 // update sets the rows and writes the journal. The condition stands in the statement too: triggers and engines without
 // row locks may have changed a row meanwhile.
-func (e *actionCall) update(w *write, rows []*row, set []database.Assignment) (int, error) {
-	keys, err := e.rowKeys(rows)
-	if err != nil {
-		return 0, err
-	}
+func (e *actionCall) update(w *write, rows []*row, keys []askedID, set []database.Assignment, references []reference, followers *followers) (int, error) {
 	where := database.And{anyOf(keys)}
 	if e.declared.Where != nil {
 		where = append(where, e.declared.Where)
 	}
 	n, err := w.tx.Update(e.call.ctx, &database.Update{In: e.call.scope.Source(), Set: set, Where: where})
 	if err != nil {
+		return 0, refused(e.call.scope, references, err)
+	}
+	if err := e.checkAfter(w, keys, references); err != nil {
 		return 0, err
 	}
-	if e.call.catalog.Audit() == nil {
-		return int(n), nil
-	}
-	after, err := e.rowsAfter(w, keys)
-	if err != nil {
+	if err := e.journalChanges(w, rows, keys, "set by "+e.declared.Name); err != nil {
 		return 0, err
 	}
-	return int(n), e.journalRows(w, rows, "set by "+e.declared.Name, after)
+	return int(n), followers.journal("changed with " + counted(e.call.scope.Model(), len(rows)))
+}
+
+// checkAfter sees to it that the foreign keys which the parameters set name rows that the token may see. The rows
+// themselves may be out of its sight by now.
+func (e *actionCall) checkAfter(w *write, keys []askedID, references []reference) error {
+	for _, r := range references {
+		if !r.limited() {
+			continue
+		}
+		plan, err := e.planRows(false)
+		if err != nil {
+			return err
+		}
+		plan.From, plan.Limit = e.call.token.Unscoped(e.call.scope.Model().Table), 1
+		plan.Where = database.And{anyOf(keys), database.Not{Condition: r.visible()}}
+		hidden, err := e.readRows(w.tx, plan)
+		if err != nil {
+			return err
+		}
+		if len(hidden) > 0 {
+			return r.missing(e.call.scope)
+		}
+	}
+	return nil
 }
 
 // rowsAfter reads the rows for the journal, whether or not the caller still sees them, by id.

@@ -121,7 +121,7 @@ func (e *actionCall) webhookAnswered(p *actionPlan, id string, answer *webhook.A
 		return nil, err
 	}
 	e.call.record.Changed = len(p.rows)
-	message := e.done(p, len(p.rows))
+	message := e.done(p)
 	if err := e.journalAll(p, "webhook answered, request "+id); err != nil {
 		message += "; the history could not be written, and tells of the call only that it was begun" // A second call would do it twice.
 	}

@@ -78,6 +78,8 @@ type bulkSuccess struct {
 	Created bool            `json:"created,omitempty"`
 	Updated bool            `json:"updated,omitempty"`
 	Deleted bool            `json:"deleted,omitempty"`
+	// Notice says what the database made of the item, if that is not what was asked for.
+	Notice string `json:"notice,omitempty"`
 }
 
 type bulkError struct {
@@ -167,10 +169,10 @@ func (b *bulkRun) run(check bool) error {
 
 // writeItem writes one item. What is wrong with the item itself is among the results; any other error ends the bulk.
 func (b *bulkRun) writeItem(w *write, i int, check bool) error {
-	var id json.RawMessage
+	success := bulkSuccess{Index: i, Created: b.operation == "create", Updated: b.operation == "update"}
 	var gone *deletion
 	attempt := func() (err error) {
-		if id, gone, err = b.perform(w, b.items[i]); err == nil && check {
+		if gone, err = b.perform(w, b.items[i], &success); err == nil && check {
 			err = explain(b.call.scope, w.tx.CheckConstraints(b.call.ctx))
 		}
 		return err
@@ -181,13 +183,12 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	} else {
 		err = w.tx.Savepoint(b.call.ctx, attempt)
 	}
-	var told *toolError
-	switch {
-	case err == nil:
-		b.results.Success = append(b.results.Success, bulkSuccess{
-			Index: i, ID: id, Created: b.operation == "create", Updated: b.operation == "update", Deleted: b.operation == "delete"})
+	if err == nil {
+		b.results.Success = append(b.results.Success, success)
 		return b.noteAlong(gone)
-	case !errors.As(err, &told):
+	}
+	told := itemError(err)
+	if told == nil {
 		return err
 	}
 	b.fail(i, told)
@@ -198,38 +199,56 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	return nil
 }
 
-// perform writes one item, and returns its id and, where it was deleted, what went along.
-func (b *bulkRun) perform(w *write, item bulkItem) (json.RawMessage, *deletion, error) {
+// itemError is an error as it is told of an item, if it is the item's; nil if it is that of the whole call.
+func itemError(err error) *toolError {
+	var told *toolError
+	if errors.As(err, &told) {
+		return told
+	}
+	failure := database.AsError(err)
+	switch failure.Code {
+	case database.Invalid, database.Violated, database.Refused, database.Unready:
+		if !failure.Again {
+			return tell(failure)
+		}
+	}
+	return nil
+}
+
+// perform writes one item, tells what came of it in success, and returns what a deletion took along.
+func (b *bulkRun) perform(w *write, item bulkItem, success *bulkSuccess) (*deletion, error) {
 	switch b.operation {
 	case "create":
 		added, err := w.insertRow(item.data, nil, nil)
-		if err != nil {
-			return nil, nil, err
+		if err == nil {
+			success.ID, success.Notice = added.id(), added.notice
 		}
-		return added.id(), nil, nil
+		return nil, err
 	case "update":
 		changed, err := w.updateRow(item.data, item.where, item.version, nil)
-		if err != nil {
-			return nil, nil, err
+		if err == nil {
+			success.ID, success.Notice = changed.id(), changed.notice
 		}
-		return changed.id(), nil, nil
+		return nil, err
 	}
 	if id, gone := b.along[keyOf(item.where)]; gone {
-		return id, nil, nil
+		success.ID, success.Deleted = id, true
+		return nil, nil
 	}
 	gone, err := w.deleteRow(b.call.scope, item.where, nil)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		success.ID, success.Notice = gone.rows[0].id(), gone.keptNotice()
+		success.Deleted = success.Notice == ""
 	}
-	return gone.rows[0].id(), gone, nil
+	return gone, err
 }
 
 // noteAlong keeps the rows of the same model that went along with one that was deleted; nil is none.
 func (b *bulkRun) noteAlong(gone *deletion) error {
-	if gone == nil {
+	if gone == nil || len(gone.kept) > 0 {
 		return nil
 	}
-	for _, a := range gone.touched {
+	for _, a := range gone.cascade.order {
 		if a.model != b.call.scope.Model() {
 			continue
 		}

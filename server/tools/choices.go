@@ -11,12 +11,19 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// isChoice reports whether a column's value is among the choices: as a value, not as a text, so that 1.5 is 1.50.
+// isChoice reports whether a column's value is among the choices: as a value, not as a text, so that 1.5 is 1.50. If the
+// column itself takes texts of other case for equal, so does isChoice.
 func isChoice(c *database.Column, choices []contract.Choice, value database.Value) bool {
 	return slices.ContainsFunc(choices, func(choice contract.Choice) bool {
 		allowed, err := lookup.ParseText(c, choice.Value)
-		return err == nil && sameValue(c, allowed, value)
+		return err == nil && (sameValue(c, allowed, value) || c.LooseCollation && sameFolded(allowed, value))
 	})
+}
+
+func sameFolded(a, b database.Value) bool {
+	one, ok := a.(string)
+	other, also := b.(string)
+	return ok && also && strings.EqualFold(one, other)
 }
 
 // sameValue reports whether two values of a column are one. Decimals are texts, of which several mean the same number.

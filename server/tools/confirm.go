@@ -170,11 +170,8 @@ func (e *actionCall) page(p *actionPlan, message string) (string, error) {
 		shown.Rows = append(shown.Rows, r)
 	}
 	for _, c := range p.along {
-		what := fmt.Sprintf("%d %s", c.count, c.what)
-		if c.changed {
-			what += " will no longer refer to them"
-		}
-		shown.Along = append(shown.Along, what)
+		what := map[fate]string{losesReference: " will no longer refer to them", followsChange: " will change with them"}[c.fate]
+		shown.Along = append(shown.Along, c.String()+what)
 	}
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, shown); err != nil {
@@ -207,7 +204,7 @@ func (e *actionCall) matches(p *actionPlan) (bool, error) {
 func (e *actionCall) bound(p *actionPlan) ([]byte, error) {
 	along := make([]string, len(p.along))
 	for i, c := range p.along {
-		along[i] = fmt.Sprintf("%d %s %t", c.count, c.what, c.changed)
+		along[i] = fmt.Sprintf("%d %s %d", c.count, c.what, c.fate)
 	}
 	return json.Marshal([]any{e.call.token.Name(), e.call.scope.Model().Name, e.declared.Name, idsOf(p.rows), p.skipped, along, e.parameters.raw})
 }

@@ -36,6 +36,8 @@ type created struct {
 	Object  json.RawMessage `json:"object,omitempty"`
 	Inlines *inlineChanges  `json:"inlines,omitempty"`
 	DryRun  bool            `json:"dry_run,omitempty"`
+	// Notice says what the database made of the write, if that is not what was asked for.
+	Notice string `json:"notice,omitempty"`
 }
 
 // create adds a row, and those of inline models that are sent with it.
@@ -56,14 +58,16 @@ func (c *call) create(a *createArguments) ([]byte, error) {
 		if changes, err = w.writeInlines(inlines, added.values); err != nil || changes == nil {
 			return err
 		}
+		notice := added.notice
 		added, err = w.readAgain(d, added.row)
+		added.notice = notice
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.recordRow(added.row, changes)
-	answer := created{Success: true, ID: added.id(), Inlines: changes, DryRun: a.dryRun}
+	answer := created{Success: true, ID: added.id(), Inlines: changes, DryRun: a.dryRun, Notice: added.notice}
 	if c.mayView() {
 		answer.Object = added.text
 	}

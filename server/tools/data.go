@@ -1,8 +1,10 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +75,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 	if p.creates {
 		d.complete(p, problems)
 	}
-	d.references = req.referencesOf(d)
+	d.references = req.referencesOf(d, p.creates)
 	if problems.ErrorCount == d.undecided() {
 		return d, nil
 	}
@@ -83,7 +85,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 // complete fills in what the row policy fixes, and finds the required fields that are missing.
 func (d *rowData) complete(p purpose, problems *violations) {
 	for _, a := range d.scope.Fixed() {
-		if !d.sets(a.Column) && !slices.Contains(p.parent, a.Column) {
+		if !d.sets(a.Column) && !slices.Contains(p.parent, a.Column) && mayStore(a.Column, true) {
 			d.set = append(d.set, a)
 		}
 	}
@@ -93,9 +95,9 @@ func (d *rowData) complete(p purpose, problems *violations) {
 			continue
 		}
 		switch {
-		case f != m.Version && !f.ReadOnly:
+		case f != m.Version && whyNotWritable(f, p) == "":
 			problems.add(f.Name, "is required")
-		case f != m.Version:
+		case f != m.Version || !mayStore(f.Column, true):
 			// It is not the caller's to set: what the database makes of it, its own error says.
 		case f.Column.Kind == database.Integer:
 			d.set = append(d.set, database.Assignment{Column: f.Column, Value: int64(1)})
@@ -119,12 +121,20 @@ func whyNotWritable(f *catalog.Field, p purpose) string {
 		return "cannot be set here: the row belongs to the one that it is sent with"
 	case f.Column.Generated:
 		return "cannot be set: the database computes it; leave it out"
-	case f.ReadOnly:
+	case f.ReadOnly || !mayStore(f.Column, p.creates):
 		return "is read-only; leave it out"
 	case f.PrimaryKey && !p.creates:
 		return "is of the key, which cannot be changed; leave it out"
 	}
 	return ""
+}
+
+// mayStore reports whether the database's user may give the column a value, in a new row or in one that is there.
+func mayStore(c *database.Column, creates bool) bool {
+	if creates {
+		return c.Privileges.Has(database.MayInsert)
+	}
+	return c.Privileges.Has(database.MayUpdate)
 }
 
 func writableNames(scope access.Scope, p purpose) []string {
@@ -137,6 +147,14 @@ func writableNames(scope access.Scope, p purpose) []string {
 	return names
 }
 
+// cutText ends what a read shows of a value that is too long (docs/design/values.md, "Long values").
+var cutText = regexp.MustCompile(`\.\.\.\[cut: [0-9,]+ bytes in all\]$`)
+
+// isCut reports whether a value is what a read showed of a longer one.
+func isCut(raw json.RawMessage) bool {
+	return len(raw) > 0 && raw[0] == '"' && cutText.MatchString(plainText(raw))
+}
+
 // storedValue reads one value that is to be stored.
 func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) {
 	if isNull(raw) {
@@ -145,12 +163,19 @@ func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) 
 		}
 		return nil, nil
 	}
+	if isCut(raw) {
+		return nil, failf(CodeValidation, "is the beginning of a value that was cut when it was read, and would replace the whole; "+
+			"leave it out, or read the rest with get, field, offset and length first")
+	}
 	value, err := lookup.ParseStored(f.Column, raw)
 	if err != nil {
 		return nil, err
 	}
-	if len(f.Choices) > 0 && !isChoice(f.Column, f.Choices, value) {
+	switch {
+	case len(f.Choices) > 0 && !isChoice(f.Column, f.Choices, value):
 		return nil, failf(CodeValidation, "must be one of %s, not %s", choiceNames(f.Choices), lookup.Excerpt(raw))
+	case f.Check != nil && !meets(f.Check, value):
+		return nil, failf(CodeValidation, "%s, not %s", wanted(f.Check), lookup.Excerpt(raw))
 	}
 	return value, nil
 }
@@ -164,10 +189,17 @@ func (d *rowData) names() []string {
 	return names
 }
 
-// summary is the journal's message about an update.
-func (d *rowData) summary() string {
-	if len(d.fields) == 0 {
-		return "changed"
+// changeSummary is the journal's message about an update: what differs, whatever was asked for.
+func changeSummary(before, after *row) string {
+	was, is := before.members(), after.members()
+	var names []string
+	for _, f := range before.model.Fields {
+		if !bytes.Equal(was[f.Name], is[f.Name]) {
+			names = append(names, f.Name)
+		}
 	}
-	return "changed " + strings.Join(d.names(), ", ")
+	if len(names) == 0 {
+		return "changed nothing"
+	}
+	return "changed " + strings.Join(names, ", ")
 }

@@ -29,7 +29,9 @@ type deleteArguments struct {
 type deleted struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
-	DryRun  bool   `json:"dry_run,omitempty"`
+	// Object is the row as it is now, if the database kept it.
+	Object json.RawMessage `json:"object,omitempty"`
+	DryRun bool            `json:"dry_run,omitempty"`
 }
 
 // delete removes the row that has the id, with what goes along.
@@ -40,18 +42,27 @@ func (c *call) delete(a *deleteArguments) ([]byte, error) {
 		return nil, err
 	}
 	var gone *deletion
+	var kept json.RawMessage
 	err = c.transact(func(w *write) error {
-		gone, err = w.deleteRow(c.scope, where, version)
+		if gone, err = w.deleteRow(c.scope, where, version); err != nil {
+			return err
+		}
+		kept, err = gone.keptRow(w.req, w.tx)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.recordRow(gone.rows[0], nil)
-	verb := "Deleted"
-	if a.dryRun {
-		verb = "Would delete"
+	answer := deleted{Success: true, Object: kept, DryRun: a.dryRun}
+	if answer.Message = gone.keptNotice(); answer.Message == "" {
+		verb := "Deleted"
+		if a.dryRun {
+			verb = "Would delete"
+		}
+		answer.Message = fmt.Sprintf("%s %s %s", verb, c.scope.Model().Declared.VerboseName, plainText(gone.rows[0].id())) + gone.consequences()
+	} else if !a.dryRun {
+		c.record.Changed = gone.affected()
 	}
-	message := fmt.Sprintf("%s %s %s", verb, c.scope.Model().Declared.VerboseName, plainText(gone.rows[0].id()))
-	return json.Marshal(deleted{Success: true, Message: message + gone.consequences(), DryRun: a.dryRun})
+	return json.Marshal(answer)
 }

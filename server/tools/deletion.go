@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -18,19 +19,30 @@ type deletion struct {
 	along []consequence
 	// where is the condition that the rows met when they were found, and must still meet when they go.
 	where database.Condition
-	// found are the rows with the values of their keys, touched the tables that are concerned.
+	// found are the rows with the values of their keys, cascade what is concerned beside them.
 	found   []foundRow
-	touched []*affected
+	cascade *cascade
+	// kept are the rows that are there all the same, as they are now, by identity: a rule or trigger of the database made
+	// something else of their deletion, or refused it.
+	kept map[string]*row
 }
 
-// consequence is what a deletion does to the rows of another model.
+// consequence is what a call does to the rows of another model.
 type consequence struct {
-	// what is the model's verbose name, plural where count is not one; "other records" where the token may not view it.
+	// what is the model's verbose name, plural if count is not one; "other records" if the token may not view it.
 	what  string
 	count int
-	// changed is set if they stay, and lose what pointed at the row.
-	changed bool
+	fate  fate
 }
+
+// fate is what becomes of rows that depend on those that a call is about.
+type fate uint8
+
+const (
+	goesAlong fate = iota
+	losesReference
+	followsChange
+)
 
 func (c consequence) String() string { return fmt.Sprintf("%d %s", c.count, c.what) }
 
@@ -40,15 +52,15 @@ const otherRecords = "other records"
 // planDeletion finds and locks the rows of the scope that meet a condition, and finds out what goes along
 // (docs/design/writes-and-deletes.md, "Deletes"). What the token may not delete or change makes it a protected error.
 func (req *request) planDeletion(tx database.Tx, scope access.Scope, where database.Condition) (*deletion, error) {
-	f := &cascade{req: req, tx: tx, root: scope.Model(), tables: map[*database.Table]*affected{}}
+	f := req.newCascade(tx, scope.Model(), deletingRows)
 	rows, err := f.find(scope.Source(), scope.Model(), where)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.follow(rows); err != nil {
+	if err := f.follow(rows, true); err != nil {
 		return nil, err
 	}
-	d := &deletion{scope: scope, where: where, found: rows, touched: f.order}
+	d := &deletion{scope: scope, where: where, found: rows, cascade: f, kept: map[string]*row{}}
 	for _, found := range rows {
 		d.rows = append(d.rows, found.row)
 	}
@@ -56,7 +68,7 @@ func (req *request) planDeletion(tx database.Tx, scope access.Scope, where datab
 	return d, nil
 }
 
-// run deletes what was planned, and writes the journal. It returns how many of the rows went.
+// run deletes what was planned, and writes the journal. It returns how many of the rows went or changed.
 func (d *deletion) run(req *request, tx database.Tx) (int, error) {
 	m := d.scope.Model()
 	key := keyColumns(m)
@@ -72,73 +84,93 @@ func (d *deletion) run(req *request, tx database.Tx) (int, error) {
 		if n == int64(len(rows)) {
 			continue
 		}
-		// Some went along with others of them, or they are still there.
-		output := []database.Output{keyOutput(m, idName)}
-		_, page, err := tx.Select(req.ctx, &database.Select{From: req.token.Unscoped(m.Table), Output: output, Where: among(key, rows), Limit: 1}, nil)
+		// Some went along with others of them, or the database kept them.
+		left, err := d.cascade.find(req.token.Unscoped(m.Table), m, among(key, rows))
 		if err != nil {
 			return 0, err
 		}
-		if page.Count > 0 {
+		if len(left) > 0 && !lockable(m.Table) {
 			return 0, failf(CodeConflict, "%s was changed meanwhile, and nothing was deleted; read it and try again", m.Name)
 		}
+		for _, row := range left {
+			d.kept[row.identity] = row.row
+		}
 	}
-	return len(d.rows), d.journal(req, tx)
+	return d.affected(), d.journal(req, tx)
 }
 
-// journal records the rows that went, those of registered models that went along, and those that lost what pointed at
-// them.
+// affected is the number of rows that went or changed.
+func (d *deletion) affected() int {
+	n := 0
+	for _, found := range d.found {
+		if kept := d.kept[found.identity]; kept == nil || len(fieldChanges(kept.model, found.row, kept)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// done says in words what was done.
+func (d *deletion) done() string {
+	text := "deleted " + counted(d.scope.Model(), len(d.rows)-len(d.kept))
+	if len(d.kept) > 0 {
+		text += "; " + d.keptNotice()
+	}
+	return text
+}
+
+// keptNotice says that the database kept rows; "" if it kept none.
+func (d *deletion) keptNotice() string {
+	if len(d.kept) == 0 {
+		return ""
+	}
+	return "the database kept " + counted(d.scope.Model(), len(d.kept)) +
+		": a rule, a trigger or its row-level security changes such a row or leaves it as it is, and does not delete it"
+}
+
+// keptRow is the one row of the deletion as get_ shows it, if the database kept it; nil if it went, or is not to be seen.
+func (d *deletion) keptRow(req *request, tx database.Tx) (json.RawMessage, error) {
+	if len(d.kept) == 0 || !d.scope.Has(access.View) {
+		return nil, nil
+	}
+	where, err := keyEquals(d.scope.Model(), d.rows[0].id())
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := req.readRow(tx, d.scope, where, false)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// journal records the rows that went or were kept, and those of registered models that went along or changed.
 func (d *deletion) journal(req *request, tx database.Tx) error {
 	if req.catalog.Audit() == nil {
 		return nil
 	}
-	m := d.scope.Model()
-	cause := fmt.Sprintf("deleted with %d %s", len(d.rows), m.Declared.VerboseNamePlural)
-	if len(d.rows) == 1 {
-		cause = fmt.Sprintf("deleted with %s %s", m.Declared.VerboseName, d.rows[0].label())
-	}
-	for _, row := range d.found {
-		if err := req.journal(tx, change{row: row.row, action: "delete", message: "deleted", before: row.row}); err != nil {
+	for _, found := range d.found {
+		ch := change{row: found.row, action: "delete", message: "deleted", before: found.row}
+		if kept := d.kept[found.identity]; kept != nil {
+			ch = change{row: kept, action: "update", message: "kept by the database, which was asked to delete it", before: found.row, after: kept}
+		}
+		if err := req.journal(tx, ch); err != nil {
 			return err
 		}
 	}
-	f := &cascade{req: req, tx: tx, root: m}
-	for _, a := range d.touched {
-		if a.model == nil {
-			continue
-		}
-		for _, row := range a.along {
-			if err := req.journal(tx, change{row: row.row, action: "delete", message: cause, before: row.row}); err != nil {
-				return err
-			}
-		}
-		for rows := range chunks(a.changedOnly()) {
-			after, err := f.find(req.token.Unscoped(a.table), a.model, among(a.table.PrimaryKey, rows))
-			if err != nil {
-				return err
-			}
-			later := map[string]*row{}
-			for _, found := range after {
-				later[found.identity] = found.row
-			}
-			for _, before := range rows {
-				is := later[before.identity]
-				if is == nil {
-					continue
-				}
-				if err := req.journal(tx, change{row: is, action: "update", message: "changed by a deletion", before: before.row, after: is}); err != nil {
-					return err
-				}
-			}
-		}
+	m := d.scope.Model()
+	with := fmt.Sprintf("%d %s", len(d.rows), m.Declared.VerboseNamePlural)
+	if len(d.rows) == 1 {
+		with = m.Declared.VerboseName + " " + d.rows[0].label()
 	}
-	return nil
+	return d.cascade.journal("deleted with "+with, "changed by a deletion")
 }
 
 // consequences says in words what goes along; "" where nothing does.
 func (d *deletion) consequences() string {
 	var gone, changed []string
 	for _, along := range d.along {
-		if along.changed {
+		if along.fate != goesAlong {
 			changed = append(changed, along.String())
 		} else {
 			gone = append(gone, along.String())
@@ -167,12 +199,13 @@ func (w *write) deleteRow(scope access.Scope, where, version database.Condition)
 	case len(gone.rows) == 1:
 		_, err = gone.run(w.req, w.tx)
 		return gone, err
-	case version == nil:
-		return nil, rowNotFound(m)
 	}
-	current, _, err := w.req.readRow(w.tx, scope, where, lockable(m.Table))
+	current, err := w.lockedRow(scope, where)
 	if err != nil {
 		return nil, err
+	}
+	if version == nil {
+		return nil, rowNotFound(m) // it came into sight meanwhile
 	}
 	if !scope.Has(access.View) {
 		current = nil

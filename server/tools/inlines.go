@@ -37,9 +37,11 @@ type inlineChanges struct {
 	Deleted []inlineRow `json:"deleted"`
 }
 
+// inlineRow is a row that was written. Notice says what the database made of it, if that is not what was asked for.
 type inlineRow struct {
-	Model string          `json:"model"`
-	ID    json.RawMessage `json:"id"`
+	Model  string          `json:"model"`
+	ID     json.RawMessage `json:"id"`
+	Notice string          `json:"notice,omitempty"`
 }
 
 // count is the number of rows; a nil has none.
@@ -234,7 +236,7 @@ func (w *write) writeInline(item inlineItem, parent []database.Assignment, chang
 		if err != nil {
 			return err
 		}
-		changes.Created = append(changes.Created, inlineRow{model, added.id()})
+		changes.Created = append(changes.Created, inlineRow{model, added.id(), added.notice})
 		return nil
 	}
 	where := database.And{item.where}
@@ -246,13 +248,18 @@ func (w *write) writeInline(item inlineItem, parent []database.Assignment, chang
 		if err != nil {
 			return err
 		}
-		changes.Deleted = append(changes.Deleted, inlineRow{model, gone.rows[0].id()})
+		is := inlineRow{model, gone.rows[0].id(), gone.keptNotice()}
+		if is.Notice == "" {
+			changes.Deleted = append(changes.Deleted, is)
+		} else {
+			changes.Updated = append(changes.Updated, is)
+		}
 		return nil
 	}
 	changed, err := w.updateRow(item.data, where, nil, nil)
 	if err != nil {
 		return err
 	}
-	changes.Updated = append(changes.Updated, inlineRow{model, changed.id()})
+	changes.Updated = append(changes.Updated, inlineRow{model, changed.id(), changed.notice})
 	return nil
 }

@@ -101,7 +101,8 @@ func excerpt(text string) string {
 	return text
 }
 
-// journalRows writes a line about each row that an action is run on; after has, by id, those whose change is told.
+// journalRows writes a line about each row that an action was run on; after has, by id, what became of them, and is nil if
+// that is not told.
 func (e *actionCall) journalRows(w *write, rows []*row, message string, after map[string]*row) error {
 	for _, r := range rows {
 		ch := change{row: r, action: actionPrefix + e.declared.Name, message: message}
@@ -113,4 +114,16 @@ func (e *actionCall) journalRows(w *write, rows []*row, message string, after ma
 		}
 	}
 	return nil
+}
+
+// journalChanges reads the rows again that an action changed, and writes a line about each.
+func (e *actionCall) journalChanges(w *write, rows []*row, keys []askedID, message string) error {
+	if e.call.catalog.Audit() == nil {
+		return nil
+	}
+	after, err := e.rowsAfter(w, keys)
+	if err != nil {
+		return err
+	}
+	return e.journalRows(w, rows, message, after)
 }

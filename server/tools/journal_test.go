@@ -10,7 +10,7 @@ func TestJournal(t *testing.T) {
 	entry := `SELECT token || '|' || action || '|' || model || '|' || table_name || '|' || object_id || '|' || object_repr || '|' || message FROM mcp_audit ORDER BY id DESC LIMIT 1`
 	changes := `SELECT changes FROM mcp_audit ORDER BY id DESC LIMIT 1`
 	l.must(ownerText, "update_book", `{"id":1,"data":{"title":"Dune Messiah","isbn":null}}`)
-	if got := l.one(entry); got != "shop/owner|update|book|book|1|Dune Messiah|changed isbn, title" {
+	if got := l.one(entry); got != "shop/owner|update|book|book|1|Dune Messiah|changed title, isbn, upper_title, version" {
 		t.Errorf("the entry is %s", got)
 	}
 	want := `{"isbn":{"before":"111","after":null},"title":{"before":"Dune","after":"Dune Messiah"},"upper_title":{"before":"DUNE","after":"DUNE MESSIAH"},"version":{"before":1,"after":2}}`

@@ -1,46 +1,150 @@
 package tools
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // noSuchRow is said of a foreign key that leads nowhere, where the model it leads to must not be named.
 const noSuchRow = "names a row that does not exist"
 
-// reference is a foreign key to a registered model of which a call sets at least one column.
+// reference is a foreign key to a registered table of which a call sets at least one column.
 type reference struct {
-	key    *database.ForeignKey
-	target access.Scope
-	// values are those of the key's columns; nil where the call does not set all of them, or sets one to null, and where
-	// they lead to the very row that is written.
+	key *database.ForeignKey
+	// target is the model that it leads to; withheld reports that there is one which is not served: nobody sees its rows.
+	target   access.Scope
+	withheld bool
+	// values are those of the key's columns. nil: one of them is null, so that the key names no row; or they lead to the very
+	// row that is written; or one of them is unknown before the write, which open says.
 	values []database.Value
+	open   bool
 }
 
 // referencesOf are the foreign keys of which the caller sets a column.
-func (req *request) referencesOf(d *rowData) []reference {
+func (req *request) referencesOf(d *rowData, creates bool) []reference {
 	var all []reference
 	for _, fk := range d.scope.Model().Table.ForeignKeys {
-		target := req.catalog.ModelOf(fk.References)
 		given := slices.ContainsFunc(d.fields, func(f *catalog.Field) bool { return slices.Contains(fk.Columns, f.Column) })
-		if target == nil || !given {
+		target, withheld := req.catalog.ModelOf(fk.References), req.catalog.Withholds(fk.References)
+		if target == nil && !withheld || !given {
 			continue
 		}
-		r := reference{key: fk, target: req.token.Reach(target)}
-		for _, column := range fk.Columns {
-			if i := slices.IndexFunc(d.set, func(a database.Assignment) bool { return a.Column == column }); i >= 0 && d.set[i].Value != nil {
-				r.values = append(r.values, d.set[i].Value)
+		r := reference{key: fk, withheld: withheld}
+		if target != nil {
+			r.target = req.token.Reach(target)
+		}
+		d.name(&r, func(c *database.Column) (database.Value, bool) {
+			if !creates {
+				return nil, false // the row itself has it
 			}
-		}
-		if len(r.values) != len(fk.Columns) || d.isNamedBy(fk, r.values) {
-			r.values = nil
-		}
+			return defaultValue(d.scope.Model().Table, c)
+		})
 		all = append(all, r)
 	}
 	return all
+}
+
+// name finds the values of a reference: those that d sets, or else what other says of a column, if that is known.
+func (d *rowData) name(r *reference, other func(*database.Column) (value database.Value, known bool)) {
+	r.values, r.open = nil, false
+	values := make([]database.Value, len(r.key.Columns))
+	for i, column := range r.key.Columns {
+		known := false
+		if n := slices.IndexFunc(d.set, func(a database.Assignment) bool { return a.Column == column }); n >= 0 {
+			values[i], known = d.set[n].Value, d.set[n].How == database.AssignValue
+		} else {
+			values[i], known = other(column)
+		}
+		if known && values[i] == nil {
+			r.open = false
+			return // a key that is null in part names nothing
+		}
+		r.open = r.open || !known
+	}
+	if !r.open && !d.isNamedBy(r.key, values) {
+		r.values = values
+	}
+}
+
+// defaultValue is what the database gives a column in a new row; false if it is not known.
+func defaultValue(t *database.Table, c *database.Column) (database.Value, bool) {
+	switch {
+	case t.InsertTrigger, c.Generated, c.HasDefault && c.DefaultValue == nil:
+		return nil, false
+	case c.DefaultValue == nil:
+		return nil, true
+	}
+	value, err := lookup.ParseStoredText(c, *c.DefaultValue)
+	return value, err == nil
+}
+
+// completeReferences takes what the caller leaves out of a foreign key from the row that it updates.
+func (w *write) completeReferences(d *rowData, where database.Condition) error {
+	var columns []*database.Column
+	for _, r := range d.references {
+		if r.open {
+			columns = append(columns, r.key.Columns...)
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	m := d.scope.Model()
+	if !readable(columns) {
+		return nil // the row is looked at after the write
+	}
+	plan := &database.Select{From: d.scope.Source(), Output: []database.Output{keyOutput(m, idName)}, Where: where, Limit: 1, Cursor: columns}
+	_, page, err := w.tx.Select(w.req.ctx, plan, nil)
+	if err != nil || page.Count == 0 {
+		return err
+	}
+	for i := range d.references {
+		if d.references[i].open {
+			d.name(&d.references[i], func(c *database.Column) (database.Value, bool) {
+				return page.Last[slices.Index(columns, c)], true
+			})
+		}
+	}
+	return nil
+}
+
+// limited reports whether there are rows that the key may not name although they are there.
+func (r reference) limited() bool { return r.withheld || r.target.Limited() }
+
+// visible is the condition that the key names a row that the token may see, or none.
+func (r reference) visible() database.Condition {
+	var any database.Or
+	if !r.withheld {
+		any = append(any, database.Exists{From: r.target.Source(), Ours: r.key.Columns, Theirs: r.key.ReferencedColumns})
+	}
+	for _, column := range r.key.Columns {
+		any = append(any, database.IsNull{Column: column})
+	}
+	return any
+}
+
+// missing is the error about a key that names no row that the token may see.
+func (r reference) missing(scope access.Scope) error {
+	problems := &violations{}
+	problems.addMissing(scope, r.key.Columns)
+	return problems.err()
+}
+
+// refused explains what the database refused of a write that set some references. Not every engine tells which foreign key
+// was broken: it is said as of a row that is hidden, which is found out after the write.
+func refused(scope access.Scope, references []reference, err error) error {
+	var e *database.Error
+	if errors.As(err, &e) && e.Code == database.Violated && e.Violation != nil && e.Violation.Kind == database.ForeignKeyViolation && len(e.Violation.Columns) == 0 {
+		if i := slices.IndexFunc(references, func(r reference) bool { return r.open }); i >= 0 {
+			return references[i].missing(scope)
+		}
+	}
+	return explain(scope, err)
 }
 
 // isNamedBy reports whether a foreign key with these values leads to the row itself: it is there once it is written.
@@ -66,29 +170,29 @@ func (w *write) checkReferences(scope access.Scope, references []reference) erro
 		if r.values == nil {
 			continue
 		}
-		var where database.And
-		for i, column := range r.key.ReferencedColumns {
-			where = append(where, database.Compare{Column: column, Op: database.Equal, Value: r.values[i]})
-		}
-		output := []database.Output{{Name: idName, Columns: r.key.ReferencedColumns[:1]}}
-		_, page, err := w.tx.Select(w.req.ctx, &database.Select{From: r.target.Source(), Output: output, Where: where, Limit: 1}, nil)
+		there, err := w.names(r)
 		if err != nil {
 			return err
 		}
-		if page.Count > 0 {
-			continue
-		}
-		told := problems.ErrorCount
-		for _, column := range r.key.Columns {
-			if f := fieldOf(scope, column); f != nil {
-				problems.add(f.Name, "%s", noSuch(scope, r.key.Columns))
-			}
-		}
-		if problems.ErrorCount == told { // an action sets a key that is hidden
-			problems.add(allFields, "%s", noSuchRow)
+		if !there {
+			problems.addMissing(scope, r.key.Columns)
 		}
 	}
 	return problems.err()
+}
+
+// names reports whether a reference names a row that the token may see.
+func (w *write) names(r reference) (bool, error) {
+	if r.withheld {
+		return false, nil
+	}
+	var where database.And
+	for i, column := range r.key.ReferencedColumns {
+		where = append(where, database.Compare{Column: column, Op: database.Equal, Value: r.values[i]})
+	}
+	output := []database.Output{{Name: idName, Columns: r.key.ReferencedColumns[:1]}}
+	_, page, err := w.tx.Select(w.req.ctx, &database.Select{From: r.target.Source(), Output: output, Where: where, Limit: 1}, nil)
+	return page.Count > 0, err
 }
 
 // stillVisible is the condition that the foreign keys that were set name rows that the token may see. It stands in the
@@ -96,14 +200,9 @@ func (w *write) checkReferences(scope access.Scope, references []reference) erro
 func stillVisible(references []reference) database.And {
 	var all database.And
 	for _, r := range references {
-		if !r.target.Limited() {
-			continue
+		if r.limited() {
+			all = append(all, r.visible())
 		}
-		any := database.Or{database.Exists{From: r.target.Source(), Ours: r.key.Columns, Theirs: r.key.ReferencedColumns}}
-		for _, column := range r.key.Columns {
-			any = append(any, database.IsNull{Column: column})
-		}
-		all = append(all, any)
 	}
 	return all
 }

@@ -38,6 +38,8 @@ type updated struct {
 	Object  json.RawMessage `json:"object,omitempty"`
 	Inlines *inlineChanges  `json:"inlines"`
 	DryRun  bool            `json:"dry_run,omitempty"`
+	// Notice says what the database made of the write, if that is not what was asked for.
+	Notice string `json:"notice,omitempty"`
 }
 
 // update changes the row that has the id, and rows of inline models that belong to it.
@@ -72,14 +74,16 @@ func (c *call) update(a *updateArguments) ([]byte, error) {
 		if changes, err = w.writeInlines(inlines, changed.values); err != nil || changes == nil {
 			return err
 		}
+		notice := changed.notice
 		changed, err = w.readAgain(d, changed.row)
+		changed.notice = notice
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.recordRow(changed.row, changes)
-	answer := updated{Success: true, Inlines: changes, DryRun: a.dryRun}
+	answer := updated{Success: true, Inlines: changes, DryRun: a.dryRun, Notice: changed.notice}
 	if c.mayView() {
 		answer.Object = changed.text
 	}

@@ -75,13 +75,32 @@ func (c *call) transact(do func(*write) error) error {
 	return explain(c.scope, err)
 }
 
-// lockable reports whether rows can be locked: a view's need not be rows of any table.
-func lockable(t *database.Table) bool { return t.Kind == database.BaseTable }
+// lockable reports whether rows can be locked: a view's need not be rows of any table, and a database locks rows only for a
+// user who may change them.
+func lockable(t *database.Table) bool {
+	return t.Kind == database.BaseTable && t.Privileges.Has(database.MayUpdate)
+}
+
+// lockedRow reads and locks the row that meets a condition, as get_ shows it. Row-level security of the database may show a
+// row that it does not let its user change or lock.
+func (w *write) lockedRow(scope access.Scope, where database.Condition) (json.RawMessage, error) {
+	lock := lockable(scope.Model().Table)
+	text, _, err := w.req.readRow(w.tx, scope, where, lock)
+	if !lock || !isNotFound(err) {
+		return text, err
+	}
+	if _, _, err := w.req.readRow(w.tx, scope, where, false); err != nil {
+		return nil, err
+	}
+	return nil, failf(CodePermissionDenied, "the database shows this %s to the endpoint's user, but its row-level security does not let that user change it", scope.Model().Declared.VerboseName)
+}
 
 // written is a row after a write, with its values of the columns that were asked for.
 type written struct {
 	*row
 	values []database.Value
+	// notice says what the database made of the write, if that is not what was asked for; else it is "".
+	notice string
 }
 
 // insertRow adds a row, reads it back through the row policy, and writes the journal. parent leads an inline's row to the
@@ -103,7 +122,10 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 	}
 	text, err := w.tx.Insert(w.req.ctx, &database.Insert{Into: d.scope.Source(), Set: slices.Concat(d.set, parent), Returning: returning}, nil)
 	if err != nil {
-		return written{}, explain(d.scope, err)
+		return written{}, refused(d.scope, d.references, err)
+	}
+	if len(text) == 0 {
+		return w.diverted(d, parent, columns)
 	}
 	added := written{row: &row{model: m, text: text}}
 	if m.UniqueKey {
@@ -122,29 +144,88 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 	return added, w.req.journal(w.tx, change{row: added.row, action: "create", message: "created", after: added.row})
 }
 
+// diverted is what came of a row that the database did not store as it was asked: a trigger or rule put it elsewhere, made
+// something else of it, or left it. It is looked for by its key, if that was given. What cannot be found cannot be held
+// against a row policy.
+func (w *write) diverted(d *rowData, parent []database.Assignment, columns []*database.Column) (written, error) {
+	m := d.scope.Model()
+	limited := d.scope.Limited() || slices.ContainsFunc(d.references, reference.limited)
+	if where := givenKey(m, slices.Concat(d.set, parent)); where != nil {
+		found, err := w.readBack(d, where, columns)
+		if err == nil {
+			found.notice = "a trigger or rule of the database stored this in its own way; the object is the row that has the id now"
+			return found, w.req.journal(w.tx, change{row: found.row, action: "update", message: "stored by a trigger or rule, which was asked to add it", after: found.row})
+		}
+		var told *toolError
+		if limited || !errors.As(err, &told) {
+			return written{}, err
+		}
+	}
+	switch {
+	case limited:
+		return written{}, failf(CodePermissionDenied, "nothing was added: a trigger or rule of the database stores rows of %s elsewhere, where it cannot be told whether you may see them", m.Name)
+	case len(columns) > 0:
+		return written{}, oneViolation(allFields, "a trigger or rule of the database stores the row elsewhere, so that no inlines can belong to it; add it without them")
+	}
+	elsewhere := &row{model: m}
+	return written{row: elsewhere, notice: "a trigger or rule of the database took the row and stored it elsewhere, changed another one, or left it: its id is not known; look for it with list_" + m.Name},
+		w.req.journal(w.tx, change{row: elsewhere, action: "create", message: "given to a trigger or rule of the database"})
+}
+
+// givenKey is the condition that a row has the key that assignments give; nil if they do not give all of it.
+func givenKey(m *catalog.Model, set []database.Assignment) database.Condition {
+	if !m.UniqueKey {
+		return nil
+	}
+	var where database.And
+	for _, column := range keyColumns(m) {
+		i := slices.IndexFunc(set, func(a database.Assignment) bool {
+			return a.Column == column && a.How == database.AssignValue && a.Value != nil
+		})
+		if i < 0 {
+			return nil
+		}
+		where = append(where, database.Compare{Column: column, Op: database.Equal, Value: set[i].Value})
+	}
+	return where
+}
+
 // updateRow changes the row that meets a condition, reads it back through the row policy, and writes the journal.
 func (w *write) updateRow(d *rowData, where database.Condition, version database.Condition, columns []*database.Column) (written, error) {
 	m := d.scope.Model()
-	text, _, err := w.req.readRow(w.tx, d.scope, where, lockable(m.Table))
+	text, err := w.lockedRow(d.scope, where)
 	if err != nil {
-		return written{}, err
-	}
-	if err := w.checkReferences(d.scope, d.references); err != nil {
 		return written{}, err
 	}
 	set, err := d.changes(text)
 	if err != nil {
 		return written{}, err
 	}
+	if err := w.completeReferences(d, where); err != nil {
+		return written{}, err
+	}
+	if err := w.checkReferences(d.scope, d.references); err != nil {
+		return written{}, err
+	}
 	if m.Version != nil {
 		set = append(slices.Clone(set), database.Assignment{Column: m.Version.Column, How: database.AssignNext})
 	}
+	followers, err := w.planChange(d.scope, where, set)
+	if err != nil {
+		return written{}, err
+	}
+	notice := followers.notice()
 	if len(set) > 0 {
 		n, err := w.tx.Update(w.req.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)})
 		if err != nil {
-			return written{}, explain(d.scope, err)
+			return written{}, refused(d.scope, d.references, err)
 		}
-		if err := onlyOne(m, n, text); err != nil {
+		if n == 0 {
+			if err := w.stillMeets(d.scope, where, version, text); err != nil {
+				return written{}, err
+			}
+			notice = "the database did not make this change as it was asked: a rule, a trigger or its row-level security changed the row in its own way, or left it as it is; the object is the row as it is now"
+		} else if err := onlyOne(m, n, text); err != nil {
 			return written{}, err
 		}
 	}
@@ -152,18 +233,48 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 	if err != nil {
 		return written{}, err
 	}
+	changed.notice = notice
 	before := &row{model: m, text: text}
-	return changed, w.req.journal(w.tx, change{row: changed.row, action: "update", message: d.summary(), before: before, after: changed.row})
+	if err := w.req.journal(w.tx, change{row: changed.row, action: "update", message: changeSummary(before, changed.row), before: before, after: changed.row}); err != nil {
+		return written{}, err
+	}
+	return changed, followers.journal("changed with " + m.Declared.VerboseName + " " + before.label())
+}
+
+// stillMeets is nil if the row, which an update did not match, still meets the update's conditions: then the database itself
+// did not make the change. Else it is a conflict.
+func (w *write) stillMeets(scope access.Scope, where, version database.Condition, text json.RawMessage) error {
+	_, err := w.lockedRow(scope, both(where, version))
+	if isNotFound(err) {
+		return onlyOne(scope.Model(), 0, text)
+	}
+	return err
 }
 
 // readBack reads the row as it is after a write. One that the token may not see, or whose foreign keys lead to what it
 // may not see, is an error that undoes the write.
 func (w *write) readBack(d *rowData, where database.Condition, columns []*database.Column) (written, error) {
-	text, values, err := w.req.readRow(w.tx, d.scope, both(where, stillVisible(d.references)), false, columns...)
+	scope := d.scope
+	text, values, err := w.req.readRow(w.tx, scope, both(where, stillVisible(d.references)), false, columns...)
 	if isNotFound(err) {
-		err = oneViolation(allFields, "the row would not be one that you may see; change the fields that decide who sees it")
+		err = w.whyUnseen(scope, d.references, where)
 	}
-	return written{&row{model: d.scope.Model(), text: text}, values}, err
+	return written{row: &row{model: scope.Model(), text: text}, values: values}, err
+}
+
+// whyUnseen says why a row that was written may not be as it is.
+func (w *write) whyUnseen(scope access.Scope, references []reference, where database.Condition) error {
+	for _, r := range references {
+		if !r.limited() {
+			continue
+		}
+		if _, _, err := w.req.readRow(w.tx, scope, both(where, database.Not{Condition: r.visible()}), false); err == nil {
+			return r.missing(scope)
+		} else if !isNotFound(err) {
+			return err
+		}
+	}
+	return oneViolation(allFields, "the row would not be one that you may see; change the fields that decide who sees it")
 }
 
 // readAgain reads a row once more, after what was written since may have changed it.

@@ -32,7 +32,7 @@ func TestWritesOnEachEngine(t *testing.T) {
 			}
 			update := func(data string) string { return fmt.Sprintf(`{"id":%v,"data":%s,"expected_version":1}`, id, data) }
 			refused(ownerText, "update_book", update(`{"isbn":"111"}`), CodeValidation, `"isbn"`)
-			refused(ownerText, "update_book", update(`{"price":"-1.00"}`), CodeValidation, "a rule of the database")
+			refused(ownerText, "update_book", update(`{"price":"-1.00"}`), CodeValidation, "must be at least 0")
 			refused(ownerText, "update_book", update(`{"author_id":99}`), CodeValidation, "no such author")
 			refused(clerkText, "update_book", update(`{"author_id":1}`), CodeValidation, "no such author")
 			refused(clerkText, "update_author", `{"id":2,"data":{"branch":"north"}}`, CodeValidation, allFields)

@@ -115,7 +115,7 @@ func TestWhatTheDatabaseRefusesIsToldByField(t *testing.T) {
 	}{
 		{"a unique field", "update_book", `{"id":1,"data":{"isbn":"222"}}`, "isbn", "must be unique"},
 		{"two fields that are unique together", "update_chapter", `{"id":1,"data":{"number":2}}`, "book_id", "these values of book_id, number"},
-		{"a check", "update_book", `{"id":1,"data":{"price":"-1.00"}}`, "", "a rule of the database"},
+		{"a check", "update_book", `{"id":1,"data":{"price":"-1.00"}}`, "price", "must be at least 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := l.call(ownerText, c.tool, c.arguments)

@@ -222,9 +222,9 @@ var writings = []writing{
 	{name: "a computed column", tool: "update_mpriced", arguments: `{"id":1,"data":{"gross":"1.00"}}`, isError: true,
 		want: `"code":"validation_error" … "field":"gross"`, query: "SELECT net FROM priced", holds: "10"},
 	{name: "a view", tool: "create_mvisit_total", arguments: `{"data":{"page":"x"}}`, isError: true,
-		want: `"code":"permission_denied" … create is not offered`, query: "SELECT count(*) FROM visit WHERE page = 'x'", holds: "0"},
+		want: `create is not offered … "code":"permission_denied"`, query: "SELECT count(*) FROM visit WHERE page = 'x'", holds: "0"},
 	{name: "a materialised view that was never filled", engines: []string{postgres}, tool: "list_mnever_filled", arguments: `{}`, isError: true,
-		want: `"code":"unavailable" … has not been refreshed`},
+		want: `REFRESH MATERIALIZED VIEW … "code":"unavailable"`},
 	{name: "a referenced row goes", tool: "delete_mcurrency", arguments: `{"id":"USD"}`,
 		want: `"success":true`, query: "SELECT count(*) FROM price_list WHERE currency_code IS NULL", holds: "1"},
 }

@@ -13,20 +13,13 @@ import (
 func (i *introspection) readForeignKeys(ctx context.Context) error {
 	unruled := map[*database.Table]bool{}
 	err := i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
-		name, ours := v[0], t.Column(v[1])
-		if ours == nil {
-			return
-		}
-		i.numbers[ours] = true
+		name := v[0]
 		target := i.tables[tableName{v[2], v[3]}]
 		if target == nil {
 			return // A key that leads out of the schemas leads nowhere that could be shown.
 		}
-		theirs := target.Column(v[4])
-		if theirs == nil {
-			return
-		}
-		i.numbers[theirs] = true
+		ours, theirs := keyColumn(t, v[1]), keyColumn(target, v[4])
+		i.numbers[ours], i.numbers[theirs] = true, true
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
 			t.ForeignKeys = append(t.ForeignKeys, &database.ForeignKey{Name: name, References: target, OnDelete: action(v[5]), OnUpdate: action(v[6])})
 		}
@@ -42,6 +35,17 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// keyColumn returns the column of that name. The server does not list a column that its user may not read, and still follows
+// a foreign key over it: then the column is added, without privileges.
+func keyColumn(t *database.Table, name string) *database.Column {
+	c := t.Column(name)
+	if c == nil {
+		c = &database.Column{Name: name, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1}
+		t.Columns = append(t.Columns, c)
+	}
+	return c
 }
 
 // rule is a foreign key in a table's definition: its name and what stands behind the columns that it refers to.

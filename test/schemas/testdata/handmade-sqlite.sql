@@ -22,11 +22,11 @@ INSERT INTO chain VALUES (2, NULL, 2), (1, 2, 1);
 
 -- Keys: composite and nullable unique ones, none at all (with rows that are the same), without rowid.
 CREATE TABLE seat (hall text NOT NULL, number integer NOT NULL, holder text, UNIQUE (hall, number));
-INSERT INTO seat WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 20) SELECT 'h' || n % 3, n, iif(n % 4 = 0, NULL, 'p' || n) FROM s;
+INSERT INTO seat WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 20) SELECT 'h' || (n % 3), n, iif(n % 4 = 0, NULL, 'p' || n) FROM s;
 CREATE TABLE nickname (name text UNIQUE, person text);
 INSERT INTO nickname VALUES ('jo', 'Joanna'), ('al', 'Albert'), (NULL, 'Nobody'), (NULL, 'Nobody');
 CREATE TABLE visit (page text, amount decimal(8,2), day date);
-INSERT INTO visit WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 60) SELECT 'p' || n % 3, n % 5, date('2026-01-01', '+' || n % 2 || ' days') FROM s;
+INSERT INTO visit WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 60) SELECT 'p' || (n % 3), n % 5, date('2026-01-01', '+' || (n % 2) || ' days') FROM s;
 CREATE TABLE word (text text PRIMARY KEY, uses integer) WITHOUT ROWID;
 INSERT INTO word VALUES ('a', 3), ('b', 1);
 CREATE TABLE nullable_key (k text PRIMARY KEY, v integer);
