@@ -1,5 +1,8 @@
 package contract
 
+// MaxStatusBytes bounds a Status as JSON: the server shortens what is longer, and the manager reads no more.
+const MaxStatusBytes = 2 << 20
+
 // Status is what a server's pod reports of itself at /status on its admin port, to whoever shows the StatusKey.
 //
 // GET /status?seen=SERIAL&wait=20s answers at once if Serial differs from SERIAL, else when it changes, or after

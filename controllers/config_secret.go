@@ -32,8 +32,8 @@ type storedConfig struct {
 	floor int64
 }
 
-// configSecrets reads and writes Config Secrets. It signs what it writes and reads only what it signed: what others put
-// there is not even unpacked. It remembers the last Config of each endpoint, so that it is unpacked once. It is safe for
+// configSecrets reads and writes Config Secrets. It signs what it writes, and reads only what it signed. It does not
+// even unpack anything else. It remembers the last Config of each endpoint, so that it is unpacked once. It is safe for
 // concurrent use.
 type configSecrets struct {
 	children *children
@@ -157,7 +157,7 @@ func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) 
 	return err
 }
 
-// logWrite tells the log and the metrics what came of writing a Config.
+// logWrite records the result of writing a Config in the log and the metrics.
 func logWrite(ctx context.Context, s *endpointScope, err error) {
 	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(s.endpoint), "revision", s.config.Revision)
 	var foreign ownershipConflict
@@ -177,8 +177,8 @@ func logWrite(ctx context.Context, s *endpointScope, err error) {
 	}
 }
 
-// writeRemovals writes what the wanted Config takes away, if the whole of it is too large: that there are too many
-// tokens must not keep one of them from being revoked.
+// writeRemovals is for a wanted Config that is too large. It writes only what that Config takes away, so that a token
+// can still be revoked when there are too many.
 func (r *endpointReconciler) writeRemovals(ctx context.Context, s *endpointScope) error {
 	if s.stored.config == nil || compile.OnlyAdds(s.stored.config, s.config) {
 		return nil

@@ -53,8 +53,7 @@ func quote(name string) string { return strconv.Quote(name) }
 // kindOf names a kind of this API with its version.
 func kindOf(kind string) schema.GroupVersionKind { return v1alpha1.GroupVersion.WithKind(kind) }
 
-// ownerReference makes the garbage collector delete a child with its owner. It does not block the owner's deletion:
-// nothing here may hang.
+// ownerReference makes the garbage collector delete a child with its owner. It does not block the owner's deletion.
 func ownerReference(owner metav1.Object, kind string) *applymeta.OwnerReferenceApplyConfiguration {
 	gvk := kindOf(kind)
 	return applymeta.OwnerReference().

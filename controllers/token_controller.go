@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// tokenReconciler looks up or issues a token's text, hands its hash to the endpoint's reconciler, and tells in the
-// token's status what became of it.
+// tokenReconciler looks up or issues a token's text, gives its hash to the endpoint's reconciler, and writes the token's
+// status.
 type tokenReconciler struct {
 	client client.Client
 	texts  *tokenTexts

@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
-// A core is what a server knows. What comes from the source and what comes from the database meet here, one at a time,
-// and each time a whole new snapshot is built and swapped in.
+// A core is the state of a server. It takes updates of the source and of the database one at a time; after each it
+// builds a whole new snapshot and swaps it in.
 type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
@@ -84,7 +84,8 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	return c
 }
 
-// apply takes an update of the source. Access changes are in force when it returns, whatever the database does.
+// apply takes an update of the source. When it returns, changes of access are in force, whatever the state of the
+// database.
 func (c *core) apply(update source.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +161,7 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 	return s, s != nil
 }
 
-// publish tells what is known to whoever asks for the status.
+// publish updates the status that /status shows.
 func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
@@ -199,7 +200,7 @@ func (c *core) logDatabase(now contract.DatabaseStatus, err error) {
 	c.log.Warn("The database does not answer; calls that need it are unavailable", "reason", now.Reason, "error", err)
 }
 
-// lookAgain is told by calls that found the database away or changed. It does not block.
+// lookAgain is called when a call found the database away or its schema changed. It does not block.
 func (c *core) lookAgain() { wake(c.trouble) }
 
 // wake leaves a token in a channel that holds one.

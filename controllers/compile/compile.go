@@ -146,9 +146,9 @@ func equal[T any](a, b T) bool {
 	return errLeft == nil && errRight == nil && string(left) == string(right)
 }
 
-// OnlyAdds reports whether next takes nothing away that previous gives: all it does is add models and tokens, or bring a
-// token in force that was not. Only such a change may be gathered with others before it is written
-// (docs/design/controllers.md, "Gathering changes").
+// OnlyAdds reports whether next takes nothing away that previous gives: it only adds models and tokens, or puts tokens
+// in force. Only such a change may be gathered with others before it is written (docs/design/controllers.md, "Gathering
+// changes").
 func OnlyAdds(previous, next *contract.Config) bool {
 	if previous == nil {
 		return true
@@ -172,8 +172,8 @@ func OnlyAdds(previous, next *contract.Config) bool {
 	return true
 }
 
-// WithoutAdditions returns next less all that previous does not give: new models and tokens, and tokens that are in
-// force again. What next takes away, or changes, stays taken away or changed.
+// WithoutAdditions returns next without its additions to previous: new models and tokens, and tokens that are in force
+// again. What next removes or changes stays removed or changed.
 func WithoutAdditions(previous, next *contract.Config) *contract.Config {
 	narrowed := *next
 	narrowed.Models, narrowed.Tokens = nil, nil

@@ -29,8 +29,8 @@ type rights struct {
 	actions [][]string
 }
 
-// compileRights evaluates rules once for all models. Equal rules give the same rights, which is what keeps ten
-// thousand tokens small.
+// compileRights evaluates rules once for all models. Equal rules share their rights, so that ten thousand tokens need
+// little memory.
 func compileRights(rules []contract.Rule, models *catalog.Catalog, shared map[string]*rights) *rights {
 	key, _ := json.Marshal(rules) // rules are strings only: it cannot fail
 	if r := shared[string(key)]; r != nil {
@@ -67,8 +67,9 @@ func (r *rights) names(m *catalog.Model, action string) bool {
 	return r.actions != nil && names(r.actions[m.Index], action)
 }
 
-// matches reports whether a rule is about a model. No modules is any; no models is none. The module of a model whose table is
-// not known may be any too: nothing is served of such a model, and who may ask is told so, rather than that it may not.
+// matches reports whether a rule is about a model. No modules means any; no models means none. If the model's table is
+// not known, its module matches any rule: nothing of such a model is served, and the caller is told that it is
+// unavailable, not that it is forbidden.
 func matches(rule contract.Rule, m *catalog.Model) bool {
 	unknown := m.Table == nil && m.Module == ""
 	return (len(rule.Modules) == 0 || unknown || names(rule.Modules, m.Module)) && names(rule.Models, m.Name)
@@ -93,7 +94,7 @@ var verbsOf = map[string]Verbs{
 	contract.VerbChange: Change | View, contract.VerbDelete: Delete,
 }
 
-// required are the verbs that an action requires; false if it has a verb that there is none of.
+// required are the verbs that an action requires; false if one of them is unknown.
 func required(verbs []string) (Verbs, bool) {
 	known := !slices.ContainsFunc(verbs, func(verb string) bool { return verbsOf[verb] == 0 })
 	return granted(verbs), known

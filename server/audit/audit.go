@@ -2,7 +2,7 @@
 // (docs/design/rights.md, "Audit and history"). It never holds a value: ids and the names of fields are all that it
 // tells of a row.
 //
-// Packages admin and snapshot import it; what is recorded in the database itself is admin's.
+// Packages tools and snapshot import it; package tools writes the audit table in the database.
 package audit
 
 import (

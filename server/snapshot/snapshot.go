@@ -54,6 +54,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
 		}
 	}
+	s.models = shorten(s.models)
 	return s
 }
 

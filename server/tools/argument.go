@@ -222,7 +222,7 @@ func schemaOfType(into any) schema {
 	case *bool:
 		return schema{Type: types{"boolean"}}
 	case *count:
-		return schema{Type: types{"integer"}, Minimum: new(int)}
+		return schema{Type: types{"integer"}, Minimum: 0}
 	case *string, *pageCursor:
 		return schema{Type: types{"string"}}
 	case *[]string:

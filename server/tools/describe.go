@@ -32,12 +32,14 @@ type description struct {
 
 // fieldInfo describes a field; what does not apply is left out.
 type fieldInfo struct {
-	Name       string   `json:"name"`
-	Type       string   `json:"type"`
-	Required   bool     `json:"required"`
-	MaxLength  int      `json:"max_length,omitempty"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Format says what values look like if the type does not.
+	Format   string `json:"format,omitempty"`
+	Required bool   `json:"required"`
+	bounds
 	Choices    []choice `json:"choices,omitempty"`
-	Default    string   `json:"default,omitempty"`
+	Default    any      `json:"default,omitempty"`
 	PrimaryKey bool     `json:"primary_key,omitempty"`
 	Unique     bool     `json:"unique,omitempty"`
 	Editable   *bool    `json:"editable,omitempty"`
@@ -128,10 +130,10 @@ func describeField(f *catalog.Field) fieldInfo {
 	c := f.Column
 	info := fieldInfo{
 		Name: f.Name, Type: c.Kind.String(), Required: !c.Nullable && !c.HasDefault && !c.Generated,
-		MaxLength: c.MaxLength, PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
+		Format: valueForm(c), bounds: boundsOf(f), PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
 	}
-	if !c.Generated {
-		info.Default = c.Default // what computes a column is no default, and may name columns that are hidden
+	if !f.Masked {
+		info.Default = defaultOf(c)
 	}
 	for _, each := range f.Choices {
 		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})

@@ -139,6 +139,9 @@ func (t *promptText) fields(d *description) {
 	t.line("Fields:")
 	for _, f := range d.Fields {
 		text := f.Type
+		if f.Format != "" {
+			text += " (" + f.Format + ")"
+		}
 		if f.PrimaryKey {
 			text += ", primary key"
 		}

@@ -272,6 +272,14 @@ func exampleValue(f *catalog.Field) string {
 		value, _ := json.Marshal(f.Choices[0].Value) // a string: it cannot fail
 		return string(value)
 	}
+	if b := boundsOf(f); f.Check != nil {
+		for _, bound := range []any{b.Minimum, b.Maximum} {
+			if bound != nil {
+				value, _ := json.Marshal(bound) // a number or a string: it cannot fail
+				return string(value)
+			}
+		}
+	}
 	switch f.Column.Kind {
 	case database.Boolean:
 		return "true"
@@ -303,5 +311,23 @@ func exampleValue(f *catalog.Field) string {
 	case database.Bytes:
 		return `"aGk="`
 	}
-	return `"text"`
+	if f.Column.Kind == database.Other {
+		if example := typeExample(f.Column); example != "" {
+			value, _ := json.Marshal(example) // a string: it cannot fail
+			return string(value)
+		}
+	}
+	return `"` + exampleText(boundsOf(f)) + `"`
+}
+
+// exampleText is a text of a length that the bounds allow.
+func exampleText(b bounds) string {
+	text := "text"
+	if len(text) < b.MinLength {
+		text = strings.Repeat(text, b.MinLength/len(text)+1)[:b.MinLength]
+	}
+	if b.MaxLength > 0 {
+		text = text[:min(len(text), b.MaxLength)]
+	}
+	return text
 }

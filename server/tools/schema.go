@@ -19,7 +19,12 @@ type schema struct {
 	AdditionalProperties *bool             `json:"additionalProperties,omitempty"`
 	Items                *schema           `json:"items,omitempty"`
 	Enum                 []any             `json:"enum,omitempty"`
-	Minimum              *int              `json:"minimum,omitempty"`
+	Minimum              any               `json:"minimum,omitempty"`
+	Maximum              any               `json:"maximum,omitempty"`
+	ExclusiveMinimum     any               `json:"exclusiveMinimum,omitempty"`
+	ExclusiveMaximum     any               `json:"exclusiveMaximum,omitempty"`
+	MinLength            int               `json:"minLength,omitempty"`
+	MaxLength            int               `json:"maxLength,omitempty"`
 }
 
 // types are JSON types. One is written as a string, as most clients expect it.
@@ -63,7 +68,7 @@ func versionSchema(m *catalog.Model) schema {
 // limitSchema is the schema of the argument limit of an operation on a model's rows, and how many rows it answers with
 // if the call does not say. A larger number than the maximum is no error.
 func limitSchema(m *catalog.Model, absent int) schema {
-	return schema{Type: types{"integer"}, Minimum: new(int), Description: fmt.Sprintf("%d without it, at most %d", min(absent, m.Declared.MaxPageSize), m.Declared.MaxPageSize)}
+	return schema{Type: types{"integer"}, Minimum: 0, Description: fmt.Sprintf("%d without it, at most %d", min(absent, m.Declared.MaxPageSize), m.Declared.MaxPageSize)}
 }
 
 // dataSchema is the closed object of the fields that can be set, on a row that is added or on one that is there.
@@ -106,15 +111,16 @@ func valueSchema(f *catalog.Field) schema {
 		}
 	}
 	if s.Description == "" && len(s.Enum) == 0 {
-		s.Description = valueForms[f.Column.Kind]
+		s.Description = valueForm(f.Column)
+	}
+	if f.Column.Kind == database.Integer || f.Column.Kind == database.Float {
+		b := boundsOf(f)
+		s.Minimum, s.Maximum, s.ExclusiveMinimum, s.ExclusiveMaximum = b.Minimum, b.Maximum, b.ExclusiveMinimum, b.ExclusiveMaximum
+	}
+	if f.Column.Kind == database.Text && len(s.Enum) == 0 {
+		s.MinLength, s.MaxLength = boundsOf(f).MinLength, boundsOf(f).MaxLength
 	}
 	return s
-}
-
-// valueForms say what a string must look like where its JSON type does not.
-var valueForms = map[database.Kind]string{
-	database.Decimal: "decimal number", database.Date: "YYYY-MM-DD", database.Time: "HH:MM:SS", database.Timestamp: "YYYY-MM-DDTHH:MM:SS",
-	database.TimestampTZ: "RFC 3339", database.Interval: "interval", database.UUID: "UUID", database.Bytes: "base64",
 }
 
 // jsonTypes are the JSON types of a column's values, as docs/design/values.md, "JSON forms" has them; none if any will do.
@@ -125,6 +131,9 @@ func jsonTypes(c *database.Column) types {
 	case database.Array:
 		return types{"array"}
 	case database.Boolean:
+		if c.Bits > 0 {
+			return types{"boolean", "integer"} // the column may hold other numbers than 0 and 1
+		}
 		return types{"boolean"}
 	case database.Integer:
 		if c.Bits > 0 && c.Bits < 64 {

@@ -280,7 +280,7 @@ func (w *world) model(name string) contract.Model {
 // shows is whether a token may be shown what a row holds in a column.
 func (w *world) shows(t contract.Token, m contract.Model, r row, name string, all data) bool {
 	unreadable := slices.ContainsFunc(tables[m.Name], func(c column) bool { return c.name == name && c.unreadable })
-	return !(unreadable && w.users) && may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, name) && !masked(m, name)
+	return (!unreadable || !w.users) && may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, name) && !masked(m, name)
 }
 
 // canaries says of each unique text whether a token may be shown it.

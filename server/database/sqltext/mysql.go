@@ -44,9 +44,13 @@ func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
 
 func (mysql) output(w *writer, c *database.Column) {
 	if isGeometry(c) {
-		w.text("ST_AsText(")
+		w.text("CONCAT(CASE ST_SRID(")
 		w.column(c)
-		w.text(")")
+		w.text(") WHEN 0 THEN '' ELSE CONCAT('SRID=', ST_SRID(")
+		w.column(c)
+		w.text("), ';') END, ST_AsText(")
+		w.column(c)
+		w.text("))")
 		return
 	}
 	w.column(c)

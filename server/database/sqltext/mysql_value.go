@@ -155,11 +155,14 @@ func enumPlace(w *writer, c *database.Column, v string) int64 {
 func (d mysql) other(w *writer, c *database.Column, v string) {
 	switch {
 	case isGeometry(c):
-		if !isWellKnownText(v, c.NativeType) {
-			w.invalid(c, "must be %s as well-known text, such as %s", geometryName(c), geometryExample(c))
+		srid, text, ok := cutSRID(v)
+		if !ok || !isWellKnownText(text, c.NativeType) {
+			w.invalid(c, "must be %s as well-known text, such as %s, with SRID=4326; before it if it has a spatial reference system", geometryName(c), geometryExample(c))
 		}
 		w.text("ST_GeomFromText(")
-		w.bind(Arg{Kind: c.Kind, Value: v})
+		w.bind(Arg{Kind: c.Kind, Value: text})
+		w.text(", ")
+		w.bind(Arg{Kind: database.Integer, Value: srid})
 		w.text(")")
 	case strings.HasPrefix(c.NativeType, "bit("):
 		n, err := strconv.ParseUint(v, 2, 64)
