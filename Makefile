@@ -56,9 +56,14 @@ more_databases := go run ./test/databases run -further --
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
 	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
-	@$(MAKE) test-engines test-permissions test-faults test-schemas
+	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
+
+.PHONY: test-attacks
+test-attacks: ## Attack a server in a process of its own, and read how much memory it had
+	@echo "one token that takes all it can …"
+	@MCP_TEST_ATTACKS=1 go test -count=1 -timeout 5m -run TestAttack ./server/mcp
 
 .PHONY: test-engines
 test-engines: databases ## Run the data side's behavioural suite on every engine, release and pooler
@@ -78,7 +83,7 @@ test-permissions: databases ## Make random calls in random worlds, and hold each
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
-	@$(with_databases) hack/go-test.sh -timeout 10m ./test/faults
+	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 10m ./test/faults
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of

@@ -59,7 +59,7 @@ type Endpoint struct {
 // NewSealKey returns a SealKey.
 func NewSealKey() string {
 	var random [32]byte
-	rand.Read(random[:]) // never fails: the program ends where the system has no randomness
+	rand.Read(random[:]) // never fails: the program ends if the system has no randomness
 	return base64.StdEncoding.EncodeToString(random[:])
 }
 
@@ -71,16 +71,16 @@ const (
 	EngineSQLite = "SQLite"
 )
 
-// Database says how the server reaches its database. Where the credentials and files lie in the pod, the server is
+// Database says how the server reaches its database. If the credentials and files lie in the pod, the server is
 // told by its command line.
 type Database struct {
-	// Engine is one of the Engine… constants; "" where the connection Secret decides.
+	// Engine is one of the Engine… constants; "" if the connection Secret decides.
 	Engine string `json:"engine,omitempty"`
-	// ConnectionKey is the one key of the connection Secret that holds a URI; "" where well-known keys are looked for.
+	// ConnectionKey is the one key of the connection Secret that holds a URI; "" if well-known keys are looked for.
 	ConnectionKey string `json:"connectionKey,omitempty"`
-	// TLSMode is libpq's sslmode; "" where the Secret decides.
+	// TLSMode is libpq's sslmode; "" if the Secret decides.
 	TLSMode string `json:"tlsMode,omitempty"`
-	// CAKey is the key of the mounted CA Secret; "" where there is none.
+	// CAKey is the key of the mounted CA Secret; "" if there is none.
 	CAKey string `json:"caKey,omitempty"`
 	// Schemas are searched in order for tables named without one; empty is the connection's search path.
 	Schemas          []string `json:"schemas,omitempty"`
@@ -101,7 +101,7 @@ type Limits struct {
 	RequestsPerSecondPerToken int `json:"requestsPerSecondPerToken,omitempty"`
 }
 
-// AuditTable names the audit table; the server makes it where it is missing and may.
+// AuditTable names the audit table; the server makes it if it is missing and may.
 type AuditTable struct {
 	Schema string `json:"schema,omitempty"`
 	Name   string `json:"name"`
@@ -137,7 +137,7 @@ type Token struct {
 
 // Rule grants verbs and actions on models; docs/design/rights.md, "Rules".
 type Rule struct {
-	// Modules is empty where any module will do.
+	// Modules is empty if any module will do.
 	Modules []string `json:"modules,omitempty"`
 	// Models are model names; "*" is any.
 	Models []string `json:"models"`

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The ports of the engines' servers where a Secret gives none.
+// The ports of the engines' servers if a Secret gives none.
 const (
 	DefaultPostgreSQLPort = 5432
 	DefaultMySQLPort      = 3306
@@ -23,13 +23,13 @@ var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
 
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.
 type Connection struct {
-	// Engine is EnginePostgreSQL or EngineMySQL; "" where the source does not tell.
+	// Engine is EnginePostgreSQL or EngineMySQL; "" if the source does not tell.
 	Engine         string
 	Host           string
 	Port           int
 	Database       string
 	User, Password string
-	// SSLMode is libpq's; "" where the source does not tell.
+	// SSLMode is libpq's; "" if the source does not tell.
 	SSLMode string
 	// Options are further parameters of a URI that the driver understands.
 	Options map[string]string
@@ -75,7 +75,7 @@ var (
 
 var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 
-// ResolveConnection finds a connection in a Secret's data. key names the one key that holds a URI; where it is "",
+// ResolveConnection finds a connection in a Secret's data. key names the one key that holds a URI; if it is "",
 // well-known keys are looked for: one with a URI first, then those of host, database, user and password. A line break
 // at the end of a value is passed over.
 //
@@ -84,7 +84,7 @@ func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
 	return ResolveConnectionOf("", data, key)
 }
 
-// ResolveConnectionOf is ResolveConnection where it is known which engine it should be: its port is taken where the
+// ResolveConnectionOf is ResolveConnection if it is known which engine it should be: its port is taken if the
 // Secret tells neither a port nor an engine.
 func ResolveConnectionOf(engine string, data map[string][]byte, key string) (Connection, error) {
 	c, err := resolveConnection(engine, data, key)
@@ -129,7 +129,7 @@ func connectionFromKeys(engine string, data map[string][]byte) (Connection, erro
 		found[part.name], *part.to = firstKey(data, part.keys)
 	}
 	if missing := missingParts(c); len(missing) > 0 {
-		return Connection{}, fmt.Errorf("it lacks %s; it has %s. A URI (key %s) would do instead",
+		return Connection{}, fmt.Errorf("it lacks %s; it has %s. Add what is missing, or a URI under key %s",
 			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
 	}
 	if port != "" {
@@ -141,7 +141,7 @@ func connectionFromKeys(engine string, data map[string][]byte) (Connection, erro
 	switch {
 	case kind != "":
 		if c.Engine = engineOfScheme(kind); c.Engine == "" {
-			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; %q and %q are", "type", "postgresql", "mysql")
+			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; use %q or %q", "type", "postgresql", "mysql")
 		}
 	case c.Port == DefaultMySQLPort, strings.HasPrefix(found["host"], "MYSQL_"), strings.HasPrefix(found["host"], "MARIADB_"):
 		c.Engine = EngineMySQL
@@ -173,7 +173,7 @@ func (c Connection) check(name func(part string) string) error {
 	case strings.Contains(c.Host, ","):
 		return fmt.Errorf("%s names several hosts; name the one that takes writes", name("host"))
 	case strings.ContainsAny(c.Host, " \t\r\n@"):
-		return fmt.Errorf("%s is no host name", name("host"))
+		return fmt.Errorf("%s is not a host name", name("host"))
 	case c.SSLMode != "" && !slices.Contains(sslModes, c.SSLMode):
 		return fmt.Errorf("%s is none of %s", name("sslmode"), strings.Join(sslModes, ", "))
 	}
@@ -183,7 +183,7 @@ func (c Connection) check(name func(part string) string) error {
 func parsePort(text string) (int, error) {
 	port, err := strconv.Atoi(text)
 	if err != nil || port < 1 || port > 65535 {
-		return 0, errors.New("is no port: a number from 1 to 65535 is")
+		return 0, errors.New("is not a port; use a number from 1 to 65535")
 	}
 	return port, nil
 }

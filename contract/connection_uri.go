@@ -14,7 +14,7 @@ var sslModeParameters = []string{"sslmode", "ssl-mode", "sslMode", "ssl_mode", "
 
 var uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,19}$`)
 
-// engineOfScheme returns the engine of a URI's scheme, or of the Service Binding specification's `type`; "" where it is
+// engineOfScheme returns the engine of a URI's scheme, or of the Service Binding specification's `type`; "" if it is
 // none that we know.
 func engineOfScheme(scheme string) string {
 	scheme, _, _ = strings.Cut(strings.ToLower(scheme), "+") // SQLAlchemy's name of a driver
@@ -35,7 +35,7 @@ func schemeOf(engine string) string {
 	return "postgresql"
 }
 
-// DefaultPort is the port of an engine's servers where nothing names one.
+// DefaultPort is the port of an engine's servers if nothing names one.
 func DefaultPort(engine string) int {
 	if engine == EngineMySQL {
 		return DefaultMySQLPort
@@ -65,7 +65,7 @@ func parseGoName(parts []string) (Connection, error) {
 	c := Connection{Engine: EngineMySQL, User: parts[1], Password: parts[2], Host: parts[3] + parts[5], Port: DefaultMySQLPort}
 	var err error
 	if c.Database, err = url.PathUnescape(parts[6]); err != nil || c.Database == "" || c.Host == "" {
-		return Connection{}, errors.New("names no host or no database: user:password@tcp(host:port)/database does")
+		return Connection{}, errors.New("names no host or no database; write user:password@tcp(host:port)/database")
 	}
 	if parts[4] != "" {
 		if c.Port, err = parsePort(parts[4]); err != nil {
@@ -86,11 +86,11 @@ func parseConnectionURI(text string) (Connection, error) {
 	}
 	scheme, rest, ok := strings.Cut(strings.TrimPrefix(text, "jdbc:"), "://")
 	if !ok || !uriScheme.MatchString(scheme) {
-		return Connection{}, errors.New("is no URI: postgresql://user:password@host:port/database is, or mysql://…")
+		return Connection{}, errors.New("is not a URI; use postgresql://user:password@host:port/database or mysql://…")
 	}
 	engine := engineOfScheme(scheme)
 	if engine == "" {
-		return Connection{}, fmt.Errorf("has the scheme %q, which is not supported; postgresql and mysql are", scheme)
+		return Connection{}, fmt.Errorf("has the scheme %q, which is not supported; use postgresql or mysql", scheme)
 	}
 	authority, _, _ := strings.Cut(rest, "/")
 	if _, hosts, ok := strings.Cut(authority, "@"); strings.Contains(hosts, ",") || !ok && strings.Contains(authority, ",") {
@@ -99,7 +99,7 @@ func parseConnectionURI(text string) (Connection, error) {
 	// url.Parse's own error quotes the URI, password and all.
 	u, err := url.Parse("postgresql://" + rest)
 	if err != nil || u.Fragment != "" {
-		return Connection{}, errors.New("is no valid URI; characters such as @ : / ? # % in the password must be percent-encoded")
+		return Connection{}, errors.New("is not a valid URI; characters such as @ : / ? # % in the password must be percent-encoded")
 	}
 	parameters, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -144,7 +144,7 @@ func parseConnectionURI(text string) (Connection, error) {
 	}
 	for _, part := range []struct{ name, value string }{{"host", c.Host}, {"user", c.User}, {"database", c.Database}} {
 		if part.value == "" {
-			return Connection{}, fmt.Errorf("names no %s: %s://user:password@host:port/database does", part.name, schemeOf(engine))
+			return Connection{}, fmt.Errorf("names no %s; write %s://user:password@host:port/database", part.name, schemeOf(engine))
 		}
 	}
 	return c, nil

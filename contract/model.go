@@ -17,7 +17,7 @@ type Model struct {
 	// whose name comes first.
 	Created time.Time `json:"created,omitzero"`
 	Name    string    `json:"name"`
-	// Module is "" where it is the table's schema.
+	// Module is "" if it is the table's schema.
 	Module            string `json:"module,omitempty"`
 	Schema            string `json:"schema,omitempty"`
 	Table             string `json:"table"`
@@ -25,7 +25,7 @@ type Model struct {
 	VerboseName       string `json:"verboseName"`
 	VerboseNamePlural string `json:"verboseNamePlural"`
 	Description       string `json:"description,omitempty"`
-	// Key names the columns of the key where the table declares none.
+	// Key names the columns of the key if the table declares none.
 	Key []string `json:"key,omitempty"`
 	// Lists of fields hold column or API names.
 	Include      []string        `json:"include,omitempty"`
@@ -41,7 +41,7 @@ type Model struct {
 	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
 	Operations []string `json:"operations,omitempty"`
 	Actions    []Action `json:"actions,omitempty"`
-	// RowPolicies say which rows a token sees; where there is any, a token that matches none sees no row.
+	// RowPolicies say which rows a token sees; if there is any, a token that matches none sees no row.
 	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
 	// DatabaseMessages reports whether callers are told the texts that triggers and procedures raise.
 	DatabaseMessages bool `json:"databaseMessages,omitempty"`
@@ -89,7 +89,7 @@ type Choice struct {
 // Inline is a model whose rows belong to one row of this model.
 type Inline struct {
 	Model string `json:"model"`
-	// ForeignKey is the column or field of the inline's model that leads here; "" where there is only one.
+	// ForeignKey is the column or field of the inline's model that leads here; "" if there is only one.
 	ForeignKey string `json:"foreignKey,omitempty"`
 	// Max is the most rows that one call shows or changes.
 	Max int `json:"max"`
@@ -122,7 +122,7 @@ type Filter struct {
 type Action struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Requires are verbs, all of which a token needs where no rule of it names the action. Empty: only a rule that names
+	// Requires are verbs, all of which a token needs if no rule of it names the action. Empty: only a rule that names
 	// the action grants it.
 	Requires   []string       `json:"requires,omitempty"`
 	Confirm    *Confirmation  `json:"confirm,omitempty"`
@@ -195,11 +195,11 @@ type WebhookAction struct {
 	Headers    map[string]string `json:"headers,omitempty"`
 	SigningKey string            `json:"signingKey,omitempty"`
 	Timeout    Duration          `json:"timeout"`
-	// Problem is why the webhook cannot be called, as its headers' Secret is missing; "" where it can.
+	// Problem is why the webhook cannot be called, as its headers' Secret is missing; "" if it can.
 	Problem string `json:"problem,omitempty"`
 }
 
-// CompareAge is negative where m wins over other, should both turn out to name the same table: the older exposure does,
+// CompareAge is negative if m wins over other, should both turn out to name the same table: the older exposure does,
 // then the one whose name sorts first.
 func (m *Model) CompareAge(other *Model) int {
 	return cmp.Or(m.Created.Compare(other.Created), strings.Compare(m.Exposure, other.Exposure))

@@ -1,8 +1,11 @@
 package contract
 
+// MaxStatusBytes bounds a Status as JSON: the server shortens what is longer, and the manager reads no more.
+const MaxStatusBytes = 2 << 20
+
 // Status is what a server's pod reports of itself at /status on its admin port, to whoever shows the StatusKey.
 //
-// GET /status?seen=SERIAL&wait=20s answers at once where Serial differs from SERIAL, else when it changes, or after
+// GET /status?seen=SERIAL&wait=20s answers at once if Serial differs from SERIAL, else when it changes, or after
 // wait. A serial is opaque, and never the same again after the process restarted.
 type Status struct {
 	Serial string `json:"serial"`
@@ -10,10 +13,10 @@ type Status struct {
 	Revision int64 `json:"revision"`
 	// Refused is the newest Config that was refused, if none has been applied since.
 	Refused *Refusal `json:"refused,omitempty"`
-	// Ready reports whether the pod has applied a Config, has seen the schema once, and has a certificate where it needs one.
+	// Ready reports whether the pod has applied a Config, has seen the schema once, and has a certificate if it needs one.
 	Ready    bool           `json:"ready"`
 	Database DatabaseStatus `json:"database"`
-	// Certificate is nil where the endpoint's port does not speak TLS.
+	// Certificate is nil if the endpoint's port does not speak TLS.
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
 	// Models are those of the Config that the pod answers from, in its order.
 	Models []ModelStatus `json:"models,omitempty"`
@@ -21,7 +24,7 @@ type Status struct {
 
 // Refusal says why a Config was not applied.
 type Refusal struct {
-	// Revision is 0 where it could not be read.
+	// Revision is 0 if it could not be read.
 	Revision int64  `json:"revision,omitempty"`
 	Message  string `json:"message"`
 }
@@ -85,8 +88,10 @@ type DatabaseStatus struct {
 	Version string `json:"version,omitempty"`
 	Name    string `json:"name,omitempty"`
 	// AuditProblem is why the audit table that the Config names cannot be used, and what would make it: nothing is
-	// written meanwhile. It is "" where the table can be used, or none is named.
+	// written meanwhile. It is "" if the table can be used, or none is named.
 	AuditProblem string `json:"auditProblem,omitempty"`
+	// Notes say what the database lacks, and what is done without it; "" if it lacks nothing.
+	Notes string `json:"notes,omitempty"`
 }
 
 // The keys of the Secret of the endpoint's certificate: those of the type kubernetes.io/tls.
@@ -115,7 +120,7 @@ type ModelStatus struct {
 	// Reason is ReasonServed, or why the model is withheld. Message says more.
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
-	// Table is schema.table, or the table alone where the engine has no schemas.
+	// Table is schema.table, or the table alone if the engine has no schemas.
 	Table string `json:"table,omitempty"`
 	// Columns are the visible ones; Hidden those withheld for their secret-looking names; Key those of the key.
 	Columns []string `json:"columns,omitempty"`

@@ -32,7 +32,7 @@ func PublicTokenID(text string) string {
 // more, which hold 256 random bits (docs/design/rights.md, "Tokens").
 func NewToken() string {
 	var random [12 + 32]byte
-	rand.Read(random[:]) // never fails: the program ends where the system has no randomness
+	rand.Read(random[:]) // never fails: the program ends if the system has no randomness
 	encode := base64.RawURLEncoding.EncodeToString
 	return "mcp_" + encode(random[:12]) + "." + encode(random[12:])
 }

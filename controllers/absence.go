@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// absenceGrace is how long no pod of an endpoint may be ready before its objects are said not to be programmed. The only
-// pod of an endpoint is soon back when it is restarted, and with what it had: thousands of tokens need not be written
-// twice for that. That nobody answers meanwhile, the endpoint itself says at once.
+// absenceGrace is how long an endpoint may have no ready pod before its objects stop being Programmed. A restarted pod
+// is soon back with the same Config, so the status of thousands of tokens need not be written twice. The endpoint itself
+// says at once that no pod is ready.
 const absenceGrace = 10 * time.Second
 
 // absences remembers what endpoints' pods had applied before none was ready any more. It is safe for concurrent use.
@@ -23,8 +23,8 @@ type absence struct {
 	since time.Time
 }
 
-// note takes an endpoint's reports. Where no pod has been ready for less than absenceGrace, it returns the revision that
-// all had before, and how long that holds; else zeros.
+// note takes an endpoint's reports. If the last ready pod went less than absenceGrace ago, it returns the revision that
+// all pods had before, and how long that still counts. Else it returns zeros.
 func (a *absences) note(endpoint types.NamespacedName, reports podReports, now time.Time) (revision int64, left time.Duration) {
 	if reports.counted() > 0 {
 		a.set(endpoint, absence{revision: reports.applied()})

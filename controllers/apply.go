@@ -32,7 +32,7 @@ const (
 	endpointLabel = "mcpadmin.dev/endpoint"
 )
 
-// ownershipConflict is the error of a child's name that something else has, which is never adopted.
+// ownershipConflict is the error for a child whose name another object has. Such an object is never adopted.
 type ownershipConflict struct{ kind, name string }
 
 func (e ownershipConflict) Error() string {
@@ -46,8 +46,8 @@ type children struct {
 	cached, live client.Reader
 
 	mu sync.Mutex
-	// newest are the resourceVersions that our own writes gave, until the cache has them: a cached object that is older is
-	// a late one.
+	// newest are the resourceVersions of our own writes, until the cache has them. A cached object that is older is out
+	// of date.
 	newest map[string]string
 }
 
@@ -55,8 +55,8 @@ func newChildren(c client.Client, cached, live client.Reader) *children {
 	return &children{client: c, cached: cached, live: live, newest: map[string]string{}}
 }
 
-// find reads a child into obj, whose namespace and name are set, and returns whether it exists. A cached object that is
-// older than our last write, or none, is read again from the API server. An object that is not owner's is an
+// find reads a child into obj, whose namespace and name are set, and reports whether it exists. If the cache has no
+// object, or one older than our last write, find asks the API server. An object of another owner is an
 // ownershipConflict.
 func (c *children) find(ctx context.Context, owner, obj client.Object) (bool, error) {
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(obj), obj)
@@ -104,9 +104,9 @@ func (c *children) placeOf(obj client.Object) string {
 	return c.kindOf(obj) + "/" + obj.GetNamespace() + "/" + obj.GetName()
 }
 
-// apply makes a child be as wanted, by server-side apply, and sends nothing where it is. have is an empty object of the
-// child's type, with namespace and name, and holds the child as it was found when apply returns. Where the child was
-// found, the request carries its uid, so that another one of the same name is never changed.
+// apply makes a child as wanted, by server-side apply. It sends nothing if the child is so already. have is an empty
+// object of the child's type, with namespace and name, and holds the child as it was found when apply returns. If the
+// child was found, the request carries its uid, so that another one of the same name is never changed.
 func (c *children) apply(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
 	found, err := c.find(ctx, owner, have)
 	if err != nil {
@@ -118,8 +118,8 @@ func (c *children) apply(ctx context.Context, owner, have client.Object, want ru
 	return c.send(ctx, have, want)
 }
 
-// create makes a child that was not found. It is never an apply, which would take over what somebody else made meanwhile:
-// such a child is an ownershipConflict.
+// create makes a child that was not found. It never applies, because that would take over an object that somebody else
+// made meanwhile; such an object is an ownershipConflict.
 func (c *children) create(ctx context.Context, owner client.Object, want runtime.ApplyConfiguration) error {
 	wanted, err := annotated(want)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *children) send(ctx context.Context, have client.Object, want runtime.Ap
 	if upgrade, err := csaupgrade.UpgradeManagedFieldsPatch(applied, sets.New(string(fieldOwner)), string(fieldOwner)); err != nil {
 		return err
 	} else if upgrade != nil {
-		// What create wrote belongs to us twice, and an apply takes away only what an apply gave.
+		// The fields that create wrote have two managers, both ours; an apply removes only fields that an apply set.
 		if err := c.client.Patch(ctx, applied, client.RawPatch(types.JSONPatchType, upgrade)); err != nil {
 			return fmt.Errorf("taking over the fields of %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
 		}
@@ -196,8 +196,8 @@ func (c *children) wrote(obj client.Object) {
 	c.newest[c.placeOf(obj)] = obj.GetResourceVersion()
 }
 
-// late reports whether an object from the cache is older than our last write of it. Of one that is not, nothing is remembered
-// any more: a cache does not go back.
+// late reports whether an object from the cache is older than our last write of it. Once it is not, the write is
+// forgotten, because a cache does not go back.
 func (c *children) late(obj client.Object) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,7 +215,7 @@ func olderThan(a, b string) bool {
 	return err == nil && order < 0
 }
 
-// annotated is what is wanted, with its hash written onto it: so what is no longer wanted is noticed.
+// annotated is the wanted object with its hash as an annotation, so that removed fields are noticed.
 func annotated(want runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
 	if err != nil {

@@ -2,8 +2,9 @@ package controllers
 
 import "github.com/mcp-admin/mcp-admin-operator/contract"
 
-// certificate is the endpoint's own certificate as the pods see it: as the first one that has none in use, else as the
-// first one that could not use the newest, else as the first that reported. Nil is not known, or none is needed.
+// certificate is the state of the endpoint's certificate. It is that of the first pod with no certificate in use; else
+// of the first pod that could not use the newest; else of the first pod that reported. Nil means not known, or not
+// needed.
 func (reports podReports) certificate() *contract.CertificateStatus {
 	var found *contract.CertificateStatus
 	for _, r := range reports {
@@ -21,7 +22,7 @@ func (reports podReports) certificate() *contract.CertificateStatus {
 	return found
 }
 
-// withoutCertificate says why the server takes no connections; nil where it does, or speaks plain HTTP.
+// withoutCertificate says why the server takes no connections; nil if it does, or speaks plain HTTP.
 func withoutCertificate(s *endpointScope) *finding {
 	if s.endpoint.Spec.Server.TLS == nil {
 		return nil
@@ -38,8 +39,8 @@ func withoutCertificate(s *endpointScope) *finding {
 	return nil
 }
 
-// staleCertificate says why the certificate in use is not the newest; nil where it is. As with a Config that is
-// refused, what was good before stays, and the endpoint is not what its objects say.
+// staleCertificate says why the certificate in use is not the newest; nil if it is. The last good certificate then stays
+// in use, and the endpoint is not Ready.
 func staleCertificate(s *endpointScope) *finding {
 	if s.endpoint.Spec.Server.TLS == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // conditionTable names the conditions of a kind, beside Ready, Reconciling and Stalled which every kind has. Ready is
-// true where all of them are; otherwise the first that is not says why.
+// true if all of them are; otherwise the first that is not says why.
 type conditionTable []string
 
 // The conditions of each kind (docs/design/controllers.md, "Conditions").
@@ -21,8 +21,8 @@ var (
 	tokenConditions    = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}
 )
 
-// finding is what was found about one condition. Messages depend on what was found alone, never on chance or time: an
-// object that stays as it is keeps its status to the byte.
+// finding is what was found about one condition. A message depends only on what was found, never on chance or time. So
+// an unchanged object keeps its status byte by byte.
 type finding struct {
 	status          metav1.ConditionStatus
 	reason, message string
@@ -48,7 +48,7 @@ func unknown(reason, message string) finding {
 type findings map[string]finding
 
 // summarise returns an object's conditions by the rules of kstatus: Ready, and while it is not true either Stalled or
-// Reconciling. ready is what Ready says where nothing stands against it. Transition times are kept from old.
+// Reconciling. ready is what Ready says if every condition holds. Transition times are kept from old.
 func (t conditionTable) summarise(old []metav1.Condition, generation int64, found findings, ready finding) []metav1.Condition {
 	conditions := make([]metav1.Condition, 0, len(t)+2)
 	set := func(conditionType string, f finding) {
@@ -76,8 +76,8 @@ func (t conditionTable) summarise(old []metav1.Condition, generation int64, foun
 	return conditions
 }
 
-// obstacle is what keeps an object from being Ready: what only an edit helps first, then what fails, then what is not
-// known. Nil is nothing.
+// obstacle is the finding that keeps an object from being Ready: first one that only an edit can mend, then one that
+// fails, then one that is unknown. Nil if there is none.
 func (t conditionTable) obstacle(found findings) *finding {
 	for _, stands := range []func(finding) bool{
 		func(f finding) bool { return f.stalled },
@@ -93,10 +93,12 @@ func (t conditionTable) obstacle(found findings) *finding {
 	return nil
 }
 
-// maxMessage and maxNote bound a condition's message and a status's note, in bytes.
+// maxMessage and maxNote bound a condition's message and a status's note, in bytes; maxEndpointNotes is how many notes an
+// endpoint's status has room for.
 const (
-	maxMessage = 2048
-	maxNote    = 500
+	maxMessage       = 2048
+	maxNote          = 500
+	maxEndpointNotes = 20
 )
 
 // clipped returns the notes, each as long as a status has room for.
@@ -110,8 +112,8 @@ func clipped(notes []string) []string {
 
 var conditionReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,99}$`)
 
-// reported is a reason that a pod gave. One that could not stand in a condition must not keep the status from being
-// written.
+// reported is a reason that a pod gave. An invalid reason is replaced, since the API server would refuse the whole
+// status.
 func reported(reason string) string {
 	if conditionReason.MatchString(reason) {
 		return reason

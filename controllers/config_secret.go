@@ -24,16 +24,16 @@ const configParts = 1
 
 // storedConfig is the Config as it lies in the API server.
 type storedConfig struct {
-	// secret is nil where there is none.
+	// secret is nil if there is none.
 	secret *corev1.Secret
-	// config is nil where there is no Secret, or none that can be read.
+	// config is nil if there is no Secret, or none that can be read.
 	config *contract.Config
 	// floor is the revision of a Config of ours that this version cannot read.
 	floor int64
 }
 
-// configSecrets reads and writes Config Secrets. It signs what it writes and reads only what it signed: what others put
-// there is not even unpacked. It remembers the last Config of each endpoint, so that it is unpacked once. It is safe for
+// configSecrets reads and writes Config Secrets. It signs what it writes, and reads only what it signed. It does not
+// even unpack anything else. It remembers the last Config of each endpoint, so that it is unpacked once. It is safe for
 // concurrent use.
 type configSecrets struct {
 	children *children
@@ -87,7 +87,7 @@ func (c *configSecrets) open(secret *corev1.Secret) storedConfig {
 	return stored
 }
 
-// write writes a Config where that version of the Secret lies that was read, or none: a manager that is no longer the
+// write writes a Config over the version of the Secret that was read, or if there was none: a manager that is no longer the
 // leader is refused. It returns contract.ErrTooLarge for one that needs more Secrets than it may have.
 func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read storedConfig, config *contract.Config) error {
 	parts, err := contract.Encode(config, configParts)
@@ -135,7 +135,7 @@ func (c *configSecrets) forget(endpoint types.NamespacedName) {
 	c.written.forget(endpoint)
 }
 
-// writeConfig writes the Config where it changed, or where its Secret lost its labels.
+// writeConfig writes the Config if it changed, or if its Secret lost its labels.
 func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) error {
 	if s.config == nil || s.configProblem != nil || s.isWritten() && isLabelled(s.stored.secret, s.endpoint) {
 		return nil
@@ -157,7 +157,7 @@ func (r *endpointReconciler) writeConfig(ctx context.Context, s *endpointScope) 
 	return err
 }
 
-// logWrite tells the log and the metrics what came of writing a Config.
+// logWrite records the result of writing a Config in the log and the metrics.
 func logWrite(ctx context.Context, s *endpointScope, err error) {
 	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(s.endpoint), "revision", s.config.Revision)
 	var foreign ownershipConflict
@@ -177,8 +177,8 @@ func logWrite(ctx context.Context, s *endpointScope, err error) {
 	}
 }
 
-// writeRemovals writes what the wanted Config takes away, where the whole of it is too large: that there are too many
-// tokens must not keep one of them from being revoked.
+// writeRemovals is for a wanted Config that is too large. It writes only what that Config takes away, so that a token
+// can still be revoked when there are too many.
 func (r *endpointReconciler) writeRemovals(ctx context.Context, s *endpointScope) error {
 	if s.stored.config == nil || compile.OnlyAdds(s.stored.config, s.config) {
 		return nil

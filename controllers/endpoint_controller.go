@@ -26,9 +26,10 @@ const (
 	// gatherTime is how long an addition may wait for others before the Config is written (docs/design/controllers.md,
 	// "Gathering changes").
 	gatherTime = 100 * time.Millisecond
-	// conflictRetry is when a Config is written again that somebody else wrote meanwhile.
+	// conflictRetry is how long to wait before writing a Config again after somebody else wrote it.
 	conflictRetry = 50 * time.Millisecond
-	// foreignRetry is when a name that something else has is tried again: nothing tells when it is free.
+	// foreignRetry is how long to wait before trying a name again that another object has. No event tells when it is
+	// free.
 	foreignRetry = 30 * time.Second
 )
 
@@ -45,7 +46,7 @@ type endpointReconciler struct {
 	secrets  optIn
 	now      func() time.Time
 
-	// gathering is since when an addition to an endpoint's Config waits for others.
+	// gathering is the time from which an addition to an endpoint's Config has waited for others.
 	gathering memo[types.NamespacedName, time.Time]
 	absences  absences
 }
@@ -70,7 +71,7 @@ type endpointScope struct {
 	// configProblem says why the wanted Config could not be stored; nil if it could.
 	configProblem *finding
 
-	// connectionProblem says which of the user's objects the database needs and cannot have; nil if it has all.
+	// connectionProblem names an object of the user's that the database needs and that is missing; nil if none is.
 	connectionProblem *finding
 	// certificateProblem says why the Secret of the endpoint's own certificate cannot be used; nil if it can, or none is
 	// needed.
@@ -90,8 +91,8 @@ type endpointScope struct {
 	lookAgain time.Duration
 }
 
-// All that the controllers may do. They read the tokens' Secrets, and may read any, or they could not grant each server
-// to read its own.
+// These are all the controllers' permissions. They may read every Secret, because they read the tokens' Secrets, and
+// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets.
 //
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
@@ -131,7 +132,7 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, err
 	}
 	if s.reportsDue > 0 {
-		// A manager that has just started must not take away what is said about its pods before it asked them.
+		// A manager that has just started keeps the reported state of the pods until it has asked them.
 		s.wakeIn(s.reportsDue)
 		return result(s.lookAgain, errors.Join(notWritten, notApplied, s.webhookError))
 	}
@@ -148,79 +149,6 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.status.written.forget(endpoint)
 	r.absences.forget(endpoint)
 	r.gathering.forget(endpoint)
-}
-
-// resolve reads all that the endpoint depends on.
-func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) error {
-	referring := []client.ListOption{client.InNamespace(s.endpoint.Namespace), client.MatchingFields{endpointIndex: s.endpoint.Name}}
-	var exposures v1alpha1.MCPModelExposureList
-	if err := r.client.List(ctx, &exposures, referring...); err != nil {
-		return err
-	}
-	var tokens v1alpha1.MCPTokenList
-	if err := r.client.List(ctx, &tokens, referring...); err != nil {
-		return err
-	}
-	s.exposures, s.tokens = exposures.Items, tokens.Items
-	s.webhookSecrets, s.webhookError = r.webhooks.resolve(ctx, keyOf(s.endpoint), s.exposures)
-
-	s.floor = r.floor(s)
-	stored, err := r.configs.read(ctx, s.endpoint, s.floor)
-	var foreign ownershipConflict
-	if errors.As(err, &foreign) {
-		s.foreignConfig(foreign)
-	} else if err != nil {
-		return err
-	}
-	s.stored = stored
-	if err := r.resolveDatabase(ctx, s); err != nil {
-		return err
-	}
-	return r.resolveCertificate(ctx, s)
-}
-
-// foreignConfig notes that somebody else has the Config's Secret. No workload is made then: its pods would read it.
-func (s *endpointScope) foreignConfig(conflict ownershipConflict) {
-	s.configProblem = new(fails(v1alpha1.ReasonOwnershipConflict, conflict.Error()))
-	s.workloadProblem = s.configProblem
-	s.wakeIn(foreignRetry)
-}
-
-// resolveDatabase looks whether the user's own objects are there that the server needs to reach its database. What is
-// in them only the server reads.
-func (r *endpointReconciler) resolveDatabase(ctx context.Context, s *endpointScope) error {
-	for _, name := range databaseSecrets(s.endpoint) {
-		if err := r.require(ctx, s, "Secret", name, v1alpha1.ReasonSecretNotFound, &s.connectionProblem); err != nil {
-			return err
-		}
-	}
-	if sqlite := s.endpoint.Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
-		return r.require(ctx, s, "ConfigMap", sqlite.InitConfigMapRef.Name, v1alpha1.ReasonConfigMapNotFound, &s.connectionProblem)
-	}
-	return nil
-}
-
-// resolveCertificate looks whether the Secret of the endpoint's own certificate is there.
-func (r *endpointReconciler) resolveCertificate(ctx context.Context, s *endpointScope) error {
-	tls := s.endpoint.Spec.Server.TLS
-	if tls == nil {
-		return nil
-	}
-	return r.require(ctx, s, "Secret", tls.CertificateSecretRef.Name, v1alpha1.ReasonSecretNotFound, &s.certificateProblem)
-}
-
-// require looks for an object of the user's, and notes the first that does not exist.
-func (r *endpointReconciler) require(ctx context.Context, s *endpointScope, kind, name, reason string, missing **finding) error {
-	object := metadataOf(kind)
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
-	if apierrors.IsNotFound(err) && *missing == nil {
-		*missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
-	}
-	if err == nil && kind == "Secret" && !r.secrets.allows(object, s.endpoint.Name) {
-		*missing = new(r.secrets.refusal(name, s.endpoint.Name))
-		s.workloadProblem = *missing // its pods would have the Secret
-	}
-	return client.IgnoreNotFound(err)
 }
 
 // compile decides what the Config should be, and what becomes of each object.
@@ -249,7 +177,7 @@ func (r *endpointReconciler) compile(s *endpointScope) {
 }
 
 // floor is the highest revision that was ever written, as far as this process and the objects' statuses still tell. A
-// Config that is made anew continues above it, or the pods' old revision would pass for the new one.
+// new Config continues above it; otherwise the pods' old revision would look like the new one.
 func (r *endpointReconciler) floor(s *endpointScope) int64 {
 	floor := max(s.endpoint.Status.Revision, r.configs.highest(keyOf(s.endpoint)))
 	for i := range s.exposures {
@@ -285,8 +213,8 @@ func (s *endpointScope) isWritten() bool {
 	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
 }
 
-// applyWorkload makes the server's objects be as the endpoint wants them. Those of an endpoint that is not valid stay
-// as they are.
+// applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
+// alone.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
 	if !s.verdicts.Endpoint.Accepted || s.workloadProblem != nil {
 		return nil
@@ -326,7 +254,7 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 	return nil
 }
 
-// observe sees how the Deployment and its pods do, and which pods are to be asked.
+// observe reads the Deployment and its pods, and chooses the pods whose status is asked.
 func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) error {
 	found := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.endpoint.Namespace, Name: s.endpoint.ServiceName()}}
 	if err := r.children.cached.Get(ctx, keyOf(found), found); client.IgnoreNotFound(err) != nil {
@@ -402,9 +330,9 @@ func (s *endpointScope) wakeIn(d time.Duration) {
 	}
 }
 
-// result is that of every reconcile, and the one place that says when an error is tried again. After a conflict what was
-// read is old: it is read again at once. Anything else is tried again after a pause that grows. The end of a namespace
-// passes quietly: what is in it goes with it. Without an error the object is looked at again after lookAgain; 0 is never.
+// result is that of every reconcile, and the one place that says when an error is tried again. A conflict means that the
+// object has changed: it is read again at once. Other errors are tried again after a pause that grows. An error because
+// the namespace is being deleted is ignored. Without an error the object is looked at again after lookAgain; 0 is never.
 func result(lookAgain time.Duration, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil

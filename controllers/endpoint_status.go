@@ -29,6 +29,9 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		status.Database = v1alpha1.DatabaseStatus{
 			Engine: excerpt.Of(d.Engine, 63), Version: excerpt.Of(d.Version, 128), Display: excerpt.Of(d.Engine+" "+d.Version, 200),
 		}
+		if d.Notes != "" && len(status.Notes) < maxEndpointNotes {
+			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, maxNote))
+		}
 	}
 	status.Replicas = replicas(s)
 	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
@@ -82,8 +85,8 @@ func databaseReady(s *endpointScope) finding {
 	return fails(reported(d.Reason), d.Message)
 }
 
-// connected is what the pods say who reach the database. Where they may write, they do not without the audit table; where
-// they only read, there is nothing to record, and only history is missing.
+// connected is the finding if the pods reach the database. Without a usable audit table, an endpoint that may write
+// refuses all writes; one that only reads just has no history.
 func connected(e *v1alpha1.MCPEndpoint, d *contract.DatabaseStatus) finding {
 	database := excerpt.Of(d.Engine+" "+d.Version, 200)
 	switch {
@@ -132,7 +135,7 @@ func deploymentCondition(d *appsv1.Deployment, of appsv1.DeploymentConditionType
 	return nil
 }
 
-// endpointProgrammed reports whether every pod has the endpoint's own settings: a new token never makes it untrue.
+// endpointProgrammed reports whether every pod has the endpoint's own settings. A new token does not change that.
 func endpointProgrammed(s *endpointScope) finding {
 	v := s.verdicts.Endpoint
 	if !v.Accepted {

@@ -172,9 +172,10 @@ var _ = Describe("An endpoint", func() {
 		Expect(message(endpoint, "Ready")).To(Equal("db:5432 does not answer"))
 		Consistently(reads(token, "Ready")).Should(Equal("True Ready"))
 		server.change(func(s *fakeServer) {
-			s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected, Engine: "SQLite", Version: "3.50"}
+			s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected, Engine: "SQLite", Version: "3.50", Notes: "it has no EXPLAIN"}
 		})
 		expectReady(endpoint)
+		Expect(endpoint.Status.Notes).To(ContainElement("database: it has no EXPLAIN"))
 	})
 
 	It("says that a pod cannot be asked, as behind a NetworkPolicy", func() {

@@ -12,14 +12,14 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// exposureReconciler tells in an exposure's status what became of it. The endpoint's reconciler does the work.
+// exposureReconciler writes the status of exposures. The endpoint's reconciler does the work.
 type exposureReconciler struct {
 	client client.Client
 	store  *store
 	status *statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus]
 }
 
-// Reconcile writes the status where the endpoint's reconciler has evaluated this generation, or there is no endpoint.
+// Reconcile writes the status if the endpoint's reconciler has evaluated this generation, or there is no endpoint.
 // Otherwise it waits: the store wakes it.
 func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	exposure := &v1alpha1.MCPModelExposure{}
@@ -95,7 +95,7 @@ func exposureFindings(facts exposureFacts) findings {
 }
 
 // summariseExposure returns the exposure's status. What the pods found stays until they find something else, or the
-// exposure is accepted no more.
+// exposure is no longer accepted.
 func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts exposureFacts) v1alpha1.MCPModelExposureStatus {
 	ready := holds(v1alpha1.ReasonReady, "the model is served")
 	if lack := facts.Verdict.Lack; lack != (compile.Lack{}) {
@@ -135,7 +135,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 	return status
 }
 
-// names returns those of a pod's names that the status has room for.
+// names returns as many of a pod's names as the status has room for.
 func names(reported []string, atMost, length int) []string {
 	var fit []string
 	for _, name := range reported {

@@ -29,7 +29,7 @@ func endpointOf(namespace string, ref v1alpha1.EndpointReference) types.Namespac
 	return types.NamespacedName{Namespace: namespace, Name: ref.Name}
 }
 
-// findEndpoint returns an endpoint, or nil where there is none or it is about to go.
+// findEndpoint returns an endpoint, or nil if there is none or it is about to go.
 func findEndpoint(ctx context.Context, cached client.Reader, key types.NamespacedName) (*v1alpha1.MCPEndpoint, error) {
 	endpoint := &v1alpha1.MCPEndpoint{}
 	if err := cached.Get(ctx, key, endpoint); apierrors.IsNotFound(err) || err == nil && !endpoint.DeletionTimestamp.IsZero() {
@@ -53,8 +53,7 @@ func quote(name string) string { return strconv.Quote(name) }
 // kindOf names a kind of this API with its version.
 func kindOf(kind string) schema.GroupVersionKind { return v1alpha1.GroupVersion.WithKind(kind) }
 
-// ownerReference makes the garbage collector delete a child with its owner. It does not block the owner's deletion:
-// nothing here may hang.
+// ownerReference makes the garbage collector delete a child with its owner. It does not block the owner's deletion.
 func ownerReference(owner metav1.Object, kind string) *applymeta.OwnerReferenceApplyConfiguration {
 	gvk := kindOf(kind)
 	return applymeta.OwnerReference().

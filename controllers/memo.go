@@ -2,7 +2,7 @@ package controllers
 
 import "sync"
 
-// memo remembers one thing of each key. Its zero value is empty; it is safe for concurrent use.
+// memo remembers one value for each key. Its zero value is empty; it is safe for concurrent use.
 type memo[K comparable, V any] struct {
 	mu sync.Mutex
 	of map[K]V

@@ -24,7 +24,7 @@ func service(e *v1alpha1.MCPEndpoint) *applycore.ServiceApplyConfiguration {
 				WithName(port.name).WithPort(port.before).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromString(port.name))))
 }
 
-// serviceAccount is who the server's pods are. Only the pods themselves mount its token.
+// serviceAccount is the identity of the server's pods. Its token is mounted only by pods that ask for it.
 func serviceAccount(e *v1alpha1.MCPEndpoint) *applycore.ServiceAccountApplyConfiguration {
 	return applycore.ServiceAccount(e.ServiceName(), e.Namespace).
 		WithLabels(childLabels(e, componentServer)).

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// optIn is the rule by which Secrets may be named by MCPEndpoints and MCPTokens. Where it is in force, a Secret must name
-// the endpoint in its annotation: else whoever may write those objects could have any Secret of the namespace used.
+// optIn is the rule by which Secrets may be named by MCPEndpoints and MCPTokens. If it is in force, a Secret must name
+// the endpoint in its annotation. Otherwise anybody who may write those objects could use any Secret of the namespace.
 type optIn bool
 
 // allows reports whether an endpoint, and its tokens, may use a Secret.

@@ -10,9 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// podProblem says why the server's pods are not there or do not run, as far as Kubernetes tells, and begins with a colon;
-// "" where it tells nothing. It stays the same for as long as the same is wrong: what differs between two attempts is
-// left out.
+// podProblem says why the server's pods are missing or do not run, as far as Kubernetes tells. It begins with a colon,
+// and is "" if Kubernetes tells nothing. It leaves out what differs between two attempts, so that the text stays the
+// same as long as the problem does.
 func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
 	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return ": " + failure.Message
@@ -51,8 +51,8 @@ func stuck(pod *corev1.Pod) string {
 	return ""
 }
 
-// refusal is what the API server says where it refuses for good: a quota, a policy or a right that is missing. Other
-// errors are in the log alone, since what they say may be different each time.
+// refusal is the API server's message if it refuses for good: a quota, a policy or a missing right. Other errors are
+// only logged, because their text may differ each time.
 func refusal(err error) string {
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) && (apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)) {

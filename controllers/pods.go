@@ -22,18 +22,18 @@ import (
 type podReport struct {
 	// counted reports whether the pod answers agents: it is Ready and not terminating.
 	counted bool
-	// status is nil where the pod has not reported yet.
+	// status is nil if the pod has not reported yet.
 	status *contract.Status
 }
 
-// podReports are in the order of the pods' names, so that what is said about them does not depend on the order of events.
+// podReports are in the order of the pods' names, so that messages do not depend on the order of events.
 type podReports []podReport
 
 // maxPods is the most pods of one endpoint that are asked: twice as many as it may have, for a rollout.
 const maxPods = 200
 
-// livingPods are the pods of an endpoint's Deployment that are not terminating. Labels make no pod one of them: anybody
-// may give those to a pod. It must belong to a ReplicaSet of the Deployment.
+// livingPods are the pods of an endpoint's Deployment that are not terminating. A pod must belong to a ReplicaSet of the
+// Deployment. Labels are not enough, because anybody can put them on a pod.
 func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) ([]corev1.Pod, error) {
 	if d == nil {
 		return nil, nil
@@ -120,7 +120,7 @@ func applied(revision int64) finding {
 	return holds(v1alpha1.ReasonProgrammed, fmt.Sprintf("every server pod has applied revision %d", revision))
 }
 
-// applied is the revision that every counted pod has applied at least; 0 where there is none, or one has not said.
+// applied is the least revision that a counted pod has applied; 0 if there is no such pod, or one has not reported.
 func (reports podReports) applied() int64 {
 	lowest := int64(0)
 	for _, r := range reports {
@@ -135,8 +135,8 @@ func (reports podReports) applied() int64 {
 	return lowest
 }
 
-// database is the database as the pods see it: as the first one that has a difficulty with it or its audit table, else as
-// the first that reported.
+// database is the state of the database. It is that of the first pod with a problem; else of the first pod that
+// reported.
 func (reports podReports) database() *contract.DatabaseStatus {
 	var found *contract.DatabaseStatus
 	for _, r := range reports {
@@ -154,8 +154,8 @@ func (reports podReports) database() *contract.DatabaseStatus {
 	return found
 }
 
-// model is a model as the pods see it that have applied at least a revision: as the first one that withholds it, else
-// as the first one that serves it, else as one that has not seen the schema. Nil is not known.
+// model is the state of a model in the pods that have applied at least a revision. It is that of the first pod that
+// withholds the model; else of the first that serves it; else of one that has not seen the schema. Nil means not known.
 func (reports podReports) model(exposure, uid string, revision int64) *contract.ModelStatus {
 	var best *contract.ModelStatus
 	if revision == 0 {
@@ -180,14 +180,13 @@ func (reports podReports) model(exposure, uid string, revision int64) *contract.
 	return best
 }
 
-// refusals are the reasons for which a database refuses its user, rather than being away for a moment: nobody but an
-// administrator ends those.
+// refusals are the reasons for which a database refuses its user. They do not pass with time: an administrator must act.
 var refusals = []string{
 	contract.ReasonSecretIncomplete, contract.ReasonAuthenticationFailed, contract.ReasonDatabaseNotFound,
 	contract.ReasonTLSFailed,
 }
 
-// servable is what the pods found of a model, or why it is not served though it could be: the database refuses its user.
+// servable is what the pods found of a model, or that it is not served because the database refuses its user.
 func (reports podReports) servable(m *contract.ModelStatus) *contract.ModelStatus {
 	d := reports.database()
 	if m == nil || d == nil || !m.Served() || !slices.Contains(refusals, d.Reason) {

@@ -26,7 +26,7 @@ const Name = "mcp-admin-manager"
 
 // Options are what the controllers need to be told.
 type Options struct {
-	// ServerImage is the image of the server's pods, where an MCPEndpoint names no other.
+	// ServerImage is the image of the server's pods, if an MCPEndpoint names no other.
 	ServerImage string
 	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
 	// Empty is any.
@@ -50,8 +50,8 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, v1alpha1.AddToScheme(scheme)
 }
 
-// CacheOptions are those of the manager's cache: the three kinds, limited to namespaces where some are given, and the
-// metadata of users' Secrets and ConfigMaps, of which little is kept.
+// CacheOptions are the options of the manager's cache. It holds the three kinds, limited to the namespaces if some are
+// given, and a small part of the metadata of users' Secrets and ConfigMaps.
 func CacheOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -59,7 +59,7 @@ func CacheOptions(namespaces []string) cache.Options {
 			metadataOf("Secret"):    {Transform: keepIdentity},
 			metadataOf("ConfigMap"): {Transform: keepIdentity},
 		},
-		// What is not watched is not read from a cache either: a stray read must not begin to keep every Secret there is.
+		// A read of another kind fails. It must not start a cache of every Secret in the cluster.
 		ReaderFailOnMissingInformer: true,
 	}
 	for _, namespace := range namespaces {
@@ -71,7 +71,7 @@ func CacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// keepIdentity leaves of an object's metadata what tells that it is there, whether it changed, and who may use it.
+// keepIdentity keeps of an object's metadata only what tells that it exists, whether it changed, and who may use it.
 func keepIdentity(obj any) (any, error) {
 	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]

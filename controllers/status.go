@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
-// statusWriter writes the status of one kind by server-side apply, and sends nothing where it is as found. It is safe
+// statusWriter writes the status of one kind by server-side apply, and sends nothing if it is as found. It is safe
 // for concurrent use.
 type statusWriter[O client.Object, S any] struct {
 	client client.Client
@@ -30,7 +30,7 @@ type statusWriter[O client.Object, S any] struct {
 	// statusOf points to an object's status, conditionsOf to the conditions in one.
 	statusOf     func(O) *S
 	conditionsOf func(*S) []metav1.Condition
-	// configuration is what is applied for a status in JSON, and after it was the resourceVersion that this gave.
+	// configuration is the JSON that is applied for a status; after is the resourceVersion that the write gave.
 	configuration func(obj O, status []byte) (want runtime.ApplyConfiguration, resourceVersion func() string, err error)
 
 	// written is what was written last to each object.
@@ -78,14 +78,14 @@ func newTokenStatus(c client.Client, recorder events.EventRecorder) *statusWrite
 	}
 }
 
-// refresh gives an object from the cache the status that was written last, where the cache has not seen that yet.
+// refresh gives an object from the cache the status that was written last, if the cache has not seen that yet.
 func (w *statusWriter[O, S]) refresh(obj O) {
 	if last, ok := w.written.get(keyOf(obj)); ok && olderThan(obj.GetResourceVersion(), last.resourceVersion) {
 		*w.statusOf(obj) = last.status
 	}
 }
 
-// write makes an object's status be as wanted.
+// write makes an object's status as wanted.
 func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
 	old := w.statusOf(obj)
 	if equality.Semantic.DeepEqual(*old, status) {
@@ -110,13 +110,13 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
 	return nil
 }
 
-// troubles are the reasons that are an event at once: somebody has to do something.
+// troubles are the reasons that cause an event at once, because somebody must act.
 var troubles = []string{
 	contract.ReasonAuthenticationFailed, contract.ReasonUnreachable, contract.ReasonTableNotFound, v1alpha1.ReasonSecretNotFound,
 }
 
-// tell emits an event when an object becomes Ready, when it is Ready no longer, and when somebody has to do something
-// about it for another reason than before. Waiting is no news.
+// tell emits an event when an object becomes Ready, when it stops being Ready, and when somebody must act for a new
+// reason. Waiting causes no event.
 func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
 	ready, before := meta.FindStatusCondition(next, v1alpha1.ConditionReady), meta.FindStatusCondition(old, v1alpha1.ConditionReady)
 	wasReady := before != nil && before.Status == metav1.ConditionTrue

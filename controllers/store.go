@@ -22,7 +22,7 @@ type exposureFacts struct {
 	Generation int64
 	Verdict    compile.Verdict
 	Programmed finding
-	// Model is what the server's pods found of it; nil where none has said yet.
+	// Model is what the server's pods found of it; nil if none has said yet.
 	Model *contract.ModelStatus
 }
 
@@ -43,8 +43,8 @@ type credentialOf struct {
 	credential compile.Credential
 }
 
-// store is what the reconcilers tell each other, in memory: after a restart it fills again. Whoever is concerned by a
-// change is woken; a change that changes nothing wakes nobody.
+// store holds what the reconcilers tell each other. It is in memory, and fills again after a restart. A change wakes the
+// reconcilers that it concerns; storing equal facts wakes none.
 type store struct {
 	endpoints, exposures, tokens waker
 
@@ -62,7 +62,7 @@ func newStore() *store {
 	}
 }
 
-// setCredential tells the endpoint's reconciler what became of a token's text.
+// setCredential gives the endpoint's reconciler the credential of a token.
 func (s *store) setCredential(token *v1alpha1.MCPToken, credential compile.Credential) {
 	key := keyOf(token)
 	news := credentialOf{token.UID, endpointOf(token.Namespace, token.Spec.EndpointRef), credential}
@@ -133,8 +133,8 @@ func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 	return f, ok && f.UID == e.UID && f.Generation == e.Generation
 }
 
-// token returns what is known about a token, and whether it is about the token and its text as they are now: what was
-// programmed for another text says nothing about this one.
+// token returns what is known about a token, and whether that is about the present token and text. What was programmed
+// for another text says nothing about this one.
 func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential) (tokenFacts, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +142,8 @@ func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential) (toke
 	return f, ok && f.UID == t.UID && f.Generation == t.Generation && reflect.DeepEqual(f.Credential, credential)
 }
 
-// waker is a source of a controller: it puts objects into its queue. Before the controller runs it does nothing, and
-// nothing is lost: a controller begins with all objects.
+// waker is a source of a controller: it puts objects into its queue. Before the controller runs it does nothing. Nothing
+// is lost, because a controller begins with all objects.
 type waker struct {
 	mu    sync.RWMutex
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// tokenReconciler looks up or issues a token's text, hands its hash to the endpoint's reconciler, and tells in the
-// token's status what became of it.
+// tokenReconciler looks up or issues a token's text, gives its hash to the endpoint's reconciler, and writes the token's
+// status.
 type tokenReconciler struct {
 	client client.Client
 	texts  *tokenTexts
@@ -25,7 +25,7 @@ type tokenReconciler struct {
 	now    func() time.Time
 }
 
-// Reconcile finds the token's text first, so that the endpoint's reconciler can go on, and then writes the status where
+// Reconcile finds the token's text first, so that the endpoint's reconciler can go on, and then writes the status if
 // that one has evaluated this generation with this text, or there is no endpoint. Otherwise it waits: the store wakes it.
 func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	token := &v1alpha1.MCPToken{}

@@ -43,8 +43,8 @@ type readText struct {
 	credential      compile.Credential
 }
 
-// resolve returns what is known of a token's text, having issued one where that is due, and how long that holds where
-// nothing happens; 0 is forever. With an error comes what is known all the same.
+// resolve returns what is known of a token's text, having issued one if that is due, and how long that holds; 0 is
+// forever. With an error it still returns what is known.
 func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (compile.Credential, time.Duration, error) {
 	if len(v1alpha1.ValidateMCPToken(t)) > 0 {
 		return compile.Credential{Reason: v1alpha1.ReasonInvalid, Message: "nothing is issued for a token that is not valid"}, 0, nil
@@ -58,7 +58,7 @@ func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alp
 	return x.issue(ctx, t, e)
 }
 
-// readGiven reads a user's Secret from the API server, where its metadata says that it changed or is not there.
+// readGiven reads a user's Secret from the API server if its metadata says that it changed or is missing.
 func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1alpha1.SecretKeyReference, hashed bool) (compile.Credential, time.Duration, error) {
 	key := client.ObjectKey{Namespace: t.Namespace, Name: ref.Name}
 	seen := metadataOf("Secret")
@@ -101,7 +101,7 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 	exists, err := x.children.find(ctx, t, secret)
 	decision := x.decide(t, secret, exists)
 	if err == nil && exists && decision.Action == token.Issue {
-		// The cache may be late: only what the API server itself says may cost a token its text.
+		// The cache may be late. A token's text is replaced only if the API server itself says so.
 		exists, err = x.children.findLive(ctx, t, secret)
 		decision = x.decide(t, secret, exists)
 	}
@@ -163,8 +163,7 @@ func (x *tokenTexts) decide(t *v1alpha1.MCPToken, secret *corev1.Secret, exists 
 	return token.Decide(situation)
 }
 
-// tokenSecret is the Secret of a generated token. Labels and annotations that the user wants come first: none of them
-// can take the place of our own.
+// tokenSecret is the Secret of a generated token. The user's labels and annotations are set first, so that ours win.
 func tokenSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string) *applycore.SecretApplyConfiguration {
 	labels, annotations := map[string]string{}, map[string]string{}
 	if t.Spec.Secret != nil {

@@ -35,7 +35,7 @@ func inQueue() controller.Options {
 	}
 }
 
-// changed lets those events pass in which somebody changed what is wanted, and not those of statuses.
+// changed passes spec changes, and no status updates.
 var changed = builder.WithPredicates(wantedChanged)
 
 // wantedChanged passes spec changes and re-creations, not status updates. An object that was deleted and made again while
@@ -97,7 +97,7 @@ func labelled(_ context.Context, o client.Object) []types.NamespacedName {
 	return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}}
 }
 
-// enqueue reconciles those that an event concerns.
+// enqueue reconciles the objects that an event concerns.
 func enqueue(concerned func(context.Context, client.Object) []types.NamespacedName) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		var requests []reconcile.Request

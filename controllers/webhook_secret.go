@@ -28,8 +28,8 @@ type readWebhookSecret struct {
 	found           compile.WebhookSecret
 }
 
-// resolve returns the Secrets by their names. One that could not be read is there as such, and the error says why: it
-// keeps nothing else from being done.
+// resolve returns the Secrets by their names. A Secret that could not be read is marked so, and the error says why; the
+// others are returned all the same.
 func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedName, exposures []v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
 	last, _ := w.read.get(endpoint)
 	asked, found := map[string]bool{}, map[string]compile.WebhookSecret{}
@@ -57,8 +57,8 @@ func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedN
 	return found, errors.Join(errs...)
 }
 
-// readGiven reads a user's Secret from the API server, where its metadata says that it changed or is not there. Nil is
-// one that does not exist.
+// readGiven reads a user's Secret from the API server if its metadata says that it changed or is missing. It returns nil
+// for a Secret that does not exist.
 func (w *webhookSecrets) readGiven(ctx context.Context, key types.NamespacedName, last readWebhookSecret) (*readWebhookSecret, error) {
 	seen := metadataOf("Secret")
 	if err := w.cached.Get(ctx, key, seen); client.IgnoreNotFound(err) != nil {

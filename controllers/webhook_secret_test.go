@@ -17,7 +17,7 @@ import (
 // oneSecret is a reader of one Secret, or of its metadata.
 type oneSecret struct {
 	client.Reader
-	secret *corev1.Secret // nil where there is none
+	secret *corev1.Secret // nil if there is none
 	err    error
 	reads  int
 }

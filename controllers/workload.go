@@ -90,7 +90,7 @@ func deployment(e *v1alpha1.MCPEndpoint, options podOptions) *applyapps.Deployme
 		WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType)).
 		WithTemplate(applycore.PodTemplateSpec().WithLabels(childLabels(e, componentServer)).WithSpec(podSpec(e, options)))
 	if e.Spec.Database.SQLite != nil {
-		// Two pods must never have the file open.
+		// Two pods must never have the file open at once.
 		spec.WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType))
 	}
 	if replicas := e.Spec.EffectiveReplicas(); replicas != nil {
@@ -108,8 +108,8 @@ type portOf struct {
 	number, before int32
 }
 
-// endpointPort has another name and number where the server speaks TLS: while pods are replaced, the Service leads to
-// those that speak what its own port says.
+// endpointPort has another name and number if the server speaks TLS. So, while pods are replaced, the Service leads only
+// to pods that speak the protocol of its port.
 func endpointPort(e *v1alpha1.MCPEndpoint) portOf {
 	if e.Spec.Server.TLS != nil {
 		return portOf{name: "https", number: httpsPort, before: 443}
@@ -137,7 +137,8 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			"--config-dir="+configDir,
 			"--config-key="+contract.FormatPublicKey(options.configKey),
 			"--service-account-dir="+serviceAccountDir).
-		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
+		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_IPS", "status.podIPs"),
+			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
@@ -199,7 +200,7 @@ func mountDatabase(pod *applycore.PodSpecApplyConfiguration, container *applycor
 	container.WithVolumeMounts(applycore.VolumeMount().WithName("database").WithMountPath(sqliteDir)).
 		WithArgs("--sqlite-file=" + sqliteDir + "/database.sqlite")
 	if ref := d.SQLite.InitConfigMapRef; ref != nil {
-		// Not optional: a new file must not stay empty because its SQL came late.
+		// It is not optional: a new file must not stay empty because its ConfigMap came late.
 		pod.WithVolumes(applycore.Volume().WithName("sqlite-init").
 			WithConfigMap(applycore.ConfigMapVolumeSource().WithName(ref.Name)))
 		container.WithVolumeMounts(applycore.VolumeMount().WithName("sqlite-init").WithMountPath(sqliteInitDir).WithReadOnly(true)).
@@ -207,7 +208,7 @@ func mountDatabase(pod *applycore.PodSpecApplyConfiguration, container *applycor
 	}
 }
 
-// mountSecret mounts a Secret that may be missing: the server starts all the same, and says so.
+// mountSecret mounts a Secret that may be missing. The server then starts without it, and says so in its status.
 func mountSecret(pod *applycore.PodSpecApplyConfiguration, container *applycore.ContainerApplyConfiguration, name, secret, dir string) {
 	pod.WithVolumes(applycore.Volume().WithName(name).WithSecret(applycore.SecretVolumeSource().WithSecretName(secret).WithOptional(true)))
 	container.WithVolumeMounts(applycore.VolumeMount().WithName(name).WithMountPath(dir).WithReadOnly(true))
@@ -231,8 +232,8 @@ func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConf
 		WithPeriodSeconds(periodSeconds).WithTimeoutSeconds(2).WithFailureThreshold(failures)
 }
 
-// resources are those that the endpoint gives, or the defaults. A SQLite file in an emptyDir counts as ephemeral storage,
-// and nobody knows how large it becomes: such a pod has no limit of that by default.
+// resources are those that the endpoint gives, or the defaults. A SQLite file in an emptyDir counts as ephemeral
+// storage, and its size is not known. So such a pod has no limit of ephemeral storage by default.
 func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConfiguration {
 	given := e.Spec.Server.Resources
 	if given == nil {

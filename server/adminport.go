@@ -17,7 +17,7 @@ const maxWait = time.Minute
 // newAdminHandler serves the admin port (docs/design/http.md, "Admin port"), which the Service never shows:
 //
 //	GET /healthz  200 while the process lives
-//	GET /readyz   200 once a Config was applied, the schema was seen, and there is a certificate where one is needed,
+//	GET /readyz   200 once a Config was applied, the schema was seen, and there is a certificate if one is needed,
 //	              until the process ends; else 503
 //	GET /metrics  Prometheus
 //	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another

@@ -15,13 +15,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
-// A certificate is what the endpoint's port shows of itself. It is replaced while connections are open: those go on,
-// and the next handshake gets the new one. One that cannot be used leaves the one from before in use.
+// A certificate is what the endpoint's port shows of itself. It can be replaced while connections are open: they go on,
+// and the next handshake gets the new one. If the new one cannot be used, the old one stays in use.
 type certificate struct {
 	log *slog.Logger
 	// inUse is nil before the first; handshakes read it.
 	inUse atomic.Pointer[tls.Certificate]
-	// looked is whether load was ever called, seen what it was given last, told what came of that.
+	// looked reports whether load was ever called, seen what it was given last, told what came of that.
 	looked bool
 	seen   source.Secret
 	told   contract.CertificateStatus
@@ -105,7 +105,7 @@ func readPair(secret source.Secret) (pair *tls.Certificate, reason string, err e
 	return &read, contract.ReasonCertificateLoaded, nil
 }
 
-// whatIsWrong says why a pair cannot be used. What crypto/tls says is left out: it may quote what it could not read.
+// whatIsWrong says why a pair cannot be used. The error of crypto/tls is left out, because it may quote the key.
 func whatIsWrong(secret source.Secret) error {
 	block, _ := pem.Decode(secret[contract.CertificateKey])
 	if block == nil || block.Type != "CERTIFICATE" {

@@ -18,15 +18,14 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
-// A core is what a server knows. What comes from the source and what comes from the database meet here, one at a time,
-// and each time a whole new snapshot is built and swapped in.
+// A core is the state of a server. It takes updates of the source and of the database one at a time; after each it
+// builds a whole new snapshot and swaps it in.
 type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
-	// hooks is nil if webhooks may not be on this machine.
-	hooks *webhook.Client
-	open  func(engine string, settings database.Settings) database.DB
+	hooks   *webhook.Client
+	open    func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
 	sqliteFile, sqliteInitDir string
 
@@ -41,7 +40,7 @@ type core struct {
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
 
-	// look wakes the schema's watch to look at once; trouble does where a call found something wrong.
+	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
 	look, trouble chan struct{}
 	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
 	// the count at which one was made.
@@ -69,15 +68,13 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		sqliteFile:     s.SQLiteFile,
 		sqliteInitDir:  s.SQLiteInitDir,
 		status:         newBoard(),
+		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 	}
 	if c.open == nil {
 		c.open = openEngine
-	}
-	if s.LocalWebhooks {
-		c.hooks = webhook.New(webhook.Options{AllowLoopback: true})
 	}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
@@ -87,7 +84,8 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	return c
 }
 
-// apply takes an update of the source. Access changes are in force when it returns, whatever the database does.
+// apply takes an update of the source. When it returns, changes of access are in force, whatever the state of the
+// database.
 func (c *core) apply(update source.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,6 +123,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 			status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
 		}
 		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
+		status.Notes = strings.Join(schema.Notes, "; ")
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema
@@ -162,7 +161,7 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 	return s, s != nil
 }
 
-// publish tells what is known to whoever asks for the status.
+// publish updates the status that /status shows.
 func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
@@ -201,7 +200,7 @@ func (c *core) logDatabase(now contract.DatabaseStatus, err error) {
 	c.log.Warn("The database does not answer; calls that need it are unavailable", "reason", now.Reason, "error", err)
 }
 
-// lookAgain is told by calls that found the database away or changed. It does not block.
+// lookAgain is called when a call found the database away or its schema changed. It does not block.
 func (c *core) lookAgain() { wake(c.trouble) }
 
 // wake leaves a token in a channel that holds one.

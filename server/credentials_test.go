@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
-// guarded is a database that looks at the password where a connection begins, and not again.
+// guarded is a database that looks at the password when a connection begins, and not again.
 type guarded struct {
 	database.DB
 	settings  database.Settings

@@ -37,7 +37,7 @@ type target struct {
 	audit *contract.AuditTable
 }
 
-// targetOf returns what a Config and a connection Secret lead to. Where the Secret cannot be read, the last address
+// targetOf returns what a Config and a connection Secret lead to. If the Secret cannot be read, the last address
 // stays: connections that are open go on, and new ones tell what is missing.
 func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
 	d := endpoint.Database

@@ -124,7 +124,7 @@ type running struct {
 	t               *testing.T
 	endpoint, admin string
 	source          manual
-	// away is whether the databases answer.
+	// away reports whether the databases answer.
 	away atomic.Bool
 	stop context.CancelFunc
 	done chan error

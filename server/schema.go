@@ -10,10 +10,10 @@ import (
 
 // How often the database is looked at.
 const (
-	// A database that answers is asked for a sign of life, and now and then for its schema.
+	// A database that answers is pinged, and its schema is read from time to time.
 	pingEvery       = 10 * time.Second
 	introspectEvery = time.Minute
-	// One that does not is asked for its schema, again and again.
+	// The schema of a database that does not answer is tried again and again.
 	firstPause = 200 * time.Millisecond
 	mostPause  = 10 * time.Second
 	// troublePause is the least time between two looks that calls in trouble ask for.
@@ -74,8 +74,8 @@ func (c *core) openDatabase() *openDatabase {
 	return c.db
 }
 
-// introspect reads the schema and reports whether that succeeded. If new connections are in doubt, one is made first: what
-// the pool still holds open says nothing about a new password.
+// introspect reads the schema and reports whether that succeeded. If new connections are in doubt, it makes one first:
+// the pool's open connections say nothing about a new password.
 func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	attempt, cancel := context.WithTimeout(db.ctx, introspectTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	return err == nil
 }
 
-// tryConnection makes a new connection, if those are in doubt, and returns why it did not come about.
+// tryConnection makes a new connection, if new connections are in doubt, and returns why that failed.
 func (c *core) tryConnection(ctx context.Context, db *openDatabase) error {
 	doubt := c.doubt.Load()
 	if db.fresh == nil || doubt == c.dispelled.Load() {
@@ -108,7 +108,7 @@ func (c *core) tryConnection(ctx context.Context, db *openDatabase) error {
 	return nil
 }
 
-// alive reports whether the database gives a sign of life. One that is busy is alive.
+// alive reports whether the database answers. Busy means alive.
 func alive(db *openDatabase) bool {
 	ctx, cancel := context.WithTimeout(db.ctx, pingTimeout)
 	defer cancel()
@@ -116,7 +116,7 @@ func alive(db *openDatabase) bool {
 	return err == nil || database.AsError(err).Code == database.Busy
 }
 
-// jittered spreads the looks of many pods.
+// jittered spreads the checks of many pods over time.
 func jittered(d time.Duration) time.Duration {
 	return d*9/10 + rand.N(d/5+1) //nolint:gosec // G404: nothing depends on nobody guessing it
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type Server struct {
 	Source source.Source
 	// Endpoint is where agents are answered, Admin the port of probes, metrics and status. Run closes both.
 	Endpoint, Admin net.Listener
-	// TLS is whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
+	// TLS reports whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
 	// does.
 	TLS bool
 	// SQLiteFile is the file of a SQLite database, SQLiteInitDir a folder of SQL files to fill a new one; both may be "".
@@ -34,6 +35,8 @@ type Server struct {
 	// LocalWebhooks lets webhooks be on this machine itself, for trying them out: everywhere else it would lead into the
 	// server's own pod.
 	LocalWebhooks bool
+	// PodAddresses are the pod's own, which webhooks may not have; nil are those of the machine's network interfaces.
+	PodAddresses []netip.Addr
 	// Version is the program's, as initialize tells it.
 	Version string
 	Log     *slog.Logger
@@ -109,7 +112,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// serveEndpoint serves agents. Over TLS they get HTTP/2 where they know it.
+// serveEndpoint serves agents. Over TLS they get HTTP/2 if they know it.
 func (s *Server) serveEndpoint(endpoint *http.Server, core *core) error {
 	if core.certificate == nil {
 		return endpoint.Serve(s.Endpoint)

@@ -19,8 +19,9 @@ type ActionSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
-	// requires are verbs, all of which a token needs on the model, unless a rule of the token names the action. Absent,
-	// an update needs "change", and sql and webhook are granted by such a rule alone. Every action needs "view" too.
+	// requires are the verbs that a token needs on the model, all of them, to run the action. A token with a rule that
+	// names the action needs none of them. Absent, an update needs "change", and sql and webhook need such a rule. Every
+	// action needs "view" too.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -38,8 +39,8 @@ type ActionSpec struct {
 	// update sets columns of the selected rows.
 	// +optional
 	Update *UpdateActionSpec `json:"update,omitempty"`
-	// sql runs one statement on the selected rows. Not offered where the endpoint's access is ReadOnly, and only for a
-	// model whose key is one column.
+	// sql runs one statement on the selected rows. It needs a model whose key is one column, and is not offered if the
+	// endpoint's access is ReadOnly.
 	// +optional
 	SQL *SQLActionSpec `json:"sql,omitempty"`
 	// webhook posts the ids of the selected rows to a service.
@@ -60,8 +61,8 @@ type ConfirmSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Message string `json:"message,omitempty"`
-	// token says whether the second call must show the first one's confirmation_token, which is refused where the selected
-	// rows are not those that were asked about. Optional when absent.
+	// token says whether the second call must give the confirmation_token of the first. A token is refused if the selected
+	// rows are not those that the first call asked about. Optional when absent.
 	// +optional
 	Token ConfirmationTokenUse `json:"token,omitempty"`
 }
@@ -88,8 +89,8 @@ type ParameterSpec struct {
 	// type is what the value must be.
 	// +required
 	Type ParameterType `json:"type,omitempty"`
-	// presence says whether the value must be given; Optional when absent. One that is not given leaves its field as it is
-	// in an update, is NULL in a sql statement, and is not in a webhook's form.
+	// presence says whether the value must be given; Optional when absent. A value that is not given leaves the field as it
+	// is in an update, is NULL in a sql statement, and is left out of a webhook's form.
 	// +optional
 	Presence ParameterPresence `json:"presence,omitempty"`
 	// description tells agents what the value is for.
@@ -142,8 +143,8 @@ type UpdateActionSpec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.value) == (self.source == 'Value')",message="value belongs to source Value, which needs it"
 // +kubebuilder:validation:XValidation:rule="has(self.parameter) == (self.source == 'Parameter')",message="parameter belongs to source Parameter, which needs it"
 type FieldAssignment struct {
-	// field is the column or field to set, but for the key and versionField. Read-only and hidden ones may be set: it is
-	// the administrator who says so here.
+	// field is the column or field to set. It may be read-only or hidden, because the administrator declares it here. The
+	// key and versionField cannot be set.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -176,10 +177,10 @@ const (
 
 // SQLActionSpec is one statement.
 type SQLActionSpec struct {
-	// statement is exactly one UPDATE, DELETE or INSERT … SELECT that contains :ids, which is bound to the keys of those
-	// selected rows that the token may see ("where id in (:ids)"). Beside it only declared parameters, as :name, are
-	// bound. It runs as the database user, whatever row policies say of the rows that it names otherwise. Where it is
-	// not such a statement, the exposure is not Accepted.
+	// statement is exactly one UPDATE, DELETE or INSERT … SELECT. It must contain :ids, which is bound to the keys of the
+	// selected rows that the token may see ("where id in (:ids)"). Declared parameters are bound as :name; nothing else
+	// is. The statement runs as the database user: row policies do not apply to other rows that it names. The exposure is
+	// not Accepted if the statement is of another form.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10000
@@ -194,9 +195,9 @@ type WebhookActionSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[#@]')",message="must be an http or https URL with a host, without user or fragment"
 	URL string `json:"url,omitempty"`
-	// headersSecretRef names a Secret whose keys are the names of headers to send, but for signing-key, whose value signs
-	// the body. The Secret must carry the annotation mcpadmin.dev/webhook-host with the URL's host, and its port where
-	// the URL has one: whoever may write exposures cannot send other Secrets' values away.
+	// headersSecretRef names a Secret with the headers to send: each key is a header's name. The key signing-key is no
+	// header; its value signs the body. The Secret must have the annotation mcpadmin.dev/webhook-host with the URL's host,
+	// and the port if the URL has one. So nobody who may write exposures can send the values of other Secrets away.
 	// +optional
 	HeadersSecretRef *SecretReference `json:"headersSecretRef,omitempty"`
 	// timeout is the longest that the service may take; 10s when absent.

@@ -25,7 +25,7 @@ type apiField struct {
 	markers     []string // without the +
 }
 
-// fieldRule says what is wrong with a field; "" where nothing is. types are the package's own types by name.
+// fieldRule says what is wrong with a field; "" if nothing is. types are the package's own types by name.
 type fieldRule func(f apiField, types map[string]*ast.TypeSpec) string
 
 var fieldRules = map[string]fieldRule{

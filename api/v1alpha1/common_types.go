@@ -50,13 +50,13 @@ type PermissionRule struct {
 	// +kubebuilder:validation:items:MaxLength=40
 	// +kubebuilder:validation:items:Pattern=`^(\*|[a-z][a-z0-9_]*)$`
 	Models []string `json:"models,omitempty"`
-	// verbs that are granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
+	// verbs are the verbs granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=5
 	Verbs []Verb `json:"verbs,omitempty"`
-	// actions are names of declared actions that are granted, whatever they require; "*" is every one. An action needs
-	// the verb "view" beside it. Absent grants none.
+	// actions are the names of declared actions that are granted, whatever they require; "*" is all of them. The token
+	// needs the verb "view" as well. Absent grants none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100

@@ -71,7 +71,7 @@ func hasAnySuffix(s string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(s, suffix) })
 }
 
-// String returns schema.name, or the name alone where there is no schema.
+// String returns schema.name, or the name alone if there is no schema.
 func (t TableReference) String() string {
 	if t.Schema == "" {
 		return t.Name
@@ -116,7 +116,7 @@ func (f FieldFilter) EffectiveLookup() Lookup {
 	return "exact"
 }
 
-// EffectiveRequires are the verbs that let a token run the action though no rule of it names the action; none where only
+// EffectiveRequires are the verbs that let a token run the action though no rule of it names the action; none if only
 // such a rule does.
 func (a *ActionSpec) EffectiveRequires() []RequiredVerb {
 	if len(a.Requires) == 0 && a.Update != nil {
@@ -154,7 +154,7 @@ func (t *MCPToken) EffectiveSecretName() string {
 	return t.Name
 }
 
-// EffectiveReplicas is the number of server pods, or nil where the spec leaves it to whoever scales the Deployment. A
+// EffectiveReplicas is the number of server pods, or nil if the spec leaves it to whoever scales the Deployment. A
 // SQLite file is served by at most one.
 func (s *MCPEndpointSpec) EffectiveReplicas() *int32 {
 	if s.Database.SQLite == nil {

@@ -11,10 +11,10 @@ type RowPolicy struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
-	// appliesTo is whose policy it is: that of the groups, which it is when absent, or everyone's.
+	// appliesTo says which tokens the policy matches: those in one of the groups, or everyone. Groups when absent.
 	// +optional
 	AppliesTo RowPolicySubject `json:"appliesTo,omitempty"`
-	// groups of the endpoint; the policy matches tokens that are in any of them.
+	// groups are groups of the endpoint. The policy matches tokens that are in any of them.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -50,8 +50,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'range' || !has(self.values) || self.values.size() == 2",message="range needs two values"
 // +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'isnull' || has(self.value) && self.value in ['true', 'false']",message="isnull needs the value \"true\" or \"false\""
 type FieldFilter struct {
-	// field is a column or field of the model, hidden or not; in a row policy also relation__column, of the row that a
-	// foreign key names.
+	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column: a column of
+	// the row that a foreign key names.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
@@ -63,15 +63,15 @@ type FieldFilter struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1000
 	Value *string `json:"value,omitempty"`
-	// values are those of in, or the two ends of range, which are included.
+	// values are the values of in, or the two ends of range. Both ends are included.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:items:MaxLength=1000
 	Values []string `json:"values,omitempty"`
-	// tokenAttribute names an attribute of the token to compare with. Where the token has no such
-	// attribute, no row meets the condition.
+	// tokenAttribute names an attribute of the token to compare with. If the token does not have it, no row meets the
+	// condition.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

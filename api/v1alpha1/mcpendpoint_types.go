@@ -55,8 +55,8 @@ type MCPEndpointSpec struct {
 
 // AuditSpec says where changes are recorded.
 type AuditSpec struct {
-	// table is written to in the transaction of every change. The server makes it where it is missing and the database
-	// user may; docs/objects.md has its columns.
+	// table is the audit table. Every change is recorded in it, in the change's own transaction. The server creates a
+	// missing table if the database user may; docs/objects.md lists its columns.
 	// +required
 	Table TableReference `json:"table,omitzero"`
 }
@@ -67,19 +67,19 @@ type AuditSpec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
 // +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas))",message="engine, tls and schemas belong to connectionSecretRef, not to sqlite"
 type DatabaseSpec struct {
-	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password, under
-	// the key names that CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
-	// specification use.
+	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
+	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
+	// specification.
 	// +optional
 	ConnectionSecretRef *ConnectionSecretReference `json:"connectionSecretRef,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	// +optional
 	SQLite *SQLiteSpec `json:"sqlite,omitempty"`
-	// engine says which engine a connectionSecretRef leads to where its Secret does not: PostgreSQL, or MySQL, which is
-	// MariaDB too. Absent, the Secret decides, then PostgreSQL.
+	// engine is the engine of a connectionSecretRef whose Secret does not say it: PostgreSQL, or MySQL, which is MariaDB
+	// too. Absent, the Secret decides; if it says nothing, PostgreSQL.
 	// +optional
 	Engine DatabaseEngine `json:"engine,omitempty"`
-	// tls says how the connection is protected; absent, the Secret's own sslmode decides, then mode Prefer.
+	// tls says how the connection is protected. Absent, the Secret's sslmode decides; if it has none, mode Prefer.
 	// +optional
 	TLS *DatabaseTLS `json:"tls,omitempty"`
 	// pool bounds the connections of each pod.
@@ -91,12 +91,12 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="must be between 1ms and 1h"
 	StatementTimeout *metav1.Duration `json:"statementTimeout,omitempty"`
-	// access is what the server may do at all, whatever tokens are granted; ReadWrite when absent.
+	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent.
 	// +optional
 	Access DatabaseAccess `json:"access,omitempty"`
-	// schemas are the database schemas whose tables may be exposed, in the order in which a table without a schema is
-	// looked for; absent, the connection's own search path. In MySQL and MariaDB they are databases of the server, and the
-	// connection's own when absent.
+	// schemas are the database schemas whose tables may be exposed. A table without a schema is looked for in them, in this
+	// order. Absent, the search path of the connection. In MySQL and MariaDB, schemas are databases of the server; absent,
+	// the connection's own.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
@@ -132,7 +132,7 @@ type ConnectionSecretReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
-	// key is the one key that holds a connection URI; absent, the well-known keys are looked for.
+	// key is the key that holds a connection URI. Absent, the server looks for the well-known keys.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -149,7 +149,7 @@ type SQLiteSpec struct {
 	// claim keeps the file in a PersistentVolumeClaim.
 	// +optional
 	Claim *SQLiteClaim `json:"claim,omitempty"`
-	// initConfigMapRef names a ConfigMap whose keys hold SQL, each run once, in the order of their names, on a new file.
+	// initConfigMapRef names a ConfigMap whose keys hold SQL. A new file gets all of it, once, in the order of the keys.
 	// +optional
 	InitConfigMapRef *ConfigMapReference `json:"initConfigMapRef,omitempty"`
 }
@@ -177,11 +177,11 @@ type ConfigMapReference struct {
 
 // DatabaseTLS says how a database connection is protected.
 type DatabaseTLS struct {
-	// mode is how much is checked, as libpq's sslmode, whatever the engine.
+	// mode is how much is checked. The modes are those of libpq's sslmode, for every engine.
 	// +required
 	Mode TLSMode `json:"mode,omitempty"`
 	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
-	// against the public CAs of the server's image, which is right for most hosted databases; use VerifyFull then.
+	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	// +optional
 	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
 }
@@ -207,7 +207,7 @@ type Group struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
-	// permissions are what members of the group may do; absent is nothing.
+	// permissions are what members of the group may do. Absent, nothing.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -216,14 +216,14 @@ type Group struct {
 
 // NetworkSpec says how agents reach the endpoint.
 type NetworkSpec struct {
-	// externalURL is the address that agents call, without /mcp/, when something else routes to the endpoint; absent,
-	// the Service's address within the cluster.
+	// externalURL is the address that agents call, without /mcp/, if an Ingress or another proxy leads to the endpoint.
+	// Absent, the Service's address within the cluster.
 	// +optional
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
 	ExternalURL string `json:"externalURL,omitempty"`
-	// cors lets pages of other origins call the endpoint from a browser; absent, only the endpoint's own origin may.
+	// cors lets web pages of other origins call the endpoint from a browser. Absent, only the endpoint's own origin may.
 	// +optional
 	CORS *CORSSpec `json:"cors,omitempty"`
 }
@@ -232,8 +232,8 @@ type NetworkSpec struct {
 type CORSSpec struct {
 	// allowedOrigins are the pages' origins, exactly as browsers write them: scheme, host and port, no path. A host that
 	// begins with "*." stands for all hosts with one more label: https://*.example.com allows https://a.example.com, and
-	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: whoever holds a token in a browser
-	// should name the pages that may use it. An origin is no permission: every request needs its token all the same.
+	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: name the pages that may use a token
+	// in a browser. An origin is no permission; every request still needs its token.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -277,14 +277,15 @@ type MCPEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Tokens *int32 `json:"tokens,omitempty"`
-	// notes say what the endpoint goes without: models and actions that its groups name and that do not exist, models that no agent can find. They do not make it less Ready.
+	// notes name models and actions in the groups' permissions that do not exist, and models that no agent can find. An
+	// endpoint with notes can still be Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=500
 	Notes []string `json:"notes,omitempty"`
-	// revision is the Config's newest revision.
+	// revision is the newest revision of the Config.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`

@@ -50,8 +50,8 @@ type MCPModelExposureSpec struct {
 	// table is the table or view.
 	// +required
 	Table TableReference `json:"table,omitzero"`
-	// expose advertises the model in tools/list and resources/list; a model that is not exposed can still be called
-	// by who may. Not advertised when absent.
+	// expose advertises the model in tools/list and resources/list. Tokens with permission can call a model's tools
+	// whether it is advertised or not. Not advertised when absent.
 	// +optional
 	Expose *bool `json:"expose,omitempty"`
 	// verboseName is the model's name for people, singular; absent, made from the model's name.
@@ -69,8 +69,8 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
-	// key names the columns that tell one row from all others, in their order, for views and for tables without a
-	// primary key. Without a key such a model has no get, update or delete.
+	// key names the columns that identify a row, in order. It is for views and for tables without a primary key: without
+	// it they have no get, update or delete.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -96,58 +96,58 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=200
 	SearchFields []string `json:"searchFields,omitempty"`
-	// ordering is the order of rows where a call names none; a leading - is descending. Absent, the primary key.
+	// ordering is the order of rows when a call names none; a leading - is descending. Absent, the primary key.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=200
 	Ordering []string `json:"ordering,omitempty"`
-	// listDisplay names the columns that tell most about a row; describe_ passes it on. Absent, all visible columns.
+	// listDisplay names the most useful columns of a row; describe_ tells them to agents. Absent, all visible columns.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=200
 	ListDisplay []string `json:"listDisplay,omitempty"`
-	// inlines are models whose rows belong to a row of this one, and are written together with it.
+	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	// +optional
 	// +listType=map
 	// +listMapKey=model
 	// +kubebuilder:validation:MaxItems=20
 	Inlines []InlineSpec `json:"inlines,omitempty"`
-	// operations limits the tools to these; absent is every one that the table allows. find_models is always there.
+	// operations limits the tools to these. Absent, all that the table allows. find_models is always there.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=12
 	Operations []Operation `json:"operations,omitempty"`
-	// actions are what can be done to selected rows, beside delete_selected.
+	// actions are what agents can do to selected rows, in addition to delete_selected.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Actions []ActionSpec `json:"actions,omitempty"`
-	// rowPolicies say which rows a token sees. Where there is any, a token that none of them matches sees no row; without
-	// any, every row is seen by whoever may view the model.
+	// rowPolicies say which rows a token sees. If there are any, a token that matches none of them sees no row. Without
+	// row policies, every token that may view the model sees all rows.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
-	// versionField is an integer or timestamp column that changes with every write; update_ and delete_ then compare
-	// expected_version with it, and the server moves it. Absent, the last write wins.
+	// versionField is an integer or timestamp column that the server changes with every write. update_ and delete_ then
+	// compare expected_version with it, and refuse if the row has changed. Absent, the last write wins.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	VersionField string `json:"versionField,omitempty"`
-	// totalCount is how total_count is found: Auto is exact within a quarter of a second and an estimate beyond, Exact is
-	// exact or fails, Capped stops at 10,000. Auto when absent.
+	// totalCount is how total_count is found. Auto counts exactly for up to a quarter of a second, then estimates. Exact
+	// counts exactly, or fails. Capped stops at 10,000. Auto when absent.
 	// +optional
 	TotalCount TotalCountMode `json:"totalCount,omitempty"`
-	// databaseMessages says whether callers are told the text that a trigger or a procedure of the database raises when it
-	// refuses a write. Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told
-	// that the database refused the write, and the server's log has the text.
+	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
+	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
+	// database refused the write, and the text is in the server's log.
 	// +optional
 	DatabaseMessages DatabaseMessages `json:"databaseMessages,omitempty"`
 	// limits bound the model's pages and bulk calls.
@@ -188,7 +188,7 @@ type InlineSpec struct {
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
 	Model string `json:"model,omitempty"`
-	// foreignKey is its column or field that leads here; absent, the only foreign key that does.
+	// foreignKey is the inline's column or field that refers to this model; absent, its only foreign key that does.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -214,7 +214,7 @@ type TableReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden unless include names them.
+// FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden, unless include names them.
 type FieldsSpec struct {
 	// include limits the visible columns to these and the key; absent is every column not excluded.
 	// +optional
@@ -230,7 +230,7 @@ type FieldsSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	Exclude []string `json:"exclude,omitempty"`
-	// readOnly columns are shown, and never taken from callers.
+	// readOnly columns are shown; callers cannot write them.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=500
@@ -258,8 +258,8 @@ type MaskedField struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Name string `json:"name,omitempty"`
-	// keepLast is how many characters at the end are shown, of values of at least twice as many and four more; none when
-	// absent.
+	// keepLast is how many characters at the end of a value are shown; none when absent. A value shorter than twice that
+	// and four more is hidden whole.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -280,8 +280,8 @@ type FieldOverride struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
-	// type says whether a column that can be either is a number or a boolean; absent, the schema decides. It is for MySQL's
-	// and MariaDB's tinyint.
+	// type makes a column a number or a boolean. It is for the tinyint of MySQL and MariaDB, which can be either. Absent,
+	// the schema decides.
 	// +optional
 	Type FieldType `json:"type,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
@@ -290,8 +290,8 @@ type FieldOverride struct {
 	// +listMapKey=value
 	// +kubebuilder:validation:MaxItems=200
 	Choices []Choice `json:"choices,omitempty"`
-	// relation names a foreign key's relation, which is then written as <relation>_id; absent, the name is made from the
-	// column's.
+	// relation names the relation of a foreign key; the key's field is then called <relation>_id. Absent, the name is made
+	// from the column's.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -320,7 +320,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.defaultPageSize) || self.defaultPageSize <= (has(self.maxPageSize) ? self.maxPageSize : 1000)",message="defaultPageSize must not be larger than maxPageSize"
 type ModelLimits struct {
-	// defaultPageSize is the page size where a call names none; 100 when absent, or maxPageSize where that is smaller.
+	// defaultPageSize is the page size when a call names none; 100 when absent, or maxPageSize if that is less.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
@@ -356,7 +356,7 @@ type MCPModelExposureStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
 	Model string `json:"model,omitempty"`
-	// table is the table with its schema.
+	// table is the table's name, with its schema.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
@@ -368,22 +368,22 @@ type MCPModelExposureStatus struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	Columns []string `json:"columns,omitempty"`
-	// hiddenColumns are the columns hidden for their secret-looking names.
+	// hiddenColumns are the columns that are hidden because they are named like secrets.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	HiddenColumns []string `json:"hiddenColumns,omitempty"`
-	// maskedColumns are those of columns that are shown as ****.
+	// maskedColumns are the visible columns that are shown as ****.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	MaskedColumns []string `json:"maskedColumns,omitempty"`
-	// readOnlyColumns are those of columns that callers never write: by the exposure's word, or because they are masked,
-	// generated or the versionField.
+	// readOnlyColumns are the visible columns that callers cannot write: the exposure says so, or they are masked, generated
+	// or the versionField.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000
@@ -408,15 +408,14 @@ type MCPModelExposureStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ToolCount *int32 `json:"toolCount,omitempty"`
-	// notes say what the model goes without, and what would help: why it has fewer tools than others, or a foreign key no
-	// relation.
+	// notes say what the model lacks and what would help: why a tool is missing, or why a foreign key has no relation.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=500
 	Notes []string `json:"notes,omitempty"`
-	// revision is the first revision of the Config that held this exposure as it is.
+	// revision is the first revision of the Config that held this exposure in its present form.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MCPToken lets one agent call an endpoint: with which rights, until when, and where its token lies.
+// MCPToken lets one agent call an endpoint. It says what the agent may do, until when, and which Secret holds the token.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -44,19 +44,19 @@ type MCPTokenSpec struct {
 	// expiry is the moment from which the token is refused; never when absent.
 	// +optional
 	Expiry *metav1.Time `json:"expiry,omitempty"`
-	// groups of the endpoint whose permissions the token has.
+	// groups are the groups of the endpoint whose permissions the token has.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	Groups []string `json:"groups,omitempty"`
-	// permissions of the token's own, beside its groups'.
+	// permissions are the token's own, in addition to those of its groups.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Permissions []PermissionRule `json:"permissions,omitempty"`
-	// attributes are what the models' row policies ask of the token (tokenAttribute).
+	// attributes are values that row policies compare with (tokenAttribute).
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[A-Za-z][A-Za-z0-9_.-]*$'))",message="names of attributes are a letter, then letters, digits, '_', '.' and '-', at most 63 characters"
@@ -118,10 +118,10 @@ type MCPTokenStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// secret is the Secret that holds the token, where one was written.
+	// secret is the Secret that holds the token, if one was written.
 	// +optional
 	Secret SecretStatus `json:"secret,omitempty,omitzero"`
-	// publicID is the token's public part, as logs name it.
+	// publicID is the public part of the token; logs name the token by it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -136,14 +136,15 @@ type MCPTokenStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Expires string `json:"expires,omitempty"`
-	// notes say which of the token's rights reach nothing: models and actions that do not exist, models of which it sees no row. They do not make it less Ready.
+	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
+	// no row. A token with notes can still be Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=500
 	Notes []string `json:"notes,omitempty"`
-	// revision is the first revision of the Config that held this token as it is.
+	// revision is the first revision of the Config that held this token in its present form.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`

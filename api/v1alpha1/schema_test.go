@@ -17,7 +17,7 @@ import (
 // These are the rules of the Kubernetes API linter (kube-api-linter) that this API follows, over the CRDs as they are
 // generated: what an API server will enforce. comments_test.go has the rules about the Go source.
 
-// schemaRule looks at one node of a schema and says what is wrong with it; "" where nothing is.
+// schemaRule looks at one node of a schema and says what is wrong with it; "" if nothing is.
 type schemaRule func(n node) string
 
 // node is a schema with the place it stands in.

@@ -4,7 +4,7 @@ import corev1 "k8s.io/api/core/v1"
 
 // ServerSpec says how the server's pods run.
 type ServerSpec struct {
-	// replicas is the number of pods; 1 when absent. A SQLite file is served by one.
+	// replicas is the number of pods; 1 when absent. A SQLite file has at most one.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
@@ -20,7 +20,8 @@ type ServerSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=10
 	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
-	// resources of the server's container; absent, requests of 50m CPU and 64Mi and a limit of 256Mi memory.
+	// resources are those of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit of 256Mi of
+	// memory.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
@@ -29,7 +30,7 @@ type ServerSpec struct {
 	// +kubebuilder:validation:MaxLength=200
 	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~-]+)+$`
 	BasePath string `json:"basePath,omitempty"`
-	// tls makes the server itself speak HTTPS; absent, it speaks HTTP, for something before it to protect.
+	// tls makes the server itself speak HTTPS. Absent, it speaks HTTP, and a proxy in front of it should add TLS.
 	// +optional
 	TLS *ServerTLS `json:"tls,omitempty"`
 	// limits bound what one request may cost.
@@ -40,8 +41,8 @@ type ServerSpec struct {
 // ServerTLS is how the server protects the connections of agents: TLS 1.2 or later, with HTTP/2.
 type ServerTLS struct {
 	// certificateSecretRef names a Secret of type kubernetes.io/tls, as cert-manager writes them: tls.crt is the
-	// certificate and its chain, tls.key the private key. A Secret that changes is used at once, with no pod restarted;
-	// one that is missing or whose key does not fit leaves the certificate from before in use.
+	// certificate and its chain, tls.key the private key. A changed Secret is used at once, without a restart. If the
+	// Secret is missing or its key does not fit, the last good certificate stays in use.
 	// +required
 	CertificateSecretRef SecretReference `json:"certificateSecretRef,omitzero"`
 }
@@ -53,7 +54,7 @@ type ServerLimits struct {
 	// +kubebuilder:validation:Minimum=1024
 	// +kubebuilder:validation:Maximum=67108864
 	MaxBodyBytes int64 `json:"maxBodyBytes,omitempty"`
-	// maxConcurrentRequests is how many requests one pod answers at once; further ones get 503. 200 when absent.
+	// maxConcurrentRequests is how many requests one pod answers at once; more get 503. 200 when absent.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
@@ -63,8 +64,8 @@ type ServerLimits struct {
 	// +kubebuilder:validation:Minimum=16384
 	// +kubebuilder:validation:Maximum=67108864
 	MaxResultBytes int64 `json:"maxResultBytes,omitempty"`
-	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second; the items of bulk calls
-	// and batches count one by one. Absent is no limit.
+	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
+	// a batch counts as one. Absent, there is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000

@@ -106,7 +106,7 @@ func oneOfEach[T ~string](v *validator, path *field.Path, values []T, allowed ..
 	}
 }
 
-// notEmpty is a list that must hold something where it is there.
+// notEmpty is a list that must hold something if it is there.
 func notEmpty[T any](v *validator, path *field.Path, list []T) {
 	if list != nil && len(list) == 0 {
 		v.add(field.Required(path, "name at least one, or leave it out"))

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +81,7 @@ process ends.`,
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
-	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, until nobody sends them here any more")
+	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, so that load balancers can stop sending them here")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body; audit lines are always written")
 	for _, name := range []string{"config-secret", "config-dir"} {
 		if err := command.MarkFlagRequired(name); err != nil {
@@ -103,6 +105,10 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("--admin-listen: %w", err), endpoint.Close())
 	}
+	addresses, err := podAddresses(os.Getenv("POD_IPS"))
+	if err != nil {
+		return errors.Join(err, endpoint.Close(), admin.Close())
+	}
 	s := &server.Server{
 		Source:        cluster,
 		Endpoint:      endpoint,
@@ -114,8 +120,25 @@ func (o *serveOptions) run(ctx context.Context) error {
 		Log:           log,
 		Audit:         telemetry.NewLogger(os.Stdout, slog.LevelInfo),
 		DrainDelay:    o.drainDelay,
+		PodAddresses:  addresses,
 	}
 	return s.Run(ctx)
+}
+
+// podAddresses reads the addresses of the pod as Kubernetes gives them, separated by commas; "" are none.
+func podAddresses(list string) ([]netip.Addr, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var addresses []netip.Addr
+	for text := range strings.SplitSeq(list, ",") {
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("the environment variable POD_IPS must be the pod's addresses (status.podIPs): %w", err)
+		}
+		addresses = append(addresses, address)
+	}
+	return addresses, nil
 }
 
 // source returns the source that the flags describe.

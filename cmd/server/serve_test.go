@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -36,6 +37,19 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestPodAddresses(t *testing.T) {
+	for list, want := range map[string]string{
+		"": "[]", "10.1.2.3": "[10.1.2.3]", "10.1.2.3,fd12::3": "[10.1.2.3 fd12::3]",
+	} {
+		if got, err := podAddresses(list); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%q: %v, %v", list, got, err)
+		}
+	}
+	if _, err := podAddresses("10.1.2.3,nonsense"); err == nil {
+		t.Error("an address that is none is taken")
 	}
 }
 

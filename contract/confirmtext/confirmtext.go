@@ -133,7 +133,7 @@ func checkPipe(pipe *parse.PipeNode) error {
 }
 
 // errFull ends a rendering that has written all that it may.
-var errFull = errors.New("the text is as long as it may be")
+var errFull = errors.New("the text is at its maximum length")
 
 // capped keeps the first MaxRendered bytes.
 type capped struct{ strings.Builder }

@@ -30,7 +30,7 @@ type token struct {
 	text string
 }
 
-// is whether the token is that keyword, which is given in capitals.
+// is reports whether the token is that keyword, which is given in capitals.
 func (t token) is(keyword string) bool { return t.kind == word && strings.EqualFold(t.text, keyword) }
 
 // lexer reads tokens off a statement's beginning.
@@ -112,7 +112,7 @@ func (l *lexer) lineComment() error {
 // comment: those of PostgreSQL nest, and MySQL and MariaDB execute what stands in /*! */ and /*M! */.
 func (l *lexer) comment() error {
 	if strings.HasPrefix(l.rest, "/*!") || strings.HasPrefix(l.rest, "/*M!") {
-		return errors.New("must have no /*! … */: write what it says as it is")
+		return errors.New("must have no /*! … */; write its content without the comment marks")
 	}
 	length := strings.Index(l.rest[2:], "*/")
 	if length < 0 {
@@ -248,7 +248,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isWord is whether a name or number goes on with the byte; all of a letter beyond ASCII are of it.
+// isWord reports whether a name or number goes on with the byte; all of a letter beyond ASCII are of it.
 func isWord(c byte) bool {
 	return c == '_' || c == '$' || isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf
 }

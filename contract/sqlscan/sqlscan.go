@@ -93,7 +93,7 @@ func balanced(tokens []token) error {
 }
 
 // whatWouldDo ends the messages about statements of another kind.
-const whatWouldDo = "must be one UPDATE, DELETE or INSERT … SELECT, of which a WITH may come first"
+const whatWouldDo = "must be one UPDATE, DELETE or INSERT … SELECT; a WITH may stand before it"
 
 // changesRows refuses what is no UPDATE, DELETE or INSERT … SELECT.
 func changesRows(tokens []token) error {
@@ -127,7 +127,7 @@ func changesRows(tokens []token) error {
 }
 
 // mainVerb is where the statement behind a WITH begins: at the word that follows the bracket of the last of its queries.
-// It is 0 where there is none.
+// It is 0 if there is none.
 func mainVerb(tokens []token) int {
 	depth := 0
 	for i, t := range tokens {
@@ -149,7 +149,7 @@ func mainVerb(tokens []token) int {
 
 func isChange(t token) bool { return t.is("UPDATE") || t.is("DELETE") || t.is("INSERT") }
 
-// isNested is whether a token begins a statement of its own that changes rows: it stands behind the bracket that opens a
+// isNested reports whether a token begins a statement of its own that changes rows: it stands behind the bracket that opens a
 // query, or behind the one that closes the query's own WITH. All of these words may be names, too: what follows tells.
 func isNested(before, t, next token) bool {
 	if before.kind != symbol || before.text != "(" && before.text != ")" || next.kind == symbol && next.text != "[" {
@@ -168,7 +168,7 @@ func checkParameters(tokens []token, declared []string) error {
 		}
 		if t.text != IDs {
 			if !slices.Contains(declared, t.text) {
-				return fmt.Errorf("names :%s, which is no parameter; there are %s", t.text, listed(declared))
+				return fmt.Errorf("names :%s, which is not a parameter; the parameters are %s", t.text, listed(declared))
 			}
 			continue
 		}

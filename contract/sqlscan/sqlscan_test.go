@@ -126,7 +126,7 @@ func TestWhatIsNotOneChangeOfRowsIsRefused(t *testing.T) {
 		{"ids without brackets", `UPDATE t SET a = 1 WHERE id = :ids`, "IN (:ids)"},
 		{"ids that are not alone", `UPDATE t SET a = 1 WHERE id IN (0, :ids)`, "IN (:ids)"},
 		{"ids in other letters", `UPDATE t SET a = 1 WHERE id IN (:IDS)`, ":IDS"},
-		{"an unknown parameter", `UPDATE t SET a = :other WHERE id IN (:ids)`, ":other, which is no parameter; there are :ids, :status, :note"},
+		{"an unknown parameter", `UPDATE t SET a = :other WHERE id IN (:ids)`, ":other, which is not a parameter; the parameters are :ids, :status, :note"},
 		{"a longer name", `UPDATE t SET a = :notes WHERE id IN (:ids)`, ":notes"},
 		{"a name that goes on in another alphabet", `UPDATE t SET a = :noteß WHERE id IN (:ids)`, ":noteß"},
 

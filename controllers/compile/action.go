@@ -14,7 +14,7 @@ import (
 
 // WebhookSecret is what is known of a Secret that a webhook names.
 type WebhookSecret struct {
-	// Host is what its annotation v1alpha1.WebhookHostAnnotation says; "" where it has none.
+	// Host is what its annotation v1alpha1.WebhookHostAnnotation says; "" if it has none.
 	Host string
 	// Data are header values by name, and the value of v1alpha1.WebhookSigningKey.
 	Data map[string][]byte

@@ -28,7 +28,7 @@ type Inputs struct {
 	StatusKey, SealKey string
 	// Now decides what has expired.
 	Now time.Time
-	// Previous is the Config that is written at present; nil where there is none.
+	// Previous is the Config that is written at present; nil if there is none.
 	Previous *contract.Config
 	// Floor is the highest revision that any pod may have applied, or any object's status may name. A Previous below it
 	// is not what the pods have, so that the revision continues above Floor and every entry counts as new.
@@ -36,7 +36,7 @@ type Inputs struct {
 }
 
 // Compile returns the Config of an endpoint, and what became of each object. Equal inputs give equal bytes, whatever
-// the order of the objects. The Config is nil only where the endpoint is not valid and there is no Previous whose
+// the order of the objects. The Config is nil only if the endpoint is not valid and there is no Previous whose
 // settings could be kept.
 //
 // An entry that equals the previous one keeps its revision, others get the new one; the Config's revision grows by one
@@ -86,7 +86,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 	return config, verdicts
 }
 
-// assignRevisions gives each entry its previous revision where it is the same but for that, and next otherwise.
+// assignRevisions gives each entry its previous revision if it is the same but for that, and next otherwise.
 func assignRevisions(config, previous *contract.Config, next int64) {
 	if previous == nil {
 		previous = &contract.Config{}
@@ -146,9 +146,9 @@ func equal[T any](a, b T) bool {
 	return errLeft == nil && errRight == nil && string(left) == string(right)
 }
 
-// OnlyAdds reports whether next takes nothing away that previous gives: all it does is add models and tokens, or bring a
-// token in force that was not. Only such a change may be gathered with others before it is written
-// (docs/design/controllers.md, "Gathering changes").
+// OnlyAdds reports whether next takes nothing away that previous gives: it only adds models and tokens, or puts tokens
+// in force. Only such a change may be gathered with others before it is written (docs/design/controllers.md, "Gathering
+// changes").
 func OnlyAdds(previous, next *contract.Config) bool {
 	if previous == nil {
 		return true
@@ -172,8 +172,8 @@ func OnlyAdds(previous, next *contract.Config) bool {
 	return true
 }
 
-// WithoutAdditions returns next less all that previous does not give: new models and tokens, and tokens that are in
-// force again. What next takes away, or changes, stays taken away or changed.
+// WithoutAdditions returns next without its additions to previous: new models and tokens, and tokens that are in force
+// again. What next removes or changes stays removed or changed.
 func WithoutAdditions(previous, next *contract.Config) *contract.Config {
 	narrowed := *next
 	narrowed.Models, narrowed.Tokens = nil, nil

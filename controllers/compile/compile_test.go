@@ -167,7 +167,7 @@ func TestVerdictsOnExposures(t *testing.T) {
 	}{
 		"one of two with a model name": {
 			[]v1alpha1.MCPModelExposure{exposure("b", younger, model("x")), exposure("a", older, model("x"))},
-			"b", "Conflicted", `model "x" is that of MCPModelExposure "a", which is older`, false, "x",
+			"b", "Conflicted", `model "x" belongs to MCPModelExposure "a", which is older; give this one another name`, false, "x",
 		},
 		"the older of them": {
 			[]v1alpha1.MCPModelExposure{exposure("a", younger, model("x")), exposure("b", older, model("x"))},
@@ -175,11 +175,11 @@ func TestVerdictsOnExposures(t *testing.T) {
 		},
 		"equally old, the name decides": {
 			[]v1alpha1.MCPModelExposure{exposure("b", older, model("x")), exposure("a", older, model("x"))},
-			"b", "Conflicted", `model "x" is that of MCPModelExposure "a", which is older`, false, "x",
+			"b", "Conflicted", `model "x" belongs to MCPModelExposure "a", which is older; give this one another name`, false, "x",
 		},
 		"one of two with a table": {
 			[]v1alpha1.MCPModelExposure{exposure("b", younger, table("s", "t")), exposure("a", older, table("s", "t"))},
-			"b", "Conflicted", `table "s.t" is that of MCPModelExposure "a", which is older`, false, "a",
+			"b", "Conflicted", `table "s.t" belongs to MCPModelExposure "a", which is older; delete one of the two`, false, "a",
 		},
 		"a table of another schema": {
 			[]v1alpha1.MCPModelExposure{exposure("b", younger, table("s", "t")), exposure("a", older, table("r", "t"))},

@@ -37,11 +37,11 @@ func compileModels(in Inputs, verdicts Verdicts) ([]contract.Model, []contract.T
 			continue
 		}
 		if winner, taken := byModel[e.EffectiveModel()]; taken {
-			verdicts.Exposures[key] = conflicted(fmt.Sprintf("model %q is that of MCPModelExposure %q, which is older", e.EffectiveModel(), winner))
+			verdicts.Exposures[key] = conflicted(fmt.Sprintf("model %q belongs to MCPModelExposure %q, which is older; give this one another name", e.EffectiveModel(), winner))
 			continue
 		}
 		if winner, taken := byTable[e.Spec.Table]; taken {
-			verdicts.Exposures[key] = conflicted(fmt.Sprintf("table %q is that of MCPModelExposure %q, which is older", e.Spec.Table.String(), winner))
+			verdicts.Exposures[key] = conflicted(fmt.Sprintf("table %q belongs to MCPModelExposure %q, which is older; delete one of the two", e.Spec.Table.String(), winner))
 			continue
 		}
 		byModel[e.EffectiveModel()] = e.Name

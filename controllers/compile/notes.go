@@ -63,7 +63,7 @@ func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {
 	var notes []string
 	advertised := func(name string) bool { return r.models[name].Expose }
 	if len(r.names) > 0 && !slices.ContainsFunc(r.names, advertised) {
-		notes = append(notes, "No model is advertised: agents see no model's tools in tools/list. Set expose: true on the exposures that they are to find.")
+		notes = append(notes, "No model is advertised: agents see no model's tools in tools/list. Set expose: true on the exposures that agents should find.")
 	}
 	for i := range e.Spec.Groups {
 		notes = r.ruleNotes(notes, fmt.Sprintf("Group %q", e.Spec.Groups[i].Name), e.Spec.Groups[i].Permissions)

@@ -18,9 +18,9 @@ import (
 type Credential struct {
 	// Hashes are hex SHA-256 sums of texts, any of which is the token.
 	Hashes []string
-	// PublicID is the part of the text that may be shown; "" where there is none.
+	// PublicID is the part of the text that may be shown; "" if there is none.
 	PublicID string
-	// Reason is one of v1alpha1.Reason… where there are no hashes, Message what is missing; neither names a secret.
+	// Reason is one of v1alpha1.Reason… if there are no hashes, Message what is missing; neither names a secret.
 	Reason, Message string
 	// Unsure reports whether the text could not be looked up, so that nothing speaks against what the previous Config has.
 	Unsure bool

@@ -31,7 +31,7 @@ type Verdict struct {
 	Lack Lack
 	// Notes say which rights reach nothing, though the object is accepted.
 	Notes []string
-	// Revision is the first revision of the Config that held the object's present entry; 0 where it has none.
+	// Revision is the first revision of the Config that held the object's present entry; 0 if it has none.
 	Revision int64
 }
 

@@ -117,7 +117,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 	}
 }
 
-// Report returns the newest report of a pod, or nil where there is none, and how long it is worth waiting for the very
+// Report returns the newest report of a pod, or nil if there is none, and how long it is worth waiting for the very
 // first one: until the first attempt ended, and for a few seconds at most. The report must not be changed.
 func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract.Status, time.Duration) {
 	p.mu.Lock()

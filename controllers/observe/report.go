@@ -10,23 +10,18 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// A pod's image is the choice of whoever wrote the endpoint, so its answer is a stranger's: these bound what it may cost
-// the manager.
-const (
-	// maxReportBytes bounds what a pod may answer.
-	maxReportBytes = 1 << 20
-	// maxModels bounds the models in it: an empty one takes a hundred times the memory of its text.
-	maxModels = 5000
-)
+// maxModels bounds the models of a Status: an empty one takes a hundred times the memory of its text. A pod's image is the
+// choice of whoever wrote the endpoint, so its answer is a stranger's: this and contract.MaxStatusBytes bound its cost.
+const maxModels = 5000
 
 // readReport reads a pod's Status.
 func readReport(from io.Reader) (*contract.Status, error) {
-	body, err := io.ReadAll(io.LimitReader(from, maxReportBytes+1))
+	body, err := io.ReadAll(io.LimitReader(from, contract.MaxStatusBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(body) > maxReportBytes {
-		return nil, fmt.Errorf("the pod answered more than %d bytes", maxReportBytes)
+	if len(body) > contract.MaxStatusBytes {
+		return nil, fmt.Errorf("the pod answered more than %d bytes", contract.MaxStatusBytes)
 	}
 	var report struct {
 		contract.Status

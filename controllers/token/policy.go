@@ -13,8 +13,8 @@ type Situation struct {
 	Active bool
 	// Expiry is the moment from which the token is refused; nil is never.
 	Expiry *time.Time
-	// Exists reports whether the Secret is there. It must have been read from the API server itself, not from a cache, where
-	// it is not there or not as it was issued: a late cache must never issue a living token anew.
+	// Exists reports whether the Secret exists. A Secret that is missing or changed must have been read from the API
+	// server, not from a cache: a late cache must never replace a living token.
 	Exists bool
 	// Issued reports whether a token was issued before, as far as the MCPToken's status tells.
 	Issued bool
@@ -27,11 +27,11 @@ type Action int
 
 // The actions.
 const (
-	// Nothing is done: the token is not in force, and what there is of a Secret stays as it is.
+	// Do nothing: the token is not in force, and its Secret, if there is one, stays as it is.
 	Nothing Action = iota
 	// Keep the text; the Secret's other content follows the MCPToken and its endpoint.
 	Keep
-	// Issue a new text. Where there was another one, that one is refused from the next Config on.
+	// Issue a new text. If there was another one, that one is refused from the next Config on.
 	Issue
 )
 
@@ -41,13 +41,13 @@ type Decision struct {
 	// Reissued reports whether a token was issued before; Why is for people.
 	Reissued bool
 	Why      string
-	// LookAgain is when the answer changes for the clock alone; zero is never.
+	// LookAgain is when the decision changes with time; zero is never.
 	LookAgain time.Time
 }
 
-// Decide is the whole token policy (docs/design/controllers.md, "Token lifecycle"). A Secret that is gone, or whose
-// text is not the one that was issued, gets a new text: the old one cannot be known any more, and what somebody else
-// put there must not become a token.
+// Decide is the whole token policy (docs/design/controllers.md, "Token lifecycle"). A Secret that is missing, or whose
+// text is not the issued one, gets a new text: the old one is lost, and a text that somebody else put there must not
+// become a token.
 func Decide(s Situation) Decision {
 	if !s.Active {
 		return Decision{Action: Nothing, Why: "the token is not active"}

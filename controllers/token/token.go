@@ -14,6 +14,6 @@ const (
 	KeyClientConfiguration = "mcp.json"
 )
 
-// HashAnnotation on a generated token's Secret is the hex SHA-256 of the text that was issued: a text that is not of
-// this hash was put there by somebody else.
+// HashAnnotation on a generated token's Secret is the hex SHA-256 of the issued text. A text with another hash was put
+// there by somebody else.
 const HashAnnotation = "mcpadmin.dev/token-hash"

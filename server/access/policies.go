@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// policies are the row policies of the model that match the token, and whether they limit what it sees. A model without
-// policies limits nobody, nor does one of which a policy gives the token all rows; of several that match, a row need
-// meet only one (docs/design/rights.md, "Row policies").
+// policies are the row policies of the model that match the token, and whether they limit what it sees. They limit
+// nothing if the model has no policies, or if one that matches gives all rows. If several match, a row must meet only
+// one (docs/design/rights.md, "Row policies").
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
 		if !p.Declared.Everyone && !slices.ContainsFunc(p.Declared.Groups, s.token.subject.in) {
@@ -28,7 +28,7 @@ func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	return matching, len(s.model.Policies) > 0
 }
 
-// policy is the condition that the model's rows must meet; nil where the token sees all of them.
+// policy is the condition that the model's rows must meet; nil if the token sees all of them.
 func (s Scope) policy() database.Condition {
 	matching, limited := s.policies()
 	if !limited {
@@ -45,8 +45,9 @@ func (s Scope) policy() database.Condition {
 	return any
 }
 
-// filter is the condition of one filter for the token. An attribute that the token does not have, or that is no value of
-// the column, matches nothing; nor does an empty one where a piece of the value is compared, which every text begins with.
+// filter is the condition of one filter for the token. It is never met if the token lacks the attribute, or if the
+// attribute is not a value of the column. An empty attribute never meets a lookup of pieces (contains, startswith),
+// because an empty piece is in every text.
 func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	condition := f.Condition
 	if f.TokenAttribute != "" {
@@ -65,8 +66,8 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
 }
 
-// Limited is whether a row policy stands between the token and the model's rows. The planner's estimates, which know
-// nothing of policies, are not for such a token.
+// Limited reports whether a row policy stands between the token and the model's rows. Such a token must not see the
+// planner's estimates, which know nothing of policies.
 func (s Scope) Limited() bool {
 	_, limited := s.policies()
 	return limited
@@ -99,8 +100,8 @@ func (s Scope) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Fixed are the values that the row policy demands of a new row's fields: those that it compares for equality, where
-// only one policy matches the token.
+// Fixed are the values that the row policy demands of a new row. They are those that the policy compares for equality,
+// and there are some only if exactly one policy matches the token.
 func (s Scope) Fixed() []database.Assignment {
 	matching, _ := s.policies()
 	if len(matching) != 1 {

@@ -19,18 +19,18 @@ const (
 	Delete
 )
 
-// Has is whether all of the wanted verbs are in the set.
+// Has reports whether all of the wanted verbs are in the set.
 func (v Verbs) Has(wanted Verbs) bool { return v&wanted == wanted }
 
 // rights are what a set of rules grants on each model of a catalog, by Model.Index.
 type rights struct {
 	verbs []Verbs
-	// actions are the names of actions that rules grant, whatever the actions require; nil where no rule names any.
+	// actions are the names of actions that rules grant, whatever the actions require; nil if no rule names any.
 	actions [][]string
 }
 
-// compileRights evaluates rules once for all models. Equal rules give the same rights, which is what keeps ten
-// thousand tokens small.
+// compileRights evaluates rules once for all models. Equal rules share their rights, so that ten thousand tokens need
+// little memory.
 func compileRights(rules []contract.Rule, models *catalog.Catalog, shared map[string]*rights) *rights {
 	key, _ := json.Marshal(rules) // rules are strings only: it cannot fail
 	if r := shared[string(key)]; r != nil {
@@ -62,13 +62,14 @@ func (r *rights) grant(rule contract.Rule, m *catalog.Model, models int) {
 	r.actions[m.Index] = append(r.actions[m.Index], rule.Actions...)
 }
 
-// names is whether a rule names an action of the model.
+// names reports whether a rule names an action of the model.
 func (r *rights) names(m *catalog.Model, action string) bool {
 	return r.actions != nil && names(r.actions[m.Index], action)
 }
 
-// matches is whether a rule is about a model. No modules is any; no models is none. The module of a model whose table is
-// not known may be any too: nothing is served of such a model, and who may ask is told so, rather than that it may not.
+// matches reports whether a rule is about a model. No modules means any; no models means none. If the model's table is
+// not known, its module matches any rule: nothing of such a model is served, and the caller is told that it is
+// unavailable, not that it is forbidden.
 func matches(rule contract.Rule, m *catalog.Model) bool {
 	unknown := m.Table == nil && m.Module == ""
 	return (len(rule.Modules) == 0 || unknown || names(rule.Modules, m.Module)) && names(rule.Models, m.Name)
@@ -93,7 +94,7 @@ var verbsOf = map[string]Verbs{
 	contract.VerbChange: Change | View, contract.VerbDelete: Delete,
 }
 
-// required are the verbs that an action requires; false where it has a verb that there is none of.
+// required are the verbs that an action requires; false if one of them is unknown.
 func required(verbs []string) (Verbs, bool) {
 	known := !slices.ContainsFunc(verbs, func(verb string) bool { return verbsOf[verb] == 0 })
 	return granted(verbs), known

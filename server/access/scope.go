@@ -5,8 +5,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Scope is one served model as one token may see it. Every statement about the model's table is made through it: it
-// alone gives the Source that a plan needs, with the rows' condition in it, and it alone says which fields there are.
+// Scope is one served model as one token may see it. Every statement about the model's table is made through it: only a
+// Scope gives the Source that a plan needs, with the row policy in it, and only a Scope says which fields are visible.
 type Scope struct {
 	token *Token
 	model *catalog.Model
@@ -15,17 +15,17 @@ type Scope struct {
 // Verbs are what the token may do to a model.
 func (t *Token) Verbs(m *catalog.Model) Verbs { return t.rights.verbs[m.Index] }
 
-// Scope returns the model as the token may see it; false where it may not view it, or where the model is withheld.
+// Scope returns the model as the token may see it; false if it may not view it, or if the model is withheld.
 func (t *Token) Scope(m *catalog.Model) (Scope, bool) {
 	return Scope{t, m}, m.Served() && t.Verbs(m).Has(View)
 }
 
-// Reach returns the model whether or not the token may view it, for operations that need another verb. What Has View
-// denies, no row's content may be shown of.
+// Reach returns the model whether or not the token may view it, for operations that need another verb. If Has(View) is
+// false, no content of a row may be shown.
 func (t *Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
 
-// Unscoped is a whole table, whoever may see its rows: for what a deletion takes along, what an action did, and the audit
-// table. What is read through it is shown only where today's scope allows it.
+// Unscoped is a whole table, without the row policy. It is for the rows that a deletion takes along, the rows that an
+// action changed, and the audit table. What is read through it is shown only if today's scope allows it.
 func (t *Token) Unscoped(table *database.Table) database.Source {
 	return database.NewSource(table, nil)
 }
@@ -33,7 +33,7 @@ func (t *Token) Unscoped(table *database.Table) database.Source {
 // Model is the model that is seen.
 func (s Scope) Model() *catalog.Model { return s.model }
 
-// Has is whether the token has all of these verbs on the model.
+// Has reports whether the token has all of these verbs on the model.
 func (s Scope) Has(verbs Verbs) bool { return s.token.Verbs(s.model).Has(verbs) }
 
 // Of returns another model as the same token reaches it.
@@ -43,8 +43,8 @@ func (s Scope) Of(m *catalog.Model) Scope { return Scope{s.token, m} }
 func (s Scope) Source() database.Source { return database.NewSource(s.model.Table, s.policy()) }
 
 // Actions are the declared actions that the token may run on the model: it may view it, and either has all of the verbs
-// that the action requires or a rule that names it (docs/design/actions.md, "Rights to actions"). One that requires
-// none needs such a rule. Of a model that is withheld they are what they would be.
+// that the action requires or a rule that names it (docs/design/actions.md, "Rights to actions"). An action that
+// requires no verbs needs such a rule. For a withheld model they are the actions it would have.
 func (s Scope) Actions() []*catalog.Action {
 	if !s.Has(View) {
 		return nil
@@ -83,7 +83,7 @@ func (s Scope) Relations() []*catalog.Relation {
 	return visible
 }
 
-// Follow returns the relation of that name and the scope that it leads to; false where there is none, or where the
+// Follow returns the relation of that name and the scope that it leads to; false if there is none, or if the
 // token may not view what it leads to: both look the same.
 func (s Scope) Follow(name string) (*catalog.Relation, Scope, bool) {
 	r := s.model.Relation(name)

@@ -53,8 +53,8 @@ func NewTokens(config *contract.Config, models *catalog.Catalog) *Tokens {
 	return t
 }
 
-// Authenticate returns the token that an Authorization header shows, or nil. Whatever the reason for a refusal, the
-// same work is done: one hash and one look-up, so that neither bytes nor time tell an unknown token from an expired one.
+// Authenticate returns the token that an Authorization header shows, or nil. Every refusal does the same work, one hash
+// and one look-up, so that neither the answer nor its time tells an unknown token from an expired one.
 func (t *Tokens) Authenticate(authorization string, now time.Time) *Token {
 	text := bearer(authorization)
 	token := t.byHash[sha256.Sum256([]byte(text))]

@@ -2,7 +2,7 @@
 // (docs/design/rights.md, "Audit and history"). It never holds a value: ids and the names of fields are all that it
 // tells of a row.
 //
-// Packages admin and snapshot import it; what is recorded in the database itself is admin's.
+// Packages tools and snapshot import it; package tools writes the audit table in the database.
 package audit
 
 import (
@@ -24,7 +24,7 @@ type Record struct {
 	Fields []string
 	// Changed is the number of rows that were changed.
 	Changed int
-	// DryRun is whether all was undone on purpose.
+	// DryRun reports whether all was undone on purpose.
 	DryRun bool
 	// Outcome is "ok", or the error's code; "intent" before a webhook is called.
 	Outcome string

@@ -147,7 +147,7 @@ func (a *Action) assignment(list string, f *Field, set contract.ActionAssignment
 	return assignment, nil
 }
 
-// resolveSQL cuts the statement of an sql action. Its ids are bound as a list, which a key of several columns is none of.
+// resolveSQL cuts the statement of an sql action. Its ids are bound as a list, so the key must be one column.
 func (m *Model) resolveSQL(list string, a *Action) *problem {
 	if len(m.Key) != 1 {
 		return notAllowed("%s: an sql action needs a key of one column, and that of %s has %d", list, m.Table, len(m.Key))

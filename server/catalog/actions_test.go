@@ -106,7 +106,7 @@ func TestActionsThatCannotBeUnderstoodWithholdTheModel(t *testing.T) {
 		{"where of another type", "employee", update(withWhere(contract.Filter{Field: "boss_id", Value: "x"})), wrong, `actions act: the filter of boss_id: must be an integer, or a string of its digits, not "x"`},
 		{"where of an attribute", "employee", update(withWhere(contract.Filter{Field: "card", TokenAttribute: "x"})), wrong, "actions act: the filter of card: tokenAttribute belongs to row policies"},
 		{"sql without ids", "employee", sql("DELETE FROM employee"), wrong, "actions act: the statement must contain :ids, the selected rows, as in WHERE id IN (:ids)"},
-		{"sql with a parameter that is not declared", "employee", sql("UPDATE employee SET card = :x WHERE id IN (:ids)", text), wrong, "actions act: the statement names :x, which is no parameter; there are :ids, :s"},
+		{"sql with a parameter that is not declared", "employee", sql("UPDATE employee SET card = :x WHERE id IN (:ids)", text), wrong, "actions act: the statement names :x, which is not a parameter; the parameters are :ids, :s"},
 		{"sql where the key has two columns", "department", sql("DELETE FROM department WHERE code IN (:ids)"), wrong, "actions act: an sql action needs a key of one column, and that of department has 2"},
 		{"sql on what has no key", "summary", sql("DELETE FROM summary WHERE id IN (:ids)"), wrong, "actions act: an sql action needs a key of one column, and that of summary has 0"},
 	} {

@@ -20,7 +20,7 @@ type Catalog struct {
 	// models are sorted by name, as in the Config.
 	models []*Model
 	byName map[string]*Model
-	// schema is nil where it has not been seen yet.
+	// schema is nil if it has not been seen yet.
 	schema *database.Schema
 	// registered are the models by their tables, byTable those that are served.
 	registered, byTable map[*database.Table]*Model
@@ -64,17 +64,17 @@ type Model struct {
 	Table  *database.Table
 	// Fields are the visible columns, in the table's order.
 	Fields []*Field
-	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty where
-	// there is none. UniqueKey is whether the database makes sure that a key is in one row only and never null: without
+	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty if
+	// there is none. UniqueKey reports whether the database makes sure that a key is in one row only and never null: without
 	// it there is no update, delete or cursor.
 	Key       []*Field
 	UniqueKey bool
 	// Unfilled are the columns that a new row needs, and that no call can give: with any, nothing can be created.
 	Unfilled []*database.Column
-	// KeyName is the member of a row that holds the whole key: "id", or "pk" where a column of another meaning is
-	// called id. It is "" where there is no key, or where the key is one column that is called id itself.
+	// KeyName is the member of a row that holds the whole key: "id", or "pk" if a column of another meaning is
+	// called id. It is "" if there is no key, or if the key is one column that is called id itself.
 	KeyName string
-	// Search are the search fields, Ordering the order where a call names none (without the key).
+	// Search are the search fields, Ordering the order when a call names none (without the key).
 	Search   []SearchField
 	Ordering []Order
 	// Relations are sorted by name. All lead to served models; whether a token may follow one, access says.
@@ -85,10 +85,10 @@ type Model struct {
 	Inlines []*Inline
 	// Actions are the declared ones, in the exposure's order; delete_selected is none of them.
 	Actions []*Action
-	// Policies are the row policies; access says which match a token. Where there is any, a token that matches none
+	// Policies are the row policies; access says which match a token. If there is any, a token that matches none
 	// sees no row.
 	Policies []*Policy
-	// Audits is whether the table is that of the audit, which is only viewed.
+	// Audits reports whether the table is that of the audit, which is only viewed.
 	Audits bool
 	// Version is the field of optimistic concurrency; nil is none.
 	Version *Field
@@ -107,15 +107,15 @@ type Field struct {
 	// Name is the name in the API: the column's, or <relation>_id for a foreign key.
 	Name   string
 	Column *database.Column
-	// PrimaryKey is whether the column is of the key, Unique whether its value is in one row only.
+	// PrimaryKey reports whether the column is of the key, Unique whether its value is in one row only.
 	PrimaryKey, Unique bool
-	// Masked is whether the value is only shown as **** and its KeepLast last characters. A masked field is read-only,
+	// Masked reports whether the value is only shown as **** and its KeepLast last characters. A masked field is read-only,
 	// and in no filter, order, search or label.
 	Masked   bool
 	KeepLast int
-	// ReadOnly is whether no call writes the field: the exposure says so, or it is masked, generated or the version.
+	// ReadOnly reports whether no call writes the field: the exposure says so, or it is masked, generated or the version.
 	ReadOnly bool
-	// Secret is whether the column is named like a secret, though it is shown: its values are in no audit.
+	// Secret reports whether the column is named like a secret, though it is shown: its values are in no audit.
 	Secret bool
 	// Help is what the exposure or the column's comment says about it.
 	Help string
@@ -123,7 +123,7 @@ type Field struct {
 	Choices []contract.Choice
 	// Check is what the table's simple checks say of the column, all in one; nil if they say nothing.
 	Check *database.Check
-	// relation is the name of the relation of a foreign key of this column alone; "" where there is none.
+	// relation is the name of the relation of a foreign key of this column alone; "" if there is none.
 	relation string
 }
 
@@ -146,11 +146,11 @@ type Policy struct {
 // attribute.
 type PolicyFilter struct {
 	contract.Filter
-	// Column is this model's own column, hidden or not, that is compared; where Related is set, the target's column.
+	// Column is this model's own column, hidden or not, that is compared; if Related is set, the target's column.
 	Column *database.Column
 	// Related is the foreign key by which another table's row is compared; nil for the model's own.
 	Related *database.ForeignKey
-	// Condition is the comparison where it takes no attribute; nil where it does.
+	// Condition is the comparison if it takes no attribute; nil if it does.
 	Condition database.Condition
 }
 
@@ -178,9 +178,9 @@ type ActionAssignment struct {
 type Relation struct {
 	Name   string
 	Target *Model
-	// Many is whether there may be several rows at the other end: the relation then is the reverse of a foreign key.
+	// Many reports whether there may be several rows at the other end: the relation then is the reverse of a foreign key.
 	Many bool
-	// Ours are this model's columns and Theirs the target's, equal pair by pair where rows are related.
+	// Ours are this model's columns and Theirs the target's, equal pair by pair in related rows.
 	Ours, Theirs []*database.Column
 }
 
@@ -223,7 +223,11 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	c.resolveTables(schema, viewing)
 	c.withheld = map[*database.Table]bool{}
 	for _, t := range config.Endpoint.WithheldTables {
-		if table := findTable(schema, t.Schema, t.Name); table != nil {
+		table := findTable(schema, t.Schema, t.Name)
+		if i := slices.IndexFunc(schema.Outside, func(o *database.Table) bool { return o.Schema == t.Schema && o.Name == t.Name }); table == nil && i >= 0 {
+			table = schema.Outside[i]
+		}
+		if table != nil {
 			c.withheld[table] = true
 		}
 	}
@@ -244,7 +248,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	return c
 }
 
-// each resolves something of every model that is not withheld; where there is a problem, the model is withheld from then
+// each resolves something of every model that is not withheld; if there is a problem, the model is withheld from then
 // on. It returns whether there was none.
 func (c *Catalog) each(resolve func(*Model) *problem) bool {
 	none := true
@@ -266,7 +270,7 @@ func (c *Catalog) Model(name string) *Model { return c.byName[name] }
 // Catalog is the catalog of which the model is part.
 func (m *Model) Catalog() *Catalog { return m.catalog }
 
-// Served is whether the model can be asked.
+// Served reports whether the model can be asked.
 func (m *Model) Served() bool { return m.Status.Served() }
 
 // Field returns the visible field of that API or column name, or nil.
@@ -286,7 +290,7 @@ func (c *Catalog) Withholds(t *database.Table) bool {
 	return (c.registered[t] != nil || c.withheld[t]) && c.byTable[t] == nil
 }
 
-// Audit is the table of the audit; nil where there is none that can be used.
+// Audit is the table of the audit; nil if there is none that can be used.
 func (c *Catalog) Audit() *database.Table {
 	if c.schema == nil {
 		return nil
@@ -294,7 +298,7 @@ func (c *Catalog) Audit() *database.Table {
 	return c.schema.Audit
 }
 
-// AuditProblem is why the audit table that the Config names cannot be used; "" where it can, or where none is named.
+// AuditProblem is why the audit table that the Config names cannot be used; "" if it can, or if none is named.
 // Nothing is written then: a change that cannot be recorded is refused.
 func (c *Catalog) AuditProblem() string {
 	if c.schema == nil {
@@ -303,7 +307,7 @@ func (c *Catalog) AuditProblem() string {
 	return c.schema.AuditProblem
 }
 
-// ReadOnly is whether the endpoint only reads its database.
+// ReadOnly reports whether the endpoint only reads its database.
 func (c *Catalog) ReadOnly() bool { return c.readOnly }
 
 // served are the models that are not withheld, or not yet.

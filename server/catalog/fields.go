@@ -99,7 +99,7 @@ func (m *Model) listed(list string, names []string) (map[*Field]bool, *problem) 
 	return chosen, nil
 }
 
-// byNames are fields by their columns' names and by their own, which go before where they collide.
+// byNames are fields by their columns' names and by their own. A field's own name wins if the two collide.
 func byNames(fields []*Field) map[string]*Field {
 	all := make(map[string]*Field, len(fields))
 	for _, f := range fields {

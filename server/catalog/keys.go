@@ -104,7 +104,7 @@ func (m *Model) declaredKey() *problem {
 	return nil
 }
 
-// isUnique is whether the table has a key or a unique index of exactly these columns, in any order.
+// isUnique reports whether the table has a key or a unique index of exactly these columns, in any order.
 func isUnique(t *database.Table, columns ...*database.Column) bool {
 	same := func(set []*database.Column) bool {
 		return len(set) == len(columns) && !slices.ContainsFunc(columns, func(c *database.Column) bool { return !slices.Contains(set, c) })

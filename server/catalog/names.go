@@ -63,7 +63,7 @@ func asciiName(name string) string {
 }
 
 // relationName is what a foreign key's column leads to: the column's name less _id, or less Id or ID after a lower-case
-// letter or digit, in snake case; "" where nothing is left (docs/design/values.md, "Relations").
+// letter or digit, in snake case; "" if nothing is left (docs/design/values.md, "Relations").
 func relationName(column string) string {
 	stem := column
 	switch {

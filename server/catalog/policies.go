@@ -73,7 +73,7 @@ func attributeProblem(list string, f *PolicyFilter) *problem {
 	return nil
 }
 
-// foreignKey returns the foreign key that a relation stands for, by the relation's name or the column's; nil where there
+// foreignKey returns the foreign key that a relation stands for, by the relation's name or the column's; nil if there
 // is none. What is hidden does not matter to it.
 func (c *Catalog) foreignKey(m *Model, relation string) *database.ForeignKey {
 	i := slices.IndexFunc(m.Table.ForeignKeys, func(fk *database.ForeignKey) bool {
@@ -89,7 +89,7 @@ func (c *Catalog) foreignKey(m *Model, relation string) *database.ForeignKey {
 	return m.Table.ForeignKeys[i]
 }
 
-// columnsOf are a table's columns by their names, and, where it is registered, by those of its fields.
+// columnsOf are a table's columns by their names, and, if it is registered, by those of its fields.
 func (c *Catalog) columnsOf(t *database.Table) map[string]*database.Column {
 	all := map[string]*database.Column{}
 	for _, column := range t.Columns {

@@ -113,8 +113,8 @@ func TestDependentsOfEverySchemaAreKnown(t *testing.T) {
 		t.Error("which tables are withheld is not known")
 	}
 	config := &contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}
-	config.Endpoint.WithheldTables = []contract.TableName{{Name: "task"}, {Name: "employee"}, {Name: "unknown"}}
-	if c := Build(config, schema, nil); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) {
+	config.Endpoint.WithheldTables = []contract.TableName{{Name: "task"}, {Name: "employee"}, {Name: "unknown"}, {Schema: "elsewhere", Name: "badge"}}
+	if c := Build(config, schema, nil); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) || !c.Withholds(outside) {
 		t.Error("the table of an exposure that was refused is not withheld, or a served one is")
 	}
 }

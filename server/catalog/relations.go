@@ -18,7 +18,7 @@ func (m *Model) nameFields() *problem {
 	if p != nil {
 		return p
 	}
-	// name gives a foreign key's field the name of its relation; false where that is taken.
+	// name gives a foreign key's field the name of its relation; false if that is taken.
 	name := func(f *Field, relation string) bool {
 		field := relation + "_id"
 		if relation == "" || taken[relation] && relation != f.Column.Name || taken[field] && field != f.Column.Name {
@@ -56,7 +56,7 @@ func (m *Model) nameFields() *problem {
 	return nil
 }
 
-// isForeignKey is whether a column is a foreign key by itself.
+// isForeignKey reports whether a column is a foreign key by itself.
 func isForeignKey(t *database.Table, c *database.Column) bool {
 	return slices.ContainsFunc(t.ForeignKeys, func(fk *database.ForeignKey) bool { return len(fk.Columns) == 1 && fk.Columns[0] == c })
 }
@@ -87,7 +87,7 @@ func (c *Catalog) relate() {
 	}
 }
 
-// relateBy adds a foreign key's relation, and its reverse, where both ends are visible and the name is free.
+// relateBy adds a foreign key's relation, and its reverse, if both ends are visible and the name is free.
 func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
 	target := c.byTable[fk.References]
 	if name == "" || target == nil || m.relations[name] != nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
@@ -111,7 +111,7 @@ func (m *Model) addRelation(r *Relation) {
 	}
 }
 
-// shows is whether all the columns are visible, and not masked.
+// shows reports whether all the columns are visible, and not masked.
 func (m *Model) shows(columns []*database.Column) bool {
 	return !slices.ContainsFunc(columns, func(c *database.Column) bool {
 		return !slices.ContainsFunc(m.Fields, func(f *Field) bool { return f.Column == c && !f.Masked })
@@ -123,7 +123,7 @@ func (c *Catalog) findDependents() {
 	c.pointing = map[*database.Table][]Dependent{}
 	for _, t := range slices.Concat(c.schema.Tables, c.schema.Outside) {
 		for _, fk := range t.ForeignKeys {
-			unreadable := slices.ContainsFunc(fk.Columns, func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
+			unreadable := slices.ContainsFunc(slices.Concat(fk.Columns, fk.ReferencedColumns), func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
 			dependent := Dependent{Table: t, Key: fk, Model: c.byTable[t], Withheld: c.Withholds(t), Unreadable: unreadable}
 			c.pointing[fk.References] = append(c.pointing[fk.References], dependent)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// resolveTables finds each model's table. Where two models turn out to have the same one, the older keeps it.
+// resolveTables finds each model's table. If two models turn out to have the same one, the older keeps it.
 func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 	bySeniority := slices.Clone(c.models)
 	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.Declared.CompareAge(&b.Declared) })
@@ -23,7 +23,7 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 		}
 		if older := c.registered[table]; older != nil {
 			m.withhold(problem{contract.ReasonTableConflicted, fmt.Sprintf(
-				"table %s is model %s of MCPModelExposure %s, which is older", table, older.Name, older.Declared.Exposure)})
+				"table %s is model %s of MCPModelExposure %s, which is older; delete one of the two", table, older.Name, older.Declared.Exposure)})
 			continue
 		}
 		c.registered[table] = m

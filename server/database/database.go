@@ -34,13 +34,13 @@ type DB interface {
 type Page struct {
 	// Count is the number of rows written.
 	Count int
-	// More is whether there are further rows: beyond the plan's Limit, or cut off by its MaxBytes, which Cut tells.
+	// More reports whether there are further rows: beyond the plan's Limit, or cut off by its MaxBytes, which Cut tells.
 	More, Cut bool
-	// Shortened is whether a value was cut at the plan's MaxValue.
+	// Shortened reports whether a value was cut at the plan's MaxValue.
 	Shortened bool
-	// Last are the last row's values of the plan's Cursor columns; nil where there is no row or none was asked for.
+	// Last are the last row's values of the plan's Cursor columns; nil if there is no row or none was asked for.
 	Last []Value
-	// Total is the number of rows that match, whatever the page; -1 where the plan did not ask for it, or it is not known.
+	// Total is the number of rows that match, whatever the page; -1 if the plan did not ask for it, or it is not known.
 	Total int64
 	// Precision says how Total is to be taken.
 	Precision Precision
@@ -56,7 +56,7 @@ func (p *Page) Ends(plan *Select, size int) bool {
 	return p.More
 }
 
-// Shows returns how many rows match where the page itself shows it; else it returns false.
+// Shows returns how many rows match if the page itself shows it; else it returns false.
 func (p *Page) Shows(plan *Select) (total int64, ok bool) {
 	offset := max(plan.Offset, 0)
 	full := p.More || !plan.More && p.Count >= plan.Limit
@@ -124,7 +124,7 @@ type Error struct {
 	Cause   error
 	// Violation is that of the code Violated; nil otherwise.
 	Violation *Violation
-	// Column is the column whose value is at fault, where an Invalid is about one and the engine tells; else nil.
+	// Column is the column whose value is at fault, if an Invalid is about one and the engine tells; else nil.
 	Column *Column
 	// Again reports that the transaction failed only because of others that ran at the same time (a serialization failure, a
 	// deadlock), and that nothing of it was done: running all of it once more may succeed.
@@ -140,7 +140,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// AsError returns err as an *Error, wrapping it as Failed where it is none.
+// AsError returns err as an *Error, wrapping it as Failed if it is none.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -26,7 +26,7 @@ type Select struct {
 	Output []Output
 	// Where is ANDed with the source's policy; nil is every row.
 	Where Condition
-	// Order must end with the columns of a key where pages are not to overlap.
+	// Order must end with the columns of a key if pages are not to overlap.
 	Order []Order
 	// After starts behind the row that had these values of the Order's columns, one each; nil starts at the first. It
 	// does not change Total.
@@ -49,12 +49,12 @@ type Select struct {
 // Total is a way to count the matching rows (docs/design/tools.md, "Total counts").
 type Total uint8
 
-// The ways. Where the page itself tells how many rows there are, nothing is counted, whatever the way.
+// The ways. If the page itself tells how many rows there are, nothing is counted, whatever the way.
 const (
 	TotalNone Total = iota
 	// TotalExact is exact, or the call is a Timeout.
 	TotalExact
-	// TotalAuto is exact where that takes no longer than TotalBudget; else the planner's estimate, or, on an engine that
+	// TotalAuto is exact if that takes no longer than TotalBudget; else the planner's estimate, or, on an engine that
 	// has none, TotalCapped.
 	TotalAuto
 	// TotalCapped stops counting at TotalCap.
@@ -75,7 +75,7 @@ type Output struct {
 	// each percent-encoded and joined by commas into one string.
 	Columns   []*Column
 	Composite bool
-	// Mask shows a value as "****" and its KeepLast last characters only, where it has at least twice that and four more.
+	// Mask shows a value as "****" and its KeepLast last characters only, if it has at least twice that and four more.
 	Mask     bool
 	KeepLast int
 	// Slice shows a piece of a Text, JSON or Bytes value only, as a string; nil is the whole value.
@@ -104,10 +104,10 @@ type Or []Condition
 // Never is met by no row.
 var Never Condition = Or{}
 
-// Not is true where the condition is not true (false or unknown).
+// Not is true if the condition is not true (false or unknown).
 type Not struct{ Condition Condition }
 
-// IsNull is true where the column is NULL.
+// IsNull is true if the column is NULL.
 type IsNull struct{ Column *Column }
 
 // CompareOp is an operator of Compare.
@@ -129,7 +129,7 @@ type Compare struct {
 	Value  Value
 }
 
-// In is true where the column equals any of the values; false where there are none.
+// In is true if the column equals any of the values; false if there are none.
 type In struct {
 	Column *Column
 	Values []Value
@@ -165,14 +165,14 @@ const (
 	Day
 )
 
-// PartEquals is true where that part of a date or timestamp column equals the value.
+// PartEquals is true if that part of a date or timestamp column equals the value.
 type PartEquals struct {
 	Column *Column
 	Part   DatePart
 	Value  Value
 }
 
-// Exists is true where a row of From meets Where and its Theirs columns equal this source's Ours columns, pair by pair.
+// Exists is true if a row of From meets Where and its Theirs columns equal this source's Ours columns, pair by pair.
 type Exists struct {
 	From         Source
 	Ours, Theirs []*Column

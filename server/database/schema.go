@@ -4,7 +4,7 @@ package database
 type Schema struct {
 	// Engine is the engine's name for people ("PostgreSQL"), Version its version ("15.18"), Database the database's name.
 	Engine, Version, Database string
-	// HasSchemas is whether tables lie in named schemas.
+	// HasSchemas reports whether tables lie in named schemas.
 	HasSchemas bool
 	// SearchPath are the schemas in which a table without a schema is looked for, in order.
 	SearchPath []string
@@ -15,10 +15,12 @@ type Schema struct {
 	// Outside are tables that are not served, since they lie in schemas that the settings do not list, and that have foreign
 	// keys to Tables. A deletion must follow those keys too.
 	Outside []*Table
-	// Audit is the audit table that the settings name; nil where they name none, or where AuditProblem says why it cannot
+	// Audit is the audit table that the settings name; nil if they name none, or if AuditProblem says why it cannot
 	// be used.
 	Audit        *Table
 	AuditProblem string
+	// Notes are sentences about what the server lacks, and about what is done without it.
+	Notes []string
 }
 
 // GrantAll gives the database's user every privilege, as on an engine that has no users. It returns s.
@@ -45,23 +47,23 @@ const (
 
 // Table is a table or view.
 type Table struct {
-	// Schema is "" where the engine has none.
+	// Schema is "" if the engine has none.
 	Schema, Name string
 	Kind         TableKind
 	Comment      string
 	// Columns are in the table's own order.
 	Columns []*Column
-	// PrimaryKey is empty where there is none.
+	// PrimaryKey is empty if there is none.
 	PrimaryKey []*Column
 	// Unique are the unique constraints and indexes that hold for every row, beside the primary key.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
 	// Constraints tell of which columns a violation speaks, by the name that the engine gives it: unique indexes that
-	// hold for some rows only and checks too, where the engine tells their columns.
+	// hold for some rows only and checks too, if the engine tells their columns.
 	Constraints []Constraint
 	// Checks are the simple CHECK constraints, those that stand in a column's domain too.
 	Checks []Check
-	// Writable is whether rows can be written at all: not those of a materialised view, or of a view that no rule or
+	// Writable reports whether rows can be written at all: not those of a materialised view, or of a view that no rule or
 	// trigger makes writable. What the database's user may do is in Privileges.
 	Writable bool
 	// InsertTrigger reports whether a trigger runs before a row is inserted: it may fill columns that have no default.
@@ -114,7 +116,7 @@ type Constraint struct {
 	Columns []*Column
 }
 
-// String returns schema.table, or the table alone where there are no schemas.
+// String returns schema.table, or the table alone if there are no schemas.
 func (t *Table) String() string {
 	if t.Schema == "" {
 		return t.Name
@@ -138,22 +140,22 @@ type Column struct {
 	Kind Kind
 	// NativeType is the type as the database writes it ("character varying(160)").
 	NativeType string
-	// Loose is whether the engine keeps values that are not of the column's type, so that only their writer checks them.
+	// Loose reports whether the engine keeps values that are not of the column's type, so that only their writer checks them.
 	Loose    bool
 	Nullable bool
 	// HoldsNull reports that rows may hold NULL although none should: SQLite takes NULLs in most primary keys. An order must
 	// reckon with them.
 	HoldsNull bool
-	// HasDefault is whether the database fills the column where a row gives none (default, identity, serial, rowid);
+	// HasDefault reports whether the database fills the column when a row gives none (default, identity, serial, rowid);
 	// Default is the expression as the database writes it, "" if there is none to show; DefaultValue is the value if the
 	// expression is a constant, in the text form that the column's kind has in filters ("draft", not 'draft'), and nil if
 	// the database computes it.
 	HasDefault   bool
 	Default      string
 	DefaultValue *string
-	// Generated is whether the database always computes the column.
+	// Generated reports whether the database always computes the column.
 	Generated bool
-	// LooseCollation is whether the column's own comparison takes texts as equal that differ (citext, a collation that
+	// LooseCollation reports whether the column's own comparison takes texts as equal that differ (citext, a collation that
 	// ignores case or accents). SQLite does not tell, and does not need it.
 	LooseCollation bool
 	// Padded reports whether the engine fills texts up with blanks, which are no part of the value (PostgreSQL's
@@ -164,11 +166,11 @@ type Column struct {
 	// Scale is the number of digits after the point of a decimal, Precision that of all its digits; both are -1 if the column
 	// declares none. With a precision, a negative scale is the number of zeros before the point.
 	Scale, Precision int
-	// Bits is the size of an integer (8, 16, 24, 32, 64); 0 where it is not known. Unsigned is whether it is never
+	// Bits is the size of an integer (8, 16, 24, 32, 64); 0 if it is not known. Unsigned reports whether it is never
 	// negative.
 	Bits     int
 	Unsigned bool
-	// FractionDigits are those of the seconds of a time or timestamp; -1 where it is not known.
+	// FractionDigits are those of the seconds of a time or timestamp; -1 if it is not known.
 	FractionDigits int
 	// Choices are an enum's values, in its order.
 	Choices []string
@@ -244,7 +246,7 @@ var kindNames = [...]string{"other", "boolean", "integer", "decimal", "float", "
 // String returns the kind as describe_ and tool schemas call it.
 func (k Kind) String() string { return kindNames[k] }
 
-// Ordered is whether values of the kind can be compared and sorted.
+// Ordered reports whether values of the kind can be compared and sorted.
 func (k Kind) Ordered() bool {
 	switch k {
 	case Other, JSON, Array, Bytes:
@@ -253,5 +255,5 @@ func (k Kind) Ordered() bool {
 	return true
 }
 
-// Textual is whether text lookups (contains, startswith, …) and search apply.
+// Textual reports whether text lookups (contains, startswith, …) and search apply.
 func (k Kind) Textual() bool { return k == Text || k == Enum }

@@ -6,7 +6,7 @@ import "github.com/mcp-admin/mcp-admin-operator/contract"
 // credential is in force from the next one on.
 type Settings struct {
 	contract.Database
-	// Audit names the audit table; nil: there is none. Introspect makes it where it is missing.
+	// Audit names the audit table; nil: there is none. Introspect makes it if it is missing.
 	Audit *contract.AuditTable
 	// Connection reads where the database is and who we are there. Not used for SQLite.
 	Connection func() (contract.Connection, error)

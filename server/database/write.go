@@ -16,7 +16,7 @@ type Tx interface {
 	Delete(ctx context.Context, plan *Delete) (int64, error)
 	// Execute runs a statement that an administrator declared and returns how many rows it is about.
 	Execute(ctx context.Context, statement *Declared) (int64, error)
-	// Savepoint runs do; where it returns an error, what it did is undone, the error returned, and the transaction can
+	// Savepoint runs do; if it returns an error, what it did is undone, the error returned, and the transaction can
 	// go on.
 	Savepoint(ctx context.Context, do func() error) error
 	// CheckConstraints checks now what the database would check when the transaction is committed.
@@ -58,7 +58,7 @@ type Assignment struct {
 type AssignHow uint8
 
 // The ways of an Assignment. AssignNow is the database's clock. AssignNext moves a version, in an Update only: an integer
-// by one, a timestamp to the clock, or beyond its present value by the type's smallest step where the clock is not.
+// by one, a timestamp to the clock, or beyond its present value by the type's smallest step if the clock is not.
 const (
 	AssignValue AssignHow = iota
 	AssignNow
@@ -70,7 +70,7 @@ type Declared struct {
 	Pieces []Piece
 }
 
-// Piece is a piece of a Declared statement: SQL as it was written, or, where Bound, values to bind in its place: one, or
+// Piece is a piece of a Declared statement: SQL as it was written, or, if Bound, values to bind in its place: one, or
 // several that are joined by commas.
 type Piece struct {
 	SQL    string
@@ -79,14 +79,14 @@ type Piece struct {
 	Values []Value
 }
 
-// Violation says which constraint a write met. The columns are the constraint's, of Table; none where the engine does
+// Violation says which constraint a write met. The columns are the constraint's, of Table; none if the engine does
 // not tell.
 type Violation struct {
 	Kind  ViolationKind
 	Table *Table
-	// Columns are nil where the database does not tell which.
+	// Columns are nil if the database does not tell which.
 	Columns []*Column
-	// Constraint is its name in the database; "" where it has none.
+	// Constraint is its name in the database; "" if it has none.
 	Constraint string
 	// Message is what a trigger or procedure of the database said with an error of its own (SQLSTATE P0001 or a class that
 	// only applications use, 45000, SQLite's RAISE): text that people wrote for people. "" for the engine's own constraints.

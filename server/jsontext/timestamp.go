@@ -2,7 +2,7 @@ package jsontext
 
 // AppendTimestamp appends the content of a timestamp's JSON string, without its quotes, from the text
 // "2006-01-02 15:04:05[.fraction][±hh[:mm[:ss]]]" that engines write: a T between date and time, a Z for the offset
-// zero, and seconds where there are none. Any other text (infinity, years before Christ or beyond 9999) is appended as
+// zero, and seconds if there are none. Any other text (infinity, years before Christ or beyond 9999) is appended as
 // JSON escapes it.
 func AppendTimestamp[T Text](dst []byte, s T) []byte {
 	if extended, ok := appendTimestamp(dst, s); ok {
@@ -11,7 +11,7 @@ func AppendTimestamp[T Text](dst []byte, s T) []byte {
 	return AppendEscaped(dst, s)
 }
 
-// AppendTimestampText is AppendTimestamp where the text does not go into JSON as it is: any other text is appended as it
+// AppendTimestampText is AppendTimestamp if the text does not go into JSON as it is: any other text is appended as it
 // stands.
 func AppendTimestampText[T Text](dst []byte, s T) []byte {
 	if extended, ok := appendTimestamp(dst, s); ok {
@@ -45,7 +45,7 @@ func appendUTC(dst []byte) []byte {
 	return append(dst, 'Z')
 }
 
-// appendTimestamp reports whether the text has the form; what lies behind dst's end means nothing where it has not.
+// appendTimestamp reports whether the text has the form; what lies behind dst's end means nothing if it has not.
 func appendTimestamp[T Text](dst []byte, s T) ([]byte, bool) {
 	clock := clockEnd(s)
 	if clock == 0 {
@@ -84,7 +84,7 @@ func appendTimestamp[T Text](dst []byte, s T) ([]byte, bool) {
 	return dst, false
 }
 
-// clockEnd returns where the date and the time of day end, before a fraction; 0 where s does not start with them.
+// clockEnd returns where the date and the time of day end, before a fraction; 0 if s does not start with them.
 func clockEnd[T Text](s T) int {
 	const minutes, seconds = len("0000-00-00 00:00"), len("0000-00-00 00:00:00")
 	switch {
@@ -96,7 +96,7 @@ func clockEnd[T Text](s T) int {
 	return 0
 }
 
-// fits is whether s has a digit wherever the pattern has a 0, and the pattern's own character elsewhere.
+// fits reports whether s has a digit wherever the pattern has a 0, and the pattern's own character elsewhere.
 func fits[T Text](s T, pattern string) bool {
 	if len(s) != len(pattern) {
 		return false

@@ -130,7 +130,7 @@ type request struct {
 	// header replaces headers; an empty list takes one away.
 	header http.Header
 	body   string
-	// chunked is whether the length of the body is not told beforehand.
+	// chunked reports whether the length of the body is not told beforehand.
 	chunked bool
 }
 

@@ -43,7 +43,7 @@ func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
 	return http.StatusTooManyRequests
 }
 
-// retryAfterHeader is a wait in whole seconds, of which the last one is not cut off.
+// retryAfterHeader is a wait in whole seconds, rounded up.
 func retryAfterHeader(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // admit checks what 2026-07-28 demands of every request: its metadata (Overview, "_meta") and the headers that repeat
-// it (Streamable HTTP, "Server Validation"). name is the member that Mcp-Name repeats, raw; where it is no string, the
+// it (Streamable HTTP, "Server Validation"). name is the member that Mcp-Name repeats, raw; if it is no string, the
 // method says so. A status other than 0 is that of the refusal, which was appended.
 func (x *exchange) admit(id []byte, method string, name []byte, meta *metadata) (status int) {
 	switch {

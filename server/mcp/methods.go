@@ -28,7 +28,7 @@ type method struct {
 	legacy, modern bool
 	// run appends the answer and returns its status.
 	run func(x *exchange, id []byte, m *message) (status int)
-	// name returns the member of params that the header Mcp-Name repeats; nil where the method has none.
+	// name returns the member of params that the header Mcp-Name repeats; nil if the method has none.
 	name func(*parameters) []byte
 }
 

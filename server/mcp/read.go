@@ -76,8 +76,7 @@ func (x *exchange) read(r *http.Request, limit int64) (status int, message strin
 	}
 }
 
-// growBody makes room for a body of so many bytes, of which there are none beyond the limit, and reports whether the
-// token's share allows it.
+// growBody makes room for a body of so many bytes, up to the limit, and reports whether the token's share allows it.
 func (x *exchange) growBody(size, limit int64) bool {
 	size = max(min(size, limit+1), int64(cap(x.in)))
 	if !x.handler.budgets.grow(x, size) {

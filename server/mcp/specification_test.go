@@ -48,7 +48,7 @@ func token(name, text string, rules ...contract.Rule) contract.Token {
 
 // A rule is one row: a request, and what it is answered.
 type rule struct {
-	// number is the section of the interface specification, and the rule in it where it numbers them.
+	// number is the section of the interface specification, and the rule in it if it numbers them.
 	number, name string
 	request
 	status int
@@ -58,7 +58,7 @@ type rule struct {
 	answer http.Header
 }
 
-// like is whether got is want, with any text where want has "…".
+// like reports whether got is want, with any text where want has "…".
 func like(got, want string) bool {
 	pieces := strings.Split(want, "…")
 	if !strings.HasPrefix(got, pieces[0]) {

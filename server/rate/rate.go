@@ -15,26 +15,26 @@ import (
 type Limits struct {
 	mu      sync.Mutex
 	buckets map[string]*bucket
-	// sweepAt is the number of buckets at which full ones are let go.
+	// sweepAt is the number of buckets at which full ones are deleted.
 	sweepAt int
 }
 
-// bucket holds what a caller has left, which is negative where a call was larger than the bucket.
+// bucket holds what a caller has left, which is negative if a call was larger than the bucket.
 type bucket struct {
 	left float64
-	// at is when left was right.
+	// at is the time at which left was computed.
 	at time.Time
-	// refused is whether the last call was.
+	// refused reports whether the last call was refused.
 	refused bool
 }
 
-// leastSweep is the number of buckets that are kept without looking whether anybody needs them.
+// leastSweep is the least number of buckets at which full ones are deleted.
 const leastSweep = 1024
 
-// Take takes n calls from a name's bucket, which is filled by perSecond each second and holds as many, and returns 0; or,
-// where they are not there, it takes nothing and returns how long to wait for them, and whether it is the first refusal
-// since a call went through. What is larger than the bucket goes through when the bucket is full, and is paid for
-// afterwards. n is at least 1; a perSecond of 0 is no limit.
+// Take charges n calls to a name's bucket and returns 0. If the bucket is short, it charges nothing, and returns how
+// long to wait and whether this is the first refusal since a call went through. A bucket holds perSecond calls and gets
+// as many each second. A call larger than the bucket goes through when the bucket is full, and leaves it negative. n is
+// at least 1; a perSecond of 0 is no limit.
 func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.Duration, first bool) {
 	if perSecond <= 0 {
 		return 0, false
@@ -52,7 +52,7 @@ func (l *Limits) Take(name string, perSecond, n int, now time.Time) (wait time.D
 	return 0, false
 }
 
-// bucket returns the name's bucket, and makes it, full, where there is none.
+// bucket returns the name's bucket. A new one is full.
 func (l *Limits) bucket(name string, perSecond int, now time.Time) *bucket {
 	if b := l.buckets[name]; b != nil {
 		return b
@@ -68,8 +68,8 @@ func (l *Limits) bucket(name string, perSecond int, now time.Time) *bucket {
 	return b
 }
 
-// sweep lets go of full buckets, which are like those that were never made. It comes around when there are twice as many
-// as it left, so that it costs each call next to nothing.
+// sweep deletes full buckets, which are the same as new ones. It runs when there are twice as many as the last sweep
+// left, so that its cost for each call is small.
 func (l *Limits) sweep(perSecond int, now time.Time) {
 	for name, b := range l.buckets {
 		if b.fill(perSecond, now); b.left >= float64(perSecond) {
@@ -79,7 +79,7 @@ func (l *Limits) sweep(perSecond int, now time.Time) {
 	l.sweepAt = 2 * len(l.buckets)
 }
 
-// fill adds what the time since the last look gives. A clock that goes back adds nothing.
+// fill adds the calls for the time since the last fill. A clock that goes back adds nothing.
 func (b *bucket) fill(perSecond int, now time.Time) {
 	if passed := now.Sub(b.at); passed > 0 {
 		b.left += passed.Seconds() * float64(perSecond)

@@ -39,7 +39,7 @@ func (s *Sealer) Seal(plain, bound []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, bound))
 }
 
-// Open returns what was sealed; false where the text was changed, sealed by another key or for another purpose, or bound
+// Open returns what was sealed; false if the text was changed, sealed by another key or for another purpose, or bound
 // to something else.
 func (s *Sealer) Open(text string, bound []byte) (plain []byte, ok bool) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)

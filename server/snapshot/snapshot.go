@@ -4,7 +4,6 @@
 package snapshot
 
 import (
-	"context"
 	"encoding/base64"
 	"slices"
 	"time"
@@ -20,13 +19,14 @@ import (
 
 // Snapshot is immutable and safe for concurrent use.
 type Snapshot struct {
+	// Set answers agents.
+	*tools.Set
 	config *contract.Config
 	tokens *access.Tokens
-	tools  *tools.Set
 	models []contract.ModelStatus
 }
 
-// Build joins a Config with a schema that the database gave. schema may be nil, where none has been seen yet: tokens
+// Build joins a Config with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
 // log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
@@ -44,7 +44,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 	s := &Snapshot{
 		config: config,
 		tokens: access.NewTokens(config, models),
-		tools:  tools.New(models, db, settings),
+		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
 	for i, m := range models.Models() {
@@ -54,6 +54,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
 		}
 	}
+	s.models = shorten(s.models)
 	return s
 }
 
@@ -77,42 +78,7 @@ func (s *Snapshot) Authenticate(authorization string, now time.Time) *access.Tok
 	return s.tokens.Authenticate(authorization, now)
 }
 
-// AppendTools appends the JSON array of tools/list for the token.
-func (s *Snapshot) AppendTools(dst []byte, token *access.Token) []byte {
-	return s.tools.AppendTools(dst, token)
-}
-
-// Call performs a tool; arguments is a JSON object, or nil.
-func (s *Snapshot) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) tools.Result {
-	return s.tools.Call(ctx, token, tool, arguments)
-}
-
-// AppendPrompts appends the JSON array of prompts/list.
-func (s *Snapshot) AppendPrompts(dst []byte, token *access.Token) []byte {
-	return s.tools.AppendPrompts(dst, token)
-}
-
-// Prompt returns a prompt made for the token; arguments is a JSON object, or nil.
-func (s *Snapshot) Prompt(token *access.Token, name string, arguments []byte) (tools.Prompt, error) {
-	return s.tools.Prompt(token, name, arguments)
-}
-
-// AppendResources appends the JSON array of resources/list for the token.
-func (s *Snapshot) AppendResources(dst []byte, token *access.Token) []byte {
-	return s.tools.AppendResources(dst, token)
-}
-
-// AppendResourceTemplates appends the JSON array of resources/templates/list.
-func (s *Snapshot) AppendResourceTemplates(dst []byte, token *access.Token) []byte {
-	return s.tools.AppendResourceTemplates(dst, token)
-}
-
-// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
-func (s *Snapshot) ReadResource(ctx context.Context, token *access.Token, uri string) tools.Result {
-	return s.tools.ReadResource(ctx, token, uri)
-}
-
 // Instructions tell an agent in a few lines how this endpoint works.
 func (s *Snapshot) Instructions(token *access.Token) string {
-	return s.tools.Instructions(s.config.Endpoint.Name, token)
+	return s.Set.Instructions(s.config.Endpoint.Name, token)
 }

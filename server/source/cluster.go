@@ -19,23 +19,23 @@ import (
 )
 
 // bootGrace is how long the API is waited for before the mounted copies are used: a pod that was just restarted must
-// not answer from a file that is late, where the API would have said better.
+// not answer from a file that is late, if the API would have said better.
 const bootGrace = 2 * time.Second
 
 // Cluster is the source of a server that runs in a cluster.
 type Cluster struct {
-	// API is how to reach the API; nil where only the mounts are to be used.
+	// API is how to reach the API; nil if only the mounts are to be used.
 	API       *rest.Config
 	Namespace string
 	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.
 	ConfigSecrets []string
 	ConfigDir     string
-	// ConfigKey is the public key of the manager, which signs the Config; nil where the mounts are trusted as they are.
+	// ConfigKey is the public key of the manager, which signs the Config; nil if the mounts are trusted as they are.
 	ConfigKey ed25519.PublicKey
-	// ConnectionSecret and CASecret are "" where the database needs none.
+	// ConnectionSecret and CASecret are "" if the database needs none.
 	ConnectionSecret, ConnectionDir string
 	CASecret, CADir                 string
-	// CertificateSecret is that of the endpoint's own certificate; "" where its port does not speak TLS.
+	// CertificateSecret is that of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
 }

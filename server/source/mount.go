@@ -13,10 +13,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// mountPoll is how often a mount is read where no notification comes.
+// mountPoll is how often a mount is read if no notification comes.
 const mountPoll = 10 * time.Second
 
-// readMount returns the content of a mounted Secret; nil where the folder does not exist or is empty. The files are
+// readMount returns the content of a mounted Secret; nil if the folder does not exist or is empty. The files are
 // those of one version: the kubelet swaps the link ..data, and everything is read behind one resolution of it.
 func readMount(dir string) (Secret, error) {
 	for attempt := 0; ; attempt++ {

@@ -21,7 +21,7 @@ type Source interface {
 
 // Update is all that a source knows at one moment. What it points to is never changed.
 type Update struct {
-	// Config is what to answer from; nil where there is none, and the endpoint is closed.
+	// Config is what to answer from; nil if there is none, and the endpoint is closed.
 	Config *contract.Config
 	// Refused is the newest Config that was refused, if none has been accepted since.
 	Refused *contract.Refusal
@@ -30,5 +30,5 @@ type Update struct {
 	Connection, CA, Certificate Secret
 }
 
-// Secret is the content of a Secret by key; nil where it does not exist, or is not known yet. It must not be changed.
+// Secret is the content of a Secret by key; nil if it does not exist, or is not known yet. It must not be changed.
 type Secret map[string][]byte

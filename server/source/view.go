@@ -161,7 +161,7 @@ func (v *view) update() Update {
 	}
 }
 
-// newest is the copy that counts: the API's last word, or the mount where it never spoke.
+// newest is the copy that counts: the API's last word, or the mount if it never spoke.
 func (c *copies) newest() Secret {
 	if c.heard {
 		return c.api
@@ -182,7 +182,7 @@ func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusa
 	return nil, &contract.Refusal{Revision: revision, Message: err.Error()}
 }
 
-// equal reports whether two updates say the same. Configs are compared as pointers: view keeps the old one where they are alike.
+// equal reports whether two updates say the same. Configs are compared as pointers: view keeps the old one if they are alike.
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)

@@ -9,7 +9,7 @@ import (
 )
 
 var createOperation = withArguments(operation{
-	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate,
+	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate, extra: []string{"inlines"},
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Add one %s. Fields that are left out get the database's default.", m.Declared.VerboseName)
 	},

@@ -9,7 +9,7 @@ import (
 )
 
 var getOperation = withArguments(operation{
-	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey,
+	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey, extra: []string{"include_inlines", "include_related"},
 	description: func(m *catalog.Model) string { return fmt.Sprintf("Get one %s by its id.", m.Declared.VerboseName) },
 	advice:      "one row by its id, as list rows show it",
 }, (*call).get,

@@ -29,8 +29,10 @@ type operation struct {
 	useful func(*catalog.Catalog, access.Scope) bool
 	// many is set if prompts tell of it with what changes many rows at once, rather than one row.
 	many bool
-	// counted is the argument whose elements count as a call each; "" if a call is always one.
+	// counted is the argument whose elements count as a call each; "" if the call itself is one.
 	counted string
+	// extra are the arguments that cost calls beside: one for each row that they hold, or one if they are true.
+	extra []string
 	// description is what tools/list says, advice what prompts say about using it well: a sentence that goes on after the
 	// tool's name.
 	description func(*catalog.Model) string
@@ -91,15 +93,40 @@ func Label(tool string) string {
 // Cost is how many calls a tool's call counts for.
 func Cost(tool string, arguments []byte) int {
 	op, _ := parseName(tool)
-	if op == nil || op.counted == "" {
+	if op == nil || op.counted == "" && len(op.extra) == 0 {
 		return 1
 	}
 	var given map[string]json.RawMessage
-	var elements []json.RawMessage
-	if json.Unmarshal(arguments, &given) != nil || json.Unmarshal(given[op.counted], &elements) != nil {
+	if json.Unmarshal(arguments, &given) != nil {
 		return 1 // The tool itself says what is wrong.
 	}
-	return max(1, len(elements))
+	cost := max(1, elements(given[op.counted]))
+	for _, name := range op.extra {
+		cost += elements(given[name])
+	}
+	return cost
+}
+
+// elements are those of an array, or of all arrays of an object; true counts as one.
+func elements(raw json.RawMessage) int {
+	var array []json.RawMessage
+	var object map[string]json.RawMessage
+	switch {
+	case string(raw) == "true":
+		return 1
+	case json.Unmarshal(raw, &array) == nil:
+		return len(array)
+	case json.Unmarshal(raw, &object) != nil:
+		return 0
+	}
+	n := 0
+	for _, member := range object {
+		array = nil
+		if json.Unmarshal(member, &array) == nil {
+			n += len(array)
+		}
+	}
+	return n
 }
 
 // Operations returns the names of the operations that a model may have.

@@ -69,6 +69,8 @@ func TestACallCostsWhatItHolds(t *testing.T) {
 	}{
 		{"bulk_book", `{"items":[1,2,3]}`, 3}, {"action_book", `{"ids":[1,2]}`, 2}, {"bulk_book", `{"items":[]}`, 1}, {"bulk_book", `{"items":7}`, 1},
 		{"bulk_book", `[`, 1}, {"list_book", `{"items":[1,2,3]}`, 1}, {"find_models", `{"ids":[1,2]}`, 1}, {"drop_book", `{"ids":[1,2]}`, 1},
+		{"update_book", `{"id":1,"inlines":{"loan":[{},{}],"copy":[{}]}}`, 4}, {"create_book", `{"data":{},"inlines":{"loan":7}}`, 1}, {"create_book", `{"inlines":[{}]}`, 2},
+		{"get_book", `{"id":1,"include_related":true,"include_inlines":true}`, 3}, {"get_book", `{"id":1,"include_related":false}`, 1}, {"get_book", `{"items":[1,2]}`, 1},
 	} {
 		if got := Cost(c.tool, []byte(c.arguments)); got != c.want {
 			t.Errorf("%s %s: %d, want %d", c.tool, c.arguments, got, c.want)

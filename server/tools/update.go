@@ -9,7 +9,7 @@ import (
 )
 
 var updateOperation = withArguments(operation{
-	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate,
+	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate, extra: []string{"inlines"},
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Change one %s: data holds only the fields to change.", m.Declared.VerboseName)
 	},

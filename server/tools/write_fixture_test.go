@@ -96,8 +96,20 @@ func newLibraryOn(t *testing.T, engine string, changes ...func(*contract.Config)
 	for _, change := range changes {
 		change(config)
 	}
+	l := newLibraryOf(t, engine, libraryDialects[engine].Replace(libraryScript), config)
+	for _, m := range l.set.catalog.Models() {
+		if !m.Served() {
+			t.Fatalf("%s is not served: %s", m.Name, m.Status.Message)
+		}
+	}
+	return l
+}
+
+// newLibraryOf makes a library of a script's tables.
+func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) *library {
+	t.Helper()
 	l := &library{t: t, log: &bytes.Buffer{}}
-	db := l.open(engine, libraryDialects[engine].Replace(libraryScript), database.Settings{
+	db := l.open(engine, script, database.Settings{
 		Database: contract.Database{Engine: engine, MaxConnections: 2, StatementTimeout: contract.Duration(10 * time.Second)},
 		Audit:    config.Endpoint.Audit,
 	})
@@ -107,11 +119,6 @@ func newLibraryOn(t *testing.T, engine string, changes ...func(*contract.Config)
 		t.Fatal(err)
 	}
 	models := catalog.Build(config, schema, Viewing())
-	for _, m := range models.Models() {
-		if !m.Served() {
-			t.Fatalf("%s is not served: %s", m.Name, m.Status.Message)
-		}
-	}
 	l.tokens = access.NewTokens(config, models)
 	l.set = New(models, db, Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,

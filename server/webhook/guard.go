@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 )
 
@@ -61,8 +62,8 @@ var translations = []translated{
 // A guard judges addresses when they are dialled: after every name was looked up, so that no name can lead past it.
 type guard struct {
 	allowLoopback bool
-	// own returns the addresses of the machine's network interfaces.
-	own func() ([]net.Addr, error)
+	// own returns the pod's addresses.
+	own func() ([]netip.Addr, error)
 }
 
 // control implements net.Dialer's ControlContext.
@@ -110,20 +111,25 @@ func (t translated) refused(g guard, address netip.Addr) bool {
 	return g.refuses(netip.AddrFrom4(inside))
 }
 
-// isOwn reports whether the address is the pod's own. If the interfaces cannot be read, it might be.
+// isOwn reports whether the address is the pod's own. If the pod's addresses cannot be read, it might be.
 func (g guard) isOwn(address netip.Addr) bool {
 	addresses, err := g.own()
+	return err != nil || slices.ContainsFunc(addresses, func(own netip.Addr) bool { return own.Unmap() == address })
+}
+
+// interfaceAddresses are the addresses of the machine's network interfaces, which are a pod's own in a container.
+func interfaceAddresses() ([]netip.Addr, error) {
+	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return true
+		return nil, err
 	}
-	for _, own := range addresses {
-		network, ok := own.(*net.IPNet)
-		if !ok {
-			continue
+	var addresses []netip.Addr
+	for _, address := range all {
+		prefix, err := netip.ParsePrefix(address.String())
+		if err != nil {
+			return nil, err
 		}
-		if ip, ok := netip.AddrFromSlice(network.IP); ok && ip.Unmap() == address {
-			return true
-		}
+		addresses = append(addresses, prefix.Addr())
 	}
-	return false
+	return addresses, nil
 }

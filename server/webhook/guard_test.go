@@ -2,17 +2,21 @@ package webhook
 
 import (
 	"errors"
-	"net"
 	"net/netip"
+	"slices"
 	"testing"
 )
 
 // podAddresses are those of a pod with one interface.
-func podAddresses() ([]net.Addr, error) {
-	return []net.Addr{
-		&net.IPNet{IP: net.IPv4(10, 1, 2, 3), Mask: net.CIDRMask(24, 32)},
-		&net.IPNet{IP: net.ParseIP("fd12:3456::3"), Mask: net.CIDRMask(64, 128)},
-	}, nil
+func podAddresses() ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("fd12:3456::3")}, nil
+}
+
+func TestTheMachinesInterfacesAreItsOwn(t *testing.T) {
+	addresses, err := interfaceAddresses()
+	if err != nil || !slices.Contains(addresses, netip.MustParseAddr("127.0.0.1")) {
+		t.Errorf("the addresses are %v, %v", addresses, err)
+	}
 }
 
 func TestRefusedAddresses(t *testing.T) {
@@ -57,7 +61,7 @@ func TestLoopbackIsAllToBeAllowed(t *testing.T) {
 }
 
 func TestTheGuardFailsClosed(t *testing.T) {
-	g := guard{own: func() ([]net.Addr, error) { return nil, errors.New("no interfaces") }}
+	g := guard{own: func() ([]netip.Addr, error) { return nil, errors.New("no interfaces") }}
 	if !g.refuses(netip.MustParseAddr("8.8.8.8")) {
 		t.Error("an address is let through that may be the pod's own")
 	}

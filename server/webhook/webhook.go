@@ -17,6 +17,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"syscall"
@@ -81,9 +82,11 @@ type Client struct {
 	now    func() time.Time
 }
 
-// Options are for development and tests; a server in a cluster uses the zero value.
+// Options say what may be called; the zero value is right for any container.
 type Options struct {
-	// AllowLoopback lets addresses of the machine itself be called.
+	// Own are the pod's addresses, which may not be called; nil are those of the machine's network interfaces.
+	Own []netip.Addr
+	// AllowLoopback lets addresses of the machine itself be called, for development and tests.
 	AllowLoopback bool
 	// Now is the clock of signatures; nil is time.Now.
 	Now func() time.Time
@@ -95,7 +98,11 @@ func New(options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard{options.AllowLoopback, net.InterfaceAddrs}.control}
+	own := interfaceAddresses
+	if options.Own != nil {
+		own = func() ([]netip.Addr, error) { return options.Own, nil }
+	}
+	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: guard{options.AllowLoopback, own}.control}
 	return &Client{
 		now: options.Now,
 		client: &http.Client{

@@ -77,7 +77,7 @@ func Start(ctx context.Context) (s *Server, err error) {
 	return s, nil
 }
 
-// Stop ends the server and removes what it kept. What it wrote to stderr is part of the error where it did not end well.
+// Stop ends the server and removes what it kept. What it wrote to stderr is part of the error if it did not end well.
 func (s *Server) Stop() error {
 	_ = s.process.Process.Signal(syscall.SIGTERM) // one that is gone already is what Wait tells of
 	err := s.process.Wait()

@@ -1,4 +1,4 @@
 // Package browser runs a real MCP client in a real browser: Chromium, headless, shows a page of another origin, which
-// asks a server through the official TypeScript SDK. Its tests need npm and Chromium; make browser sees to both where it
-// can, and says what is missing where it cannot. Nothing imports it.
+// asks a server through the official TypeScript SDK. Its tests need npm and Chromium; make browser sees to both if it
+// can, and says what is missing if it cannot. Nothing imports it.
 package browser

@@ -26,7 +26,7 @@ type endpoint struct {
 	name string
 	// start answers at a listener of its own until ctx ends; folder is a place for its files.
 	start func(ctx context.Context, config *contract.Config, listener net.Listener, folder string) error
-	// named is whether it has the tools, prompts and resources that the suite asks for by name.
+	// named reports whether it has the tools, prompts and resources that the suite asks for by name.
 	named bool
 }
 
@@ -35,7 +35,7 @@ var endpoints = []endpoint{
 	{name: "fixture", start: startFixture, named: true},
 }
 
-// nameless are the scenarios that ask for nothing by name, but for single checks that the suite calls untestable where
+// nameless are the scenarios that ask for nothing by name, but for single checks that the suite calls untestable if
 // it is missing: any server can answer them.
 var nameless = []string{
 	"server-initialize", "server-session-lifecycle", "server-stateless", "ping", "logging-set-level", "server-sse-polling",

@@ -9,7 +9,7 @@ import (
 // An expectation names what fails because it does not apply: a whole scenario, or one check of it.
 type expectation struct {
 	scenario string
-	// check is "" where it is the whole scenario.
+	// check is "" if it is the whole scenario.
 	check string
 }
 

@@ -22,7 +22,7 @@ type check struct {
 	Details json.RawMessage
 }
 
-// untestable is whether the check failed only because the server lacks what it asks for by name.
+// untestable reports whether the check failed only because the server lacks what it asks for by name.
 func (c check) untestable() bool {
 	var details struct{ Untestable bool }
 	return json.Unmarshal(c.Details, &details) == nil && details.Untestable

@@ -32,7 +32,7 @@ func judge(results []result, expected []expectation, all bool) verdict {
 	v := verdict{passed: map[string]int{}, failed: map[string]int{}, excused: map[string]int{}}
 	met := map[expectation]bool{}
 	for _, r := range results {
-		// An expectation may stand for several checks, and holds where one of them fails.
+		// An expectation may stand for several checks, and holds if one of them fails.
 		fails := map[expectation]bool{}
 		for _, c := range r.checks {
 			if e, excused := excuse(expected, r.scenario, c.ID); excused {
@@ -78,7 +78,7 @@ func (v *verdict) fail(f finding) {
 	v.findings = append(v.findings, f)
 }
 
-// good is whether something passed, and nothing is wrong.
+// good reports whether something passed, and nothing is wrong.
 func (v *verdict) good() bool { return len(v.findings)+len(v.strays) == 0 && total(v.passed) > 0 }
 
 func total(count map[string]int) (sum int) {

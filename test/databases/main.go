@@ -121,7 +121,7 @@ func command(args []string) error {
 	return fmt.Errorf("%q is none of install, run, start and stop", args[0])
 }
 
-// quietly runs a program whose output matters only where it fails.
+// quietly runs a program whose output matters only if it fails.
 func quietly(c *exec.Cmd) error {
 	if text, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, text)

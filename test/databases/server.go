@@ -104,7 +104,7 @@ func (s *server) write(name, text string) error {
 	return os.Chown(s.path(name), int(s.owner.Uid), int(s.owner.Gid))
 }
 
-// start makes the cluster where there is none, starts the server where it is not running, and returns its URI.
+// start makes the cluster if there is none, starts the server if it is not running, and returns its URI.
 func (s *server) start(port int) (string, error) {
 	password, err := s.password()
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *server) start(port int) (string, error) {
 	return s.uri(s, running, password), nil
 }
 
-// password returns the password, making the cluster where there is none.
+// password returns the password, making the cluster if there is none.
 func (s *server) password() (string, error) {
 	known, err := os.ReadFile(s.path("password"))
 	if err == nil {
@@ -184,7 +184,7 @@ func (s *server) keep(remove bool) (release func() error, err error) {
 	return func() error { return errors.Join(input.Close(), keeper.Wait()) }, nil
 }
 
-// absolute returns a folder's absolute path, links resolved, making the folder where there is none.
+// absolute returns a folder's absolute path, links resolved, making the folder if there is none.
 func absolute(folder string) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err

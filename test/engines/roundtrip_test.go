@@ -169,7 +169,7 @@ func (r roundTrip) set(t *testing.T, id int, value string) {
 	}
 }
 
-// stored is what plain SQL says of a value: its class, where an engine has such, and its bytes.
+// stored is what plain SQL says of a value: its class, if an engine has such, and its bytes.
 func (r roundTrip) stored(t *testing.T, id int) string {
 	t.Helper()
 	form := map[string]string{

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"net/url"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// contentionTime is how long a statement may take where many wait for each other.
+// contentionTime is how long a statement may take if many wait for each other.
 const contentionTime = 20 * time.Second
 
 // TestAStandbyThatIsPromoted serves a PostgreSQL that only follows another one, until it takes over.
@@ -92,6 +93,7 @@ func (p *proxy) lead(target string) {
 // install is control for an engine that need not be there: without it, the test is skipped, and the last lines say so.
 func install(t *testing.T, engine string, arguments ...string) string {
 	t.Helper()
+	needServers(t)
 	c := exec.Command("go", append([]string{"run", "../databases"}, arguments...)...)
 	var said strings.Builder
 	c.Stderr = &said
@@ -107,6 +109,14 @@ func install(t *testing.T, engine string, arguments ...string) string {
 	}
 	t.Fatalf("%v: %v: %s", arguments, err, said.String())
 	return ""
+}
+
+// needServers skips a test that starts servers of its own if nobody asked for that: it takes long.
+func needServers(t *testing.T) {
+	t.Helper()
+	if os.Getenv("MCP_TEST_FAULTS") == "" {
+		t.Skip("MCP_TEST_FAULTS is not set: make test-faults sets it")
+	}
 }
 
 // waitFor waits until a query of the MySQL or MariaDB of a URI gives "1".

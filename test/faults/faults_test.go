@@ -292,6 +292,7 @@ func folder(t *testing.T) string {
 // control runs test/databases and returns what it prints.
 func control(t *testing.T, arguments ...string) string {
 	t.Helper()
+	needServers(t)
 	c := exec.Command("go", append([]string{"run", "../databases"}, arguments...)...)
 	var said strings.Builder
 	c.Stderr = &said

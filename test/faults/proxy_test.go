@@ -16,7 +16,7 @@ type proxy struct {
 	pairs map[net.Conn]net.Conn
 	// target is where new connections lead.
 	target string
-	// down is whether connections are refused; cutOn ends a connection once the server has sent these bytes; behind is
+	// down reports whether connections are refused; cutOn ends a connection once the server has sent these bytes; behind is
 	// whether the database still gets them.
 	down   bool
 	cutOn  []byte
@@ -132,7 +132,7 @@ func (p *proxy) setDown(down bool) {
 	}
 }
 
-// cutAt ends the next connection on which the server sends a text; behind is whether the database gets that text.
+// cutAt ends the next connection on which the server sends a text; behind reports whether the database gets that text.
 func (p *proxy) cutAt(text string, behind bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -60,7 +60,7 @@ func newEnough(version string) bool {
 	return err == nil && have >= oldest[1]
 }
 
-// Install makes folder/node_modules hold exactly what folder/package-lock.json names. It asks the registry only where
+// Install makes folder/node_modules hold exactly what folder/package-lock.json names. It asks the registry only if
 // the lock is another than the one that was installed last. Packages' install scripts are not run.
 func Install(ctx context.Context, folder string) error {
 	lock, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))

@@ -26,7 +26,7 @@ const (
 // object is one rendered manifest.
 type object = unstructured.Unstructured
 
-// tool is the path of a program that make builds; the test is skipped where it was not built.
+// tool is the path of a program that make builds; the test is skipped if it was not built.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	for _, folder := range []string{root + "/bin", root + "/bin/k8s", os.Getenv("KUBEBUILDER_ASSETS")} {
@@ -41,7 +41,7 @@ func tool(t *testing.T, name string) string {
 	return ""
 }
 
-// run runs a program and returns its standard output, and what it wrote to standard error where it fails.
+// run runs a program and returns its standard output, and what it wrote to standard error if it fails.
 func run(program string, args ...string) (stdout []byte, failure string) {
 	command := exec.Command(program, args...)
 	var out, problems bytes.Buffer

@@ -17,11 +17,12 @@ func TestLinterKeepsTheWalls(t *testing.T) {
 	const module = "github.com/mcp-admin/mcp-admin-operator/"
 	tests := []struct {
 		name, file, code string
-		// want is part of the finding; "" where there must be none.
+		// want is part of the finding; "" if there must be none.
 		want string
 	}{
 		{"contract imports the API", "contract/x.go", imports(module + "api/v1alpha1"), "contract-is-neutral"},
 		{"contract imports Kubernetes", "contract/y.go", imports("k8s.io/apimachinery/pkg/types"), "contract-is-neutral"},
+		{"contract imports a part of itself", "contract/z.go", imports(module + "contract/excerpt"), ""},
 		{"the API imports a user", "api/v1alpha1/x.go", imports(module + "server/mcp"), "api-stands-alone"},
 		{"controllers import the server", "controllers/x.go", imports(module + "server/mcp"), "controllers-without-server"},
 		{"compile has a client", "controllers/compile/x.go", imports("sigs.k8s.io/controller-runtime/pkg/client"), "compile-is-pure"},

@@ -30,7 +30,7 @@ const journal = "mcp_admin_log"
 func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 	seed := rand.Uint64()
 	if text := os.Getenv("MCP_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64) // 0 where it is no number
+		seed, _ = strconv.ParseUint(text, 10, 64) // 0 if it is no number
 	}
 	for _, engine := range harness.Engines {
 		rounds := worlds
@@ -195,7 +195,7 @@ func (g *game) remember() {
 	}
 }
 
-// mayRecall is whether a token may be told of a text that stood somewhere: in a row that it sees now, in a field that it
+// mayRecall reports whether a token may be told of a text that stood somewhere: in a row that it sees now, in a field that it
 // sees.
 func (g *game) mayRecall(t contract.Token, text string, all data) bool {
 	return slices.ContainsFunc(g.past[text], func(at place) bool {

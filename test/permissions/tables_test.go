@@ -20,7 +20,7 @@ import (
 const script = `
 create table owner (id int primary key, name varchar(60), region varchar(60), note varchar(60), boss_id int, code varchar(20) unique, unique (code, region), foreign key (boss_id) references owner (id) on delete set null);
 create table item (id int primary key, title varchar(60), region varchar(60), note varchar(60), owner_id int, check (region <> 'nowhere' or title is null), foreign key (owner_id) references owner (id) on delete set null);
-create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, pin varchar(60), foreign key (item_id) references item (id) on delete cascade);
+create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, mark varchar(60), foreign key (item_id) references item (id) on delete cascade);
 create table seat (item_id int not null, number int not null, label varchar(60), region varchar(60), note varchar(60), primary key (item_id, number), foreign key (item_id) references item (id) on delete cascade);
 create table badge (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update cascade on delete cascade);
 create table ticket (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update set null on delete set null);
@@ -57,7 +57,7 @@ type reference struct {
 var tables = map[string][]column{
 	"owner":   {{name: "id", key: true}, {name: "name", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "boss_id", refers: "owner"}, {name: "code"}},
 	"item":    {{name: "id", key: true}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}},
-	"part":    {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}, {name: "pin", canary: true, unreadable: true}},
+	"part":    {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}, {name: "mark", canary: true, unreadable: true}},
 	"seat":    {{name: "item_id", key: true, refers: "item"}, {name: "number", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}},
 	"badge":   withLabel(column{name: "code_id"}),
 	"ticket":  withLabel(column{name: "code_id"}),

@@ -192,7 +192,7 @@ func (w *world) newToken(i int) contract.Token {
 
 // The oracle.
 
-// may is whether a token has a verb on a model.
+// may reports whether a token has a verb on a model.
 func may(t contract.Token, m contract.Model, verb string) bool {
 	if withheld(m) {
 		return false
@@ -208,7 +208,7 @@ func may(t contract.Token, m contract.Model, verb string) bool {
 	return false
 }
 
-// named is whether a rule of the token names an action.
+// named reports whether a rule of the token names an action.
 func named(t contract.Token, m contract.Model, action string) bool {
 	return !withheld(m) && slices.ContainsFunc(t.Rules, func(rule contract.Rule) bool {
 		return (len(rule.Modules) == 0 || slices.Contains(rule.Modules, m.Module)) &&
@@ -217,7 +217,7 @@ func named(t contract.Token, m contract.Model, action string) bool {
 	})
 }
 
-// offers is whether an exposure's list of operations lets rows be written that way.
+// offers reports whether an exposure's list of operations lets rows be written that way.
 func offers(m contract.Model, operation string) bool {
 	return len(m.Operations) == 0 || slices.Contains(m.Operations, operation)
 }
@@ -225,7 +225,7 @@ func offers(m contract.Model, operation string) bool {
 // asksFirst is whether the action stamp wants to be confirmed.
 func asksFirst(m contract.Model) bool { return len(m.Actions) > 0 && m.Actions[0].Confirm != nil }
 
-// seesRow is whether a model's row policies let a token see a row that is among all these.
+// seesRow reports whether a model's row policies let a token see a row that is among all these.
 func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
 	if withheld(m) {
 		return false
@@ -280,7 +280,7 @@ func (w *world) model(name string) contract.Model {
 // shows is whether a token may be shown what a row holds in a column.
 func (w *world) shows(t contract.Token, m contract.Model, r row, name string, all data) bool {
 	unreadable := slices.ContainsFunc(tables[m.Name], func(c column) bool { return c.name == name && c.unreadable })
-	return !(unreadable && w.users) && may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, name) && !masked(m, name)
+	return (!unreadable || !w.users) && may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, name) && !masked(m, name)
 }
 
 // canaries says of each unique text whether a token may be shown it.

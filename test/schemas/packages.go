@@ -133,11 +133,11 @@ func content(file string) (string, error) {
 
 var (
 	unpacking sync.Mutex
-	// updated is whether the list of packages was fetched anew.
+	// updated reports whether the list of packages was fetched anew.
 	updated bool
 )
 
-// unpacked returns the folder with a package's files. It is fetched where it is not there yet; nothing is installed.
+// unpacked returns the folder with a package's files. It is fetched if it is not there yet; nothing is installed.
 func unpacked(debian string) (string, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()

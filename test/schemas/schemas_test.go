@@ -24,7 +24,7 @@ var tally struct{ schemas, tables, whole, fewer, rows int }
 // fewer are the reasons for which tables got fewer tools than there are, with the tables.
 var fewer = map[string][]string{}
 
-// everyTool is the number of a model's tools where its table allows all; related_ needs a relation.
+// everyTool is the number of a model's tools if its table allows all; related_ needs a relation.
 const everyTool = 12
 
 func TestThirdPartySchemas(t *testing.T) {
@@ -87,7 +87,7 @@ func (a application) called(m contract.ModelStatus) string {
 	return fmt.Sprintf("%s of %s on %s", m.Table[strings.LastIndex(m.Table, ".")+1:], a.name, a.engine)
 }
 
-// missing says why a model has not every tool; "" where it has.
+// missing says why a model has not every tool; "" if it has.
 func missing(m contract.ModelStatus) string {
 	has := func(operation string) bool { return slices.Contains(m.Tools, operation+"_"+m.Name) }
 	switch {

@@ -103,6 +103,9 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	entries := []entry{{"endpoint", fmt.Sprintf("%s/%s is served at %s", o.endpoint.Namespace, o.endpoint.Name, o.config.Endpoint.URL), nil}}
 	if d := status.Database; d.Reason == contract.ReasonConnected {
 		entries = append(entries, entry{"database", fmt.Sprintf("database: %s %s, %s", d.Engine, d.Version, d.Name), nil})
+		if d.Notes != "" {
+			entries = append(entries, entry{"database notes", "note: " + d.Notes, nil})
+		}
 		entries = append(entries, o.reportAudit(d.AuditProblem)...)
 	} else {
 		entries = append(entries, entry{"database", fmt.Sprintf("database: %s: %s", d.Reason, d.Message), nil})

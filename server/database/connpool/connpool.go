@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// ErrBusy is a pool's answer where no connection became free in time.
+// ErrBusy is a pool's answer when no connection became free in time.
 var ErrBusy = errors.New("no connection became free in time")
 
 // Conn is a connection to a database.
 type Conn interface {
-	// Keep is whether the connection, which is given back, can be used again.
+	// Keep reports whether the connection, which is given back, can be used again.
 	Keep() bool
-	// Alive is whether the connection, which was idle, still can be used. It must not wait.
+	// Alive reports whether the connection, which was idle, still can be used. It must not wait.
 	Alive() bool
 	// Close ends the connection; there is nobody to whom an error would matter.
 	Close()
@@ -34,7 +34,7 @@ type Pool[C Conn] struct {
 	idle  []C
 }
 
-// New returns a pool of at most size connections, or of one where size is less. Acquire waits for one as long as patience.
+// New returns a pool of at most size connections, or of one if size is less. Acquire waits for one as long as patience.
 func New[C Conn](size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
 	return &Pool[C]{open: open, patience: patience, slots: make(chan struct{}, max(size, 1))}
 }
@@ -80,7 +80,7 @@ func (p *Pool[C]) Acquire(ctx, closing context.Context) (C, error) {
 	return c, err
 }
 
-// newest takes the newest idle connection; false where there is none.
+// newest takes the newest idle connection; false if there is none.
 func (p *Pool[C]) newest() (c C, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package databasetest gives tests a database: a fresh one on the PostgreSQL server that MCP_TEST_POSTGRES names, or on
-// the MariaDB or MySQL server that MCP_TEST_MARIADB names, and the SQL of the Chinook sample database where it lies
+// the MariaDB or MySQL server that MCP_TEST_MARIADB names, and the SQL of the Chinook sample database if it lies
 // beside the project. Only tests import it.
 package databasetest
 
@@ -94,7 +94,7 @@ func Execute(t testing.TB, uri, script string) {
 }
 
 // Chinook returns the text of one of the sample database's files, without the lines that make and choose a database. It
-// lies in the folder that CHINOOK_DIR names, else in shared/data/chinook beside the project; the test is skipped where
+// lies in the folder that CHINOOK_DIR names, else in shared/data/chinook beside the project; the test is skipped if
 // it is not there.
 func Chinook(t testing.TB, file string) string {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// MariaDB makes a new database, dropped again when the test ends, and returns how to reach it. It skips the test where
+// MariaDB makes a new database, dropped again when the test ends, and returns how to reach it. It skips the test if
 // the environment variable MCP_TEST_MARIADB, the mysql:// URI of a user who may do everything on a MariaDB or MySQL
 // server, is not set.
 func MariaDB(t testing.TB) contract.Connection {

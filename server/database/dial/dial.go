@@ -51,7 +51,7 @@ func At(address string) string {
 }
 
 // Failure is the error of a connection that broke off before a server said why. notOffered is the driver's own error
-// where a server has no TLS.
+// if a server has no TLS.
 func Failure(address string, err error, notOffered bool) *database.Error {
 	if why := tlsReason(err, notOffered); why != "" {
 		return TLSFailed(address, why, err)
@@ -59,7 +59,7 @@ func Failure(address string, err error, notOffered bool) *database.Error {
 	return Unreachable(address, reason(err), err)
 }
 
-// tlsReason returns what was wrong with TLS, or "" where it was something else.
+// tlsReason returns what was wrong with TLS, or "" if it was something else.
 func tlsReason(err error, notOffered bool) string {
 	var (
 		unknown  x509.UnknownAuthorityError

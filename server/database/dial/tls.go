@@ -44,7 +44,7 @@ func TLS(settings database.Settings, c contract.Connection) ([]*tls.Config, *dat
 		return []*tls.Config{config, nil}, nil
 	case "require":
 		if config.RootCAs != nil {
-			config.VerifyConnection = verifyChain(config.RootCAs) // as libpq does where there is a CA
+			config.VerifyConnection = verifyChain(config.RootCAs) // as libpq does if there is a CA
 		}
 		return []*tls.Config{config}, nil
 	case "verify-ca":

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// readSchema reads the schema, and makes the audit table where the settings name one that is missing. Servers that do so
+// readSchema reads the schema, and makes the audit table if the settings name one that is missing. Servers that do so
 // side by side wait for each other in the database.
 func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) {
 	s, found, err := d.introspect(ctx, c)

@@ -42,9 +42,9 @@ type conn struct {
 	// to another server by now. stale says so of all the database's connections.
 	isStale func() bool
 	stale   func()
-	// lost is whether the connection is of no use any more, interrupted whether it is because a statement was given up.
+	// lost reports whether the connection is of no use any more, interrupted whether it is because a statement was given up.
 	lost, interrupted bool
-	// readOnly is whether the server said that it takes no writes.
+	// readOnly reports whether the server said that it takes no writes.
 	readOnly bool
 	// kill stops the statement that is running, by another connection.
 	kill func(ctx context.Context, c *conn) error
@@ -195,7 +195,7 @@ func (c *conn) prepare(sql []byte) (s driver.Stmt, done func(), err error) {
 	return s, func() {}, nil
 }
 
-// mustPrepareAgain is whether the tables changed so often that the server gave a prepared statement up.
+// mustPrepareAgain reports whether the tables changed so often that the server gave a prepared statement up.
 func mustPrepareAgain(err error) bool { return number(err) == errNeedReprepare }
 
 // texts runs a statement of the server's own tables and calls row for each of its rows, as texts; NULL is "".

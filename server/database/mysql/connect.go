@@ -207,7 +207,7 @@ func (d *db) killOn(ctx context.Context, victim *conn) error {
 		return err
 	}
 	if c.server != victim.server {
-		return errors.New("the address leads to another server by now") // where the number is somebody else's
+		return errors.New("the address leads to another server by now") // if the number is somebody else's
 	}
 	return c.exec(ctx, "KILL QUERY "+strconv.FormatUint(victim.id, 10))
 }

@@ -280,3 +280,17 @@ func TestForeignKeysOfAUserWhoMayOnlyRead(t *testing.T) {
 		t.Errorf("the foreign keys are %v, want %v", keys, want)
 	}
 }
+
+// A foreign key over a column that the user may not use is known all the same: a deletion must not take its rows along.
+func TestForeignKeysOverColumnsThatTheUserMayNotRead(t *testing.T) {
+	f := open(t, `CREATE TABLE parent (id integer PRIMARY KEY);
+CREATE TABLE child (id integer PRIMARY KEY, parent_id integer, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE);`, nil)
+	user := f.user(t, "GRANT SELECT, DELETE ON parent TO USER; GRANT SELECT (id), DELETE ON child TO USER")
+	child := tableOf(t, schemaOf(t, openAt(t, user, nil)), "child")
+	if len(child.ForeignKeys) != 1 || child.ForeignKeys[0].Columns[0].Name != "parent_id" || child.ForeignKeys[0].OnDelete != database.Cascade {
+		t.Fatalf("the foreign keys are %+v", child.ForeignKeys)
+	}
+	if c := child.ForeignKeys[0].Columns[0]; c.Privileges != 0 || c != child.Column("parent_id") {
+		t.Errorf("the column is %+v", c)
+	}
+}

@@ -17,7 +17,7 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// number returns the server's number of an error; 0 where it is none of the server's.
+// number returns the server's number of an error; 0 if it is none of the server's.
 func number(err error) uint16 {
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) {
@@ -145,7 +145,7 @@ func isReadOnly(answer *mysql.MySQLError) bool {
 	return false
 }
 
-// answerError is what a server's error about a statement means, where it is not about a row that was written.
+// answerError is what a server's error about a statement means, if it is not about a row that was written.
 func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: withoutWords(answer)}
 	if isReadOnly(answer) {
@@ -174,7 +174,7 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	case errPacketTooLarge, errPacketOverflowed, errTooManyPlaceholders, errRowTooLarge:
 		e.Code, e.Message = database.Invalid, "the values are too many or too large for the database (max_allowed_packet)"
 	case errMixedCollations, errMixedCollations3, errMixedCollationsN, errCollationCharset, errInvalidCharacter, errInvalidJSON,
-		errInvalidJSONParameter, errInvalidJSONCharset, errJSONTooDeep, errGeometry, errNoGeometry, errDifferentSRIDs, errWrongSRID,
+		errInvalidJSONParameter, errInvalidJSONCharset, errJSONTooDeep, errGeometry, errNoGeometry, errDifferentSRIDs, errWrongSRID, errNoSRS,
 		errLongitude, errLatitude, errOutOfRange, errIllegalValue, errWrongValueForType, errWrongValue, errMomentOverflow,
 		errCastOverflow, errCastTruncated, errCastIllegal, errNoConversion, errNoConversionOfValue:
 		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or cannot be compared with it"

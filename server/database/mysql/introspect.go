@@ -45,9 +45,11 @@ type introspection struct {
 	tables  map[tableName]*database.Table
 	// numbers are columns that are in a foreign key or counted up: they are numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
+	// notes tell what the server has no tables for.
+	notes []string
 }
 
-// introspect reads the tables of the schemas that the settings name, and the audit table where it lies elsewhere.
+// introspect reads the tables of the schemas that the settings name, and the audit table if it lies elsewhere.
 func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *introspection, error) {
 	s := &database.Schema{Engine: "MySQL", Database: c.database, HasSchemas: true, SearchPath: d.settings.Schemas}
 	if c.mariaDB {
@@ -62,7 +64,9 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		i.schemas = append(slices.Clone(i.schemas), audit.Schema)
 	}
 	for _, read := range []func(context.Context) error{
-		optional(i.readOtherSchemas), i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, optional(i.readChecks), i.readDeletable,
+		i.optional(i.readOtherSchemas, "it does not tell of foreign keys in other schemas: deletions do not follow them"),
+		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys,
+		i.optional(i.readChecks, "it does not tell of CHECK constraints: schemas and descriptions are without them"), i.readDeletable,
 	} {
 		if err := read(ctx); err != nil {
 			return nil, nil, err
@@ -74,16 +78,30 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	}
 	i.tellBooleans()
 	i.sortTables(s)
+	s.Notes = append(d.notes(), i.notes...)
 	return s, i, nil
 }
 
-// optional is a step of the introspection that a server may have no tables for, and that can be done without.
-func optional(read func(context.Context) error) func(context.Context) error {
+// notes tell which settings the server lacks.
+func (d *db) notes() []string {
+	var notes []string
+	d.lacking.Range(func(name, _ any) bool {
+		notes = append(notes, "it has no setting "+name.(string))
+		return true
+	})
+	slices.Sort(notes)
+	return notes
+}
+
+// optional is a step of the introspection that a server may have no tables for. It can be done without; the note says so.
+func (i *introspection) optional(read func(context.Context) error, note string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := read(ctx); !isLacking(err) {
-			return err
+		err := read(ctx)
+		if isLacking(err) {
+			i.notes = append(i.notes, note)
+			return nil
 		}
-		return nil
+		return err
 	}
 }
 
@@ -195,7 +213,7 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		// Beside "VIRTUAL GENERATED" there is MySQL's "DEFAULT_GENERATED", which tells of a default.
 		c.Generated = strings.Contains(extra, " GENERATED")
 		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
-		// MariaDB writes an expression, and NULL where a column has no other default; MySQL a value or an expression.
+		// MariaDB writes an expression, and NULL if a column has no other default; MySQL a value or an expression.
 		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
 			isExpression := i.conn.mariaDB || strings.Contains(extra, "DEFAULT_GENERATED")
 			c.HasDefault, c.Default, c.DefaultValue = true, v[2], defaultValue(c, v[2], isExpression)

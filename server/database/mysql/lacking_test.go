@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,10 +48,14 @@ func TestServerThatLacksSettings(t *testing.T) {
 	if err != nil || zone != "+00:00" || wait != "5" {
 		t.Errorf("the session has the zone %s and waits %s s: %v", zone, wait, err)
 	}
-	step := optional(func(ctx context.Context) error {
+	i := &introspection{}
+	step := i.optional(func(ctx context.Context) error {
 		return c.texts(ctx, "SELECT a FROM information_schema.no_such_table", nil, func([]string) {})
-	})
-	if err := step(t.Context()); err != nil {
-		t.Error(err)
+	}, "it has no such table")
+	if err := step(t.Context()); err != nil || !slices.Equal(i.notes, []string{"it has no such table"}) {
+		t.Error(err, i.notes)
+	}
+	if notes := d.notes(); !slices.Equal(notes, []string{"it has no setting " + lacks}) {
+		t.Error(notes)
 	}
 }

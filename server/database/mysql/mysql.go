@@ -22,7 +22,7 @@ import (
 
 // The times that bound a call beside the statement timeout.
 const (
-	// guardTime is how much longer than its timeout a statement may take before it is killed from here: it matters where
+	// guardTime is how much longer than its timeout a statement may take before it is killed from here: it matters if
 	// the server does not bound it itself, as MySQL does for reads only.
 	guardTime = 250 * time.Millisecond
 	// killTime is how long the server has to stop a statement; then the connection is cut.
@@ -91,7 +91,7 @@ func (d *db) Ping(ctx context.Context) error {
 	return d.read(ctx, func(c *conn) error { return d.exec(ctx, c, "DO 0") })
 }
 
-// read calls do with a connection, and once more with another where the first turns out to have been dead.
+// read calls do with a connection, and once more with another if the first turns out to have been dead.
 func (d *db) read(ctx context.Context, do func(*conn) error) error {
 	for again := false; ; again = true {
 		c, err := d.acquire(ctx)

@@ -95,6 +95,7 @@ const (
 	errJSONTooDeep            = 3157 // MySQL
 	errSecureTransport        = 3159 // MySQL
 	errKilledMySQL            = 3169
+	errNoSRS                  = 3548 // MySQL
 	errLongitude              = 3616 // MySQL
 	errLatitude               = 3617 // MySQL
 	errWrongSRID              = 3643 // MySQL

@@ -23,7 +23,7 @@ func privileges(list string) (all database.Privileges) {
 	return all
 }
 
-// readDeletable finds the tables whose rows the user may delete. A grant to the user itself tells; where there is none, a
+// readDeletable finds the tables whose rows the user may delete. A grant to the user itself tells; if there is none, a
 // role may have one, or a pattern fit, and the server is asked to prepare a deletion.
 func (i *introspection) readDeletable(ctx context.Context) error {
 	granted := map[tableName]bool{}

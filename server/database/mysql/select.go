@@ -35,7 +35,7 @@ func (c *call) release() {
 // nothing is the page of a Select that failed.
 var nothing = database.Page{Total: -1}
 
-// Select implements database.DB. The rows are only counted where the page itself does not tell how many match; the count
+// Select implements database.DB. The rows are only counted if the page itself does not tell how many match; the count
 // is a statement of its own, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
@@ -141,12 +141,12 @@ func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 	return fmt.Appendf(nil, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", max(budget.Milliseconds(), 1), strings.TrimPrefix(string(sql), "SELECT "))
 }
 
-// explained is how many columns an EXPLAIN has at least; where it has fewer (TiDB), it is another table.
+// explained is how many columns an EXPLAIN has at least; if it has fewer (TiDB), it is another table.
 const explained = 10
 
 // estimate asks the planner how many rows it expects of the plan's own table.
 func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
-	// MySQL's table always tells which part of the rows is expected to remain; MariaDB's where it is asked.
+	// MySQL's table always tells which part of the rows is expected to remain; MariaDB's does if it is asked.
 	explain := "EXPLAIN FORMAT = TRADITIONAL "
 	if connection.mariaDB {
 		explain = "EXPLAIN EXTENDED "

@@ -36,7 +36,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	t := &transaction{db: d, conn: c}
 	ended := false
 	defer func() {
-		// Where do panicked, the server rolls back, as it does whenever a connection ends.
+		// If do panicked, the server rolls back, as it does whenever a connection ends.
 		c.lost = c.lost || !ended
 		d.pool.Release(c)
 	}()
@@ -48,7 +48,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 		err = dial.Cancelled(ctx.Err())
 	}
 	if err != nil {
-		// The rollback is made whether or not the caller still waits; where it fails, the connection's end is one.
+		// The rollback is made whether or not the caller still waits; if it fails, the connection's end is one.
 		ended = !c.lost && d.exec(context.WithoutCancel(ctx), c, "ROLLBACK") == nil
 		return err
 	}
@@ -80,8 +80,8 @@ func (d *db) exec(ctx context.Context, c *conn, sql string) error {
 type transaction struct {
 	db   *db
 	conn *conn
-	// failed is the error after which nothing is done any more; Savepoint takes it back where what failed was undone.
-	// ended is whether the server itself has ended the transaction: there is nothing left to go back to, and what would
+	// failed is the error after which nothing is done any more; Savepoint takes it back if what failed was undone.
+	// ended reports whether the server itself has ended the transaction: there is nothing left to go back to, and what would
 	// follow would be committed at once, statement by statement.
 	failed error
 	ended  bool

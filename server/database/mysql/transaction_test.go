@@ -341,7 +341,7 @@ func TestRefused(t *testing.T) {
 	f := open(t, items, nil)
 	reader := f.connection
 	reader.User, reader.Password = f.connection.Database+"_r", "hunter2"
-	// A server that knows names takes us for one from localhost, where it may have users without a name.
+	// A server that knows names takes us for one from localhost, if it may have users without a name.
 	for _, from := range []string{"'%'", "'localhost'"} {
 		user := reader.User + "@" + from
 		databasetest.ExecuteMySQL(t, f.connection, "CREATE USER "+user+" IDENTIFIED BY 'hunter2'; GRANT SELECT ON "+reader.Database+".* TO "+user)

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// columnType is a column's type as information_schema.COLUMNS has it; "" where a part does not apply.
+// columnType is a column's type as information_schema.COLUMNS has it; "" if a part does not apply.
 type columnType struct {
 	name, whole, length, precision, scale, fraction, collation string
 }
@@ -60,7 +60,7 @@ func (t columnType) describe(c *database.Column) {
 	}
 }
 
-// isLoose is whether a collation takes texts as equal that differ: all do but those that compare the bytes, blanks at the
+// isLoose reports whether a collation takes texts as equal that differ: all do but those that compare the bytes, blanks at the
 // end included.
 func isLoose(collation string) bool {
 	return collation != "" && !strings.HasSuffix(collation, "_nopad_bin") && !strings.HasSuffix(collation, "_0900_bin")

@@ -159,12 +159,12 @@ func withoutZeros(v []byte) []byte {
 	return v[:end]
 }
 
-// isTruth is whether a number in a tinyint(1) is one of the two that it is for; any other stands as it is.
+// isTruth reports whether a number in a tinyint(1) is one of the two that it is for; any other stands as it is.
 func isTruth(c *database.Column, n int64) bool {
 	return c.Kind == database.Boolean && (n == 0 || n == 1)
 }
 
-// isBits is whether a column is a bit or several.
+// isBits reports whether a column is a bit or several.
 func isBits(c *database.Column) bool { return len(c.NativeType) > 3 && c.NativeType[:4] == "bit(" }
 
 func bits(v []byte) (n uint64) {

@@ -18,7 +18,7 @@ var (
 	keyOfRow        = regexp.MustCompile("\\(`([^`]*)`\\.`([^`]*)`, CONSTRAINT `([^`]*)` FOREIGN KEY")
 )
 
-// violation is what a server's error about a written row means; nil where it is about none. table is the one that was
+// violation is what a server's error about a written row means; nil if it is about none. table is the one that was
 // written to. What the server itself says is left out: it quotes values.
 func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *database.Error {
 	violated := func(kind database.ViolationKind, table *database.Table, name string, columns []*database.Column) *database.Error {
@@ -70,7 +70,7 @@ func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *databas
 // signalState is the SQLSTATE of an error that a trigger or procedure makes.
 const signalState = "45000"
 
-// signalMessage is what a trigger or procedure said; "" where it gave no words of its own.
+// signalMessage is what a trigger or procedure said; "" if it gave no words of its own.
 func signalMessage(answer *mysql.MySQLError) string {
 	if strings.HasPrefix(answer.Message, "Unhandled user-defined ") {
 		return ""
@@ -97,7 +97,7 @@ func invalid(answer *mysql.MySQLError, table *database.Table) *database.Error {
 	return e
 }
 
-// firstMatch returns the first group of a pattern that matched; "" where none did.
+// firstMatch returns the first group of a pattern that matched; "" if none did.
 func firstMatch(pattern *regexp.Regexp, message string) string {
 	for i, group := range pattern.FindStringSubmatch(message) {
 		if i > 0 && group != "" {
@@ -107,7 +107,7 @@ func firstMatch(pattern *regexp.Regexp, message string) string {
 	return ""
 }
 
-// namedColumn returns the column of a table that a message names; nil where it names none.
+// namedColumn returns the column of a table that a message names; nil if it names none.
 func namedColumn(table *database.Table, message string) []*database.Column {
 	if table == nil {
 		return nil
@@ -130,7 +130,7 @@ func constraintColumns(table *database.Table, name string) []*database.Column {
 	return nil
 }
 
-// foreignKey returns the key that a message names, and its table: the one that was written to, where the message has no
+// foreignKey returns the key that a message names, and its table: the one that was written to, if the message has no
 // names, as it does not for a user who may not see the other table.
 func (d *db) foreignKey(table *database.Table, message string) (*database.Table, *database.ForeignKey) {
 	names := keyOfRow.FindStringSubmatch(message)

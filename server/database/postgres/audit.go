@@ -24,7 +24,7 @@ JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
 LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = $2
 ORDER BY c.oid IS NULL, s.place LIMIT 1`
 
-// auditPlace returns the schema in which the audit table lies or is to lie, "" where there is none, and whether it is
+// auditPlace returns the schema in which the audit table lies or is to lie, "" if there is none, and whether it is
 // there.
 func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bool, err error) {
 	schemas := d.settings.Schemas
@@ -38,7 +38,7 @@ func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bo
 	return schema, there, err
 }
 
-// makeAudit makes the audit table where it is missing, and says what the server had against it. Servers that do so side
+// makeAudit makes the audit table if it is missing, and says what the server had against it. Servers that do so side
 // by side wait for each other.
 func (d *db) makeAudit(ctx context.Context, conn *pgxpool.Conn) (problem string, err error) {
 	var schema string

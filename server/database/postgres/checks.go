@@ -61,7 +61,7 @@ func boundByEither(check *database.Check, alternatives []*expression) bool {
 	return choose(check, choices)
 }
 
-// boundByAny knows column = ANY (ARRAY[…]), also where the array is cast to another kind of text.
+// boundByAny knows column = ANY (ARRAY[…]), also if the array is cast to another kind of text.
 func boundByAny(check *database.Check, e *expression) bool {
 	array := e.parts[1]
 	for array.kind == exprCast && isTextType(strings.TrimSuffix(array.text, "[]")) && strings.HasSuffix(array.text, "[]") {

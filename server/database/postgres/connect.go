@@ -90,7 +90,7 @@ const sessionSettings = `set_config('client_encoding', CASE current_setting('ser
 	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
 	`set_config('extra_float_digits', '3', $1), set_config('statement_timeout', $2, $1)`
 
-// afterConnect makes the connection's session. Where the process that answers is not the one that greeted us, a pooler
+// afterConnect makes the connection's session. If the process that answers is not the one that greeted us, a pooler
 // is in between, and its server connections are not ours to set.
 func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
 	d.gate.Succeeded()

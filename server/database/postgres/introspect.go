@@ -50,7 +50,20 @@ func (d *db) introspect(ctx context.Context, conn *pgxpool.Conn) (*database.Sche
 		return nil, err
 	}
 	d.known.Store(i.known())
+	s.Notes = d.notes()
 	return s, nil
+}
+
+// notes tell what the database turned out not to know.
+func (d *db) notes() []string {
+	var notes []string
+	if d.unexplained.Load() {
+		notes = append(notes, "it has no EXPLAIN (FORMAT JSON): totals are not estimated")
+	}
+	if d.undeferred.Load() {
+		notes = append(notes, "it has no SET CONSTRAINTS: a dry run does not check deferred constraints")
+	}
+	return notes
 }
 
 // introspection gathers what the queries find.

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// blame adds to an error about a statement's values which column's value is at fault, where the server tells, and what
+// blame adds to an error about a statement's values which column's value is at fault, if the server tells, and what
 // such a value must be.
 func (c *call) blame(e *database.Error, answer *pgconn.PgError) {
 	arg, text := c.atFault(answer)
@@ -62,7 +62,7 @@ func misfit(arg *sqltext.Arg, text []byte, code string) string {
 // maxExcerpt is the most bytes of a value that a message repeats.
 const maxExcerpt = 60
 
-// valueForms say how values of a type are written, where that is not plain to see.
+// valueForms say how values of a type are written, if that is not plain to see.
 var valueForms = map[string]string{
 	"inet":     "an IP address, with or without the length of its network: 192.0.2.1 or 192.0.2.0/24",
 	"cidr":     "a network without bits of a host: 192.0.2.0/24",

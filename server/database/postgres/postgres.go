@@ -26,7 +26,7 @@ import (
 
 // The times that bound a call beside the statement timeout.
 const (
-	// guardTime is how much longer than its statements a call may take before it is given up: it matters only where
+	// guardTime is how much longer than its statements a call may take before it is given up: it matters only if
 	// the server does not even say that a statement took too long.
 	guardTime = 2 * time.Second
 	// cancelTime is how long the server has to stop a statement whose caller went away; then the connection is closed.
@@ -144,7 +144,7 @@ func (d *db) Close() {
 	}
 	// A deadline in the past ends a call that is under way; the pool then waits for nothing but its clean-up.
 	d.sessions.Range(func(c, _ any) bool {
-		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // fails only where the connection is closed already
+		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // fails only if the connection is closed already
 		return true
 	})
 	d.pool.Close()

@@ -49,7 +49,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 		if err == nil {
 			return extended, page, nil
 		}
-		// A read can be asked again where the connection was dead already, or had not what it was thought to have.
+		// A read can be asked again if the connection was dead already, or had not what it was thought to have.
 		var retry *retryable
 		if !errors.As(err, &retry) {
 			return out, database.Page{}, err
@@ -139,14 +139,14 @@ type exchange struct {
 	db      *db
 	conn    *pgconn.PgConn
 	session *session
-	// open is whether it is within a transaction that others began and end.
+	// open reports whether it is within a transaction that others began and end.
 	open bool
 }
 
 // unnamed reports whether statements must not be prepared.
 func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
 
-// read sends everything at once and reads the answers. Where it returns whole, the page is there, and an error is about
+// read sends everything at once and reads the answers. If it returns whole, the page is there, and an error is about
 // the count alone.
 func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out []byte) (_ []byte, page database.Page, whole bool, err error) {
 	page.Total = -1

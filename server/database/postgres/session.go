@@ -18,7 +18,7 @@ const maxKept = 8 << 10
 
 // session is what we know of one connection.
 type session struct {
-	// pooled is whether a pooler is in between, so that nothing holds longer than a transaction.
+	// pooled reports whether a pooler is in between, so that nothing holds longer than a transaction.
 	pooled bool
 	// statements are the texts that came by; nil until one comes again and is prepared.
 	statements map[string]*pgconn.StatementDescription
@@ -27,7 +27,7 @@ type session struct {
 
 func sessionOf(c *pgconn.PgConn) *session { return c.CustomData()[sessionKey].(*session) }
 
-// makeRoom forgets all statements where a call's three more would be too many. It must not be left to prepare: what the
+// makeRoom forgets all statements if a call's three more would be too many. It must not be left to prepare: what the
 // first statement of a call is prepared as has to last until the call is sent.
 func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 	if len(s.statements)+3 <= maxStatements {
@@ -40,7 +40,7 @@ func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 	return nil
 }
 
-// prepare returns a statement that is prepared, or nil where it is to be sent unnamed: what an agent asks once is not
+// prepare returns a statement that is prepared, or nil if it is to be sent unnamed: what an agent asks once is not
 // worth a round trip, so a statement is prepared when it comes for the second time.
 func (s *session) prepare(ctx context.Context, c *pgconn.PgConn, sql []byte) (*pgconn.StatementDescription, error) {
 	if len(sql) > maxKept {

@@ -98,7 +98,7 @@ func TestTLSModes(t *testing.T) {
 		name, mode string
 		server     *tls.Certificate
 		ca         []byte
-		// want is over what the server was reached; "" where TLS failed, as says tells.
+		// want is over what the server was reached; "" if TLS failed, as says tells.
 		want, says string
 	}{
 		{"disable", "disable", &ours, nil, plain, ""},

@@ -16,7 +16,7 @@ import (
 var budget = []byte("SELECT set_config('statement_timeout', $1, true)")
 
 // budgetSetting is how long a count may take, as the server takes it: database.TotalBudget, or the statement timeout
-// where that is shorter.
+// if that is shorter.
 func (d *db) budgetSetting() []byte {
 	limit := database.TotalBudget
 	if timeout := d.statementTimeout(); timeout > 0 {
@@ -25,7 +25,7 @@ func (d *db) budgetSetting() []byte {
 	return strconv.AppendInt(nil, max(limit.Milliseconds(), 1), 10)
 }
 
-// settleTotal takes the total from the page where that tells it, and says how a counted one is to be taken.
+// settleTotal takes the total from the page if the page tells it, and says how a counted one is to be taken.
 func settleTotal(plan *database.Select, page *database.Page) {
 	if plan.Total == database.TotalNone {
 		return

@@ -43,7 +43,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err == nil {
 		return t.commit(ctx)
 	}
-	_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed, which undoes as much
+	_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed, which undoes as much
 	return err
 }
 
@@ -88,7 +88,7 @@ func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
 // commit ends the transaction. It is not cut short by a caller who goes away meanwhile: nobody would know how it ended.
 func (t *transaction) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed
+		_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed
 		return dial.Cancelled(err)
 	}
 	if t.conn.IsClosed() {
@@ -97,7 +97,7 @@ func (t *transaction) commit(ctx context.Context) error {
 		}
 	}
 	if t.conn.TxStatus() == 'E' {
-		_ = t.cleanUp(ctx, "ROLLBACK") // where it fails, the connection is closed
+		_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed
 		return &database.Error{Code: database.Failed, Reason: reasonError, Message: "a statement of the transaction had failed; nothing was changed"}
 	}
 	guarded, cancel := t.db.guard(context.WithoutCancel(ctx), 1)

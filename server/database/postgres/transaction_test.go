@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// within runs do in a transaction and returns the *database.Error that it ended with, nil where it was committed.
+// within runs do in a transaction and returns the *database.Error that it ended with, nil if it was committed.
 func within(t testing.TB, db database.DB, do func(database.Tx) error) *database.Error {
 	t.Helper()
 	err := db.Transact(t.Context(), do)

@@ -12,7 +12,7 @@ type columnType struct {
 // modifierHeader is what PostgreSQL adds to a length or a precision in a type's modifier.
 const modifierHeader = 4
 
-// mostFractionDigits are those that times have where their type does not say.
+// mostFractionDigits are those that times have if their type does not say.
 const mostFractionDigits = 6
 
 // describe fills in what the type says of the column.

@@ -18,7 +18,7 @@ func answered(err error) bool {
 	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC" && answer.Code != "40003"
 }
 
-// writeError says why a statement of a transaction failed. c is the statement and table what it writes to, where they
+// writeError says why a statement of a transaction failed. c is the statement and table what it writes to, if they
 // are known.
 func (d *db) writeError(ctx context.Context, err error, c *call, table *database.Table) *database.Error {
 	var known *database.Error
@@ -59,7 +59,7 @@ var violated = map[database.ViolationKind]string{
 }
 
 // violation returns what constraint an answer is about; nil if it is about none. c is the statement and written what it
-// writes to, where they are known.
+// writes to, if they are known.
 func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table) *database.Violation {
 	v := &database.Violation{Constraint: answer.ConstraintName}
 	if raised(answer) {
@@ -81,7 +81,7 @@ func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table)
 	if v.Table != nil {
 		v.Columns = known.columns(v.Table, answer, v.Kind)
 	}
-	// The server tells of a foreign key's own table in both directions; its words, where they are English, and what was
+	// The server tells of a foreign key's own table in both directions; its words, if they are English, and what was
 	// written tell which it is.
 	if v.Kind == database.ForeignKeyViolation && (strings.HasPrefix(answer.Message, "update or delete on ") || written != nil && v.Table != nil && v.Table != written) {
 		v.Kind = database.ReferencedViolation
@@ -125,7 +125,7 @@ func understood(code string) bool {
 	return strings.Contains(serversClasses, " "+code[:min(2, len(code))]+" ")
 }
 
-// forTheLog is an answer without details, statements and, where they may hold a row's value, words: the log is no place
+// forTheLog is an answer without details, statements and, if they may hold a row's value, words: the log is no place
 // for any of them.
 func forTheLog(answer *pgconn.PgError) *pgconn.PgError {
 	short := &pgconn.PgError{

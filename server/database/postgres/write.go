@@ -93,7 +93,7 @@ func (t *transaction) run(ctx context.Context, c *call, table *database.Table) (
 	return tag.RowsAffected(), nil
 }
 
-// start sends the statement that c was built with, prepared where it comes again.
+// start sends the statement that c was built with, prepared if it comes again.
 func (t *transaction) start(ctx context.Context, c *call) (*pgconn.ResultReader, error) {
 	if !t.unnamed() {
 		if err := t.session.makeRoom(ctx, t.conn); err != nil {

@@ -9,14 +9,14 @@ import "github.com/mcp-admin/mcp-admin-operator/server/database"
 
 // Engine writes single values of a driver's type V. None of its methods may keep the value.
 type Engine[V any] interface {
-	// IsNull is whether the value is NULL.
+	// IsNull reports whether the value is NULL.
 	IsNull(v V) bool
 	// AppendJSON appends a value that is not NULL in its JSON form.
 	AppendJSON(dst []byte, c *database.Column, v V) []byte
 	// AppendPlain appends the text of a value that is not NULL, as it stands in a part of a composite key: that of its JSON
 	// form, without quotes and escapes.
 	AppendPlain(dst []byte, c *database.Column, v V) []byte
-	// Size is how many bytes the value has: those of its text, or, where it is bytes, their own number. It is asked of
+	// Size is how many bytes the value has: those of its text, or, if it is bytes, their own number. It is asked of
 	// every value, so it is to be cheap; for short values a guess will do.
 	Size(c *database.Column, v V) int
 	// Value returns the value in the form in which it can be bound again.

@@ -42,7 +42,7 @@ func (w *Writer[V]) Reset() {
 	clear(w.scratch[:cap(w.scratch)])
 }
 
-// Shortened is whether a value was cut since Prepare.
+// Shortened reports whether a value was cut since Prepare.
 func (w *Writer[V]) Shortened() bool { return w.shortened }
 
 // Append appends one row as a JSON object. The values are those of the outputs' columns, one after the other; there may
@@ -86,7 +86,7 @@ func (w *Writer[V]) Values(columns []*database.Column, values []V) []database.Va
 	return bound
 }
 
-// anyNull is whether the output is null: a key is where any part of it is.
+// anyNull reports whether the output is null: a key is where any part of it is.
 func (w *Writer[V]) anyNull(values []V) bool {
 	for _, value := range values {
 		if w.engine.IsNull(value) {

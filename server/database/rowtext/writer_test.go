@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-// engine is one whose driver hands out texts, nil where they are NULL.
+// engine is one whose driver hands out texts, nil if they are NULL.
 type engine struct{}
 
 func (engine) IsNull(v *string) bool { return v == nil }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// makeAudit makes the audit table that the settings name, where it is missing and the database may be written to. It
+// makeAudit makes the audit table that the settings name, if it is missing and the database may be written to. It
 // reports whether it did; why it could not stands in the schema, and an error is that the call was cancelled.
 func (d *db) makeAudit(ctx context.Context, schema *database.Schema) (made bool, err error) {
 	if d.settings.ReadOnly || d.auditIn(schema) != nil {

@@ -19,7 +19,7 @@ type conn struct {
 	raw        driver.Conn
 	statements map[string]driver.StmtQueryContext
 	values     []driver.Value
-	// spoilt is whether the connection cannot be used again.
+	// spoilt reports whether the connection cannot be used again.
 	spoilt bool
 }
 

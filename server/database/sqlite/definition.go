@@ -29,15 +29,15 @@ const (
 	sign
 )
 
-// is whether the token is a word of SQL's.
+// is reports whether the token is a word of SQL's.
 func (t token) is(keyword string) bool { return t.class == word && sameName(t.text, keyword) }
 
-// names is whether the token may stand for a column.
+// names reports whether the token may stand for a column.
 func (t token) names(c *database.Column) bool {
 	return (t.class == word || t.class == quotedName) && sameName(t.text, c.Name)
 }
 
-// isSign is whether the token is that character.
+// isSign reports whether the token is that character.
 func (t token) isSign(s string) bool { return t.class == sign && t.text == s }
 
 // tokens splits a definition that SQLite has accepted, and leaves out comments.

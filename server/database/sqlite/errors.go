@@ -16,7 +16,7 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// resultCode returns SQLite's primary result code, or 0 where the error is none of SQLite's.
+// resultCode returns SQLite's primary result code, or 0 if the error is none of SQLite's.
 func resultCode(err error) int { return extendedCode(err) & 0xff }
 
 // extendedCode returns SQLite's extended result code, or 0 if the error is not SQLite's.

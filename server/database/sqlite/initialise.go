@@ -21,7 +21,7 @@ type filling struct {
 	err  error
 }
 
-// ensureFile makes the file where there is none, once for all callers.
+// ensureFile makes the file if there is none, once for all callers.
 func (d *db) ensureFile(ctx context.Context) error {
 	d.mu.Lock()
 	if d.filled {
@@ -155,7 +155,7 @@ func readScripts(folder string) ([]script, *database.Error) {
 
 // runScripts fills an empty file, and closes it so that all of it lies in that one file.
 func (d *db) runScripts(path string, scripts []script, transaction bool) *database.Error {
-	// The file is thrown away where anything goes wrong, so it needs neither a journal nor to wait for the disk.
+	// The file is thrown away if anything goes wrong, so it needs neither a journal nor to wait for the disk.
 	c, err := openConn(fileURI(path, url.Values{"mode": {"rw"}, "_journal_mode": {"OFF"}, "_synchronous": {"OFF"}}))
 	if err != nil {
 		return d.unreachable("no new file can be made there", err)

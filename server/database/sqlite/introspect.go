@@ -82,7 +82,7 @@ func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
 	return s, nil
 }
 
-// readTables lists the tables. A view can be written where it has triggers, which are always INSTEAD OF; a virtual table
+// readTables lists the tables. A view can be written if it has triggers, which are always INSTEAD OF; a virtual table
 // is only read, since what a write would do to it is its module's to say.
 func readTables(ctx context.Context, c *conn) ([]found, error) {
 	const list = `SELECT l.name, l.type, l.wr, l.strict, s.sql, EXISTS (SELECT 1 FROM sqlite_schema AS t WHERE t.type = 'trigger' AND t.tbl_name = l.name COLLATE NOCASE)
@@ -139,7 +139,7 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 		}
 		column := &database.Column{
 			Name: text(v[0]), NativeType: text(v[1]), Default: text(v[3]),
-			// SQLite lets keys be NULL where nothing forbids it, but for a flaw that it keeps for old files' sake.
+			// SQLite lets keys be NULL if nothing forbids it, but for a flaw that it keeps for old files' sake.
 			Nullable:   v[2] == int64(0) && place == 0,
 			HasDefault: v[3] != nil,
 			Generated:  hidden == virtualGenerated || hidden == storedGenerated,
@@ -170,7 +170,7 @@ func findColumn(table *database.Table, name string) *database.Column {
 	return nil
 }
 
-// sameName is whether two names are one to SQLite, which folds the letters of ASCII.
+// sameName reports whether two names are one to SQLite, which folds the letters of ASCII.
 func sameName(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -44,7 +44,7 @@ func (c *call) build(plan *database.Select) error {
 // nothing is the page of a Select that failed.
 var nothing = database.Page{Total: -1}
 
-// Select implements database.DB. The rows are only counted where the page itself does not tell how many match; the count
+// Select implements database.DB. The rows are only counted if the page itself does not tell how many match; the count
 // is a statement of its own, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
@@ -100,7 +100,7 @@ func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Sele
 	return out, page, err
 }
 
-// count counts the matching rows in the plan's way. SQLite has no estimate: where an exact count takes too long, it is a
+// count counts the matching rows in the plan's way. SQLite has no estimate: if an exact count takes too long, it is a
 // capped one; and where that takes too long as well, what the page itself shows.
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page database.Page) (int64, database.Precision, error) {
 	if plan.Total != database.TotalAuto {

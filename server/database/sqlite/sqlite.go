@@ -59,7 +59,7 @@ type db struct {
 	closeOnce sync.Once
 
 	mu sync.Mutex
-	// filling is the making of a new file that is under way; filled is whether there is a file.
+	// filling is the making of a new file that is under way; filled reports whether there is a file.
 	filling *filling
 	filled  bool
 }
@@ -121,7 +121,7 @@ func (d *db) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// acquire takes a connection that reads, making the file first where there is none.
+// acquire takes a connection that reads, making the file first if there is none.
 func (d *db) acquire(ctx context.Context) (*conn, error) {
 	if err := d.ensureFile(ctx); err != nil {
 		return nil, err

@@ -166,7 +166,7 @@ func (t *tx) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
 	return n, t.fail(err)
 }
 
-// write runs an UPDATE or DELETE. SQLite counts no rows where a view's triggers do the work: those that match are counted
+// write runs an UPDATE or DELETE. SQLite counts no rows if a view's triggers do the work: those that match are counted
 // before, and nobody can change them between.
 func (t *tx) write(ctx context.Context, doing intent, source database.Source, where database.Condition, build func(*call) error) (int64, error) {
 	if t.failure != nil {

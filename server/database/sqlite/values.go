@@ -134,7 +134,7 @@ func isMoment(c *database.Column, text string) bool {
 	return (c.Kind == database.Timestamp || c.Kind == database.TimestampTZ) && sqltext.SQLiteMoment(text)
 }
 
-// isTruth is whether a number is one of the two that a column of truths holds.
+// isTruth reports whether a number is one of the two that a column of truths holds.
 func isTruth(c *database.Column, n int64) bool {
 	return c.Kind == database.Boolean && (n == 0 || n == 1)
 }

@@ -14,9 +14,9 @@ import (
 
 // intent is what a statement that writes is about.
 type intent struct {
-	// table is nil where nobody knows: a declared statement, or the end of a transaction.
+	// table is nil if nobody knows: a declared statement, or the end of a transaction.
 	table *database.Table
-	// deletes is whether it removes rows.
+	// deletes reports whether it removes rows.
 	deletes bool
 }
 
@@ -141,7 +141,7 @@ func splitFault(message string) (what, words string) {
 	return what, words
 }
 
-// namedColumns returns the columns of "table.a, table.b", or nil where they are not the table's.
+// namedColumns returns the columns of "table.a, table.b", or nil if they are not the table's.
 func namedColumns(table *database.Table, words string) []*database.Column {
 	if table == nil {
 		return nil

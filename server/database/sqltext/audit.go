@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// AuditTable returns the statements that make the audit table where it is missing; schema is "" on an engine that has
+// AuditTable returns the statements that make the audit table if it is missing; schema is "" on an engine that has
 // none.
 func AuditTable(d Dialect, schema, name string) []string {
 	w := writer{dialect: d}

@@ -9,7 +9,7 @@ import (
 
 // Dialect is an engine's way of writing SQL. A new engine is one file beside these that implements it.
 //
-// Statements about a table call it t0, but for an INSERT, where it has no other name than its own: column writes either.
+// Statements about a table call it t0, but for an INSERT, if it has no other name than its own: column writes either.
 type Dialect interface {
 	// quote appends a quoted identifier.
 	quote(dst []byte, name string) []byte
@@ -23,7 +23,7 @@ type Dialect interface {
 	output(w *writer, c *database.Column)
 	// slice writes a piece of a column's value that is read; first counts from 1.
 	slice(w *writer, c *database.Column, first, length int)
-	// lock is the clause that locks the rows which are read; "" where the engine has no such locks.
+	// lock is the clause that locks the rows which are read; "" if the engine has no such locks.
 	lock() string
 
 	// compare is called with a value that is not nil, in with at least one, match with a text that is not empty but
@@ -32,26 +32,26 @@ type Dialect interface {
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
-	// nullsFirst is whether NULLs come first in an ascending order.
+	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool
-	// rowComparison is whether (a, b) > (x, y) is searched for in an index.
+	// rowComparison reports whether (a, b) > (x, y) is searched for in an index.
 	rowComparison() bool
 
 	// value writes a value that a column is given, or that the column, just as it stands and is sorted, is compared with.
 	value(w *writer, c *database.Column, value database.Value)
 	// now writes the clock's time in the type of a column.
 	now(w *writer, c *database.Column)
-	// next writes what moves a timestamp: the clock's time, or the column's present value and its smallest step where the
-	// clock is not beyond that; the clock's where there is none.
+	// next writes what moves a timestamp: the clock's time, or the column's present value and its smallest step if the
+	// clock is not beyond that; the clock's if there is none.
 	next(w *writer, c *database.Column)
-	// noValues is what an INSERT has instead of columns and values where all are defaults.
+	// noValues is what an INSERT has instead of columns and values if all are defaults.
 	noValues() string
-	// returning is whether an INSERT can return columns of its row.
+	// returning reports whether an INSERT can return columns of its row.
 	returning() bool
 	// deleteFrom is what a DELETE begins with, up to the table and its alias.
 	deleteFrom() string
 
-	// readsWritten is whether a statement may read the table that it writes to, by its own name.
+	// readsWritten reports whether a statement may read the table that it writes to, by its own name.
 	readsWritten() bool
 
 	// auditTable returns the statements that make the audit table, given its name, and that of an index, in quotes.

@@ -9,7 +9,7 @@ import (
 )
 
 // geometryExamples are the types whose values are bytes to MySQL and MariaDB, and read and written as well-known text
-// here, each with an example.
+// here, each with an example. The spatial reference system stands before the text unless it is 0.
 var geometryExamples = map[string]string{
 	"geometry":           "POINT(1 2)",
 	"point":              "POINT(1 2)",
@@ -34,6 +34,18 @@ func geometryName(c *database.Column) string {
 	}
 	return "a " + c.NativeType
 }
+
+// cutSRID takes the spatial reference system off a geometry's text ("SRID=4326;POINT(1 2)"); it is 0 if the text names none.
+func cutSRID(v string) (srid uint64, text string, ok bool) {
+	found := sridForm.FindStringSubmatch(v)
+	if found == nil {
+		return 0, v, true
+	}
+	srid, err := strconv.ParseUint(found[1], 10, 32)
+	return srid, v[len(found[0]):], err == nil
+}
+
+var sridForm = regexp.MustCompile(`^(?i:\s*SRID=([0-9]+);)`)
 
 // isWellKnownText reports whether a text is one geometry that a column of the type holds. MariaDB stores NULL for a text
 // that is none, and reads no further than the geometry's end.

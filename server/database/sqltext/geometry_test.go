@@ -47,3 +47,24 @@ func TestWellKnownText(t *testing.T) {
 		}
 	}
 }
+
+func TestCutSRID(t *testing.T) {
+	for _, tc := range []struct {
+		value string
+		srid  uint64
+		text  string
+		ok    bool
+	}{
+		{"POINT(1 2)", 0, "POINT(1 2)", true},
+		{"SRID=4326;POINT(1 2)", 4326, "POINT(1 2)", true},
+		{" srid=0; POINT(1 2)", 0, " POINT(1 2)", true},
+		{"SRID=4294967295;POINT(1 2)", 4294967295, "POINT(1 2)", true},
+		{"SRID=4294967296;POINT(1 2)", 0, "", false},
+		{"SRID=-1;POINT(1 2)", 0, "SRID=-1;POINT(1 2)", true}, // which is no well-known text
+	} {
+		srid, text, ok := cutSRID(tc.value)
+		if ok != tc.ok || ok && (srid != tc.srid || text != tc.text) {
+			t.Errorf("%s: %d, %q, %t", tc.value, srid, text, ok)
+		}
+	}
+}

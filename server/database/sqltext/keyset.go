@@ -41,7 +41,7 @@ func (w *writer) nullsBehind(step database.Order) bool {
 	return (step.Column.Nullable || step.Column.HoldsNull) && w.dialect.nullsFirst() == step.Descending
 }
 
-// behind writes the condition column by column: a row is behind where its first column is, or equals the value and the
+// behind writes the condition column by column: a row is behind if its first column is, or equals the value and the
 // other columns are behind. Which of a value and NULL comes first, the engine and the direction say.
 func (w *writer) behind(order []database.Order, values []database.Value, around precedence) {
 	step, value, last := order[0], values[0], len(order) == 1
@@ -95,7 +95,7 @@ func (w *writer) behind(order []database.Order, values []database.Value, around 
 	}
 }
 
-// either writes a condition, in parentheses where it needs them there.
+// either writes a condition, in parentheses if it needs them there.
 func (w *writer) either(around precedence, parentheses bool, write func()) {
 	parentheses = parentheses && around != precedenceTop
 	if parentheses {

@@ -9,7 +9,7 @@ import (
 
 // MySQL and MariaDB are the dialects of the two. Their sessions are in UTC, and speak utf8mb4.
 //
-// A value is cast where the server would compare it as a float otherwise (decimals), or as a text (dates).
+// A value is cast if the server would compare it as a float otherwise (decimals), or as a text (dates).
 var (
 	MySQL   Dialect = mysql{}
 	MariaDB Dialect = mysql{mariaDB: true}
@@ -44,9 +44,13 @@ func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
 
 func (mysql) output(w *writer, c *database.Column) {
 	if isGeometry(c) {
-		w.text("ST_AsText(")
+		w.text("CONCAT(CASE ST_SRID(")
 		w.column(c)
-		w.text(")")
+		w.text(") WHEN 0 THEN '' ELSE CONCAT('SRID=', ST_SRID(")
+		w.column(c)
+		w.text("), ';') END, ST_AsText(")
+		w.column(c)
+		w.text("))")
 		return
 	}
 	w.column(c)
@@ -86,7 +90,7 @@ func (mysql) now(w *writer, c *database.Column) {
 	}
 }
 
-// next takes care that greatest is NULL where any of its values is.
+// next takes care that greatest is NULL if any of its values is.
 func (d mysql) next(w *writer, c *database.Column) {
 	w.text("coalesce(greatest(")
 	d.now(w, c)
@@ -117,7 +121,7 @@ func (mysql) auditTable(table, index string) []string {
 }
 
 // BuildInserted writes the statement that reads what an Insert returns where the engine cannot: by the new row's key, as
-// far as the plan gives it or the server counted it up (0 where it did not). It reports whether the key is known.
+// far as the plan gives it or the server counted it up (0 if it did not). It reports whether the key is known.
 func (s *Statement) BuildInserted(d Dialect, plan *database.Insert, counted int64) (known bool, err error) {
 	w := s.write(d, 0)
 	w.text("SELECT ")
@@ -143,7 +147,7 @@ func (s *Statement) BuildInserted(d Dialect, plan *database.Insert, counted int6
 	return len(key) > 0, s.written(w)
 }
 
-// match compares byte by byte, whatever the column's collation, and folds letters as Unicode does. Where the text has
+// match compares byte by byte, whatever the column's collation, and folds letters as Unicode does. If the text has
 // its beginning to go by, the column's own comparison stands before it: it is true for more, and an index serves it.
 func (d mysql) match(w *writer, m database.Match) {
 	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }

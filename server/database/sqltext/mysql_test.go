@@ -32,7 +32,7 @@ func TestMySQLConditions(t *testing.T) {
 		{"a float of four bytes", equal(small, 0.1), "t0.`f` = ? | 0.10000000149011612"},
 		{"an enum's order", database.Compare{Column: mood, Op: database.Greater, Value: "sad"}, "t0.`mood` > ? | 1"},
 		{"bits", equal(flags, "0101"), "t0.`flags` = ? | 5"},
-		{"a point", equal(place, "POINT(1 2)"), "t0.`place` = ST_GeomFromText(?) | POINT(1 2)"},
+		{"a point", equal(place, "POINT(1 2)"), "t0.`place` = ST_GeomFromText(?, ?) | POINT(1 2) | 0"},
 		{"JSON", equal(doc, []byte("{}")), "t0.`doc` = CAST(? AS JSON) | {}"},
 		{"in", database.In{Column: id, Values: []database.Value{int64(1), int64(2)}}, "t0.`id` IN (?, ?) | 1 | 2"},
 		{"exactly", database.Match{Column: title, Text: "a_"},

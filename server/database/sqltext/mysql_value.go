@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// value binds a value as one of the column's type. Where the server would take a text that is none of the type for NULL,
+// value binds a value as one of the column's type. If the server would take a text that is none of the type for NULL,
 // zero or a part of it, with a warning at most, the text is checked here.
 func (d mysql) value(w *writer, c *database.Column, value database.Value) {
 	switch v := value.(type) {
@@ -57,7 +57,7 @@ func (d mysql) bytes(w *writer, c *database.Column, v []byte) {
 	w.cast(arg, "JSON")
 }
 
-// notStorable says why MySQL's binary JSON cannot hold a document; "" where it can.
+// notStorable says why MySQL's binary JSON cannot hold a document; "" if it can.
 func notStorable(document []byte) string {
 	if !json.Valid(document) {
 		return "must be JSON"
@@ -102,7 +102,7 @@ var (
 	timeForm    = regexp.MustCompile(`^-?([0-9]{2}|[0-7][0-9]{2}|8[0-2][0-9]|83[0-8]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?$`)
 )
 
-// moment casts to a type that keeps all that a moment may have; the server rounds what a column cannot hold only where it
+// moment casts to a type that keeps all that a moment may have; the server rounds what a column cannot hold only if it
 // is stored.
 func (d mysql) moment(w *writer, c *database.Column, v string) {
 	arg := Arg{Kind: c.Kind, Value: v}
@@ -155,11 +155,14 @@ func enumPlace(w *writer, c *database.Column, v string) int64 {
 func (d mysql) other(w *writer, c *database.Column, v string) {
 	switch {
 	case isGeometry(c):
-		if !isWellKnownText(v, c.NativeType) {
-			w.invalid(c, "must be %s as well-known text, such as %s", geometryName(c), geometryExample(c))
+		srid, text, ok := cutSRID(v)
+		if !ok || !isWellKnownText(text, c.NativeType) {
+			w.invalid(c, "must be %s as well-known text, such as %s, with SRID=4326; before it if it has a spatial reference system", geometryName(c), geometryExample(c))
 		}
 		w.text("ST_GeomFromText(")
-		w.bind(Arg{Kind: c.Kind, Value: v})
+		w.bind(Arg{Kind: c.Kind, Value: text})
+		w.text(", ")
+		w.bind(Arg{Kind: database.Integer, Value: srid})
 		w.text(")")
 	case strings.HasPrefix(c.NativeType, "bit("):
 		n, err := strconv.ParseUint(v, 2, 64)

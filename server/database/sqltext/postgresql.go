@@ -143,7 +143,7 @@ func (d postgresql) match(w *writer, m database.Match) {
 }
 
 // subject writes the column so that it compares byte by byte, or is folded by the database's own locale. A collation
-// is only written where the column's own would be in the way, since an index has the column's own.
+// is only written if the column's own would be in the way, since an index has the column's own.
 func (postgresql) subject(w *writer, m database.Match) {
 	w.column(m.Column)
 	switch {

@@ -17,7 +17,7 @@ import (
 var SQLite Dialect = sqlite{}
 
 // SQLiteFold is the name of the SQL function of one text that Fold must implement: SQLite's own LIKE, lower and NOCASE
-// fold no letters but ASCII's. It is only used where the text that is looked for has others.
+// fold no letters but ASCII's. It is only used if the text that is looked for has others.
 const SQLiteFold = "mcp_fold"
 
 // Fold returns a text with its letters folded, so that texts which differ in case only become equal.

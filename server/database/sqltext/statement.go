@@ -18,9 +18,9 @@ import (
 type Arg struct {
 	// Kind is that of the column which the value is compared with or given to; Element that of an array's elements.
 	Kind, Element database.Kind
-	// Column is that column; nil where there is none.
+	// Column is that column; nil if there is none.
 	Column *database.Column
-	// Value is the value; List, where it is not nil, stands for it: several values of that kind, bound as one array.
+	// Value is the value; List, if it is not nil, stands for it: several values of that kind, bound as one array.
 	Value database.Value
 	List  []database.Value
 }
@@ -36,7 +36,7 @@ type Statement struct {
 	// Select reads the rows; its columns are those of the plan's outputs, one after the other, and then its Cursor. Where
 	// the plan asks for More, it reads one row beyond the limit.
 	Select []byte
-	// Count counts all matching rows, or those up to one beyond TotalCap; it is empty where the plan does not ask for
+	// Count counts all matching rows, or those up to one beyond TotalCap; it is empty if the plan does not ask for
 	// them.
 	Count []byte
 	// Text writes, or is what an administrator declared. The columns that it returns are those of an Insert's outputs;
@@ -143,7 +143,7 @@ type writer struct {
 	alias, aliases int
 	// written is the table that an UPDATE or DELETE writes to.
 	written *database.Table
-	// own, where it is not nil, is what the first source is called by instead: its own name.
+	// own, if it is not nil, is what the first source is called by instead: its own name.
 	own *database.Table
 	err error
 }
@@ -168,7 +168,7 @@ func (w *writer) from(table *database.Table) {
 	w.aliased(table)
 }
 
-// fromOther is from for a table that is read beside the statement's own. Where that is the table which is written to, and
+// fromOther is from for a table that is read beside the statement's own. If that is the table which is written to, and
 // the engine does not have it so, a copy is read; the limit, which is none, keeps the engine from seeing through it.
 func (w *writer) fromOther(table *database.Table) {
 	if table != w.written || w.dialect.readsWritten() {

@@ -45,7 +45,7 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 	return s.written(w)
 }
 
-// BuildUpdate writes the statement that changes rows. An error is a *database.Error: also where neither the plan nor its
+// BuildUpdate writes the statement that changes rows. An error is a *database.Error: also if neither the plan nor its
 // source's policy has a condition, or nothing is to be set.
 func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	condition := and(plan.In.Policy(), plan.Where)
@@ -74,7 +74,7 @@ func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	return s.written(w)
 }
 
-// BuildDelete writes the statement that removes rows. An error is a *database.Error: also where neither the plan nor its
+// BuildDelete writes the statement that removes rows. An error is a *database.Error: also if neither the plan nor its
 // source's policy has a condition.
 func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
 	condition := and(plan.From.Policy(), plan.Where)
@@ -170,7 +170,7 @@ func smallestStep(c *database.Column, most int) string {
 	return "0." + strings.Repeat("0", digits-1) + "1"
 }
 
-// always is whether a condition holds for every row whatever is in it. It is there to refuse what must be a mistake.
+// always reports whether a condition holds for every row whatever is in it. It is there to refuse what must be a mistake.
 func always(condition database.Condition) bool {
 	switch c := condition.(type) {
 	case nil:
@@ -194,7 +194,7 @@ func always(condition database.Condition) bool {
 	return false
 }
 
-// never is whether a condition holds for no row whatever is in it.
+// never reports whether a condition holds for no row whatever is in it.
 func never(condition database.Condition) bool {
 	switch c := condition.(type) {
 	case database.And:

@@ -15,8 +15,9 @@ type ActionSpecApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// description tells agents what the action does.
 	Description *string `json:"description,omitempty"`
-	// requires are verbs, all of which a token needs on the model, unless a rule of the token names the action. Absent,
-	// an update needs "change", and sql and webhook are granted by such a rule alone. Every action needs "view" too.
+	// requires are the verbs that a token needs on the model, all of them, to run the action. A token with a rule that
+	// names the action needs none of them. Absent, an update needs "change", and sql and webhook need such a rule. Every
+	// action needs "view" too.
 	Requires []apiv1alpha1.RequiredVerb `json:"requires,omitempty"`
 	// confirm makes the action ask before it does anything; absent, it runs at the first call.
 	Confirm *ConfirmSpecApplyConfiguration `json:"confirm,omitempty"`
@@ -24,8 +25,8 @@ type ActionSpecApplyConfiguration struct {
 	Parameters []ParameterSpecApplyConfiguration `json:"parameters,omitempty"`
 	// update sets columns of the selected rows.
 	Update *UpdateActionSpecApplyConfiguration `json:"update,omitempty"`
-	// sql runs one statement on the selected rows. Not offered where the endpoint's access is ReadOnly, and only for a
-	// model whose key is one column.
+	// sql runs one statement on the selected rows. It needs a model whose key is one column, and is not offered if the
+	// endpoint's access is ReadOnly.
 	SQL *SQLActionSpecApplyConfiguration `json:"sql,omitempty"`
 	// webhook posts the ids of the selected rows to a service.
 	Webhook *WebhookActionSpecApplyConfiguration `json:"webhook,omitempty"`

@@ -7,8 +7,8 @@ package v1alpha1
 //
 // AuditSpec says where changes are recorded.
 type AuditSpecApplyConfiguration struct {
-	// table is written to in the transaction of every change. The server makes it where it is missing and the database
-	// user may; docs/objects.md has its columns.
+	// table is the audit table. Every change is recorded in it, in the change's own transaction. The server creates a
+	// missing table if the database user may; docs/objects.md lists its columns.
 	Table *TableReferenceApplyConfiguration `json:"table,omitempty"`
 }
 

@@ -14,8 +14,8 @@ type ConfirmSpecApplyConfiguration struct {
 	// message is the question: a Go text template over .count, .model, .action and .parameters, with if and with, but
 	// without loops, other templates and functions that make text. Absent, a standard one.
 	Message *string `json:"message,omitempty"`
-	// token says whether the second call must show the first one's confirmation_token, which is refused where the selected
-	// rows are not those that were asked about. Optional when absent.
+	// token says whether the second call must give the confirmation_token of the first. A token is refused if the selected
+	// rows are not those that the first call asked about. Optional when absent.
 	Token *apiv1alpha1.ConfirmationTokenUse `json:"token,omitempty"`
 }
 

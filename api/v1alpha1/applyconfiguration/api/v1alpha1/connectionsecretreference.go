@@ -9,7 +9,7 @@ package v1alpha1
 type ConnectionSecretReferenceApplyConfiguration struct {
 	// name is the Secret's name.
 	Name *string `json:"name,omitempty"`
-	// key is the one key that holds a connection URI; absent, the well-known keys are looked for.
+	// key is the key that holds a connection URI. Absent, the server looks for the well-known keys.
 	Key *string `json:"key,omitempty"`
 }
 

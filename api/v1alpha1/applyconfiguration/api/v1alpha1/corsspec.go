@@ -13,8 +13,8 @@ import (
 type CORSSpecApplyConfiguration struct {
 	// allowedOrigins are the pages' origins, exactly as browsers write them: scheme, host and port, no path. A host that
 	// begins with "*." stands for all hosts with one more label: https://*.example.com allows https://a.example.com, and
-	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: whoever holds a token in a browser
-	// should name the pages that may use it. An origin is no permission: every request needs its token all the same.
+	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: name the pages that may use a token
+	// in a browser. An origin is no permission; every request still needs its token.
 	AllowedOrigins []apiv1alpha1.Origin `json:"allowedOrigins,omitempty"`
 }
 

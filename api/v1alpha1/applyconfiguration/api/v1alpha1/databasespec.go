@@ -12,26 +12,26 @@ import (
 //
 // DatabaseSpec is exactly one database: one that a Secret describes, or a SQLite file.
 type DatabaseSpecApplyConfiguration struct {
-	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password, under
-	// the key names that CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
-	// specification use.
+	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
+	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
+	// specification.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`
-	// engine says which engine a connectionSecretRef leads to where its Secret does not: PostgreSQL, or MySQL, which is
-	// MariaDB too. Absent, the Secret decides, then PostgreSQL.
+	// engine is the engine of a connectionSecretRef whose Secret does not say it: PostgreSQL, or MySQL, which is MariaDB
+	// too. Absent, the Secret decides; if it says nothing, PostgreSQL.
 	Engine *apiv1alpha1.DatabaseEngine `json:"engine,omitempty"`
-	// tls says how the connection is protected; absent, the Secret's own sslmode decides, then mode Prefer.
+	// tls says how the connection is protected. Absent, the Secret's sslmode decides; if it has none, mode Prefer.
 	TLS *DatabaseTLSApplyConfiguration `json:"tls,omitempty"`
 	// pool bounds the connections of each pod.
 	Pool *PoolSpecApplyConfiguration `json:"pool,omitempty"`
 	// statementTimeout is the longest that one statement may run; 10s when absent.
 	StatementTimeout *v1.Duration `json:"statementTimeout,omitempty"`
-	// access is what the server may do at all, whatever tokens are granted; ReadWrite when absent.
+	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent.
 	Access *apiv1alpha1.DatabaseAccess `json:"access,omitempty"`
-	// schemas are the database schemas whose tables may be exposed, in the order in which a table without a schema is
-	// looked for; absent, the connection's own search path. In MySQL and MariaDB they are databases of the server, and the
-	// connection's own when absent.
+	// schemas are the database schemas whose tables may be exposed. A table without a schema is looked for in them, in this
+	// order. Absent, the search path of the connection. In MySQL and MariaDB, schemas are databases of the server; absent,
+	// the connection's own.
 	Schemas []string `json:"schemas,omitempty"`
 }
 

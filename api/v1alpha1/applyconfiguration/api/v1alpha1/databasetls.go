@@ -11,10 +11,10 @@ import (
 //
 // DatabaseTLS says how a database connection is protected.
 type DatabaseTLSApplyConfiguration struct {
-	// mode is how much is checked, as libpq's sslmode, whatever the engine.
+	// mode is how much is checked. The modes are those of libpq's sslmode, for every engine.
 	Mode *apiv1alpha1.TLSMode `json:"mode,omitempty"`
 	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
-	// against the public CAs of the server's image, which is right for most hosted databases; use VerifyFull then.
+	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	CASecretRef *SecretKeyReferenceApplyConfiguration `json:"caSecretRef,omitempty"`
 }
 

@@ -11,8 +11,8 @@ import (
 //
 // FieldAssignment sets one field.
 type FieldAssignmentApplyConfiguration struct {
-	// field is the column or field to set, but for the key and versionField. Read-only and hidden ones may be set: it is
-	// the administrator who says so here.
+	// field is the column or field to set. It may be read-only or hidden, because the administrator declares it here. The
+	// key and versionField cannot be set.
 	Field *string `json:"field,omitempty"`
 	// source is where the value comes from: Value (value), Null, Now (the moment of the call), Parameter (parameter).
 	Source *apiv1alpha1.AssignmentSource `json:"source,omitempty"`

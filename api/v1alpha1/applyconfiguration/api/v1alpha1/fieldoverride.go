@@ -15,13 +15,13 @@ type FieldOverrideApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// description tells agents what the column holds; absent, the column's comment.
 	Description *string `json:"description,omitempty"`
-	// type says whether a column that can be either is a number or a boolean; absent, the schema decides. It is for MySQL's
-	// and MariaDB's tinyint.
+	// type makes a column a number or a boolean. It is for the tinyint of MySQL and MariaDB, which can be either. Absent,
+	// the schema decides.
 	Type *apiv1alpha1.FieldType `json:"type,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
 	Choices []ChoiceApplyConfiguration `json:"choices,omitempty"`
-	// relation names a foreign key's relation, which is then written as <relation>_id; absent, the name is made from the
-	// column's.
+	// relation names the relation of a foreign key; the key's field is then called <relation>_id. Absent, the name is made
+	// from the column's.
 	Relation *string `json:"relation,omitempty"`
 	// rename is the name that callers use for the column. Use it for columns whose own name some clients refuse (spaces,
 	// quotes, letters other than a-z). Absent, the column's own name.

@@ -5,13 +5,13 @@ package v1alpha1
 // FieldsSpecApplyConfiguration represents a declarative configuration of the FieldsSpec type for use
 // with apply.
 //
-// FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden unless include names them.
+// FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden, unless include names them.
 type FieldsSpecApplyConfiguration struct {
 	// include limits the visible columns to these and the key; absent is every column not excluded.
 	Include []string `json:"include,omitempty"`
 	// exclude hides these columns everywhere. The key cannot be hidden.
 	Exclude []string `json:"exclude,omitempty"`
-	// readOnly columns are shown, and never taken from callers.
+	// readOnly columns are shown; callers cannot write them.
 	ReadOnly []string `json:"readOnly,omitempty"`
 	// masked columns are shown as ****, are read-only, and cannot be searched, filtered or ordered by.
 	Masked []MaskedFieldApplyConfiguration `json:"masked,omitempty"`

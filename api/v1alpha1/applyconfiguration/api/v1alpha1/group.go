@@ -9,7 +9,7 @@ package v1alpha1
 type GroupApplyConfiguration struct {
 	// name is what tokens call the group.
 	Name *string `json:"name,omitempty"`
-	// permissions are what members of the group may do; absent is nothing.
+	// permissions are what members of the group may do. Absent, nothing.
 	Permissions []PermissionRuleApplyConfiguration `json:"permissions,omitempty"`
 }
 

@@ -9,7 +9,7 @@ package v1alpha1
 type InlineSpecApplyConfiguration struct {
 	// model is the inline's model, of the same endpoint.
 	Model *string `json:"model,omitempty"`
-	// foreignKey is its column or field that leads here; absent, the only foreign key that does.
+	// foreignKey is the inline's column or field that refers to this model; absent, its only foreign key that does.
 	ForeignKey *string `json:"foreignKey,omitempty"`
 	// max is the most rows that one call shows or changes; 100 when absent.
 	Max *int32 `json:"max,omitempty"`

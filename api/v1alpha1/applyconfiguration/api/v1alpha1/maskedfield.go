@@ -9,8 +9,8 @@ package v1alpha1
 type MaskedFieldApplyConfiguration struct {
 	// name is the column or field.
 	Name *string `json:"name,omitempty"`
-	// keepLast is how many characters at the end are shown, of values of at least twice as many and four more; none when
-	// absent.
+	// keepLast is how many characters at the end of a value are shown; none when absent. A value shorter than twice that
+	// and four more is hidden whole.
 	KeepLast *int32 `json:"keepLast,omitempty"`
 }
 

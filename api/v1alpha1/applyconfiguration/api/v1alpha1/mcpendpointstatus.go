@@ -23,9 +23,10 @@ type MCPEndpointStatusApplyConfiguration struct {
 	Models *int32 `json:"models,omitempty"`
 	// tokens is the number of tokens in force.
 	Tokens *int32 `json:"tokens,omitempty"`
-	// notes say what the endpoint goes without: models and actions that its groups name and that do not exist, models that no agent can find. They do not make it less Ready.
+	// notes name models and actions in the groups' permissions that do not exist, and models that no agent can find. An
+	// endpoint with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
-	// revision is the Config's newest revision.
+	// revision is the newest revision of the Config.
 	Revision *int64 `json:"revision,omitempty"`
 	// replicas are the server's pods.
 	Replicas *ReplicasStatusApplyConfiguration `json:"replicas,omitempty"`

@@ -19,8 +19,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	Module *string `json:"module,omitempty"`
 	// table is the table or view.
 	Table *TableReferenceApplyConfiguration `json:"table,omitempty"`
-	// expose advertises the model in tools/list and resources/list; a model that is not exposed can still be called
-	// by who may. Not advertised when absent.
+	// expose advertises the model in tools/list and resources/list. Tokens with permission can call a model's tools
+	// whether it is advertised or not. Not advertised when absent.
 	Expose *bool `json:"expose,omitempty"`
 	// verboseName is the model's name for people, singular; absent, made from the model's name.
 	VerboseName *string `json:"verboseName,omitempty"`
@@ -28,8 +28,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	VerboseNamePlural *string `json:"verboseNamePlural,omitempty"`
 	// description tells agents what a row is; absent, the table's comment.
 	Description *string `json:"description,omitempty"`
-	// key names the columns that tell one row from all others, in their order, for views and for tables without a
-	// primary key. Without a key such a model has no get, update or delete.
+	// key names the columns that identify a row, in order. It is for views and for tables without a primary key: without
+	// it they have no get, update or delete.
 	Key []string `json:"key,omitempty"`
 	// fields says which columns are visible, and how.
 	Fields *FieldsSpecApplyConfiguration `json:"fields,omitempty"`
@@ -39,28 +39,28 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// searchFields are searched by `search`: a column, or relation__column; a leading ^ is "starts with", = is "equals".
 	// Absent, the visible text columns.
 	SearchFields []string `json:"searchFields,omitempty"`
-	// ordering is the order of rows where a call names none; a leading - is descending. Absent, the primary key.
+	// ordering is the order of rows when a call names none; a leading - is descending. Absent, the primary key.
 	Ordering []string `json:"ordering,omitempty"`
-	// listDisplay names the columns that tell most about a row; describe_ passes it on. Absent, all visible columns.
+	// listDisplay names the most useful columns of a row; describe_ tells them to agents. Absent, all visible columns.
 	ListDisplay []string `json:"listDisplay,omitempty"`
-	// inlines are models whose rows belong to a row of this one, and are written together with it.
+	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	Inlines []InlineSpecApplyConfiguration `json:"inlines,omitempty"`
-	// operations limits the tools to these; absent is every one that the table allows. find_models is always there.
+	// operations limits the tools to these. Absent, all that the table allows. find_models is always there.
 	Operations []apiv1alpha1.Operation `json:"operations,omitempty"`
-	// actions are what can be done to selected rows, beside delete_selected.
+	// actions are what agents can do to selected rows, in addition to delete_selected.
 	Actions []ActionSpecApplyConfiguration `json:"actions,omitempty"`
-	// rowPolicies say which rows a token sees. Where there is any, a token that none of them matches sees no row; without
-	// any, every row is seen by whoever may view the model.
+	// rowPolicies say which rows a token sees. If there are any, a token that matches none of them sees no row. Without
+	// row policies, every token that may view the model sees all rows.
 	RowPolicies []RowPolicyApplyConfiguration `json:"rowPolicies,omitempty"`
-	// versionField is an integer or timestamp column that changes with every write; update_ and delete_ then compare
-	// expected_version with it, and the server moves it. Absent, the last write wins.
+	// versionField is an integer or timestamp column that the server changes with every write. update_ and delete_ then
+	// compare expected_version with it, and refuse if the row has changed. Absent, the last write wins.
 	VersionField *string `json:"versionField,omitempty"`
-	// totalCount is how total_count is found: Auto is exact within a quarter of a second and an estimate beyond, Exact is
-	// exact or fails, Capped stops at 10,000. Auto when absent.
+	// totalCount is how total_count is found. Auto counts exactly for up to a quarter of a second, then estimates. Exact
+	// counts exactly, or fails. Capped stops at 10,000. Auto when absent.
 	TotalCount *apiv1alpha1.TotalCountMode `json:"totalCount,omitempty"`
-	// databaseMessages says whether callers are told the text that a trigger or a procedure of the database raises when it
-	// refuses a write. Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told
-	// that the database refused the write, and the server's log has the text.
+	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
+	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
+	// database refused the write, and the text is in the server's log.
 	DatabaseMessages *apiv1alpha1.DatabaseMessages `json:"databaseMessages,omitempty"`
 	// limits bound the model's pages and bulk calls.
 	Limits *ModelLimitsApplyConfiguration `json:"limits,omitempty"`

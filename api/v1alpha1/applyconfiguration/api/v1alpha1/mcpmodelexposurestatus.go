@@ -17,16 +17,16 @@ type MCPModelExposureStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// model is the model's name in force.
 	Model *string `json:"model,omitempty"`
-	// table is the table with its schema.
+	// table is the table's name, with its schema.
 	Table *string `json:"table,omitempty"`
 	// columns are the visible columns.
 	Columns []string `json:"columns,omitempty"`
-	// hiddenColumns are the columns hidden for their secret-looking names.
+	// hiddenColumns are the columns that are hidden because they are named like secrets.
 	HiddenColumns []string `json:"hiddenColumns,omitempty"`
-	// maskedColumns are those of columns that are shown as ****.
+	// maskedColumns are the visible columns that are shown as ****.
 	MaskedColumns []string `json:"maskedColumns,omitempty"`
-	// readOnlyColumns are those of columns that callers never write: by the exposure's word, or because they are masked,
-	// generated or the versionField.
+	// readOnlyColumns are the visible columns that callers cannot write: the exposure says so, or they are masked, generated
+	// or the versionField.
 	ReadOnlyColumns []string `json:"readOnlyColumns,omitempty"`
 	// key are the columns of the key, in its order.
 	Key []string `json:"key,omitempty"`
@@ -34,10 +34,9 @@ type MCPModelExposureStatusApplyConfiguration struct {
 	Tools []string `json:"tools,omitempty"`
 	// toolCount is the number of tools.
 	ToolCount *int32 `json:"toolCount,omitempty"`
-	// notes say what the model goes without, and what would help: why it has fewer tools than others, or a foreign key no
-	// relation.
+	// notes say what the model lacks and what would help: why a tool is missing, or why a foreign key has no relation.
 	Notes []string `json:"notes,omitempty"`
-	// revision is the first revision of the Config that held this exposure as it is.
+	// revision is the first revision of the Config that held this exposure in its present form.
 	Revision *int64 `json:"revision,omitempty"`
 }
 

@@ -14,7 +14,7 @@ import (
 // MCPTokenApplyConfiguration represents a declarative configuration of the MCPToken type for use
 // with apply.
 //
-// MCPToken lets one agent call an endpoint: with which rights, until when, and where its token lies.
+// MCPToken lets one agent call an endpoint. It says what the agent may do, until when, and which Secret holds the token.
 type MCPTokenApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata.

@@ -18,11 +18,11 @@ type MCPTokenSpecApplyConfiguration struct {
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.
 	Expiry *v1.Time `json:"expiry,omitempty"`
-	// groups of the endpoint whose permissions the token has.
+	// groups are the groups of the endpoint whose permissions the token has.
 	Groups []string `json:"groups,omitempty"`
-	// permissions of the token's own, beside its groups'.
+	// permissions are the token's own, in addition to those of its groups.
 	Permissions []PermissionRuleApplyConfiguration `json:"permissions,omitempty"`
-	// attributes are what the models' row policies ask of the token (tokenAttribute).
+	// attributes are values that row policies compare with (tokenAttribute).
 	Attributes map[string]apiv1alpha1.AttributeValue `json:"attributes,omitempty"`
 	// tokenSecretRef names a Secret that holds the token: a text of at least 32 characters. No Secret is written then.
 	TokenSecretRef *SecretKeyReferenceApplyConfiguration `json:"tokenSecretRef,omitempty"`

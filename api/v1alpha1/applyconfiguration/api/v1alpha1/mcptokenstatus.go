@@ -15,17 +15,18 @@ type MCPTokenStatusApplyConfiguration struct {
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the newest generation that was evaluated.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// secret is the Secret that holds the token, where one was written.
+	// secret is the Secret that holds the token, if one was written.
 	Secret *SecretStatusApplyConfiguration `json:"secret,omitempty"`
-	// publicID is the token's public part, as logs name it.
+	// publicID is the public part of the token; logs name the token by it.
 	PublicID *string `json:"publicID,omitempty"`
 	// groupsDisplay are the groups of spec, in one line.
 	GroupsDisplay *string `json:"groupsDisplay,omitempty"`
 	// expires is the expiry in force: a time, "never", or "expired".
 	Expires *string `json:"expires,omitempty"`
-	// notes say which of the token's rights reach nothing: models and actions that do not exist, models of which it sees no row. They do not make it less Ready.
+	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
+	// no row. A token with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
-	// revision is the first revision of the Config that held this token as it is.
+	// revision is the first revision of the Config that held this token in its present form.
 	Revision *int64 `json:"revision,omitempty"`
 }
 

@@ -7,7 +7,7 @@ package v1alpha1
 //
 // ModelLimits bound a model's pages and bulk calls.
 type ModelLimitsApplyConfiguration struct {
-	// defaultPageSize is the page size where a call names none; 100 when absent, or maxPageSize where that is smaller.
+	// defaultPageSize is the page size when a call names none; 100 when absent, or maxPageSize if that is less.
 	DefaultPageSize *int32 `json:"defaultPageSize,omitempty"`
 	// maxPageSize caps the page size that a call names; 1000 when absent.
 	MaxPageSize *int32 `json:"maxPageSize,omitempty"`

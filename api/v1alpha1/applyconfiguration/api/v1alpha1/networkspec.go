@@ -7,10 +7,10 @@ package v1alpha1
 //
 // NetworkSpec says how agents reach the endpoint.
 type NetworkSpecApplyConfiguration struct {
-	// externalURL is the address that agents call, without /mcp/, when something else routes to the endpoint; absent,
-	// the Service's address within the cluster.
+	// externalURL is the address that agents call, without /mcp/, if an Ingress or another proxy leads to the endpoint.
+	// Absent, the Service's address within the cluster.
 	ExternalURL *string `json:"externalURL,omitempty"`
-	// cors lets pages of other origins call the endpoint from a browser; absent, only the endpoint's own origin may.
+	// cors lets web pages of other origins call the endpoint from a browser. Absent, only the endpoint's own origin may.
 	CORS *CORSSpecApplyConfiguration `json:"cors,omitempty"`
 }
 

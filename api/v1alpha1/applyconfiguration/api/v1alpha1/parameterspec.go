@@ -15,8 +15,8 @@ type ParameterSpecApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// type is what the value must be.
 	Type *apiv1alpha1.ParameterType `json:"type,omitempty"`
-	// presence says whether the value must be given; Optional when absent. One that is not given leaves its field as it is
-	// in an update, is NULL in a sql statement, and is not in a webhook's form.
+	// presence says whether the value must be given; Optional when absent. A value that is not given leaves the field as it
+	// is in an update, is NULL in a sql statement, and is left out of a webhook's form.
 	Presence *apiv1alpha1.ParameterPresence `json:"presence,omitempty"`
 	// description tells agents what the value is for.
 	Description *string `json:"description,omitempty"`

@@ -15,10 +15,10 @@ type PermissionRuleApplyConfiguration struct {
 	Modules []string `json:"modules,omitempty"`
 	// models names the models that the rule is about; "*" is every model.
 	Models []string `json:"models,omitempty"`
-	// verbs that are granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
+	// verbs are the verbs granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
 	Verbs []apiv1alpha1.Verb `json:"verbs,omitempty"`
-	// actions are names of declared actions that are granted, whatever they require; "*" is every one. An action needs
-	// the verb "view" beside it. Absent grants none.
+	// actions are the names of declared actions that are granted, whatever they require; "*" is all of them. The token
+	// needs the verb "view" as well. Absent grants none.
 	Actions []string `json:"actions,omitempty"`
 }
 

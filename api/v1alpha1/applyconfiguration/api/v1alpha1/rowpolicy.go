@@ -13,9 +13,9 @@ import (
 type RowPolicyApplyConfiguration struct {
 	// name tells the policy from others.
 	Name *string `json:"name,omitempty"`
-	// appliesTo is whose policy it is: that of the groups, which it is when absent, or everyone's.
+	// appliesTo says which tokens the policy matches: those in one of the groups, or everyone. Groups when absent.
 	AppliesTo *apiv1alpha1.RowPolicySubject `json:"appliesTo,omitempty"`
-	// groups of the endpoint; the policy matches tokens that are in any of them.
+	// groups are groups of the endpoint. The policy matches tokens that are in any of them.
 	Groups []string `json:"groups,omitempty"`
 	// allRows lets them see every row.
 	AllRows *bool `json:"allRows,omitempty"`

@@ -9,12 +9,12 @@ package v1alpha1
 type ServerLimitsApplyConfiguration struct {
 	// maxBodyBytes is the largest request body; 4194304 (4 MiB) when absent.
 	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
-	// maxConcurrentRequests is how many requests one pod answers at once; further ones get 503. 200 when absent.
+	// maxConcurrentRequests is how many requests one pod answers at once; more get 503. 200 when absent.
 	MaxConcurrentRequests *int32 `json:"maxConcurrentRequests,omitempty"`
 	// maxResultBytes is the size at which the rows of one answer are cut off; 1048576 (1 MiB) when absent.
 	MaxResultBytes *int64 `json:"maxResultBytes,omitempty"`
-	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second; the items of bulk calls
-	// and batches count one by one. Absent is no limit.
+	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
+	// a batch counts as one. Absent, there is no limit.
 	RequestsPerSecondPerToken *int32 `json:"requestsPerSecondPerToken,omitempty"`
 }
 

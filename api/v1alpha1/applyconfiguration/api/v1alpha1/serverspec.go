@@ -11,17 +11,18 @@ import (
 //
 // ServerSpec says how the server's pods run.
 type ServerSpecApplyConfiguration struct {
-	// replicas is the number of pods; 1 when absent. A SQLite file is served by one.
+	// replicas is the number of pods; 1 when absent. A SQLite file has at most one.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// image overrides the server image that the manager was started with.
 	Image *string `json:"image,omitempty"`
 	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
 	ImagePullSecrets []SecretReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
-	// resources of the server's container; absent, requests of 50m CPU and 64Mi and a limit of 256Mi memory.
+	// resources are those of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit of 256Mi of
+	// memory.
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
 	BasePath *string `json:"basePath,omitempty"`
-	// tls makes the server itself speak HTTPS; absent, it speaks HTTP, for something before it to protect.
+	// tls makes the server itself speak HTTPS. Absent, it speaks HTTP, and a proxy in front of it should add TLS.
 	TLS *ServerTLSApplyConfiguration `json:"tls,omitempty"`
 	// limits bound what one request may cost.
 	Limits *ServerLimitsApplyConfiguration `json:"limits,omitempty"`

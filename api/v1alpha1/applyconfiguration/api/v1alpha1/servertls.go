@@ -8,8 +8,8 @@ package v1alpha1
 // ServerTLS is how the server protects the connections of agents: TLS 1.2 or later, with HTTP/2.
 type ServerTLSApplyConfiguration struct {
 	// certificateSecretRef names a Secret of type kubernetes.io/tls, as cert-manager writes them: tls.crt is the
-	// certificate and its chain, tls.key the private key. A Secret that changes is used at once, with no pod restarted;
-	// one that is missing or whose key does not fit leaves the certificate from before in use.
+	// certificate and its chain, tls.key the private key. A changed Secret is used at once, without a restart. If the
+	// Secret is missing or its key does not fit, the last good certificate stays in use.
 	CertificateSecretRef *SecretReferenceApplyConfiguration `json:"certificateSecretRef,omitempty"`
 }
 

@@ -7,10 +7,10 @@ package v1alpha1
 //
 // SQLActionSpec is one statement.
 type SQLActionSpecApplyConfiguration struct {
-	// statement is exactly one UPDATE, DELETE or INSERT … SELECT that contains :ids, which is bound to the keys of those
-	// selected rows that the token may see ("where id in (:ids)"). Beside it only declared parameters, as :name, are
-	// bound. It runs as the database user, whatever row policies say of the rows that it names otherwise. Where it is
-	// not such a statement, the exposure is not Accepted.
+	// statement is exactly one UPDATE, DELETE or INSERT … SELECT. It must contain :ids, which is bound to the keys of the
+	// selected rows that the token may see ("where id in (:ids)"). Declared parameters are bound as :name; nothing else
+	// is. The statement runs as the database user: row policies do not apply to other rows that it names. The exposure is
+	// not Accepted if the statement is of another form.
 	Statement *string `json:"statement,omitempty"`
 }
 

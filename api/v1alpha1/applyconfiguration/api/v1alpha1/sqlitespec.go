@@ -15,7 +15,7 @@ type SQLiteSpecApplyConfiguration struct {
 	EmptyDir *apiv1alpha1.SQLiteEmptyDir `json:"emptyDir,omitempty"`
 	// claim keeps the file in a PersistentVolumeClaim.
 	Claim *SQLiteClaimApplyConfiguration `json:"claim,omitempty"`
-	// initConfigMapRef names a ConfigMap whose keys hold SQL, each run once, in the order of their names, on a new file.
+	// initConfigMapRef names a ConfigMap whose keys hold SQL. A new file gets all of it, once, in the order of the keys.
 	InitConfigMapRef *ConfigMapReferenceApplyConfiguration `json:"initConfigMapRef,omitempty"`
 }
 

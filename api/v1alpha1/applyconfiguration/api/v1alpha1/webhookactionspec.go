@@ -13,9 +13,9 @@ import (
 type WebhookActionSpecApplyConfiguration struct {
 	// url is where the action is posted: http or https, never a loopback, link-local or metadata address.
 	URL *string `json:"url,omitempty"`
-	// headersSecretRef names a Secret whose keys are the names of headers to send, but for signing-key, whose value signs
-	// the body. The Secret must carry the annotation mcpadmin.dev/webhook-host with the URL's host, and its port where
-	// the URL has one: whoever may write exposures cannot send other Secrets' values away.
+	// headersSecretRef names a Secret with the headers to send: each key is a header's name. The key signing-key is no
+	// header; its value signs the body. The Secret must have the annotation mcpadmin.dev/webhook-host with the URL's host,
+	// and the port if the URL has one. So nobody who may write exposures can send the values of other Secrets away.
 	HeadersSecretRef *SecretReferenceApplyConfiguration `json:"headersSecretRef,omitempty"`
 	// timeout is the longest that the service may take; 10s when absent.
 	Timeout *v1.Duration `json:"timeout,omitempty"`
