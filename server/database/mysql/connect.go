@@ -123,8 +123,10 @@ func (c *conn) identify(ctx context.Context) error {
 		return err
 	}
 	c.mariaDB = strings.Contains(c.version, "MariaDB")
-	c.id, err = strconv.ParseUint(id, 10, 64)
-	return err
+	if c.id, err = strconv.ParseUint(id, 10, 64); err != nil {
+		return err
+	}
+	return c.findCluster(ctx)
 }
 
 // sqlMode is what of the session's sql_mode is needed, and no more: values that do not fit are errors, in tables of every
