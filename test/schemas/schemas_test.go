@@ -95,6 +95,10 @@ func missing(m contract.ModelStatus) string {
 		return ""
 	case len(m.Key) == 0:
 		return "it has no primary key (no get, update, delete, history, autocomplete and related)"
+	case has("get") && has("create") && !has("update"):
+		return "its only unique index may be null (rows can be read by it, but not updated or deleted)"
+	case has("update") && !has("create"):
+		return "a column that a new row needs is named like a secret, and hidden (no create)"
 	case !has("create"):
 		return "it cannot be written in a transaction, or not at all (only what reads)"
 	}
