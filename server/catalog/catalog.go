@@ -231,7 +231,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 			c.withheld[table] = true
 		}
 	}
-	c.each(func(m *Model) *problem { return m.resolveFields(schema.Engine) })
+	c.each((*Model).resolveFields)
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
 	c.each((*Model).resolveActions)
 	// Lists may go through relations, and relations lead to served models only: a model that is withheld for its

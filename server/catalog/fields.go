@@ -12,13 +12,15 @@ import (
 )
 
 // resolveFields decides which columns are visible, under which names, and what is known of them beside their types.
-func (m *Model) resolveFields(engine string) *problem {
-	for _, step := range []func() *problem{m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.resolveDisplay} {
+func (m *Model) resolveFields() *problem {
+	for _, step := range []func() *problem{
+		m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.resolveDisplay, m.resolveVersion,
+	} {
 		if p := step(); p != nil {
 			return p
 		}
 	}
-	return m.resolveVersion(engine)
+	return nil
 }
 
 // chooseFields decides which columns are visible, and which of them callers write.
@@ -217,7 +219,7 @@ func (m *Model) resolveDisplay() *problem {
 const leastFractionDigits = 3
 
 // resolveVersion finds the field of optimistic concurrency, which only the server moves.
-func (m *Model) resolveVersion(engine string) *problem {
+func (m *Model) resolveVersion() *problem {
 	const list = "versionField"
 	if m.Declared.VersionField == "" {
 		return nil
@@ -237,7 +239,6 @@ func (m *Model) resolveVersion(engine string) *problem {
 	case c.Kind == database.Integer:
 	case c.Kind != database.Timestamp && c.Kind != database.TimestampTZ:
 		return notAllowed("%s: %s is %s; a version is an integer or a timestamp", list, f.Name, c.Kind)
-	case c.FractionDigits < 0 && engine == contract.EngineSQLite:
 	case c.FractionDigits < leastFractionDigits:
 		return notAllowed("%s: the type of %s, %s, is coarser than a millisecond; give it %d digits or more, or use an integer", list, f.Name, c.NativeType, leastFractionDigits)
 	}

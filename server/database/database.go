@@ -24,6 +24,8 @@ type DB interface {
 	// that error as it is. If the database could not be asked at all, do is not run. It never runs do twice: the function
 	// Transact of this package does. It must not be used on a database whose settings say ReadOnly.
 	Transact(ctx context.Context, do func(Tx) error) error
+	// Writers returns how many transactions can be open at once.
+	Writers() int
 	// Ping asks the database for a sign of life.
 	Ping(ctx context.Context) error
 	// Close ends all connections. Calls under way are cancelled.

@@ -86,6 +86,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// Writers implements database.DB.
+func (d *db) Writers() int { return d.pool.Size() }
+
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
 	return d.read(ctx, func(c *conn) error { return d.exec(ctx, c, "DO 0") })

@@ -121,6 +121,9 @@ func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, dial.Unreachable("", "no connection came about within "+database.AcquireTimeout.String(), err)
 }
 
+// Writers implements database.DB.
+func (d *db) Writers() int { return max(d.settings.MaxConnections, 1) }
+
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
 	conn, err := d.acquire(ctx)

@@ -133,6 +133,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// Writers implements database.DB: SQLite has one writer, however many connections there are.
+func (d *db) Writers() int { return d.writer.Size() }
+
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
 	c, err := d.acquire(ctx)
