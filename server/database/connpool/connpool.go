@@ -1,5 +1,5 @@
-// Package connpool is a small pool of connections, and the loop over the rows of a result, for engines that use a
-// driver below database/sql.
+// Package connpool is what the engines share that use a driver below database/sql: a small pool of connections, the
+// memory of a call, and the reading of its rows.
 //
 // The engines below package database import it.
 package connpool

@@ -9,26 +9,17 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // call is the memory of one statement, kept for the next.
-type call struct {
-	sql  sqltext.Statement
-	args []driver.NamedValue
-	row  rowtext.Writer[driver.Value]
-	last lastRow
-}
+type call struct{ connpool.Call }
 
 var calls objpool.Pool[call]
 
 func (c *call) release() {
-	c.sql.Reset()
-	clear(c.args)
-	c.row.Reset()
-	c.last.reset()
+	c.Reset()
 	calls.Put(c)
 }
 
@@ -53,13 +44,13 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 
 // run answers a plan on a connection.
 func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
-	if err := c.sql.Build(connection.dialect(), plan); err != nil {
+	if err := c.SQL.Build(connection.dialect(), plan); err != nil {
 		return out, nothing, err
 	}
 	if err := c.bind(); err != nil {
 		return out, nothing, err
 	}
-	c.row.Prepare(values{}, plan.Output, plan.MaxValue)
+	c.Row.Prepare(values{}, plan.Output, plan.MaxValue)
 	extended, page, err := d.readPage(ctx, connection, plan, c, out)
 	if err != nil {
 		return out, nothing, err
@@ -80,38 +71,24 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
-	var page database.Page
-	err := connection.query(limited, c.sql.Select, c.args, func(values []driver.Value) bool {
-		if page.Ends(plan, len(out)) {
-			return false
-		}
-		if page.Count > 0 {
-			out = append(out, ',')
-		}
-		out = c.row.Append(out, values)
-		page.Count++
-		c.last.keep(values[len(values)-len(plan.Cursor):])
-		return true
+	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
+		return connection.query(limited, c.SQL.Select, c.Args, row)
 	})
 	if err != nil {
-		return nil, nothing, d.statementError(ctx, limited, err, nil)
+		return out, nothing, d.statementError(ctx, limited, err, nil)
 	}
-	page.Shortened = c.row.Shortened()
-	if page.Count > 0 && len(plan.Cursor) > 0 {
-		page.Last = c.row.Values(plan.Cursor, c.last.values())
-	}
-	return out, page, nil
+	return extended, page, nil
 }
 
 // count counts the matching rows in the plan's way.
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
-	sql := c.sql.Count
+	sql := c.SQL.Count
 	if plan.Total == database.TotalAuto {
 		sql = d.withinBudget(connection, sql)
 	}
-	err := connection.query(limited, sql, c.args[:c.sql.CountArgs], func(values []driver.Value) bool {
+	err := connection.query(limited, sql, c.Args[:c.SQL.CountArgs], func(values []driver.Value) bool {
 		page.Total, _ = values[0].(int64)
 		return true
 	})
@@ -151,9 +128,9 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 	if connection.mariaDB {
 		explain = "EXPLAIN EXTENDED "
 	}
-	sql := explain + c.sql.Matching(connection.dialect(), plan)
+	sql := explain + c.SQL.Matching(connection.dialect(), plan)
 	var rows, product float64 = -1, -1
-	err := connection.query(ctx, []byte(sql), c.args[:c.sql.CountArgs], func(v []driver.Value) bool {
+	err := connection.query(ctx, []byte(sql), c.Args[:c.SQL.CountArgs], func(v []driver.Value) bool {
 		if len(v) < explained {
 			return false
 		}
@@ -177,8 +154,8 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 
 // bind turns the statement's values into the driver's.
 func (c *call) bind() error {
-	c.args = c.args[:0]
-	for i, arg := range c.sql.Args {
+	c.Args = c.Args[:0]
+	for i, arg := range c.SQL.Args {
 		value := arg.Value
 		switch v := value.(type) {
 		case nil, int64, uint64, float64:
@@ -201,48 +178,9 @@ func (c *call) bind() error {
 		default:
 			return database.AsError(fmt.Errorf("a value of type %T cannot be bound", value))
 		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+		c.Args = append(c.Args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return nil
-}
-
-// lastRow keeps the values of a row whose memory is the driver's again with the next row.
-type lastRow struct {
-	kept  []driver.Value
-	bytes [][]byte
-}
-
-func (l *lastRow) keep(values []driver.Value) {
-	for len(l.bytes) < len(values) {
-		l.bytes = append(l.bytes, nil)
-	}
-	l.kept = l.kept[:0]
-	for i, value := range values {
-		if b, ok := value.([]byte); ok {
-			l.bytes[i] = append(l.bytes[i][:0], b...)
-			value = isBytes
-		}
-		l.kept = append(l.kept, value)
-	}
-}
-
-// isBytes stands for a value whose bytes lie beside it: so that no row but the last takes memory for them.
-var isBytes driver.Value = true
-
-func (l *lastRow) values() []driver.Value {
-	for i, value := range l.kept {
-		if value == isBytes {
-			l.kept[i] = l.bytes[i]
-		}
-	}
-	return l.kept
-}
-
-func (l *lastRow) reset() {
-	clear(l.kept)
-	for _, b := range l.bytes {
-		clear(b[:cap(b)])
-	}
 }
 
 func float(value driver.Value) float64 {

@@ -111,12 +111,12 @@ func (t *transaction) Select(ctx context.Context, plan *database.Select, out []b
 func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
 	c := calls.Get()
 	defer c.release()
-	if err := c.sql.BuildInsert(t.conn.dialect(), plan); err != nil {
+	if err := c.SQL.BuildInsert(t.conn.dialect(), plan); err != nil {
 		return out, t.fail(err)
 	}
-	c.row.Prepare(values{}, plan.Returning, 0)
+	c.Row.Prepare(values{}, plan.Returning, 0)
 	table := plan.Into.Table()
-	if c.sql.Returns {
+	if c.SQL.Returns {
 		return t.returned(ctx, c, table, out)
 	}
 	result, err := t.write(ctx, c, table)
@@ -127,7 +127,7 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	if err != nil {
 		return out, t.fail(database.AsError(err))
 	}
-	known, err := c.sql.BuildInserted(t.conn.dialect(), plan, counted)
+	known, err := c.SQL.BuildInserted(t.conn.dialect(), plan, counted)
 	if err != nil {
 		return out, t.fail(err)
 	}
@@ -148,8 +148,8 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended := out
-	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
-		extended = c.row.Append(extended, values)
+	err := t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
+		extended = c.Row.Append(extended, values)
 		return true
 	})
 	if err != nil {
@@ -160,17 +160,17 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 
 // Update implements database.Tx.
 func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
-	return t.affect(ctx, plan.In.Table(), func(c *call) error { return c.sql.BuildUpdate(t.conn.dialect(), plan) })
+	return t.affect(ctx, plan.In.Table(), func(c *call) error { return c.SQL.BuildUpdate(t.conn.dialect(), plan) })
 }
 
 // Delete implements database.Tx.
 func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
-	return t.affect(ctx, plan.From.Table(), func(c *call) error { return c.sql.BuildDelete(t.conn.dialect(), plan) })
+	return t.affect(ctx, plan.From.Table(), func(c *call) error { return c.SQL.BuildDelete(t.conn.dialect(), plan) })
 }
 
 // Execute implements database.Tx.
 func (t *transaction) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
-	return t.affect(ctx, nil, func(c *call) error { return c.sql.BuildDeclared(t.conn.dialect(), statement) })
+	return t.affect(ctx, nil, func(c *call) error { return c.SQL.BuildDeclared(t.conn.dialect(), statement) })
 }
 
 // affect builds and runs a statement, and returns how many rows it is about.
@@ -201,7 +201,7 @@ func (t *transaction) write(ctx context.Context, c *call, table *database.Table)
 	}
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
-	result, err := t.conn.write(limited, c.sql.Text, c.args)
+	result, err := t.conn.write(limited, c.SQL.Text, c.Args)
 	if err != nil {
 		return nil, t.watch(t.db.statementError(ctx, limited, err, table))
 	}

@@ -22,8 +22,8 @@ const (
 
 // bind turns the statement's values into the driver's. An error is a *database.Error.
 func (c *call) bind(purpose purpose) error {
-	c.args = c.args[:0]
-	for i, arg := range c.sql.Args {
+	c.Args = c.Args[:0]
+	for i, arg := range c.SQL.Args {
 		value := arg.Value
 		switch v := value.(type) {
 		case nil, int64:
@@ -55,7 +55,7 @@ func (c *call) bind(purpose purpose) error {
 		default:
 			return &database.Error{Code: database.Failed, Reason: reasonError, Message: fmt.Sprintf("a value of type %T cannot be bound", value)}
 		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+		c.Args = append(c.Args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return nil
 }

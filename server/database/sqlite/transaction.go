@@ -125,7 +125,7 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 	if t.failure != nil {
 		return out, t.failure
 	}
-	if err := c.sql.BuildInsert(dialect, plan); err != nil {
+	if err := c.SQL.BuildInsert(dialect, plan); err != nil {
 		return out, err
 	}
 	doing := intent{table: plan.Into.Table()}
@@ -136,12 +136,12 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 	if err := c.bind(toStore); err != nil {
 		return out, err
 	}
-	c.row.Prepare(values{}, plan.Returning, 0)
+	c.Row.Prepare(values{}, plan.Returning, 0)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended := out
-	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
-		extended = c.row.Append(extended, values)
+	err := t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
+		extended = c.Row.Append(extended, values)
 		return true
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 // Update implements database.Tx.
 func (t *tx) Update(ctx context.Context, plan *database.Update) (int64, error) {
 	n, err := t.write(ctx, intent{table: plan.In.Table()}, plan.In, plan.Where, func(c *call) error {
-		return c.sql.BuildUpdate(dialect, plan)
+		return c.SQL.BuildUpdate(dialect, plan)
 	})
 	return n, t.fail(err)
 }
@@ -161,7 +161,7 @@ func (t *tx) Update(ctx context.Context, plan *database.Update) (int64, error) {
 // Delete implements database.Tx.
 func (t *tx) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
 	n, err := t.write(ctx, intent{table: plan.From.Table(), deletes: true}, plan.From, plan.Where, func(c *call) error {
-		return c.sql.BuildDelete(dialect, plan)
+		return c.SQL.BuildDelete(dialect, plan)
 	})
 	return n, t.fail(err)
 }
@@ -194,7 +194,7 @@ func (t *tx) Execute(ctx context.Context, statement *database.Declared) (int64, 
 	}
 	c := calls.Get()
 	defer c.release()
-	if err := c.sql.BuildDeclared(dialect, statement); err != nil {
+	if err := c.SQL.BuildDeclared(dialect, statement); err != nil {
 		return 0, t.fail(err)
 	}
 	n, err := t.change(ctx, c, intent{})
@@ -208,7 +208,7 @@ func (t *tx) change(ctx context.Context, c *call, doing intent) (int64, error) {
 	}
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
-	n, err := t.conn.change(limited, c.sql.Text, c.args)
+	n, err := t.conn.change(limited, c.SQL.Text, c.Args)
 	if err != nil {
 		return 0, t.db.writeError(ctx, limited, err, doing)
 	}
