@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// office is a schema of what exposures can go wrong about: employees in departments, tasks of theirs, a view without a
-// key, and the table of the audit.
+// office is a schema for exposures with mistakes: employees in departments, their tasks, a view without a key, and the
+// audit table.
 func office() *database.Schema {
 	column := func(name string, kind database.Kind) *database.Column {
 		return &database.Column{Name: name, Kind: kind, Scale: -1, Precision: -1, FractionDigits: -1, Nullable: true}
