@@ -54,18 +54,9 @@ func openAt(t testing.TB, connection contract.Connection, change func(*database.
 	return db
 }
 
-func schemaOf(t testing.TB, db database.DB) *database.Schema {
-	t.Helper()
-	schema, err := db.Introspect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
-
 func (f fixture) table(t testing.TB, name string) *database.Table {
 	t.Helper()
-	return tableOf(t, schemaOf(t, f), name)
+	return tableOf(t, databasetest.Introspect(t, f), name)
 }
 
 func tableOf(t testing.TB, schema *database.Schema, name string) *database.Table {
@@ -127,14 +118,6 @@ func wantError(t testing.TB, err error, code database.Code, secrets ...string) d
 		}
 	}
 	return *e
-}
-
-func names(columns []*database.Column) string {
-	all := make([]string, len(columns))
-	for i, column := range columns {
-		all[i] = column.Name
-	}
-	return strings.Join(all, ",")
 }
 
 // numbers is a query of so many numbers, at most 100,000.

@@ -255,7 +255,7 @@ CREATE TABLE child (id integer AUTO_INCREMENT PRIMARY KEY, email varchar(20) NOT
   CONSTRAINT to_parent FOREIGN KEY (a, b) REFERENCES parent (a, b));
 CREATE TRIGGER refuse BEFORE INSERT ON child FOR EACH ROW IF NEW.email = 'hunter3' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'hunter3 is refused'; END IF;
 INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
-	schema := schemaOf(t, f)
+	schema := databasetest.Introspect(t, f)
 	parent, child := tableOf(t, schema, "parent"), tableOf(t, schema, "child")
 	type set map[string]database.Value
 	for _, test := range []struct {
@@ -293,7 +293,7 @@ INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
 			switch {
 			case test.code == database.Invalid && (e.Column != nil && e.Column.Name != test.columns || e.Column == nil && test.columns != ""):
 				t.Errorf("it is about %v, want %s", e.Column, test.columns)
-			case test.code == database.Violated && (e.Violation.Kind != test.kind || names(e.Violation.Columns) != test.columns || e.Violation.Table != child):
+			case test.code == database.Violated && (e.Violation.Kind != test.kind || databasetest.Names(e.Violation.Columns) != test.columns || e.Violation.Table != child):
 				t.Errorf("it is %+v, want kind %d about %s", e.Violation, test.kind, test.columns)
 			}
 		})
@@ -304,7 +304,7 @@ INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
 			return err
 		})
 		e := wantError(t, err, database.Violated)
-		if v := e.Violation; v.Kind != database.ReferencedViolation || v.Table != child || names(v.Columns) != "a,b" || v.Constraint != "to_parent" {
+		if v := e.Violation; v.Kind != database.ReferencedViolation || v.Table != child || databasetest.Names(v.Columns) != "a,b" || v.Constraint != "to_parent" {
 			t.Errorf("it is %+v", v)
 		}
 	})
@@ -348,7 +348,7 @@ func TestRefused(t *testing.T) {
 		t.Cleanup(func() { databasetest.ExecuteMySQL(t, f.connection, "DROP USER "+user) })
 	}
 	db := openAt(t, reader, func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} })
-	schema := schemaOf(t, db)
+	schema := databasetest.Introspect(t, db)
 	if schema.Audit != nil || !strings.Contains(schema.AuditProblem, "may not create tables") || !strings.Contains(schema.AuditProblem, "CREATE TABLE") {
 		t.Errorf("the audit table is %v: %s", schema.Audit, schema.AuditProblem)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 // TestUnfitValues writes values that their columns cannot hold, and looks for them: a server that would store NULL, zero or
@@ -97,7 +98,7 @@ func TestUnfitValues(t *testing.T) {
 // isAbout reports whether an error says that the value for a column does not fit.
 func isAbout(e *database.Error, c *database.Column) bool {
 	if e.Code == database.Violated { // MariaDB's JSON is a text with a check
-		return c.Kind == database.JSON && names(e.Violation.Columns) == c.Name
+		return c.Kind == database.JSON && databasetest.Names(e.Violation.Columns) == c.Name
 	}
 	if c.Kind == database.Text && e.Column == nil { // MySQL does not say which text its column's character set has not got
 		return e.Code == database.Invalid

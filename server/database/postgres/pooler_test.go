@@ -74,7 +74,7 @@ func TestStatementsKeptPrepared(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `CREATE VIEW kept AS SELECT count(*) AS id FROM pg_prepared_statements`)
 	db := open(t, settings(c, func(s *database.Settings) { s.MaxConnections = 1 }))
-	kept := find(t, introspect(t, db), "public.kept")
+	kept := databasetest.Table(t, databasetest.Introspect(t, db), "public.kept")
 	most := 0
 	for limit := 1; limit <= 400; limit++ { // each another statement, with the same count beside it
 		plan := all(kept)
@@ -118,8 +118,8 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 					test.change(s)
 				}
 			}))
-			schema := introspect(t, db)
-			plan := all(find(t, schema, "public.session"))
+			schema := databasetest.Introspect(t, db)
+			plan := all(databasetest.Table(t, schema, "public.session"))
 			read(t, db, plan)
 			if got := read(t, db, plan); got != test.want {
 				t.Errorf("the session has %s, want %s", got, test.want)
@@ -132,9 +132,9 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 	}
 	t.Run("and statements end in time", func(t *testing.T) {
 		db := open(t, settings(pooler(t, c), func(s *database.Settings) { s.StatementTimeout = contract.Duration(100 * time.Millisecond) }))
-		slow := all(find(t, introspect(t, db), "public.slow"))
+		slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.slow"))
 		_, _, err := db.Select(t.Context(), slow, nil)
-		if e := failure(t, err); e.Code != database.Timeout {
+		if e := databasetest.Failure(t, err); e.Code != database.Timeout {
 			t.Errorf("got %v", e)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestOneWriterAtATime(t *testing.T) {
@@ -27,15 +28,15 @@ func TestOneWriterAtATime(t *testing.T) {
 				if _, err := tx.Insert(t.Context(), o.insert(t, "t", nil), nil); err != nil {
 					return err
 				}
-				if err := add(o); failure(t, err).Code != database.Locked {
+				if err := add(o); databasetest.Failure(t, err).Code != database.Locked {
 					t.Errorf("%s %s writes: %v", mode, name, err)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 				defer cancel()
-				if err := o.Transact(ctx, func(database.Tx) error { return nil }); failure(t, err).Code != database.Cancelled {
+				if err := o.Transact(ctx, func(database.Tx) error { return nil }); databasetest.Failure(t, err).Code != database.Cancelled {
 					t.Errorf("%s %s writes, and the caller goes away: %v", mode, name, err)
 				}
-				_, _, err := o.Select(t.Context(), all(find(t, o.schema, "t")), nil)
+				_, _, err := o.Select(t.Context(), all(databasetest.Table(t, o.schema, "t")), nil)
 				return err // reading goes on
 			})
 			if err != nil {
@@ -58,7 +59,7 @@ func TestACommitThatReadersHoldUp(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _, _ = reader.Select(ctx, all(find(t, o.schema, "slow")), nil)
+		_, _, _ = reader.Select(ctx, all(databasetest.Table(t, o.schema, "slow")), nil)
 	}()
 	written := 0
 	add := func() error {
@@ -76,7 +77,7 @@ func TestACommitThatReadersHoldUp(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		err = add()
 	}
-	if failure(t, err).Code != database.Locked {
+	if databasetest.Failure(t, err).Code != database.Locked {
 		t.Errorf("while somebody reads: %v", err)
 	}
 	cancel()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
@@ -46,8 +47,8 @@ func sortWithin(t *testing.T, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := all(find(t, schema, "t"))
-	plan.Order, plan.Limit = []database.Order{{Column: find(t, schema, "t").Column("body")}}, 20_000
+	plan := all(databasetest.Table(t, schema, "t"))
+	plan.Order, plan.Limit = []database.Order{{Column: databasetest.Table(t, schema, "t").Column("body")}}, 20_000
 	if _, page, err := db.Select(t.Context(), plan, nil); err != nil || page.Count != 20_000 {
 		t.Fatalf("%d rows: %v", page.Count, err)
 	}
