@@ -171,8 +171,7 @@ type Column struct {
 	// negative.
 	Bits     int
 	Unsigned bool
-	// FractionDigits is the number of digits of a second's fraction in a time or timestamp; -1 if the column is
-	// neither.
+	// FractionDigits is the number of digits of a second's fraction in a time or timestamp; -1 if it is not known.
 	FractionDigits int
 	// Choices are an enum's values, in its order.
 	Choices []string

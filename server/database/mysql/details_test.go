@@ -67,7 +67,7 @@ func TestChecks(t *testing.T) {
 		{`n > 0 and m > 1`, "n > 0; m > 1"},
 		{`n > 0 and n < m`, "n > 0"},
 		{`b in (0, 1)`, "b is one of [false true]"},
-		// What is not surely understood.
+		// Checks that are not surely understood.
 		{`n < m`, ""},
 		{`n <> 5`, ""},
 		{`n > 0 or m > 0`, ""},
@@ -124,7 +124,8 @@ func checkText(c database.Check) string {
 	return text
 }
 
-// TestBooleans tells which tinyint(1) are numbers, and that a boolean keeps another number that is in it.
+// TestBooleans checks which tinyint(1) columns are numbers, and that a boolean column shows another number that it
+// holds.
 func TestBooleans(t *testing.T) {
 	f := open(t, `
 CREATE TABLE mood (id tinyint(1) PRIMARY KEY);
@@ -220,7 +221,7 @@ func rights(p database.Privileges) string {
 	return string(text)
 }
 
-// TestAuditRights has an audit table that the user may not add to, and one that it may not read.
+// TestAuditRights has an audit table that the user may not add to, and one that the user may not read.
 func TestAuditRights(t *testing.T) {
 	audited := func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} }
 	f := open(t, "", audited)
@@ -240,7 +241,7 @@ func TestAuditRights(t *testing.T) {
 	}
 }
 
-// TestOutside has tables of other databases that lead here, by one step and by two.
+// TestOutside has tables of other databases with foreign keys to here, by one step and by two.
 func TestOutside(t *testing.T) {
 	f := open(t, "CREATE TABLE a (id integer PRIMARY KEY)", nil)
 	other, third := open(t, "", nil), open(t, "", nil)
@@ -264,7 +265,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// A server tells a user who may only read the tables that there are foreign keys, but not what they do.
+// A server tells a user who may only read the tables that foreign keys exist, but not what they do.
 func TestForeignKeysOfAUserWhoMayOnlyRead(t *testing.T) {
 	f := open(t, "CREATE TABLE author (id integer PRIMARY KEY); CREATE TABLE book (id integer PRIMARY KEY, author integer, editor integer, `odd )` integer,"+
 		" CONSTRAINT a FOREIGN KEY (author) REFERENCES author (id) ON DELETE CASCADE ON UPDATE SET NULL, CONSTRAINT `e``e` FOREIGN KEY (editor) REFERENCES author (id),"+
@@ -274,14 +275,15 @@ func TestForeignKeysOfAUserWhoMayOnlyRead(t *testing.T) {
 	for _, key := range databasetest.Introspect(t, db).Tables[1].ForeignKeys {
 		keys = append(keys, fmt.Sprint(key.Name, key.OnDelete, key.OnUpdate))
 	}
-	// What the definition does not tell surely counts as a cascade.
+	// A definition that is not surely understood counts as a cascade.
 	want := []string{fmt.Sprint("a", database.Cascade, database.SetNull), fmt.Sprint("e`e", database.Restrict, database.Restrict)}
 	if len(keys) != 3 || !slices.Equal(keys[:2], want) {
 		t.Errorf("the foreign keys are %v, want %v", keys, want)
 	}
 }
 
-// A foreign key over a column that the user may not use is known all the same: a deletion must not take its rows along.
+// A foreign key over a column that the user may not use is known too: otherwise a deletion could delete its rows
+// unseen.
 func TestForeignKeysOverColumnsThatTheUserMayNotRead(t *testing.T) {
 	f := open(t, `CREATE TABLE parent (id integer PRIMARY KEY);
 CREATE TABLE child (id integer PRIMARY KEY, parent_id integer, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE);`, nil)

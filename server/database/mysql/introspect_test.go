@@ -86,7 +86,7 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 			want.FractionDigits = -1
 		}
 		column := *test.table.Column(test.name)
-		column.DefaultValue = nil // which TestDefaults looks at
+		column.DefaultValue = nil // TestDefaults checks it
 		column.Default = strings.Replace(column.Default, "CURRENT_TIMESTAMP", "current_timestamp", 1)
 		if got := fmt.Sprintf("%+v", column); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s is\n%s\nwant\n%+v", test.name, got, want)
@@ -111,13 +111,13 @@ func TestSchemas(t *testing.T) {
 	if alone := other.table(t, "b"); len(alone.ForeignKeys) != 0 {
 		t.Error("a key leads out of the schemas")
 	}
-	t.Cleanup(func() { databasetest.ExecuteMySQL(t, other.connection, "DROP TABLE b") }) // before what it refers to
+	t.Cleanup(func() { databasetest.ExecuteMySQL(t, other.connection, "DROP TABLE b") }) // before the table that it refers to
 }
 
 func TestAuditTable(t *testing.T) {
 	audited := func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} }
 	f := open(t, "CREATE TABLE wrong (id integer)", audited)
-	for range 2 { // made, and found
+	for range 2 { // once made, then found
 		schema := databasetest.Introspect(t, f)
 		if schema.Audit == nil || schema.Audit != tableOf(t, schema, "mcp_audit") || schema.AuditProblem != "" {
 			t.Fatalf("the audit table is %v: %s", schema.Audit, schema.AuditProblem)

@@ -26,8 +26,8 @@ func (c *call) release() {
 // nothing is the page of a Select that failed.
 var nothing = database.Page{Total: -1}
 
-// Select implements database.DB. The rows are only counted if the page itself does not tell how many match; the count
-// is a statement of its own, and may see what was committed after the page was read.
+// Select implements database.DB. The rows are counted only if the page itself does not tell how many match. The count
+// is a separate statement, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()
@@ -80,7 +80,7 @@ func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Sele
 	return extended, page, nil
 }
 
-// count counts the matching rows in the plan's way.
+// count counts the matching rows in the way that the plan asks for.
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
@@ -106,7 +106,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	return nil
 }
 
-// withinBudget has the server itself give a count up in time, so that the connection can go on to be used.
+// withinBudget makes the server itself end a count in time, so that the connection can be used again.
 func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 	budget := database.TotalBudget
 	if timeout := d.statementTimeout(); timeout > 0 {
@@ -118,12 +118,12 @@ func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 	return fmt.Appendf(nil, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", max(budget.Milliseconds(), 1), strings.TrimPrefix(string(sql), "SELECT "))
 }
 
-// explained is how many columns an EXPLAIN has at least; if it has fewer (TiDB), it is another table.
+// explained is the least number of columns of an EXPLAIN. If it has fewer (TiDB), it is a different table.
 const explained = 10
 
-// estimate asks the planner how many rows it expects of the plan's own table.
+// estimate asks the planner how many rows of the plan's own table it expects.
 func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
-	// MySQL's table always tells which part of the rows is expected to remain; MariaDB's does if it is asked.
+	// MySQL always tells which part of the rows is expected to remain; MariaDB does if it is asked.
 	explain := "EXPLAIN FORMAT = TRADITIONAL "
 	if connection.mariaDB {
 		explain = "EXPLAIN EXTENDED "
@@ -143,7 +143,7 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 		return true
 	})
 	if rows < 0 {
-		rows = product // a view's own tables stand in its place, joined
+		rows = product // the tables of a view stand in its place, joined
 	}
 	if rows >= 0 {
 		page.Precision, page.Total = database.TotalIsEstimated, int64(math.Round(rows))
@@ -161,14 +161,14 @@ func (c *call) bind() error {
 		case nil, int64, uint64, float64:
 		case string:
 			if arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ {
-				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session's zone
+				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session is in UTC
 			}
 		case []byte:
 			switch {
 			case arg.Kind == database.JSON:
-				value = string(v) // the server takes no bytes for JSON
+				value = string(v) // the server accepts no bytes for JSON
 			case v == nil:
-				value = []byte{} // no bytes are not NULL, but to the driver
+				value = []byte{} // the driver takes a nil slice for NULL
 			}
 		case bool:
 			value = int64(0)
@@ -190,7 +190,7 @@ func float(value driver.Value) float64 {
 	case float64:
 		return v
 	case []byte:
-		f, _ := strconv.ParseFloat(string(v), 64) // what is no number tells of no rows
+		f, _ := strconv.ParseFloat(string(v), 64) // a text that is not a number says nothing about rows
 		return f
 	}
 	return 0

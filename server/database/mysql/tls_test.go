@@ -48,7 +48,7 @@ func greet(conn net.Conn, certificate *tls.Certificate) {
 		}
 		answer, sequence = 1049, 3
 	}
-	_ = packet(conn, sequence, append([]byte{0xff, byte(answer), byte(answer >> 8)}, "#28000hunter2"...)) // whoever asked may have gone
+	_ = packet(conn, sequence, append([]byte{0xff, byte(answer), byte(answer >> 8)}, "#28000hunter2"...)) // the client may have gone
 }
 
 func packet(to io.Writer, sequence byte, payload []byte) error {

@@ -36,23 +36,24 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	t := &transaction{db: d, conn: c}
 	ended := false
 	defer func() {
-		// If do panicked, the server rolls back, as it does whenever a connection ends.
+		// If do panicked, the connection is closed, and the server rolls back.
 		c.lost = c.lost || !ended
 		d.pool.Release(c)
 	}()
 	err := do(t)
 	if err == nil {
-		err = t.failed // which do should have returned
+		err = t.failed // do should have returned it
 	}
 	if err == nil && ctx.Err() != nil {
 		err = dial.Cancelled(ctx.Err())
 	}
 	if err != nil {
-		// The rollback is made whether or not the caller still waits; if it fails, the connection's end is one.
+		// The rollback is made even if the caller has gone. If it fails, the connection is closed, and the server rolls
+		// back.
 		ended = !c.lost && d.exec(context.WithoutCancel(ctx), c, "ROLLBACK") == nil
 		return err
 	}
-	// Whoever goes away from here on leaves no doubt behind.
+	// From here on a caller who goes away does not stop the commit: its result is always known.
 	if err := d.exec(context.WithoutCancel(ctx), c, "COMMIT"); err != nil {
 		if c.lost && !c.readOnly { // a read-only server says that it did not commit
 			return &database.Error{
@@ -80,15 +81,15 @@ func (d *db) exec(ctx context.Context, c *conn, sql string) error {
 type transaction struct {
 	db   *db
 	conn *conn
-	// failed is the error after which nothing is done any more; Savepoint takes it back if what failed was undone.
-	// ended reports whether the server itself has ended the transaction: there is nothing left to go back to, and what would
-	// follow would be committed at once, statement by statement.
+	// failed is the error after which nothing is done any more. Savepoint clears it once the failed part is undone.
+	// ended reports whether the server itself has ended the transaction: there is no savepoint to go back to, and the
+	// server would commit each further statement at once.
 	failed error
 	ended  bool
 	depth  int
 }
 
-// fail notes an error that no later statement is to follow, and returns it.
+// fail notes an error after which no statement may follow, and returns it.
 func (t *transaction) fail(err error) error {
 	if err != nil && t.failed == nil {
 		t.failed = err
@@ -208,8 +209,8 @@ func (t *transaction) write(ctx context.Context, c *call, table *database.Table)
 	return result, nil
 }
 
-// watch notes an error of a statement. After a deadlock the server has rolled the whole transaction back; after a wait
-// for a lock it may have (innodb_rollback_on_timeout); a connection that is lost has no transaction at all.
+// watch notes an error of a statement. After a deadlock the server has rolled back the whole transaction. After a wait
+// for a lock it may have done so (innodb_rollback_on_timeout). A connection that is lost has no transaction at all.
 func (t *transaction) watch(err error) error {
 	if err == nil {
 		return nil
@@ -231,7 +232,7 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 	}
 	err := do()
 	if err == nil {
-		err = t.failed // which do should have returned
+		err = t.failed // do should have returned it
 	}
 	if err == nil {
 		return t.exec(ctx, "RELEASE SAVEPOINT "+name)
@@ -250,5 +251,5 @@ func (t *transaction) exec(ctx context.Context, sql string) error {
 	return t.watch(t.db.exec(ctx, t.conn, sql))
 }
 
-// CheckConstraints implements database.Tx. Neither MySQL nor MariaDB defers any.
+// CheckConstraints implements database.Tx. Neither MySQL nor MariaDB defers constraints.
 func (t *transaction) CheckConstraints(context.Context) error { return t.failed }

@@ -162,7 +162,7 @@ func TestTransaction(t *testing.T) {
 	})
 }
 
-// TestClockVersion moves a version by the clock, which may stand still, more often than the clock's step.
+// TestClockVersion moves a version more often than the clock steps, also while the clock stands still.
 func TestClockVersion(t *testing.T) {
 	f := open(t, items, nil)
 	item := f.table(t, "item")
@@ -310,8 +310,8 @@ INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
 	})
 }
 
-// TestLostInTheMiddle takes the connection away from a transaction: it fails, and another connection does not go on
-// with it.
+// TestLostInTheMiddle cuts the connection of a transaction: the transaction fails, and does not go on with another
+// connection.
 func TestLostInTheMiddle(t *testing.T) {
 	f := open(t, items, nil)
 	item := f.table(t, "item")
@@ -322,7 +322,7 @@ func TestLostInTheMiddle(t *testing.T) {
 		f.killAll(t)
 		_, err := tx.Insert(t.Context(), insert(item, "after"), nil)
 		wantError(t, err, database.Unreachable)
-		return nil // as if it had not been told
+		return nil // as if do had not seen the error
 	})
 	wantError(t, err, database.Unreachable)
 	err = f.Transact(t.Context(), func(tx database.Tx) error {
@@ -341,7 +341,7 @@ func TestRefused(t *testing.T) {
 	f := open(t, items, nil)
 	reader := f.connection
 	reader.User, reader.Password = f.connection.Database+"_r", "hunter2"
-	// A server that knows names takes us for one from localhost, if it may have users without a name.
+	// A server that resolves names may log us in as a user without a name at localhost, if it has one.
 	for _, from := range []string{"'%'", "'localhost'"} {
 		user := reader.User + "@" + from
 		databasetest.ExecuteMySQL(t, f.connection, "CREATE USER "+user+" IDENTIFIED BY 'hunter2'; GRANT SELECT ON "+reader.Database+".* TO "+user)
@@ -359,7 +359,7 @@ func TestRefused(t *testing.T) {
 	wantError(t, err, database.Refused, reader.User)
 }
 
-// TestChanged asks for a column that has gone, and reads a table that has another form than when it was prepared.
+// TestChanged asks for a column that is gone, and reads a table whose columns changed after the statement was prepared.
 func TestChanged(t *testing.T) {
 	f := open(t, items, nil)
 	item := f.table(t, "item")
