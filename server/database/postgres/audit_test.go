@@ -24,7 +24,7 @@ func TestAuditTableIsMade(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var group sync.WaitGroup
-			for range 6 { // as many pods as come up at once
+			for range 6 { // as many pods as start at once
 				group.Go(func() {
 					db := open(t, settings(c, func(s *database.Settings) { s.Audit = &test.audit }))
 					schema, err := db.Introspect(t.Context())
@@ -99,7 +99,7 @@ func TestAuditTablesThatCannotBeUsed(t *testing.T) {
 					t.Errorf("got %v: %s", schema.Audit, schema.AuditProblem)
 				}
 			}
-			databasetest.Table(t, schema, "public.wrong") // all else is there
+			databasetest.Table(t, schema, "public.wrong") // everything else exists
 		})
 	}
 	if got := scalar(t, c, "SELECT count(*) FROM pg_tables WHERE tablename = 'audit_log'"); got != "0" {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// silent returns the address of a server that takes connections and never says a word.
+// silent returns the address of a server that accepts connections and never answers.
 func silent(t *testing.T) *net.TCPAddr {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,7 +72,7 @@ func TestNoConnection(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			db := open(t, test.settle(t))
-			for range 2 { // the second is held back by the gate, with the same words
+			for range 2 { // the gate holds the second back, with the same words
 				e := databasetest.Failure(t, db.Ping(t.Context()))
 				if e.Code != database.Unreachable || e.Reason != test.reason || !strings.Contains(e.Message, test.says) {
 					t.Errorf("got %s, %s: %s", e.Code, e.Reason, e.Message)
@@ -178,7 +178,7 @@ func TestChangedTables(t *testing.T) {
 	}
 }
 
-// What a view computes may fail on a row that the caller is not to see, and the server then quotes that row's value.
+// A view's computation may fail on a row that the caller must not see, and the server then quotes that row's value.
 func TestMessagesQuoteNoRow(t *testing.T) {
 	t.Parallel()
 	db := open(t, settings(filled(t, `
@@ -262,7 +262,7 @@ func TestBusyAndClosed(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	// A password file of the machine's user must not decide what these tests find.
+	// A password file of the machine's user must not decide the outcome of these tests.
 	if err := os.Setenv("PGPASSFILE", os.DevNull); err != nil {
 		panic(err)
 	}

@@ -85,7 +85,7 @@ func explain(t *testing.T, plain *pgx.Conn, plan *database.Select) string {
 	return said
 }
 
-// A deep page costs what the first one does: the index is entered where the page begins, and nothing is sorted.
+// A deep page costs what the first one costs: the index is entered at the page's beginning, and nothing is sorted.
 func TestIndexesServePages(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `

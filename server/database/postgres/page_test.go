@@ -50,7 +50,7 @@ INSERT INTO t SELECT n, nullif('t' || n % 3, 't1'), nullif(n % 4, 1) * 1.25, CAS
 CREATE VIEW v AS SELECT * FROM t`)
 	db := open(t, settings(c, nil))
 	schema := databasetest.Introspect(t, db)
-	for _, name := range []string{"public.t", "public.v"} { // a view's columns may all be NULL
+	for _, name := range []string{"public.t", "public.v"} { // all of a view's columns may be NULL
 		table := databasetest.Table(t, schema, name)
 		for _, order := range []string{"id", "-id", "title id", "-title -id", "title -id", "-price id", "ratio id", "-ratio id", "at -id", "-at -id", "mood id", "-mood title -id",
 			"flag -title price id", "-flag id", "name id", "-name id", "name -id"} {
@@ -121,7 +121,7 @@ INSERT INTO t SELECT n, repeat('é', 50), decode(repeat('ab', 90), 'hex'), jsonb
 			database.Page{Count: 3, More: true, Cut: true, Total: 9}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for range 3 { // unnamed, prepared, and prepared before
+			for range 3 { // unnamed, then prepared, then prepared before
 				if got := page(test.change); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", test.want) {
 					t.Errorf("got %+v, want %+v", got, test.want)
 				}
@@ -162,7 +162,7 @@ INSERT INTO t SELECT n, repeat('é', 50), decode(repeat('ab', 90), 'hex'), jsonb
 	})
 }
 
-// slowScript makes a view of 3,000 rows, to count which takes far longer than the budget.
+// slowScript makes a view of 3,000 rows. Counting them takes far longer than the budget.
 const slowScript = `
 CREATE TABLE t (id int PRIMARY KEY, body text);
 INSERT INTO t SELECT n, 'x' FROM generate_series(1, 3000) n;
@@ -205,7 +205,7 @@ func TestCountsThatTakeTooLong(t *testing.T) {
 			if _, page := ids(t, db, plan); page.Precision != database.TotalIsExact || page.Total != 5 {
 				t.Errorf("a count within the budget gives %+v", page)
 			}
-			// The budget is for the count alone: it does not outlive the call.
+			// The budget is for the count alone, and ends with the call.
 			plan.From, plan.Limit, plan.Total = database.NewSource(slow, nil), 200, database.TotalNone
 			if got, _ := ids(t, db, plan); len(got) != 200 {
 				t.Errorf("a page that takes longer has %d rows", len(got))

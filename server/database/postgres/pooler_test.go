@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// pooler stands before a server as PgBouncer does: it greets its clients with a process number of its own.
+// pooler is a proxy before a server that behaves like PgBouncer: it greets its clients with a process number of its
+// own.
 func pooler(t *testing.T, c contract.Connection) contract.Connection {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,7 +37,7 @@ func pooler(t *testing.T, c contract.Connection) contract.Connection {
 				}
 				defer server.Close()
 				go func() {
-					_, _ = io.Copy(server, client) // it ends with either side
+					_, _ = io.Copy(server, client) // it ends when either side does
 					server.Close()
 				}()
 				renumber(client, server)
@@ -48,7 +49,7 @@ func pooler(t *testing.T, c contract.Connection) contract.Connection {
 	return c
 }
 
-// renumber copies a server's messages, with another process number in its BackendKeyData.
+// renumber copies a server's messages and replaces the process number in BackendKeyData.
 func renumber(client io.Writer, server io.Reader) {
 	header := make([]byte, 5)
 	for {
@@ -76,7 +77,7 @@ func TestStatementsKeptPrepared(t *testing.T) {
 	db := open(t, settings(c, func(s *database.Settings) { s.MaxConnections = 1 }))
 	kept := databasetest.Table(t, databasetest.Introspect(t, db), "public.kept")
 	most := 0
-	for limit := 1; limit <= 400; limit++ { // each another statement, with the same count beside it
+	for limit := 1; limit <= 400; limit++ { // each is another statement, with the same count beside it
 		plan := all(kept)
 		plan.Limit, plan.Total = limit, database.TotalExact
 		for range 2 {

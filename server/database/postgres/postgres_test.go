@@ -223,7 +223,7 @@ INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', 'ab', '10.0.0.1', '2026-01-01 00:00
 		t.Run(test.name, func(t *testing.T) {
 			plan := all(table)
 			plan.Output, plan.Where = plan.Output[:1], test.condition
-			for range 3 { // unnamed, prepared, and prepared before
+			for range 3 { // unnamed, then prepared, then prepared before
 				if got := read(t, db, plan); got != `[{"id":1}]` {
 					t.Errorf("got %s", got)
 				}

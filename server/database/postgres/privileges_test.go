@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// as returns the connection of a new user, who is dropped when the test ends. USER in the script is his name.
+// as returns the connection of a new user, who is dropped when the test ends. USER in the script stands for the user's
+// name.
 func as(t *testing.T, c contract.Connection, script string) contract.Connection {
 	t.Helper()
 	user := "user_" + c.Database
@@ -43,7 +44,7 @@ CREATE TABLE closed.t (id int PRIMARY KEY)`)
 		{"public.part", "", view | change}, {"public.part", "id", view}, {"public.part", "v", view | change}, {"public.part", "secret", 0},
 		{"public.none", "", 0}, {"public.none", "id", 0},
 		{"public.adding", "", add}, {"public.adding", "v", add},
-		{"closed.t", "", 0}, {"closed.t", "id", 0}, // without USAGE of its schema
+		{"closed.t", "", 0}, {"closed.t", "id", 0}, // without USAGE on its schema
 	} {
 		table := databasetest.Table(t, schema, test.table)
 		got := table.Privileges
@@ -69,7 +70,7 @@ CREATE TABLE closed.t (id int PRIMARY KEY)`)
 	}
 }
 
-// What a deletion or change reaches is in the schema, wherever it lies.
+// The schema lists what a deletion or change reaches, in any schema.
 func TestTablesOutside(t *testing.T) {
 	t.Parallel()
 	owner := filled(t, `

@@ -57,7 +57,7 @@ func TestTLSModes(t *testing.T) {
 		name, mode string
 		server     *tls.Certificate
 		ca         []byte
-		// want is over what the server was reached; "" if TLS failed, as says tells.
+		// want is the kind of connection over which the server was reached; "" if TLS failed, with an error as in says.
 		want, says string
 	}{
 		{"disable", "disable", &ours, nil, plain, ""},

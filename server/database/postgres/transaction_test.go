@@ -126,7 +126,7 @@ func TestTransactions(t *testing.T) {
 			}
 
 			e = within(t, db, func(tx database.Tx) error {
-				for id := int64(2); id < 6; id++ { // 2 and 3 are there already
+				for id := int64(2); id < 6; id++ { // 2 and 3 already exist
 					err := tx.Savepoint(t.Context(), func() error {
 						if err := insert(t, tx, table, "id", id, "name", "s"); err != nil {
 							return err
@@ -155,7 +155,7 @@ func TestTransactions(t *testing.T) {
 				if err := insert(t, tx, table, "id", int64(2)); err == nil {
 					t.Error("one id stands twice")
 				}
-				return nil // as if nothing were
+				return nil // as if do had not seen the error
 			})
 			if e == nil || e.Code != database.Failed {
 				t.Errorf("a failed transaction is committed: %v", e)
@@ -241,7 +241,7 @@ CREATE CONSTRAINT TRIGGER leaves AFTER INSERT ON account DEFERRABLE INITIALLY DE
 	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	t.Run("before", func(t *testing.T) {
 		for id := int64(10); id < 13; id++ {
-			// Several connections lie in the pool, and all of them are dead.
+			// The pool holds several connections, and all of them are dead.
 			_ = db.Transact(t.Context(), func(database.Tx) error {
 				return db.Transact(t.Context(), func(database.Tx) error { return db.Ping(t.Context()) })
 			})
@@ -268,7 +268,7 @@ CREATE CONSTRAINT TRIGGER leaves AFTER INSERT ON account DEFERRABLE INITIALLY DE
 			if err == nil {
 				t.Error("a dead connection takes a savepoint")
 			}
-			return nil // as if nothing were
+			return nil // as if do had not seen the error
 		})
 		if e == nil || e.Code != database.Unreachable || runs != 1 {
 			t.Errorf("run %d times, %v", runs, e)
@@ -342,7 +342,7 @@ func TestLocks(t *testing.T) {
 		t.Error(e)
 	}
 	t.Run("each waits for the other", func(t *testing.T) {
-		slow := open(t, settings(c, nil)) // a deadlock is looked for after a second
+		slow := open(t, settings(c, nil)) // the server looks for a deadlock after a second
 		ends := make(chan error, 2)
 		met := make(chan struct{}, 2)
 		for id := int64(1); id <= 2; id++ {

@@ -186,7 +186,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			if test.code == database.Timeout {
 				db = open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(200 * time.Millisecond) }))
 			}
-			for range 3 { // unnamed, prepared, and prepared before
+			for range 3 { // unnamed, then prepared, then prepared before
 				e := within(t, db, test.do)
 				if e == nil || e.Code != test.code || !strings.Contains(e.Message, test.says) {
 					t.Fatalf("got %+v", e)

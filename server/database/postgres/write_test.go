@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// Every form that a value has in the API is written, read back, and used in a comparison.
+// Every form of a value in the API is written, read back, and used in a comparison.
 func TestValuesAreWritten(t *testing.T) {
 	t.Parallel()
 	type value = database.Value
@@ -117,7 +117,7 @@ CREATE TABLE w (name text PRIMARY KEY`
 			if err != nil || string(out) != want {
 				t.Fatalf("it reads %s, %v, want %s", out, err, want)
 			}
-			// What a page tells of its last row can be written again.
+			// The page's values of its last row can be written again.
 			if e := within(t, db, func(tx database.Tx) error {
 				return insert(t, tx, table, "name", "last "+test.name, test.name, page.Last[0])
 			}); e != nil {
