@@ -159,5 +159,5 @@ func plainly(t testing.TB, path, query string) string {
 
 const journal, writeAhead = "PRAGMA journal_mode = DELETE;", "PRAGMA journal_mode = WAL;"
 
-// modes are the scripts that put a file into its journal mode.
+// modes are the scripts that set a file's journal mode.
 var modes = map[string]string{"journal": journal, "write-ahead": writeAhead}

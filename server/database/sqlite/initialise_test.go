@@ -59,7 +59,7 @@ func TestNewFileIsFilledOnce(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notes.sqlite")
 			folder := mounted(t, test.files)
-			for range 2 { // the second time it is there
+			for range 2 { // the file exists the second time
 				db := open(t, initialised(path, folder))
 				var group sync.WaitGroup
 				for range 4 {
@@ -84,7 +84,7 @@ func TestNewFileIsFilledOnce(t *testing.T) {
 	}
 }
 
-// alone checks that nothing lies beside a file but what SQLite itself keeps there while it is open.
+// alone checks that nothing lies beside a file except what SQLite itself keeps there while it is open.
 func alone(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))

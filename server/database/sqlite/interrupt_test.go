@@ -68,7 +68,7 @@ func TestAnInterruptedSavepointEndsTheTransaction(t *testing.T) {
 		_, _ = tx.Insert(t.Context(), o.insert(t, "t", map[string]database.Value{"id": int64(2)}), nil)
 		return nil
 	})
-	// SQLite rolls back everything when it interrupts a write: what came before must not seem to be there.
+	// SQLite rolls back everything when it interrupts a write: the statements before must not seem to be kept.
 	if databasetest.Failure(t, err).Code != database.Timeout {
 		t.Errorf("it ended with %v", err)
 	}

@@ -16,7 +16,7 @@ func TestOneWriterAtATime(t *testing.T) {
 		o := openFilled(t, script+"CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)", func(s *database.Settings) {
 			s.StatementTimeout = contract.Duration(500 * time.Millisecond)
 		})
-		other := open(t, settings(o.path, nil)) // as another process has it
+		other := open(t, settings(o.path, nil)) // as if another process held it
 		add := func(db database.DB) error {
 			return db.Transact(t.Context(), func(tx database.Tx) error {
 				_, err := tx.Insert(t.Context(), o.insert(t, "t", nil), nil)
@@ -37,7 +37,7 @@ func TestOneWriterAtATime(t *testing.T) {
 					t.Errorf("%s %s writes, and the caller goes away: %v", mode, name, err)
 				}
 				_, _, err := o.Select(t.Context(), all(databasetest.Table(t, o.schema, "t")), nil)
-				return err // reading goes on
+				return err // reads still work
 			})
 			if err != nil {
 				t.Errorf("%s %s: %v", mode, name, err)
@@ -49,7 +49,7 @@ func TestOneWriterAtATime(t *testing.T) {
 	}
 }
 
-// A rollback journal lets nobody commit while others read.
+// With a rollback journal nobody can commit while others read.
 func TestACommitThatReadersHoldUp(t *testing.T) {
 	o := openFilled(t, journal+"CREATE TABLE t (id INTEGER PRIMARY KEY);"+slowView+" AND NOT EXISTS (SELECT 1 FROM t)", func(s *database.Settings) {
 		s.StatementTimeout = contract.Duration(500 * time.Millisecond)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// dialect is what this package's statements are written in.
+// dialect is the dialect of this package's statements.
 var dialect = sqltext.SQLite
 
 // call is the memory of one statement, kept for the next.
@@ -35,8 +35,8 @@ func (c *call) build(plan *database.Select) error {
 // nothing is the page of a Select that failed.
 var nothing = database.Page{Total: -1}
 
-// Select implements database.DB. The rows are only counted if the page itself does not tell how many match; the count
-// is a statement of its own, and may see what was committed after the page was read.
+// Select implements database.DB. The rows are counted only if the page itself does not tell how many match. The count
+// is a separate statement, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()
@@ -71,8 +71,8 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 	return extended, page, nil
 }
 
-// count counts the matching rows in the plan's way. SQLite has no estimate: if an exact count takes too long, it is a
-// capped one; and where that takes too long as well, what the page itself shows.
+// count counts the matching rows in the way that the plan asks for. SQLite has no estimate. If an exact count takes too
+// long, it tries a capped one. If that takes too long as well, it returns what the page itself shows.
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page database.Page) (int64, database.Precision, error) {
 	if plan.Total != database.TotalAuto {
 		return d.countOnce(ctx, connection, plan, c)
@@ -92,7 +92,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	return shown(plan, page), database.TotalIsAtLeast, nil
 }
 
-// shown is how many matching rows there are at least, as the page tells.
+// shown returns the least number of matching rows, as the page shows it.
 func shown(plan *database.Select, page database.Page) int64 {
 	n := page.Count
 	if page.More {
@@ -104,7 +104,7 @@ func shown(plan *database.Select, page database.Page) int64 {
 	return int64(n)
 }
 
-// countSoon counts for no longer than database.TotalBudget, and tells whether that was too short.
+// countSoon counts for no longer than database.TotalBudget, and reports whether that was too short.
 func (d *db) countSoon(ctx context.Context, connection *conn, plan *database.Select, c *call) (total int64, precision database.Precision, late bool, err error) {
 	soon, cancel := context.WithTimeout(ctx, database.TotalBudget)
 	defer cancel()
@@ -123,7 +123,7 @@ func (d *db) countOnce(ctx context.Context, connection *conn, plan *database.Sel
 	return total, precision, err
 }
 
-// statement runs a statement that reads, for no longer than a statement may take.
+// statement runs a statement that reads, for no longer than the statement timeout.
 func (d *db) statement(ctx context.Context, c *conn, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()

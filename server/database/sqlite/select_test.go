@@ -91,7 +91,7 @@ func TestTotalsOfManyRows(t *testing.T) {
 }
 
 func TestCountsThatTakeTooLong(t *testing.T) {
-	// Rows come quickly, but there is no end to them; or only the first does.
+	// Rows come quickly without an end, or only the first one comes.
 	o := openFilled(t, `CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n;
 CREATE VIEW few AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n WHERE i < 4`, nil)
 	for name, want := range map[string]int64{"endless": database.TotalCap, "few": 3} {
@@ -127,7 +127,7 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// What pages show one after the other is what one page shows, whatever the columns hold.
+// Pages one after the other show what a single page shows, whatever the columns hold.
 func TestPagesFollowEachOther(t *testing.T) {
 	values := map[string]string{
 		"INTEGER":                   "(3), (1), (NULL), (2), (2), (9007199254740993), (9007199254740992), ('text'), (NULL)",
@@ -175,13 +175,13 @@ func TestPagesFollowEachOther(t *testing.T) {
 	}
 }
 
-// SQLite takes NULLs in keys, and pages lead to them.
+// SQLite accepts NULLs in keys, and pages must reach them.
 func TestPagesOfKeysThatHoldNull(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE one (k TEXT PRIMARY KEY); INSERT INTO one VALUES ('a'), (NULL), ('b'), (NULL);
 CREATE TABLE two (a INT, b TEXT, PRIMARY KEY (a, b)); INSERT INTO two VALUES (1, 'x'), (NULL, 'x'), (1, NULL), (2, 'y'), (NULL, 'y')`, nil)
 	for name, rows := range map[string]int{"one": 4, "two": 5} {
 		table := databasetest.Table(t, o.schema, name)
-		// Rows that are alike in all of the order would need the row's number: SQLite takes many NULLs in a key.
+		// Rows with the same values in the whole order would need the row's number: SQLite accepts many NULLs in a key.
 		keys := append(slices.Clone(table.PrimaryKey), table.RowID)
 		for _, descending := range []bool{false, true} {
 			plan := all(table)

@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
-// rootVariable names the folder that the test's second process takes for its root: one without a folder for temporary files.
+// rootVariable names the folder that the test's second process uses as its root: one without a folder for temporary
+// files.
 const rootVariable = "MCP_TEST_SORT_ROOT"
 
 func TestSortsWithoutATemporaryFolder(t *testing.T) {
@@ -33,7 +34,7 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 	}
 }
 
-// sortWithin sorts some megabytes within a root folder that has the database only, from a folder that is gone.
+// sortWithin sorts some megabytes within a root folder that holds only the database. The working folder is gone.
 func sortWithin(t *testing.T, root string) {
 	gone := filepath.Join(root, "gone")
 	for _, err := range []error{os.Mkdir(gone, 0o700), os.Chdir(gone), os.Remove(gone), syscall.Chroot(root)} {

@@ -85,7 +85,7 @@ func TestSavepoints(t *testing.T) {
 		if err := point(func() error { return add(tx, 1) }); databasetest.Failure(t, err).Code != database.Violated {
 			t.Errorf("a row twice: %v", err)
 		}
-		// One inside another: the outer one keeps what the inner one undoes.
+		// One savepoint inside another: the outer one keeps its work when the inner one is undone.
 		return point(func() error {
 			if err := point(func() error { return errors.Join(add(tx, 4), add(tx, 1)) }); err == nil {
 				t.Error("a row twice is no error")

@@ -31,7 +31,7 @@ CREATE TABLE ignored (id INTEGER PRIMARY KEY); CREATE TRIGGER no BEFORE INSERT O
 			{defaults, `{"id":2,"at":"2020-01-01T00:00:00","name":"none"}`},
 			{pair, `{"id":"x%2Cy,%2FwA%3D"}`},
 			{o.insert(t, "t", map[string]database.Value{"name": "silent"}), ""},
-			{ignored, ""}, // a trigger keeps the row away
+			{ignored, ""}, // a trigger refuses the row
 		} {
 			if out, err := tx.Insert(t.Context(), test.plan, []byte("before ")); string(out) != "before "+test.want || err != nil {
 				t.Errorf("got %s and %v, want %s", out, err, test.want)
@@ -241,7 +241,7 @@ func TestTablesThatHaveChanged(t *testing.T) {
 	}
 }
 
-// Files are older than the advice to write texts in single quotes.
+// Some files are older than the advice to write texts in single quotes.
 func TestTriggersWithTextsInDoubleQuotes(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT);
 CREATE TRIGGER t_insert AFTER INSERT ON t BEGIN UPDATE t SET v = "by a trigger" WHERE id = new.id; END`, nil)
