@@ -264,6 +264,7 @@ var _ = Describe("An endpoint", func() {
 		Consistently(reads(token, "Ready")).Should(Equal("False WaitingForPods"))
 
 		Expect(message(token, "Ready")).To(HavePrefix("not every server pod has applied revision"))
+		Eventually(w.told("agent")).Should(ContainElement("Normal WaitingForPods"))
 
 		second.setReady(false) // it is counted no more
 		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))

@@ -125,8 +125,16 @@ func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
 	case ready.Status == metav1.ConditionTrue && !wasReady:
 		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
 	case ready.Status == metav1.ConditionFalse && (wasReady || stuck && (before == nil || before.Reason != ready.Reason)):
-		w.events.Eventf(obj, nil, corev1.EventTypeWarning, ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
+		w.events.Eventf(obj, nil, severity(ready.Reason), ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
 	}
+}
+
+// severity is the type of the event about an object that is not Ready. Every change waits for the pods; that is no warning.
+func severity(reason string) string {
+	if reason == v1alpha1.ReasonWaitingForPods {
+		return corev1.EventTypeNormal
+	}
+	return corev1.EventTypeWarning
 }
 
 // maxEventNote bounds an event's text, in bytes.

@@ -60,7 +60,7 @@ func run(ctx context.Context) (err error) {
 		return nil
 	}
 	fmt.Printf("\nRunning until you press Ctrl-C. To look around:\n\n  export KUBECONFIG=%s PATH=%s:$PATH\n  kubectl get mcp -A\n  kubectl -n bookshop logs deployment/bookshop-mcp\n",
-		p.Kubeconfig(), filepath.Join(root, "bin", "k8s"))
+		p.Kubeconfig(), p.Assets())
 	return p.Wait(ctx)
 }
 

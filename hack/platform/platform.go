@@ -99,6 +99,9 @@ func (p *Platform) Print(ctx context.Context, args ...string) error {
 	return err
 }
 
+// Assets is the folder of kubectl and the control plane's programs.
+func (p *Platform) Assets() string { return filepath.Dir(p.kubectl) }
+
 // Secret returns the data of a Secret.
 func (p *Platform) Secret(ctx context.Context, namespace, name string) (map[string][]byte, error) {
 	output, err := p.Kubectl(ctx, "-n", namespace, "get", "secret", name, "-o", "json")

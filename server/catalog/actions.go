@@ -78,7 +78,7 @@ func (m *Model) resolveUpdate(list string, a *Action) *problem {
 		case f == nil:
 			return fieldNotFound(list, set.Field, m.Table, m.all)
 		case f.PrimaryKey:
-			return notAllowed("%s: %s is of the key, which cannot be changed", list, set.Field)
+			return notAllowed("%s: %s is part of the key, which cannot be changed", list, set.Field)
 		case f.Column.Generated:
 			return notAllowed("%s: %s is computed by the database", list, set.Field)
 		case f == m.Version:

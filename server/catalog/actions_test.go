@@ -88,7 +88,7 @@ func TestActionsThatCannotBeUnderstoodWithholdTheModel(t *testing.T) {
 	}
 	for _, r := range []refused{
 		{"no such field", "employee", update(set("cart", contract.SourceNull, "")), missing, "actions act: employee has no column cart; the nearest is card"},
-		{"the key", "employee", update(set("id", contract.SourceValue, "1")), wrong, "actions act: id is of the key, which cannot be changed"},
+		{"the key", "employee", update(set("id", contract.SourceValue, "1")), wrong, "actions act: id is part of the key, which cannot be changed"},
 		{"a generated column", "employee", update(set("initials", contract.SourceValue, "x")), wrong, "actions act: initials is computed by the database"},
 		{"the version", "employee", withVersion, wrong, "actions act: version is the versionField, which the server moves with every write"},
 		{"a field twice", "employee", update(twice), wrong, "actions act: card is set twice"},

@@ -63,6 +63,9 @@ func (m *Model) whyNoUpdate() string {
 	if !m.Table.Privileges.Has(database.MayUpdate) {
 		return notGranted(m, "UPDATE")
 	}
+	if m.Version != nil && !m.Version.Column.Privileges.Has(database.MayUpdate) {
+		return "the database user lacks UPDATE on column " + m.Version.Column.Name + " of " + m.Table.String() + ", the versionField."
+	}
 	return ""
 }
 

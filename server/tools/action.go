@@ -256,7 +256,7 @@ func (e *actionCall) noneFound(p *actionPlan) error {
 	case len(p.skipped) == 0:
 		return failf(CodeNotFound, "%s not found: none of the ids names a row that you may see", m.Name)
 	}
-	return failf(CodeNotFound, "%s not found: %s is not for any of the rows; its condition refuses %s", m.Name, e.declared.Name, idList(p.skipped))
+	return failf(CodeNotFound, "%s not found: %s applies to none of the rows; its condition excludes %s", m.Name, e.declared.Name, idList(p.skipped))
 }
 
 // idList is some ids, for a message.

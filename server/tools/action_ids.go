@@ -39,7 +39,7 @@ func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 		}
 		ids[i] = askedID{raw: raw, where: where, key: cmp.Or(keyOf(where), plainText(raw))}
 		if first, twice := places[ids[i].key]; twice {
-			return nil, invalid("ids[%d]: %s stands there already, at ids[%d]; name each row once", i, lookup.Excerpt(raw), first)
+			return nil, invalid("ids[%d]: %s is at ids[%d] already; name each row once", i, lookup.Excerpt(raw), first)
 		}
 		places[ids[i].key] = i
 	}

@@ -128,7 +128,7 @@ func TestArgumentsOfAnAction(t *testing.T) {
 		{"empty ids", ownerText, "action_book", `{"action":"publish","ids":[]}`, CodeInvalidArgument, "at least one"},
 		{"null among them", ownerText, "action_book", `{"action":"publish","ids":[null]}`, CodeInvalidArgument, "ids[0]"},
 		{"an id of another type", ownerText, "action_book", `{"action":"publish","ids":[1,"x"]}`, CodeInvalidArgument, "ids[1]: id: must be an integer"},
-		{"an id twice", ownerText, "action_book", `{"action":"publish","ids":[1,2,1]}`, CodeInvalidArgument, "ids[2]: 1 stands there already, at ids[0]"},
+		{"an id twice", ownerText, "action_book", `{"action":"publish","ids":[1,2,1]}`, CodeInvalidArgument, "ids[2]: 1 is at ids[0] already"},
 		{"an id twice, written otherwise", ownerText, "action_book", `{"action":"publish","ids":[1,"1"]}`, CodeInvalidArgument, "ids[1]"},
 		{"too many", ownerText, "action_book", `{"action":"publish","ids":[1,2,3,4,5,6]}`, CodeInvalidArgument, "at most 5 in one call, not 6"},
 		{"confirm that is no boolean", ownerText, "action_book", `{"action":"publish","ids":[1],"confirm":"yes"}`, CodeInvalidArgument, "confirm"},
@@ -174,7 +174,7 @@ func TestAnUpdateActionSetsWhatItsWhereAllows(t *testing.T) {
 		t.Errorf("the books are %s", got)
 	}
 	r = l.call(ownerText, "action_book", `{"action":"publish","ids":[1,2]}`)
-	if r.Code != CodeNotFound || !strings.Contains(r.Message, "its condition refuses 1, 2") {
+	if r.Code != CodeNotFound || !strings.Contains(r.Message, "its condition excludes 1, 2") {
 		t.Errorf("where all are refused: %s", r.Text)
 	}
 	history := l.must(ownerText, "history_book", `{"id":1}`)["history"].([]any)

@@ -199,22 +199,6 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	return nil
 }
 
-// itemError is an error as it is told of an item, if it is the item's; nil if it is that of the whole call.
-func itemError(err error) *toolError {
-	var told *toolError
-	if errors.As(err, &told) {
-		return told
-	}
-	failure := database.AsError(err)
-	switch failure.Code {
-	case database.Invalid, database.Violated, database.Refused, database.Unready:
-		if !failure.Again {
-			return tell(failure)
-		}
-	}
-	return nil
-}
-
 // perform writes one item, tells what came of it in success, and returns what a deletion took along.
 func (b *bulkRun) perform(w *write, item bulkItem, success *bulkSuccess) (*deletion, error) {
 	switch b.operation {

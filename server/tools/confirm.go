@@ -68,7 +68,7 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	}
 	message := "confirmation_token does not match what would be done now; look at the new page, then call again with its token"
 	if e.shown == "" {
-		message = e.declared.Name + " wants the confirmation_token of its page; look at the page, then call again with its token"
+		message = e.declared.Name + " needs the confirmation_token of its page; look at the page, then call again with its token"
 	}
 	payload, err := encodePlainly(staleConfirmation{message, CodeConflict, *question})
 	if err != nil {
@@ -139,7 +139,7 @@ var pageTemplate = htmltemplate.Must(htmltemplate.New("page").Parse(`<h1>Are you
 <ul>
 {{range .}}<li>{{.}}</li>
 {{end}}</ul>
-{{end}}{{with .Skipped}}<p>Not meant for: {{.}}</p>
+{{end}}{{with .Skipped}}<p>Skipped, as the action does not apply to them: {{.}}</p>
 {{end}}{{with .Missing}}<p>Not found: {{.}}</p>
 {{end}}`))
 

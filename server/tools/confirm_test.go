@@ -78,7 +78,7 @@ func TestAConfirmationTokenIsThatOfItsPage(t *testing.T) {
 		code            Code
 		message         string
 	}{
-		{"none where one is demanded", bare(raised), CodeConflict, "raise wants the confirmation_token of its page"},
+		{"none where one is demanded", bare(raised), CodeConflict, "raise needs the confirmation_token of its page"},
 		{"that of another action", with(raised, remove), CodeConflict, "does not match"},
 		{"that of another caller", with(`{"action":"delete_selected","ids":[1],"confirm":true`, clerks), CodeConflict, "does not match"},
 		{"that of other rows", with(`{"action":"delete_selected","ids":[2],"confirm":true`, remove), CodeConflict, "does not match"},

@@ -95,7 +95,7 @@ func (c *call) openCursor(plan *database.Select, a *listArguments) ([]database.V
 }
 
 func foreignCursor() error {
-	return invalid("cursor: it is not one of this list's: send next_cursor as it was given, with the same order_by, filters and search, or leave cursor out to start again")
+	return invalid("cursor: it does not belong to this list: send next_cursor as it was given, with the same order_by, filters and search, or leave cursor out to start again")
 }
 
 // The kinds of values in a cursor. What is read is exactly what was written, type and all: a comparison with a value of

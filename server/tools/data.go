@@ -124,7 +124,7 @@ func whyNotWritable(f *catalog.Field, p purpose) string {
 	case f.ReadOnly || !mayStore(f.Column, p.creates):
 		return "is read-only; leave it out"
 	case f.PrimaryKey && !p.creates:
-		return "is of the key, which cannot be changed; leave it out"
+		return "is part of the key, which cannot be changed; leave it out"
 	}
 	return ""
 }

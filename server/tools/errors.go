@@ -135,3 +135,19 @@ func tell(e *database.Error) *toolError {
 	}
 	return &toolError{Code: CodeInternal, Message: "the database could not do this, and nothing was changed; whoever administers the endpoint finds the cause in its log"}
 }
+
+// itemError is an error as it is told of an item, if it is the item's; nil if it is that of the whole call.
+func itemError(err error) *toolError {
+	var told *toolError
+	if errors.As(err, &told) {
+		return told
+	}
+	failure := database.AsError(err)
+	switch failure.Code {
+	case database.Invalid, database.Violated, database.Refused, database.Unready:
+		if !failure.Again {
+			return tell(failure)
+		}
+	}
+	return nil
+}

@@ -61,13 +61,13 @@ func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error
 	}
 	parts := strings.Split(text, ",")
 	if len(parts) != len(m.Key) {
-		return nil, invalid("id: must have %d parts (%s) joined by commas, has %d", len(m.Key), keyNames(m), len(parts))
+		return nil, invalid("id: must have %d parts (%s) joined by commas, not %d", len(m.Key), keyNames(m), len(parts))
 	}
 	var all database.And
 	for i, part := range parts {
 		plain, err := url.PathUnescape(part)
 		if err != nil {
-			return nil, invalid("id: part %d is not percent-encoded as it should be", i+1)
+			return nil, invalid("id: part %d is not percent-encoded properly: a percent sign is %%25, a comma %%2C", i+1)
 		}
 		condition, err := equalsText(m.Key[i].Column, plain)
 		if err != nil {

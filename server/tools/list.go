@@ -119,7 +119,7 @@ func planOrder(scope access.Scope, names []string) ([]database.Order, error) {
 		}
 		f := comparedField(scope, name)
 		if f == nil || !f.Column.Ordered() {
-			return nil, invalid("order_by: cannot order by %q; the fields are %s", name, strings.Join(orderedFields(scope), ", "))
+			return nil, invalid("order_by: cannot order by %q; the fields to order by are %s", name, strings.Join(orderedFields(scope), ", "))
 		}
 		add(f, descending)
 	}

@@ -75,7 +75,7 @@ func TestWrongArgumentsOfReads(t *testing.T) {
 		{"get_author", `{"id":1,"include_related":"yes"}`, CodeInvalidArgument, "include_related must be true or false"},
 		{"get_author", `{"id":9,"include_related":true}`, CodeNotFound, "author not found"},
 		{"related_book", `{"relation":"author"}`, CodeInvalidArgument, "id parameter is required"},
-		{"related_book", `{"id":1}`, CodeInvalidArgument, "relation parameter is required; the relations of book are author, chapter_by_book, "},
+		{"related_book", `{"id":1}`, CodeInvalidArgument, "relation parameter is required; its relations are author, chapter_by_book, "},
 		{"related_book", `{"id":1,"relation":"chapters"}`, CodeInvalidArgument, `book has no relation "chapters"; its relations are author, chapter_by_book, `},
 		{"related_book", `{"id":9,"relation":"author"}`, CodeNotFound, "book not found"},
 		{"related_book", `{"id":1,"relation":"author","limit":"all"}`, CodeInvalidArgument, "limit must be an integer"},

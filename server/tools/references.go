@@ -54,7 +54,7 @@ func (d *rowData) name(r *reference, other func(*database.Column) (value databas
 	r.values, r.open = nil, false
 	values := make([]database.Value, len(r.key.Columns))
 	for i, column := range r.key.Columns {
-		known := false
+		var known bool
 		if n := slices.IndexFunc(d.set, func(a database.Assignment) bool { return a.Column == column }); n >= 0 {
 			values[i], known = d.set[n].Value, d.set[n].How == database.AssignValue
 		} else {

@@ -20,7 +20,7 @@ var relatedOperation = withArguments(operation{
 	argument[relatedArguments]{name: idName, schema: idSchema, required: always, into: func(a *relatedArguments) any { return &a.id }},
 	argument[relatedArguments]{name: "relation", into: func(a *relatedArguments) any { return &a.relation }, required: always,
 		hint: func(c *call) string {
-			return "the relations of " + c.scope.Model().Name + " are " + relationNames(c.scope)
+			return relationsOf(c.scope)
 		},
 		help: "the relation's name"},
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
@@ -42,7 +42,7 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	}
 	relation, target, ok := c.scope.Follow(a.relation)
 	if !ok {
-		return nil, invalid("relation: %s has no relation %q; its relations are %s", c.scope.Model().Name, a.relation, relationNames(c.scope))
+		return nil, invalid("relation: %s has no relation %q; %s", c.scope.Model().Name, a.relation, relationsOf(c.scope))
 	}
 	plan := planPage(target, a.limit, a.offset)
 	if plan.Output, err = planOutput(target, nil); err != nil {
@@ -84,12 +84,17 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
+// relationsOf says which relations the token may follow.
+func relationsOf(scope access.Scope) string {
+	if names := relationNames(scope); names != "" {
+		return "its relations are " + names
+	}
+	return "it has no relation that you may follow"
+}
+
 // relationNames are the relations that the token may follow, for a message.
 func relationNames(scope access.Scope) string {
 	relations := scope.Relations()
-	if len(relations) == 0 {
-		return "none that you may follow"
-	}
 	names := make([]string, len(relations))
 	for i, r := range relations {
 		names[i] = r.Name

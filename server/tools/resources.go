@@ -121,7 +121,7 @@ func parseURI(uri string) (operation, model string, arguments []byte, err error)
 	}
 	plain, err := url.PathUnescape(id)
 	if err != nil || !utf8.ValidString(plain) {
-		return "", "", nil, failf(CodeInvalidArgument, "the id in %s is not percent-encoded as it should be", lookup.Excerpt([]byte(uri)))
+		return "", "", nil, failf(CodeInvalidArgument, "the id in %s is not percent-encoded properly: a percent sign is %%25, a comma %%2C", lookup.Excerpt([]byte(uri)))
 	}
 	arguments, err = json.Marshal(map[string]string{idName: plain})
 	return "get", model, arguments, err

@@ -74,15 +74,18 @@ func (c *call) update(a *updateArguments) ([]byte, error) {
 		if changes, err = w.writeInlines(inlines, changed.values); err != nil || changes == nil {
 			return err
 		}
-		notice := changed.notice
+		notice, untouched := changed.notice, changed.untouched
 		changed, err = w.readAgain(d, changed.row)
-		changed.notice = notice
+		changed.notice, changed.untouched = notice, untouched
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.recordRow(changed.row, changes)
+	if changed.untouched && !a.dryRun {
+		c.record.Changed--
+	}
 	answer := updated{Success: true, Inlines: changes, DryRun: a.dryRun, Notice: changed.notice}
 	if c.mayView() {
 		answer.Object = changed.text

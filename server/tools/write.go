@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,6 +102,8 @@ type written struct {
 	values []database.Value
 	// notice says what the database made of the write, if that is not what was asked for; else it is "".
 	notice string
+	// untouched reports that the database left the row as it was.
+	untouched bool
 }
 
 // insertRow adds a row, reads it back through the row policy, and writes the journal. parent leads an inline's row to the
@@ -214,18 +217,17 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 	if err != nil {
 		return written{}, err
 	}
-	notice := followers.notice()
+	notice, matched := followers.notice(), int64(1)
 	if len(set) > 0 {
-		n, err := w.tx.Update(w.req.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)})
-		if err != nil {
+		if matched, err = w.tx.Update(w.req.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)}); err != nil {
 			return written{}, refused(d.scope, d.references, err)
 		}
-		if n == 0 {
+		if matched == 0 {
 			if err := w.stillMeets(d.scope, where, version, text); err != nil {
 				return written{}, err
 			}
 			notice = "the database did not make this change as it was asked: a rule, a trigger or its row-level security changed the row in its own way, or left it as it is; the object is the row as it is now"
-		} else if err := onlyOne(m, n, text); err != nil {
+		} else if err := onlyOne(m, matched, text); err != nil {
 			return written{}, err
 		}
 	}
@@ -233,7 +235,7 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 	if err != nil {
 		return written{}, err
 	}
-	changed.notice = notice
+	changed.notice, changed.untouched = notice, matched == 0 && bytes.Equal(text, changed.text)
 	before := &row{model: m, text: text}
 	if err := w.req.journal(w.tx, change{row: changed.row, action: "update", message: changeSummary(before, changed.row), before: before, after: changed.row}); err != nil {
 		return written{}, err

@@ -24,10 +24,9 @@ func AsUser(t testing.TB, engine string, database Database, plain *sql.DB, name 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var account string
+	name += "_" + strings.TrimPrefix(u.Path, "/") // users are the server's, which other tests use too
+	account := name
 	if engine == contract.EnginePostgreSQL {
-		name += "_" + strings.TrimPrefix(u.Path, "/")
-		account = name
 		exec("CREATE ROLE " + name + " LOGIN PASSWORD '" + password + "'")
 		t.Cleanup(func() { _, _ = plain.Exec("DROP OWNED BY " + name + "; DROP ROLE " + name) })
 	} else {

@@ -50,6 +50,7 @@ func TestLinterKeepsTheWalls(t *testing.T) {
 	}
 	write(t, filepath.Join(copyOf, "server/database/database.go"), "package database\n\nfunc NewSource() {}\n")
 	write(t, filepath.Join(copyOf, "server/database/sqlite/sqlite.go"), "package sqlite\n")
+	write(t, filepath.Join(copyOf, "contract/excerpt/excerpt.go"), "package excerpt\n")
 	for _, tt := range tests {
 		pkg := filepath.Base(filepath.Dir(tt.file))
 		if strings.HasPrefix(tt.file, "cmd/") {

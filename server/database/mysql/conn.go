@@ -33,6 +33,8 @@ type conn struct {
 	id      uint64
 	server  string
 	mariaDB bool
+	// clustered reports whether the server is a node of a Galera cluster.
+	clustered bool
 	// version is the server's own version text, database the database that the connection uses.
 	version, database string
 

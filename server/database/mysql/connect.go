@@ -123,8 +123,10 @@ func (c *conn) identify(ctx context.Context) error {
 		return err
 	}
 	c.mariaDB = strings.Contains(c.version, "MariaDB")
-	c.id, err = strconv.ParseUint(id, 10, 64)
-	return err
+	if c.id, err = strconv.ParseUint(id, 10, 64); err != nil {
+		return err
+	}
+	return c.findCluster(ctx)
 }
 
 // sqlMode is the part of the session's sql_mode that is needed, and no more. Values that do not fit are errors, in

@@ -152,6 +152,9 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database takes no writes now: the server is read-only, as one is that another took over from"
 		return e
 	}
+	if isUndone(answer) {
+		return undone(e)
+	}
 	switch answer.Number {
 	case errInterrupted, errQueryTimeout, errStatementTimeout:
 		return d.timedOut(answer)

@@ -19,7 +19,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 		if err != nil {
 			return err
 		}
-		if err = d.exec(ctx, c, "START TRANSACTION"); err == nil {
+		if err = d.begin(ctx, c); err == nil {
 			return d.transact(ctx, c, do)
 		}
 		lost := c.lost && !c.interrupted
@@ -47,14 +47,18 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	if err == nil && ctx.Err() != nil {
 		err = dial.Cancelled(ctx.Err())
 	}
+	if err == nil {
+		err = d.isWhole(ctx, c)
+	}
+	lasting := context.WithoutCancel(ctx)
 	if err != nil {
 		// The rollback is made even if the caller has gone. If it fails, the connection is closed, and the server rolls
 		// back.
-		ended = !c.lost && d.exec(context.WithoutCancel(ctx), c, "ROLLBACK") == nil
+		ended = !c.lost && d.exec(lasting, c, "ROLLBACK") == nil && d.end(lasting, c) == nil
 		return err
 	}
 	// From here on a caller who goes away does not stop the commit: its result is always known.
-	if err := d.exec(context.WithoutCancel(ctx), c, "COMMIT"); err != nil {
+	if err := d.exec(lasting, c, "COMMIT"); err != nil {
 		if c.lost && !c.readOnly { // a read-only server says that it did not commit
 			return &database.Error{
 				Code: database.Uncertain, Reason: reasonError, Cause: err,
@@ -63,7 +67,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 		}
 		return err
 	}
-	ended = true
+	ended = d.end(lasting, c) == nil
 	return nil
 }
 
