@@ -86,7 +86,7 @@ func (c *core) reopen(update *source.Update) bool {
 	c.target = wanted
 	ctx, cancel := context.WithCancel(context.Background())
 	open := func() database.DB { return c.open(wanted.engine, c.settingsFor(wanted)) }
-	db := newSharedDatabase(open(), wanted.engine, wanted.settings.MaxConnections)
+	db := newSharedDatabase(open(), wanted.settings.MaxConnections)
 	c.db = &openDatabase{DB: db, ctx: ctx, cancel: cancel}
 	if wanted.engine != contract.EngineSQLite {
 		c.db.fresh = open
@@ -205,6 +205,7 @@ var errNoFile = &database.Error{
 func (noFile) Introspect(context.Context) (*database.Schema, error)    { return nil, errNoFile }
 func (noFile) Ping(context.Context) error                              { return errNoFile }
 func (noFile) Transact(context.Context, func(database.Tx) error) error { return errNoFile }
+func (noFile) Writers() int                                            { return 1 }
 func (noFile) Close()                                                  {}
 func (noFile) Select(_ context.Context, _ *database.Select, out []byte) ([]byte, database.Page, error) {
 	return out, database.Page{}, errNoFile

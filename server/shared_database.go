@@ -10,20 +10,20 @@ import (
 )
 
 // A sharedDatabase divides the connections of a database among the tokens that use it. A token may have all but a
-// quarter of them; those that wait get one in turn, so that many slow calls of one token delay nobody else's by more
-// than one of them. What is done on nobody's behalf does not stand in line.
+// quarter of them. Tokens that wait are served in turn, so that many slow calls of one token delay each call of another
+// by at most one of them. What the server does for no token does not wait in line.
 type sharedDatabase struct {
 	database.DB
-	// calls are all connections; writes those that can write, nil if that is any of them.
+	// calls are all connections. writes are those that can write, and the same as calls if any of them can.
 	calls, writes *share.Pool
 }
 
-// newSharedDatabase shares a database whose pool has some connections. SQLite has one writer, whatever the pool's size.
-func newSharedDatabase(db database.DB, engine string, connections int) *sharedDatabase {
-	size := int64(max(connections, 1))
+// newSharedDatabase shares a database whose pool has some connections.
+func newSharedDatabase(db database.DB, connections int) *sharedDatabase {
+	size, writers := int64(max(connections, 1)), int64(db.Writers())
 	s := &sharedDatabase{DB: db, calls: share.New(size, share.ButQuarter(size))}
-	if s.writes = s.calls; engine == contract.EngineSQLite {
-		s.writes = share.New(1, 1)
+	if s.writes = s.calls; writers < size {
+		s.writes = share.New(writers, share.ButQuarter(writers))
 	}
 	return s
 }

@@ -22,13 +22,13 @@ const (
 	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
 
-// configKey returns the key that signs Configs. The first manager makes it. All managers of a namespace share it, so that
-// the servers go on when another one leads.
+// configKey returns the key that signs Configs. The first manager makes it. All managers of a namespace share it, so
+// that the servers continue when another manager becomes the leader.
 func configKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: keySecret}}
 	err := c.Get(ctx, client.ObjectKeyFromObject(secret), secret)
 	if apierrors.IsNotFound(err) {
-		_, private, _ := ed25519.GenerateKey(nil) // never fails: the program ends if the system has no randomness
+		_, private, _ := ed25519.GenerateKey(nil) // it never fails: the program ends if the system has no randomness
 		secret.Immutable, secret.Data = new(true), map[string][]byte{keySeed: private.Seed()}
 		if err = c.Create(ctx, secret); apierrors.IsAlreadyExists(err) {
 			err = c.Get(ctx, client.ObjectKeyFromObject(secret), secret)
@@ -44,7 +44,7 @@ func configKey(ctx context.Context, c client.Client, namespace string) (ed25519.
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// ownNamespace is the namespace that the manager runs in: the one that it was told, or that of its pod.
+// ownNamespace is the namespace that the manager runs in: the one that a flag gives, or that of its pod.
 func ownNamespace(told string) (string, error) {
 	if told != "" {
 		return told, nil

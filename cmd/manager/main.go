@@ -32,7 +32,7 @@ func main() {
 		return
 	}
 	if err != nil {
-		os.Exit(2) // the flag set has said why
+		os.Exit(2) // the flag set has printed the reason
 	}
 	log := zap.New(zap.UseFlagOptions(&options.log))
 	ctrl.SetLogger(log)
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the flags of the command line.
 type options struct {
 	serverImage      string
 	allowedImages    []string
@@ -66,7 +66,7 @@ Usage:
 Flags:
 `
 
-// parse reads the command line. What is wrong with it is written to out.
+// parse reads the command line, and writes its mistakes to out.
 func parse(args []string, getenv func(string) string, out io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("mcp-admin-manager", flag.ContinueOnError)
@@ -112,7 +112,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (options, e
 	return o, err
 }
 
-// run works until it is told to end.
+// run works until its context ends.
 func run(o options) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -12,7 +12,7 @@ func TestTheCommandLine(t *testing.T) {
 	for name, row := range map[string]struct {
 		args []string
 		env  string
-		// wrong is part of what is said; "" if nothing is wrong.
+		// wrong is part of the message; "" if the command line is right.
 		wrong, image string
 		namespaces   []string
 	}{

@@ -20,7 +20,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// serveOptions are the flags of serve. Every path is one, because not every pod has its files where a container does.
+// serveOptions are the flags of serve. Every path is a flag, because not every pod has its files in the same places as
+// a container.
 type serveOptions struct {
 	listen, adminListen string
 	namespace           string
@@ -125,7 +126,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	return s.Run(ctx)
 }
 
-// podAddresses reads the addresses of the pod as Kubernetes gives them, separated by commas; "" are none.
+// podAddresses reads the pod's addresses in Kubernetes' form, separated by commas; "" if there are none.
 func podAddresses(list string) ([]netip.Addr, error) {
 	if list == "" {
 		return nil, nil

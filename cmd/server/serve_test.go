@@ -17,7 +17,7 @@ import (
 
 const token = "a-token-of-more-than-thirty-two-characters"
 
-// freeAddress is an address where nobody listens.
+// freeAddress is an address on which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -122,7 +122,7 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	}
 }
 
-// captureStdout takes standard output until the test ends, and returns a function that says what was written.
+// captureStdout redirects standard output until the test ends, and returns a function that returns what was written.
 func captureStdout(t *testing.T) func() string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))

@@ -52,8 +52,8 @@ func (a *agent) showTools(ctx context.Context) error {
 	return nil
 }
 
-// showCalls makes calls, each a tool and its arguments after a blank, and prints what is answered. $confirmation_token
-// in arguments stands for the one that was answered last.
+// showCalls makes calls, each a tool and its arguments after a blank, and prints the answers. $confirmation_token in
+// arguments stands for the latest token in an answer.
 func (a *agent) showCalls(ctx context.Context, calls ...string) error {
 	for _, call := range calls {
 		tool, arguments, _ := strings.Cut(call, " ")
@@ -89,7 +89,7 @@ func showCurl(ctx context.Context, url, token string) error {
 		fmt.Println("(curl is not installed)")
 		return nil
 	}
-	// The token goes by a file descriptor: a command line is seen by every user of the machine.
+	// The token is passed by a file descriptor: every user of the machine can see a command line.
 	cmd := exec.CommandContext(ctx, curl, "-sS", url, "-H", "@-", "-H", "Content-Type: application/json", "-d", body)
 	cmd.Stdin = strings.NewReader("Authorization: Bearer " + token + "\n")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

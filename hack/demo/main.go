@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// address is what hack/demo/bookshop names as the endpoint's externalURL.
+	// address is the endpoint's externalURL in hack/demo/bookshop.
 	address = "127.0.0.1:18080"
 	usage   = `demo starts a local cluster under .local/demo with the operator and the bookshop samples, reads
 and writes with MCP clients and with curl, prints the answers and keeps running until it is interrupted.
@@ -35,7 +35,7 @@ func main() {
 	defer stop()
 	err := run(ctx)
 	switch {
-	case ctx.Err() != nil: // what broke off then is no fault
+	case ctx.Err() != nil: // calls that are cut off by the interrupt are not failures
 		fmt.Println("\nThe demo was interrupted. The local cluster has ended; its logs are in .local/demo.")
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -106,7 +106,7 @@ func show(ctx context.Context, p *platform.Platform, root string) error {
 	return nil
 }
 
-// converse has two agents work in the shop: a clerk's, whose rights are few, and the owner's.
+// converse lets two agents work in the shop: a clerk with few rights, and the owner.
 func converse(ctx context.Context, url, clerkToken, ownerToken string) error {
 	clerk, err := connect(ctx, url, clerkToken)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Command kube is the control plane of the local cluster in one executable: etcd, the three
-// Kubernetes components that it needs, and kubectl. It acts as the one it is called as, by the base
-// name of argv[0] (a symlink) or by its first argument.
+// Command kube is the control plane of the local cluster in one executable: etcd, the three Kubernetes components that
+// it needs, and kubectl. The base name of argv[0] (a symlink), or the first argument, says which of them to run.
 //
-// It is a module of its own: k8s.io/kubernetes can be required only with a replacement for each of
-// its staging modules, which the project's go.mod should not have to carry.
+// It is a module of its own: whoever requires k8s.io/kubernetes must replace each of its staging modules, and the
+// project's go.mod should not carry that.
 package main
 
 import (

@@ -17,10 +17,11 @@ import (
 	"time"
 )
 
-// lifetime of all certificates: a cluster is made anew at each start.
+// lifetime is that of all certificates: each start makes a new cluster.
 const lifetime = 365 * 24 * time.Hour
 
-// authority is the cluster's one certificate authority. (A production cluster has one per purpose; here nothing would be won by that.)
+// authority is the cluster's only certificate authority. (A production cluster has one for each purpose; here that
+// would gain nothing.)
 type authority struct {
 	dir         string
 	certificate *x509.Certificate
@@ -134,7 +135,7 @@ func (a *authority) issue(file string, template *x509.Certificate) (*identity, e
 	return id, os.WriteFile(id.keyFile, id.key, 0o600)
 }
 
-// keyPair makes a key without a certificate, as service account tokens are signed with.
+// keyPair makes a key without a certificate, such as the one that signs service account tokens.
 func keyPair(private, public string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -157,7 +158,7 @@ func keyPair(private, public string) error {
 func date(template *x509.Certificate) error {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	template.SerialNumber = serial
-	template.NotBefore = time.Now().Add(-time.Minute) // clocks are set back at times
+	template.NotBefore = time.Now().Add(-time.Minute) // clocks are sometimes set back
 	template.NotAfter = template.NotBefore.Add(lifetime)
 	return err
 }

@@ -27,9 +27,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
 )
 
-// Options say what a cluster is to be.
+// Options describe a cluster.
 type Options struct {
-	// Dir holds all that the cluster writes. It must be empty or an earlier cluster's, which is removed.
+	// Dir holds all that the cluster writes. It must be empty, or belong to an earlier cluster, which is removed.
 	Dir string
 	// Assets is the folder with the executables etcd, kube-apiserver, kube-controller-manager and kube-scheduler.
 	Assets string
@@ -37,10 +37,10 @@ type Options struct {
 	Port int
 	// Images maps an image reference to the local executable that its containers run.
 	Images map[string]string
-	// Forwards maps "namespace/service:port" to the local address, "127.0.0.1:18080", whose connections
-	// go to the Service's ready pods.
+	// Forwards maps "namespace/service:port" to a local address, such as "127.0.0.1:18080". Its connections go to the
+	// Service's ready pods.
 	Forwards map[string]string
-	// Out receives a line for each step of the start; nil is silent.
+	// Out receives a line for each step of the start; nil discards them.
 	Out io.Writer
 }
 
@@ -68,7 +68,8 @@ const (
 	scheduler         = "kube-scheduler"
 )
 
-// Start starts a cluster and returns when a pod could be created in it. The context bounds the start only; [Cluster.Stop] ends the cluster.
+// Start starts a cluster and returns when a pod can be created in it. The context bounds the start only; [Cluster.Stop]
+// ends the cluster.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	for _, name := range []string{etcd, apiServer, controllerManager, scheduler} {
 		if err := process.Executable(filepath.Join(o.Assets, name)); err != nil {
@@ -156,7 +157,8 @@ func (c *Cluster) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// waitUsable waits for what a first pod needs: its service account and the certificate that is mounted with its token.
+// waitUsable waits for what a first pod needs: its service account, and the CA certificate that is mounted with its
+// token.
 func (c *Cluster) waitUsable(ctx context.Context, client kubernetes.Interface) error {
 	return c.poll(ctx, "the default service account", func(ctx context.Context) error {
 		if _, err := client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{}); err != nil {
@@ -167,7 +169,7 @@ func (c *Cluster) waitUsable(ctx context.Context, client kubernetes.Interface) e
 	})
 }
 
-// poll tries until something works, a component has died, or the context or a minute ends.
+// poll tries until a function succeeds, a component has died, or the context or a minute ends.
 func (c *Cluster) poll(ctx context.Context, what string, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -204,11 +206,11 @@ func (c *Cluster) Kubeconfig() string { return c.layout.kubeconfig("admin") }
 // Dir returns the cluster's directory.
 func (c *Cluster) Dir() string { return c.layout.root }
 
-// SetImage says, or changes, which executable an image reference stands for. Containers that run already are not touched.
+// SetImage sets the executable that an image reference stands for. Running containers keep theirs.
 func (c *Cluster) SetImage(reference, path string) error { return c.agent.SetImage(reference, path) }
 
-// Forward has connections to a local address go to the ready pods of a Service, "namespace/service:port",
-// and returns the address, which tells the port if that was 0. It lasts as long as the cluster.
+// Forward forwards connections from a local address to the ready pods of a Service, "namespace/service:port". It
+// returns the address, with the port that was chosen if it was 0. It lasts as long as the cluster.
 func (c *Cluster) Forward(service, address string) (string, error) {
 	listening, err := c.agent.Forward(service, address)
 	if err != nil {
@@ -217,7 +219,7 @@ func (c *Cluster) Forward(service, address string) (string, error) {
 	return listening.String(), nil
 }
 
-// PodProcess returns the process id of a pod's first container that runs.
+// PodProcess returns the process id of a pod's first running container.
 func (c *Cluster) PodProcess(namespace, name string) (pid int, ok bool) {
 	return c.agent.PodProcess(namespace, name)
 }

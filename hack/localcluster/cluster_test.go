@@ -98,7 +98,7 @@ var _ = Describe("A Deployment", Ordered, func() {
 		pod := readyPods(ctx, name)[0]
 		before := pid(pod.Name)
 		Expect(syscall.Kill(before, syscall.SIGKILL)).To(Succeed())
-		// The kernel may still take a connection for a process that it is ending.
+		// The kernel may still accept a connection for a process that it is ending.
 		Eventually(get).WithArguments(url).WithTimeout(500 * time.Millisecond).Should(HaveSuffix(" good day"))
 		Eventually(status).WithArguments(ctx, pod.Name).Should(And(
 			HaveField("RestartCount", BeEquivalentTo(1)), HaveField("Ready", BeTrue()),
@@ -114,7 +114,7 @@ var _ = Describe("A Deployment", Ordered, func() {
 		Expect(cluster.StopAPIServer()).To(Succeed())
 		Expect(get(url)).To(HaveSuffix(" good day"))
 		Expect(syscall.Kill(before, syscall.SIGKILL)).To(Succeed())
-		// The kernel may still take a connection for a process that it is ending.
+		// The kernel may still accept a connection for a process that it is ending.
 		Eventually(get).WithArguments(url).WithTimeout(500 * time.Millisecond).Should(HaveSuffix(" good day"))
 		Eventually(func() bool { now, ok := cluster.PodProcess(namespace, pod.Name); return ok && now != before }).Should(BeTrue())
 
@@ -227,7 +227,7 @@ var _ = Describe("A Pod", func() {
 	It("is restarted when its liveness probe fails", func(ctx SpecContext) {
 		const name = "hung"
 		spec := greeter(name)
-		// It answers /ready while the file is there, and the file goes away with the Secret's key.
+		// The pod answers /ready while the file exists, and the file goes away with the Secret's key.
 		spec.Containers[0].LivenessProbe, spec.Containers[0].ReadinessProbe = spec.Containers[0].ReadinessProbe, nil
 		spec.Containers[0].LivenessProbe.PeriodSeconds, spec.Containers[0].LivenessProbe.FailureThreshold = 1, 1
 		create(ctx, secret(name, "hello"), &corev1.Pod{ObjectMeta: named(name), Spec: spec})
@@ -318,7 +318,7 @@ func environ(pid int) map[string]string {
 	return vars
 }
 
-// get makes a connection of its own for each request: connections are what is shared out among the pods.
+// get makes a connection of its own for each request, because connections are what is distributed among the pods.
 func get(url string) string {
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}).Get(url) //nolint:noctx // has a timeout
 	if err != nil {

@@ -14,15 +14,15 @@ const (
 	serviceRange = "10.96.0.0/16"
 	apiServiceIP = "10.96.0.1"
 	nodeName     = "local"
-	// nodeClientName is who may ask the node agent for logs.
+	// nodeClientName is the user who may ask the node agent for logs.
 	nodeClientName = "kube-apiserver-kubelet-client"
 	issuer         = "https://kubernetes.default.svc.cluster.local"
 )
 
-// controllers is what runs of the controller manager: what a Deployment with its pods, service accounts
-// and claims needs, and that namespaces and owned objects go away. Each one more costs time at start-up.
-// Left out on purpose: the EndpointSlice controllers (EndpointSlices refuse loopback addresses) and the
-// node lifecycle controller (it would evict the pods after an outage of the API server).
+// controllers are the parts of the controller manager that run: those that a Deployment with its pods, service accounts
+// and claims needs, and those that delete namespaces and owned objects. Each further one costs time at the start. Two
+// are left out on purpose: the EndpointSlice controllers (EndpointSlices refuse loopback addresses) and the node
+// lifecycle controller (it would evict the pods after an outage of the API server).
 var controllers = []string{
 	"deployment-controller",
 	"replicaset-controller",
@@ -38,7 +38,7 @@ var controllers = []string{
 	"persistentvolume-protection-controller",
 }
 
-// ports are where the control plane listens, all on 127.0.0.1.
+// ports are the ports of the control plane, all on 127.0.0.1.
 type ports struct{ api, etcd, etcdPeer int }
 
 // freePorts asks the kernel for ports that are free now.
@@ -49,7 +49,7 @@ func freePorts(api int) (ports, error) {
 		if err != nil {
 			return ports{}, err
 		}
-		defer listener.Close() // at the end, so that no port comes twice
+		defer listener.Close() // at the end, so that no port is returned twice
 		found[i] = listener.Addr().(*net.TCPAddr).Port
 	}
 	return ports{api: found[0], etcd: found[1], etcdPeer: found[2]}, nil
@@ -59,7 +59,7 @@ func freePorts(api int) (ports, error) {
 type credentials struct {
 	ca                                                         *authority
 	etcd, etcdClient, api, admin, controllers, scheduler, node *identity
-	// nodeServer is the node agent's as a server, nodeClient the API server's as its client.
+	// nodeServer is the node agent's certificate as a server, nodeClient the API server's as its client.
 	nodeServer, nodeClient *identity
 }
 
@@ -128,7 +128,7 @@ func apiServerArgs(l layout, c *credentials, p ports) []string {
 		"--service-account-key-file=" + l.pki("sa.pub"), "--service-account-signing-key-file=" + l.pki("sa.key"),
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",
-		// The controller that would take the taint of a new node away again does not run.
+		// The controller that would remove a new node's taint does not run.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--allow-privileged=true",
 		"--profiling=false",
@@ -152,7 +152,7 @@ func schedulerArgs(l layout) []string {
 	}
 }
 
-// launch starts a component; its log is DIR/logs/NAME.log, over all its runs.
+// launch starts a component. Its log is DIR/logs/NAME.log, for all its runs.
 func launch(l layout, assets, name string, args []string) (*process.Process, error) {
 	log, err := os.OpenFile(l.log(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
 )
 
-// podGrace is what the pods get when the whole cluster ends.
+// podGrace is the grace period of the pods when the whole cluster ends.
 const podGrace = 3 * time.Second
 
 func (c *Cluster) launch(name string, args []string) error {
@@ -27,7 +27,7 @@ func (c *Cluster) launch(name string, args []string) error {
 	return nil
 }
 
-// end kills components. Nothing of them has to be saved, and their own way to an end takes seconds.
+// end kills components. They have nothing to save, and a regular shutdown takes seconds.
 func (c *Cluster) end(names ...string) {
 	c.mu.Lock()
 	var ending []*process.Process
@@ -78,16 +78,15 @@ func (c *Cluster) Wait(ctx context.Context) error {
 	}
 }
 
-// StopAPIServer makes an outage: the API server dies at once, and the controller manager and the
-// scheduler, which can do nothing without it, with it. The pods go on.
+// StopAPIServer makes an outage. The API server dies at once. The controller manager and the scheduler, which can do
+// nothing without it, die with it. The pods go on.
 func (c *Cluster) StopAPIServer() error {
 	c.end(controllerManager, scheduler, apiServer)
 	return nil
 }
 
-// StartAPIServer ends the outage: same port, same data. It returns when the API server is ready. The
-// controller manager and the scheduler start anew, and so at once; after an outage they could wait for
-// half a minute.
+// StartAPIServer ends the outage, with the same port and data. It returns when the API server is ready. It starts the
+// controller manager and the scheduler anew, because old ones could wait for half a minute after an outage.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	if err := c.launch(apiServer, apiServerArgs(c.layout, c.creds, c.ports)); err != nil {
 		return err

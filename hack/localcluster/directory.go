@@ -23,12 +23,12 @@ func (l layout) kubeconfig(name string) string { return l.path("kubeconfigs", na
 func (l layout) run() string                   { return l.path("run") }
 func (l layout) pods() string                  { return l.path("pods") }
 
-// lockName is the file that marks a directory as a cluster's, and that its cluster keeps locked.
+// lockName is the file that marks a directory as a cluster's. Its cluster keeps the file locked.
 const lockName = "localcluster.lock"
 
-// takeDirectory makes the directory empty but for the lock, which it holds until the returned file is
-// closed. What a killed run left is ended and removed. A directory that is not a cluster's is refused
-// unless it is empty: its content would be lost.
+// takeDirectory empties the directory except for the lock, which it holds until the returned file is closed. It ends
+// and removes what a killed run left. It refuses a directory that is neither a cluster's nor empty, so that no content
+// is lost.
 func takeDirectory(dir string) (layout, *os.File, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {

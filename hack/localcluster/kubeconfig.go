@@ -6,7 +6,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// writeKubeconfig writes a kubeconfig that holds all it needs, so that it can be copied elsewhere.
+// writeKubeconfig writes a kubeconfig that contains everything it needs, so that it can be copied elsewhere.
 func writeKubeconfig(path, server string, ca []byte, id *identity) error {
 	const name = "localcluster"
 	config := clientcmdapi.NewConfig()
@@ -17,8 +17,8 @@ func writeKubeconfig(path, server string, ca []byte, id *identity) error {
 	return clientcmd.WriteToFile(*config, path)
 }
 
-// restConfig is the same for client-go. The client holds nothing back: the API server has its own
-// priority and fairness, and a wait in a development cluster is only ever a puzzle.
+// restConfig returns the same for client-go, without a limit on requests: the API server has its own priority and
+// fairness, and in a development cluster a wait would only puzzle.
 func restConfig(server string, ca []byte, id *identity) *rest.Config {
 	return &rest.Config{
 		Host: server,

@@ -38,7 +38,7 @@ func claim(name string) *corev1.PersistentVolumeClaim {
 	}}
 }
 
-// greeter is a pod that shows the greeting of the Secret of its own name.
+// greeter is a pod that shows the greeting in the Secret of the same name.
 func greeter(name string) corev1.PodSpec {
 	from := func(path string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}

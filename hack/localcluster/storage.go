@@ -18,13 +18,14 @@ const (
 	storageClass = "local"
 	provisioner  = "localcluster/folder"
 
-	// Set by the controller manager on a claim that waits for a provisioner, and by a provisioner on its volumes.
+	// The controller manager sets the first on a claim that waits for a provisioner; a provisioner sets the other on
+	// its volumes.
 	claimProvisioner  = "volume.kubernetes.io/storage-provisioner"
 	volumeProvisioner = "pv.kubernetes.io/provisioned-by"
 )
 
-// storage is the provisioner of the default storage class: a claim gets a folder in the cluster's
-// directory. Without one no pod with a claim would be scheduled. Binding is the controller manager's.
+// storage is the provisioner of the default storage class: a claim gets a folder in the cluster's directory. Without it
+// no pod with a claim would be scheduled. The controller manager binds the claims.
 type storage struct {
 	client kubernetes.Interface
 	layout layout

@@ -25,7 +25,7 @@ var (
 	dir     string
 )
 
-// childDir asks the test program, started by itself, to run a cluster there and nothing else.
+// childDir names the directory if the test program started itself, to run a cluster there and nothing else.
 const childDir = "LOCALCLUSTER_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {

@@ -15,9 +15,9 @@ import (
 // podRange holds the pods' addresses. On Linux all of 127.0.0.0/8 is local without further set-up.
 var podRange = netip.MustParsePrefix("127.77.0.0/16")
 
-// addresses hands out pod addresses. Each is claimed on the whole machine by an abstract Unix socket
-// of its name, which the kernel releases with the process: two clusters on one machine do not meet,
-// and a killed one leaves nothing behind.
+// addresses gives out pod addresses. An abstract Unix socket of its name claims an address on the whole machine, and
+// the kernel releases the socket with the process. So two clusters on one machine do not collide, and a killed one
+// leaves nothing behind.
 type addresses struct {
 	prefix netip.Prefix
 	// busy reports whether another program listens on an address.
@@ -32,8 +32,8 @@ func newAddresses(prefix netip.Prefix) *addresses {
 	return &addresses{prefix: prefix, busy: hasListener, claims: map[netip.Addr]net.Listener{}}
 }
 
-// allocate claims the next free address. An address that was released comes last again, so that a late
-// client of an ended pod does not meet another one.
+// allocate claims the next free address. An address that was released comes last again, so that a late client of an
+// ended pod does not reach another pod.
 func (a *addresses) allocate() (netip.Addr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,7 +48,7 @@ func (a *addresses) allocate() (netip.Addr, error) {
 		}
 		claim, err := net.Listen("unix", "@nodeagent/"+addr.String())
 		if err != nil {
-			continue // another cluster's
+			continue // it belongs to another cluster
 		}
 		a.claims[addr] = claim
 		return addr, nil

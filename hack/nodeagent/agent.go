@@ -28,21 +28,21 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/watch"
 )
 
-// Options say what an agent is to be.
+// Options describe an agent.
 type Options struct {
 	// Config is the node's identity: user system:node:NodeName in the group system:nodes.
 	Config   *rest.Config
 	NodeName string
-	// Dir is where the pods' folders are made.
+	// Dir is the folder in which the pods' folders are made.
 	Dir string
 	// RecordDir is where running processes are recorded; see [process.EndRecorded].
 	RecordDir string
-	// Serving is the TLS configuration of the port where the API server asks for logs: a certificate of its own, and whom
-	// it answers. Nil is no such port.
+	// Serving is the TLS configuration of the port on which the API server asks for logs: its own certificate, and the
+	// clients that it answers. Nil means no such port.
 	Serving *tls.Config
 	// Images maps an image reference, or a program's base name, to a local executable.
 	Images map[string]string
-	// Log receives a line for each thing that happens, and what the Kubernetes client has to say.
+	// Log receives a line for each event, and the messages of the Kubernetes client.
 	Log io.Writer
 }
 
@@ -152,7 +152,7 @@ func (a *Agent) podGone(pod *corev1.Pod) {
 	}
 }
 
-// Stop ends all pods, each within the grace period, and the agent. The API server is not told.
+// Stop ends the agent and all pods, each within the grace period. It does not tell the API server.
 func (a *Agent) Stop(grace time.Duration) {
 	a.mu.Lock()
 	a.stopped = true
@@ -179,12 +179,12 @@ func (a *Agent) Stop(grace time.Duration) {
 	a.running.Wait()
 }
 
-// SetImage says, or changes, which executable an image reference stands for. Containers that run already are not touched.
+// SetImage sets the executable that an image reference stands for. Running containers keep theirs.
 func (a *Agent) SetImage(reference, path string) error {
 	if reference == "" || path == "" {
 		return errors.New("an image needs a reference and the path of an executable")
 	}
-	absolute, err := filepath.Abs(path) // processes start elsewhere
+	absolute, err := filepath.Abs(path) // processes start in another working folder
 	if err != nil {
 		return err
 	}
@@ -201,8 +201,8 @@ func (a *Agent) image(reference string) (string, bool) {
 	return path, ok
 }
 
-// executable finds the program of a container: its image's, or, if the pod has a command, the one of
-// the command's base name. That is the image's too if it has that name.
+// executable returns the program of a container. It is the image's. If the pod has a command, it is the program of the
+// command's base name, which may be the image's, too.
 func (a *Agent) executable(c *corev1.Container) (string, bool) {
 	path, ok := a.image(c.Image)
 	if len(c.Command) == 0 || !ok {
@@ -215,7 +215,7 @@ func (a *Agent) executable(c *corev1.Container) (string, bool) {
 	return a.image(name)
 }
 
-// PodProcess returns the process id of a pod's first container that runs.
+// PodProcess returns the process id of a pod's first running container.
 func (a *Agent) PodProcess(namespace, name string) (pid int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -51,7 +51,7 @@ func writeFiles(dir string, content files) error {
 		if err := os.WriteFile(full, f.data, 0o600); err != nil {
 			return err
 		}
-		if err := os.Chmod(full, os.FileMode(f.mode).Perm()); err != nil { // past the umask
+		if err := os.Chmod(full, os.FileMode(f.mode).Perm()); err != nil { // not reduced by the umask
 			return err
 		}
 	}

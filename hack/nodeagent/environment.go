@@ -72,8 +72,8 @@ func (v *variables) list() []string {
 	return lines
 }
 
-// environment completes base with what the container's envFrom and env say. Paths of mounts are
-// rewritten, except in what comes from a Secret: a credential is handed on byte for byte.
+// environment completes base with the container's envFrom and env. Paths of mounts are rewritten, except in values from
+// a Secret: a credential is passed on byte for byte.
 func environment(base *variables, pod *corev1.Pod, c *corev1.Container, objects lookups, m mounts) error {
 	for _, from := range c.EnvFrom {
 		values, secret, err := bulkVariables(from, pod.Namespace, objects)

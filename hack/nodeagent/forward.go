@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// forward is what this cluster has in place of kube-proxy and EndpointSlices, which refuse loopback
-// addresses: a local address whose connections go to a Service's ready pods in turn.
+// forward replaces kube-proxy and EndpointSlices, which refuse loopback addresses, in this cluster. It is a local
+// address whose connections go to a Service's ready pods in turn.
 type forward struct {
 	agent           *Agent
 	namespace, name string
@@ -28,9 +28,9 @@ type forward struct {
 	turn            atomic.Uint64
 }
 
-// Forward listens on a local address, "127.0.0.1:8080", and forwards each connection to a ready pod of a
-// Service, "namespace/service:port", with the port by number or by name. The Service need not exist yet.
-// It returns the address, which tells the port if that was 0.
+// Forward listens on a local address, "127.0.0.1:8080", and forwards each connection to a ready pod of a Service,
+// "namespace/service:port", with the port by number or by name. The Service need not exist yet. It returns the address,
+// with the port that was chosen if it was 0.
 func (a *Agent) Forward(service, address string) (net.Addr, error) {
 	namespace, rest, ok := strings.Cut(service, "/")
 	name, port, okPort := strings.Cut(rest, ":")
@@ -61,7 +61,7 @@ func (f *forward) serve() {
 			if f.agent.ctx.Err() != nil {
 				return
 			}
-			select { // too many open files, for one
+			select { // too many open files, for example
 			case <-f.agent.ctx.Done():
 				return
 			case <-time.After(100 * time.Millisecond):
@@ -72,7 +72,7 @@ func (f *forward) serve() {
 	}
 }
 
-// handle connects to the next ready pod, or to another if that one refuses. With none it closes the connection.
+// handle connects to the next ready pod, or to another if that one refuses. If there is none, it closes the connection.
 func (f *forward) handle(client net.Conn) {
 	defer client.Close()
 	stop := context.AfterFunc(f.agent.ctx, func() { _ = client.Close() })
@@ -110,7 +110,8 @@ func join(a, b net.Conn) {
 	both.Wait()
 }
 
-// targets returns the addresses of the Service's ready pods, oldest first. It asks nobody: connections go on while the API server is away.
+// targets returns the addresses of the Service's ready pods, oldest first. It makes no request, so connections go on
+// while the API server is away.
 func (f *forward) targets() []string {
 	service, ok := f.agent.services.get(f.namespace, f.name)
 	if !ok || len(service.Spec.Selector) == 0 {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// followInterval is how often a log that is followed is looked at.
+// followInterval is how often a followed log is checked.
 const followInterval = 100 * time.Millisecond
 
-// serveLogs answers what the API server asks a kubelet for "kubectl logs", on a free port of this machine, and returns
-// the port. The configuration decides who may ask.
+// serveLogs answers the requests that the API server makes to a kubelet for "kubectl logs", on a free port of this
+// machine, and returns the port. The configuration decides who may ask.
 func (a *Agent) serveLogs(config *tls.Config) (port int, err error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(hostIP, "0"))
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *Agent) stopLogs() {
 	}
 }
 
-// logOptions are what "kubectl logs" may ask for. tail and limit are -1 if all is wanted.
+// logOptions are the options of "kubectl logs". tail and limit are -1 if everything is wanted.
 type logOptions struct {
 	follow, previous bool
 	tail, limit      int64
@@ -107,7 +107,7 @@ func (a *Agent) container(namespace, pod, name string) *container {
 	return nil
 }
 
-// copyLog writes a log's end to the answer, and what comes later if it is followed and its run goes on.
+// copyLog writes a log's end to the answer. If the log is followed, it writes more as long as the run goes on.
 func (c *container) copyLog(r *http.Request, w http.ResponseWriter, file *os.File, o logOptions) error {
 	if o.tail >= 0 {
 		if err := seekLines(file, o.tail); err != nil {
@@ -154,7 +154,7 @@ func seekLines(file *os.File, lines int64) error {
 		}
 		end := len(part)
 		if first && part[end-1] == '\n' {
-			end-- // the last line's own
+			end-- // the newline of the last line itself
 		}
 		for end = bytes.LastIndexByte(part[:end], '\n'); end >= 0; end = bytes.LastIndexByte(part[:end], '\n') {
 			if lines--; lines == 0 {

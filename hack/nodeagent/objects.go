@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/watch"
 )
 
-// objects follows the Secrets and ConfigMaps that pods refer to: one watch per object for as long as a
-// pod on this node refers to it. That is all that the Node authorizer lets a node see.
+// objects follows the Secrets and ConfigMaps that pods refer to, with one watch per object while a pod on this node
+// refers to it. The Node authorizer lets a node see no more.
 type objects struct {
 	ctx    context.Context
 	client rest.Interface
@@ -34,12 +34,12 @@ const (
 
 type watched struct {
 	stop   context.CancelFunc
-	users  map[types.UID]func() // by pod: what to call on a change
+	users  map[types.UID]func() // by pod: the function to call after a change
 	synced bool
-	object runtime.Object // nil: there is none
+	object runtime.Object // nil if it does not exist
 }
 
-// errNotYetKnown says that the first answer about an object is still to come. Its users are called then.
+// errNotYetKnown says that there is no answer about an object yet. Its users are called once there is one.
 var errNotYetKnown = errors.New("not known yet")
 
 func newObjects(ctx context.Context, client rest.Interface) *objects {
@@ -86,7 +86,7 @@ func (o *objects) update(w *watched, change func()) {
 	}
 }
 
-// release ends what was followed on behalf of a pod only.
+// release stops following what only this pod refers to.
 func (o *objects) release(pod types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,8 +20,8 @@ func (m mounts) add(at, dir string) mounts {
 	return m
 }
 
-// rewrite replaces each mounted path in a text by its folder: where the text begins, after a comma, and
-// after an equals sign (--flag=/path). Whole path components only: /data does not match /database.
+// rewrite replaces each mounted path in a text by its folder: at the text's beginning, after a comma, and after an
+// equals sign (--flag=/path). It replaces whole path components only: /data does not match /database.
 func (m mounts) rewrite(text string) string {
 	if len(m) == 0 || !strings.Contains(text, "/") {
 		return text
@@ -41,7 +41,7 @@ func (m mounts) rewrite(text string) string {
 	return b.String()
 }
 
-// match returns the folder for the mount path that a text begins with, and that path's length.
+// match returns the folder for the mount path at the beginning of a text, and that path's length.
 func (m mounts) match(text string) (string, int) {
 	for _, mount := range m {
 		rest, ok := strings.CutPrefix(text, mount.at)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// worker runs one pod, from the first sight of it on this node until it is deleted.
+// worker runs one pod, from when it is first seen on this node until it is deleted.
 type worker struct {
 	agent           *Agent
 	name, namespace string
@@ -24,13 +24,13 @@ type worker struct {
 	born            time.Time
 	tokens          tokens
 
-	// killed ends when nothing of the pod may go on: it has vanished from the API server.
+	// killed ends when nothing of the pod may go on, because it has vanished from the API server.
 	killed context.Context
 	kill   context.CancelFunc
-	// stopping is closed when the pod has to end in its grace period; stopSidecars when its main
-	// containers have ended; ended when nothing of it runs any more; gone at last.
+	// stopping is closed when the pod has to end in its grace period; stopSidecars when its main containers have ended;
+	// ended when nothing of it runs any more; gone when the worker has finished.
 	stopping, stopSidecars, ended, gone chan struct{}
-	// changed asks for the status to be reported, sources for the volumes to be written.
+	// changed asks to report the status, sources asks to write the volumes.
 	changed, sources chan struct{}
 	// reported is closed once the API server knows the pod's address.
 	reported     chan struct{}
@@ -83,7 +83,7 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// run does it all.
+// run runs the pod from beginning to end.
 func (w *worker) run() {
 	defer close(w.gone)
 	go w.report()
@@ -94,7 +94,7 @@ func (w *worker) run() {
 		w.runContainers()
 	}
 	w.closeOnce(w.stopSidecars)
-	<-w.stopping // what has completed stays until it is deleted
+	<-w.stopping // a completed pod stays until it is deleted
 	close(w.ended)
 	w.agent.objects.release(w.uid)
 	w.finish()
@@ -124,7 +124,7 @@ func (w *worker) prepare() bool {
 	w.update(func() { w.ip = ip })
 	mounted := make(chan struct{})
 	w.keeping.Go(func() { w.keepVolumes(mounted) })
-	// Both are waited for: a program may look its own pod up, and finds the address that it was given.
+	// It waits for both: a program may look up its own pod, and then finds the address that it was given.
 	for _, ready := range []<-chan struct{}{w.reported, mounted} {
 		select {
 		case <-ready:
@@ -171,7 +171,7 @@ func (w *worker) waitStarted(c *container) bool {
 	return true
 }
 
-// set takes the pod as the API server has it.
+// set takes a new version of the pod from the API server.
 func (w *worker) set(pod *corev1.Pod) {
 	w.mu.Lock()
 	if older(pod.ResourceVersion, w.pod.ResourceVersion) {
@@ -200,7 +200,7 @@ func (w *worker) stop(grace time.Duration) {
 	})
 }
 
-// vanish ends the pod at once: it was deleted by force.
+// vanish ends the pod at once, after a forced deletion.
 func (w *worker) vanish() {
 	w.kill()
 	w.stop(0)
@@ -213,7 +213,7 @@ func (w *worker) cleanUp() {
 	if ip.IsValid() {
 		w.agent.addresses.release(ip)
 	}
-	// The logs stay; what may be secret does not.
+	// The logs stay; files that may be secret do not.
 	for _, path := range []string{"volumes", "home", "tmp"} {
 		if err := os.RemoveAll(filepath.Join(w.dir, path)); err != nil {
 			w.logf("clean up: %v", err)
@@ -258,7 +258,7 @@ func (w *worker) grace() time.Duration {
 	return w.graceLeft
 }
 
-// update changes what the lock guards, and has the status reported.
+// update changes what the lock guards, and asks to report the status.
 func (w *worker) update(change func()) {
 	w.mu.Lock()
 	change()
@@ -281,7 +281,7 @@ func (w *worker) closeOnce(c chan struct{}) {
 	}
 }
 
-// poke leaves a note that something changed, unless one is there already.
+// poke notes that something changed, unless that is already noted.
 func poke(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -318,7 +318,8 @@ func (w *worker) token(pod *corev1.Pod, source *corev1.ServiceAccountTokenProjec
 	return w.tokens.get(ctx, pod, source)
 }
 
-// unsupported names what a pod asks for and the agent does not do. Ignoring it could only be found out the hard way.
+// unsupported names what a pod asks for and the agent does not support. If the agent ignored it, it would be hard to
+// find.
 func unsupported(pod *corev1.Pod) error {
 	var not []string
 	for _, v := range pod.Spec.Volumes {

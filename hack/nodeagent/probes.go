@@ -16,19 +16,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// impatience is how often a program that has never answered yet is asked. The kubelet would let a whole
-// period pass after a first failure, often ten seconds for a program that starts in ten milliseconds;
-// failures in between are not counted, so thresholds mean what they say.
+// impatience is how often a program that has never answered is asked. After a first failure the kubelet waits a whole
+// period, often ten seconds for a program that starts in ten milliseconds. Failures in between are not counted, so
+// thresholds keep their meaning.
 const impatience = 200 * time.Millisecond
 
-// target is where a container's probes and hooks go.
+// target is the address of a container's probes and hooks.
 type target struct {
 	ip        string
 	container *corev1.Container
 }
 
-// runProbe asks until the context ends or report returns false. It reports an outcome whenever it has
-// repeated itself as often as the probe's threshold says.
+// runProbe asks until the context ends or report returns false. It reports an outcome each time that it was the same as
+// often as the probe's threshold says.
 func runProbe(ctx context.Context, t target, probe *corev1.Probe, impatient bool, report func(ok bool, why error) bool) {
 	if !sleep(ctx, time.Duration(probe.InitialDelaySeconds)*time.Second) {
 		return
@@ -97,12 +97,12 @@ func (t target) ask(ctx context.Context, probe *corev1.Probe) error {
 	return errors.New("the node agent knows httpGet and tcpSocket only")
 }
 
-// probeClient makes a connection per request, like the kubelet: a probe that is answered over an old
-// connection says little. It follows no redirects: a redirect is an answer.
+// probeClient makes a connection per request, like the kubelet: an answer over an old connection says little. It
+// follows no redirects: a redirect is an answer.
 var probeClient = &http.Client{
 	Transport: &http.Transport{
 		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // a probe's documented behaviour
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // as probes are documented
 	},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
@@ -156,7 +156,7 @@ func (t target) address(host string, port intstr.IntOrString) (string, error) {
 	return "", fmt.Errorf("container %s has no port named %s", t.container.Name, port.StrVal)
 }
 
-// runHook runs a preStop hook; what it says is for the log only, as in Kubernetes.
+// runHook runs a preStop hook. As in Kubernetes, its outcome only goes to the log.
 func (t target) runHook(ctx context.Context, hook *corev1.LifecycleHandler) error {
 	switch {
 	case hook.Sleep != nil:

@@ -11,7 +11,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// baseEnvironment is what a process has besides what its pod says: a clean one, not the developer's.
+// baseEnvironment is the environment of a process before its pod adds to it. It takes nothing of the developer's own.
 func (w *worker) baseEnvironment(c *corev1.Container) (*variables, error) {
 	vars := &variables{}
 	vars.set("PATH", os.Getenv("PATH"))
@@ -37,8 +37,8 @@ func (w *worker) baseEnvironment(c *corev1.Container) (*variables, error) {
 	return vars, nil
 }
 
-// writeKubeconfig writes what stands in for the in-cluster configuration, which client-go reads from
-// fixed paths under /var/run: those do not exist for a process without a mount namespace.
+// writeKubeconfig writes a replacement for the in-cluster configuration. client-go reads that from fixed paths under
+// /var/run, which do not exist for a process without a mount namespace.
 func (w *worker) writeKubeconfig(path, token string) error {
 	const name = "pod"
 	config := clientcmdapi.NewConfig()

@@ -10,7 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// lookups finds the objects that a pod refers to. What does not exist is a [notFoundError]; what is not known yet is another error.
+// lookups finds the objects that a pod refers to. If an object does not exist, the error is a [notFoundError]; if it is
+// not known yet, it is another error.
 type lookups interface {
 	secret(namespace, name string) (*corev1.Secret, error)
 	configMap(namespace, name string) (*corev1.ConfigMap, error)
@@ -18,7 +19,7 @@ type lookups interface {
 	token(pod *corev1.Pod, source *corev1.ServiceAccountTokenProjection) (string, error)
 }
 
-// notFoundError says that an object or a key does not exist: what an optional reference may do without.
+// notFoundError says that an object or a key does not exist. An optional reference may ignore it.
 type notFoundError string
 
 func (e notFoundError) Error() string { return string(e) }
@@ -103,7 +104,7 @@ func addConfigMap(out files, namespace, name string, items []corev1.KeyToPath, o
 	return addKeys(out, "ConfigMap "+namespace+"/"+name, data, items, optional, mode)
 }
 
-// addKeys adds all keys, or those that items name, at the paths that they name.
+// addKeys adds all keys, or those that items name, at the paths that items give.
 func addKeys(out files, of string, data map[string][]byte, items []corev1.KeyToPath, optional *bool, mode *int32) error {
 	if items == nil {
 		for key, value := range data {
@@ -151,7 +152,8 @@ func downwardValue(pod *corev1.Pod, item corev1.DownwardAPIVolumeFile) (string, 
 	return "", fmt.Errorf("file %s names no field", item.Path)
 }
 
-// add adds one file. The API server checks the paths; that they stay within the volume is checked again, since we write to the machine's disk.
+// add adds one file. The API server checks the paths. We check again that they stay within the volume, since we write
+// to the machine's disk.
 func (f files) add(path string, data []byte, own, volume *int32) error {
 	if !filepath.IsLocal(path) {
 		return fmt.Errorf("path %q leaves the volume", path)

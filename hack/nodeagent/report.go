@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// report keeps the pod's status at the API server up to date until the pod has ended. While the API
-// server is away it tries on: what it reports at last is the status of then.
+// report keeps the pod's status at the API server up to date until the pod has ended. While the API server is away it
+// keeps trying, and finally reports the status of that moment.
 func (w *worker) report() {
 	for {
 		select {
@@ -38,7 +38,7 @@ func (w *worker) report() {
 	}
 }
 
-// patchStatus sends what differs from the status that the API server has.
+// patchStatus sends what differs from the API server's status.
 func (w *worker) patchStatus(ctx context.Context) error {
 	w.mu.Lock()
 	pod, hasIP := w.pod, w.ip.IsValid()
@@ -111,7 +111,7 @@ func (w *worker) statusLocked() corev1.PodStatus {
 	return podStatus(w.pod, v, time.Now())
 }
 
-// isReady reports whether the pod may be sent connections.
+// isReady reports whether the pod may get connections.
 func (w *worker) isReady() bool {
 	select {
 	case <-w.stopping:
@@ -124,8 +124,8 @@ func (w *worker) isReady() bool {
 	return isTrue(&status, corev1.PodReady)
 }
 
-// finish reports how the pod ended and deletes it from the API server, however long that is away. A pod
-// that vanished, or that ends because the agent does, leaves nothing to report.
+// finish reports how the pod ended and deletes it from the API server, however long that is away. If the pod vanished,
+// or ends because the agent does, there is nothing to report.
 func (w *worker) finish() {
 	pod := w.current()
 	if pod.DeletionTimestamp == nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// capacity is what the node says that it has. Nothing is reserved or limited, so the numbers only have to let the scheduler
-// place what a sample asks for, on a small machine too.
+// capacity is the capacity that the node reports. Nothing is reserved or limited, so the numbers only have to let the
+// scheduler place the samples, also on a small machine.
 var capacity = corev1.ResourceList{
 	corev1.ResourceCPU:              resource.MustParse("64"),
 	corev1.ResourceMemory:           resource.MustParse("256Gi"),
@@ -19,7 +19,7 @@ var capacity = corev1.ResourceList{
 }
 
 // resourceValue reads a resource field of the downward API: the container's request or limit in units of the divisor,
-// rounded up. The limit of a container without one is what the node has.
+// rounded up. The limit of a container without one is the node's capacity.
 func resourceValue(pod *corev1.Pod, container string, field *corev1.ResourceFieldSelector) (string, error) {
 	if field.ContainerName != "" {
 		container = field.ContainerName

@@ -10,20 +10,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hostIP is where the pods' host is for them and for the API server: this machine.
+// hostIP is the address of the pods' host, for them and for the API server: this machine.
 const hostIP = "127.0.0.1"
 
-// view is what the agent knows of a pod beyond the API server.
+// view is what the agent knows of a pod and the API server does not.
 type view struct {
 	ip        string
 	startTime time.Time
 	// inits and mains are in the pod's order.
 	inits, mains []corev1.ContainerStatus
-	// oneShot says of each of inits that it runs to completion (it is no sidecar).
+	// oneShot reports for each of inits whether it runs to completion (and is not a sidecar).
 	oneShot []bool
 }
 
-// podStatus returns the status to report: the pod's present one with what the agent owns replaced.
+// podStatus returns the status to report: the pod's present status, in which the agent replaces its own parts.
 func podStatus(pod *corev1.Pod, v view, now time.Time) corev1.PodStatus {
 	status := *pod.Status.DeepCopy()
 	status.ObservedGeneration = pod.Generation
@@ -142,7 +142,7 @@ func closedGate(pod *corev1.Pod) string {
 	return ""
 }
 
-// setCondition sets a condition; its transition time moves with its status only. Conditions that others own stay.
+// setCondition sets a condition. Its transition time changes only with its status. Conditions of other owners stay.
 func setCondition(status *corev1.PodStatus, pod *corev1.Pod, kind corev1.PodConditionType, ok bool, reason, message string, now time.Time) {
 	value := corev1.ConditionFalse
 	if ok {

@@ -30,7 +30,8 @@ type token struct {
 	renewAt time.Time
 }
 
-// get returns a token for a projected source, at most four fifths of its life old, which is the kubelet's rule too.
+// get returns a token for a projected source that is at most four fifths of its life old. The kubelet has the same
+// rule.
 func (t *tokens) get(ctx context.Context, pod *corev1.Pod, source *corev1.ServiceAccountTokenProjection) (string, error) {
 	key := tokenKey{audience: source.Audience, seconds: 3600}
 	if source.ExpirationSeconds != nil {
@@ -62,7 +63,7 @@ func (t *tokens) get(ctx context.Context, pod *corev1.Pod, source *corev1.Servic
 	return answer.Status.Token, nil
 }
 
-// renewAt returns when the first token is due, or the zero time if there is none.
+// renewAt returns when the first token must be renewed, or the zero time if there is none.
 func (t *tokens) renewAt() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()

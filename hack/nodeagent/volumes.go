@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// keepVolumes writes the pod's volumes and keeps them up to date until the pod ends. It closes mounted when all are there.
+// keepVolumes writes the pod's volumes and keeps them up to date until the pod ends. It closes mounted when all exist.
 func (w *worker) keepVolumes(mounted chan<- struct{}) {
 	written := map[string]files{}
 	logged := ""
@@ -32,7 +32,7 @@ func (w *worker) keepVolumes(mounted chan<- struct{}) {
 				close(mounted)
 			}
 		}
-		// Without a change the only thing to come is a token's renewal; a problem is tried again.
+		// If no object changes, only a token's renewal is left to wait for. After a problem it tries again.
 		next := time.NewTimer(time.Hour)
 		if problem != nil {
 			next.Reset(time.Second)
@@ -50,7 +50,8 @@ func (w *worker) keepVolumes(mounted chan<- struct{}) {
 	}
 }
 
-// writeVolumes writes what is missing or has changed. Each volume stands for itself: one whose source is gone does not keep another from its update.
+// writeVolumes writes what is missing or has changed. Each volume is independent: one whose source is gone does not
+// stop the update of another.
 func (w *worker) writeVolumes(written map[string]files) error {
 	pod := w.current()
 	for _, key := range references(pod) { // those of the environment too: it is read next
@@ -111,7 +112,7 @@ func linkTo(link, path string) error {
 
 func (w *worker) volumeDir(name string) string { return filepath.Join(w.dir, "volumes", name) }
 
-// mounts returns where the container's volumes are.
+// mounts returns the folders of the container's volumes.
 func (w *worker) mounts(c *corev1.Container) (mounts, error) {
 	var m mounts
 	for _, mount := range c.VolumeMounts {
@@ -126,7 +127,7 @@ func (w *worker) mounts(c *corev1.Container) (mounts, error) {
 	return m, nil
 }
 
-// claimPath finds the folder of a claim: the API server knows the volume that it is bound to, which is a path on this machine.
+// claimPath finds the folder of a claim: the API server knows the bound volume, which is a path on this machine.
 func (a *Agent) claimPath(ctx context.Context, namespace, name string) (string, error) {
 	claim, err := a.client.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -145,7 +146,7 @@ func (a *Agent) claimPath(ctx context.Context, namespace, name string) (string, 
 	return volume.Spec.HostPath.Path, nil
 }
 
-// tokenPath returns where the container finds a service account token, or "".
+// tokenPath returns the path of the container's service account token, or "".
 func (w *worker) tokenPath(c *corev1.Container) string {
 	for _, v := range w.current().Spec.Volumes {
 		if v.Projected == nil {

@@ -36,7 +36,7 @@ type Platform struct {
 // Start starts a cluster in dir and installs the operator. root is the repository, whose bin folder must hold the
 // manager and the server. Progress goes to out.
 func Start(ctx context.Context, root, dir string, out io.Writer) (*Platform, error) {
-	// What the node agent's client says of connections that break off is of no use to whoever reads the progress.
+	// The node agent's client reports broken connections, which do not help a reader of the progress.
 	klog.SetLogger(logr.Discard())
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {

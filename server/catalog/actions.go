@@ -32,7 +32,7 @@ func (m *Model) resolveActions() *problem {
 		a := &Action{Action: declared}
 		list := "actions " + a.Name
 		if a.Confirm != nil {
-			a.Question, _ = confirmtext.Parse(a.Confirm.Message) // The API refuses what cannot be read; the standard question stands in.
+			a.Question, _ = confirmtext.Parse(a.Confirm.Message) // The API refuses what cannot be rendered; here the standard question is used.
 		}
 		p := a.checkParameters(list)
 		switch {
@@ -50,7 +50,8 @@ func (m *Model) resolveActions() *problem {
 	return nil
 }
 
-// checkParameters refuses parameters that could not be told apart, or whose choices no value could be.
+// checkParameters refuses parameters that are declared twice or have no known type, and choices that are not of that
+// type.
 func (a *Action) checkParameters(list string) *problem {
 	for i, d := range a.Parameters {
 		if slices.ContainsFunc(a.Parameters[:i], func(other contract.Parameter) bool { return other.Name == d.Name }) {
@@ -69,7 +70,7 @@ func (a *Action) checkParameters(list string) *problem {
 	return nil
 }
 
-// resolveUpdate finds the columns of an update action, hidden ones too: it is the administrator who names them.
+// resolveUpdate finds the columns of an update action. They may be hidden: the administrator names them.
 func (m *Model) resolveUpdate(list string, a *Action) *problem {
 	for _, set := range a.Update.Set {
 		f := m.columns[set.Field]

@@ -1,7 +1,7 @@
 // Package catalog joins the Config's models with the database's schema: which table a model is, which of its columns
-// are visible under which names, how models relate. What it makes is never changed afterwards.
+// are visible under which names, how models relate. A catalog never changes once it is built.
 //
-// It knows nothing of tokens: what one token may see of a model, package access says.
+// It knows nothing of tokens: package access says what one token may see of a model.
 package catalog
 
 import (
@@ -31,17 +31,18 @@ type Catalog struct {
 	readOnly bool
 }
 
-// Dependent is a foreign key that leads to a table: rows of Table go, change or forbid it when the row that they name
-// goes or changes.
+// Dependent is a foreign key that leads to a table. When a row of that table is deleted or gets another key, the rows
+// of Table that point to it are deleted or changed too, or forbid it.
 type Dependent struct {
 	Table *database.Table
 	Key   *database.ForeignKey
 	// Model is the served model of Table; nil if there is none.
 	Model *Model
-	// Withheld reports whether Table is that of an exposure, and not served: nobody has rights on its rows, and nobody may
-	// see them.
+	// Withheld reports whether Table belongs to an exposure that is not served: nobody has rights on its rows, and
+	// nobody may see them.
 	Withheld bool
-	// Unreadable reports whether the database's user may not read the key's columns: which rows depend cannot be found out.
+	// Unreadable reports whether the database's user may not read the key's columns. Then nobody can find out which
+	// rows depend.
 	Unreadable bool
 }
 
@@ -52,52 +53,53 @@ type Model struct {
 	catalog  *Catalog
 	// Name is the model's name for callers.
 	Name string
-	// Operations are the tools that the exposure offers, and for the audit table those that only show rows; empty is all
-	// that the table allows.
+	// Operations are the tools that the exposure offers. For the audit table they are only those that show rows. Empty
+	// means all that the table allows.
 	Operations []string
 	// Index is the model's place in the catalog.
 	Index int
 	// Module is the module in force, for permission rules.
 	Module string
-	// Status is what the controllers are told. A model that is not Served has nothing of what follows.
+	// Status is what the server reports to the controllers. A model that is not Served has none of the fields below.
 	Status contract.ModelStatus
 	Table  *database.Table
 	// Fields are the visible columns, in the table's order.
 	Fields []*Field
 	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty if
-	// there is none. UniqueKey reports whether the database makes sure that a key is in one row only and never null: without
-	// it there is no update, delete or cursor.
+	// there is none. UniqueKey reports whether the database guarantees that a key is never null and stands in one row
+	// only. Without that guarantee there is no update, delete or cursor.
 	Key       []*Field
 	UniqueKey bool
-	// Unfilled are the columns that a new row needs, and that no call can give: with any, nothing can be created.
+	// Unfilled are the columns that a new row needs and no call can set. If there is any, no row can be created.
 	Unfilled []*database.Column
-	// KeyName is the member of a row that holds the whole key: "id", or "pk" if a column of another meaning is
-	// called id. It is "" if there is no key, or if the key is one column that is called id itself.
+	// KeyName is the member of a row that holds the whole key: "id", or "pk" if another column is called id. It is ""
+	// if there is no key, or if the key is one column that is itself called id.
 	KeyName string
-	// Search are the search fields, Ordering the order when a call names none (without the key).
+	// Search are the search fields. Ordering is the order of a call that names none; it does not include the key.
 	Search   []SearchField
 	Ordering []Order
 	// Relations are sorted by name. All lead to served models; whether a token may follow one, access says.
 	Relations []*Relation
-	// Display is the field by which a row is called ("Dune"); nil: its key.
+	// Display is the field whose value names a row for people ("Dune"); nil: the key does.
 	Display *Field
 	// Inlines are the exposure's, in its order.
 	Inlines []*Inline
-	// Actions are the declared ones, in the exposure's order; delete_selected is none of them.
+	// Actions are the declared ones, in the exposure's order, without delete_selected.
 	Actions []*Action
 	// Policies are the row policies; access says which match a token. If there is any, a token that matches none
 	// sees no row.
 	Policies []*Policy
-	// Audits reports whether the table is that of the audit, which is only viewed.
+	// Audits reports whether the table is the audit table, which is read-only.
 	Audits bool
 	// Version is the field of optimistic concurrency; nil is none.
 	Version *Field
-	// missing says which operations the model goes without.
+	// missing says which operations the model lacks, and why.
 	missing missingTools
 	// fields and relations are the visible ones by their names.
 	fields    map[string]*Field
 	relations map[string]*Relation
-	// all are the columns, visible or not, in the table's order; columns are they by their names and by their fields'.
+	// all are the columns in the table's order, visible or not. columns are the same by their columns' and their
+	// fields' names.
 	all     []*Field
 	columns map[string]*Field
 }
@@ -107,21 +109,23 @@ type Field struct {
 	// Name is the name in the API: the column's, or <relation>_id for a foreign key.
 	Name   string
 	Column *database.Column
-	// PrimaryKey reports whether the column is of the key, Unique whether its value is in one row only.
+	// PrimaryKey reports whether the column is part of the key, Unique whether no two rows have the same value.
 	PrimaryKey, Unique bool
-	// Masked reports whether the value is only shown as **** and its KeepLast last characters. A masked field is read-only,
-	// and in no filter, order, search or label.
+	// Masked reports whether callers see only **** and the last KeepLast characters of the value. A masked field is
+	// read-only, and no filter, order, search or label uses it.
 	Masked   bool
 	KeepLast int
-	// ReadOnly reports whether no call writes the field: the exposure says so, or it is masked, generated or the version.
+	// ReadOnly reports whether no call writes the field: because the exposure says so, or because it is masked,
+	// generated or the version.
 	ReadOnly bool
-	// Secret reports whether the column is named like a secret, though it is shown: its values are in no audit.
+	// Secret reports whether the column is named like a secret although it is shown. The audit never records its
+	// values.
 	Secret bool
 	// Help is what the exposure or the column's comment says about it.
 	Help string
-	// Choices are the values that it may have: those of the exposure, or else an enum's, or else a check's; empty is any.
+	// Choices are the values that it may have: from the exposure, else from an enum, else from a check; empty is any.
 	Choices []contract.Choice
-	// Check is what the table's simple checks say of the column, all in one; nil if they say nothing.
+	// Check is what the table's simple checks say of the column, joined into one; nil if they say nothing.
 	Check *database.Check
 	// relation is the name of the relation of a foreign key of this column alone; "" if there is none.
 	relation string
@@ -136,7 +140,7 @@ type Inline struct {
 	Max int
 }
 
-// Policy is a row policy whose fields are found. Its condition is that of all its Filters; AllRows has none.
+// Policy is a row policy whose fields are found. A row must meet all of its Filters. AllRows has none.
 type Policy struct {
 	Declared contract.RowPolicy
 	Filters  []PolicyFilter
@@ -146,7 +150,7 @@ type Policy struct {
 // attribute.
 type PolicyFilter struct {
 	contract.Filter
-	// Column is this model's own column, hidden or not, that is compared; if Related is set, the target's column.
+	// Column is the column that is compared, hidden or not: this model's own, or the target's if Related is set.
 	Column *database.Column
 	// Related is the foreign key by which another table's row is compared; nil for the model's own.
 	Related *database.ForeignKey
@@ -157,7 +161,7 @@ type PolicyFilter struct {
 // Action is a declared action whose fields are found.
 type Action struct {
 	contract.Action
-	// Question is the confirmation's own message; nil if there is none that can be rendered.
+	// Question is the confirmation's own message; nil if it has none that can be rendered.
 	Question *confirmtext.Text
 	// Set and Where are those of an update action.
 	Set   []ActionAssignment
@@ -178,9 +182,10 @@ type ActionAssignment struct {
 type Relation struct {
 	Name   string
 	Target *Model
-	// Many reports whether there may be several rows at the other end: the relation then is the reverse of a foreign key.
+	// Many reports whether there may be several rows at the other end: the relation is then the reverse of a foreign
+	// key.
 	Many bool
-	// Ours are this model's columns and Theirs the target's, equal pair by pair in related rows.
+	// Ours are this model's columns and Theirs the target's. Two rows are related if they are equal pair by pair.
 	Ours, Theirs []*database.Column
 }
 
@@ -203,8 +208,8 @@ type Order struct {
 	Descending bool
 }
 
-// Build joins a Config's models with a schema. With a nil schema, which has not been seen yet, no model is served. viewing
-// are the operations that only show rows: the model of the audit table has no others.
+// Build joins a Config's models with a schema. If the schema is nil, it has not been read yet, and no model is served.
+// viewing are the operations that only show rows: the model of the audit table has no others.
 func Build(config *contract.Config, schema *database.Schema, viewing []string) *Catalog {
 	schema = overrideTypes(config, schema)
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
@@ -231,11 +236,11 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 			c.withheld[table] = true
 		}
 	}
-	c.each(func(m *Model) *problem { return m.resolveFields(schema.Engine) })
+	c.each((*Model).resolveFields)
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
 	c.each((*Model).resolveActions)
-	// Lists may go through relations, and relations lead to served models only: a model that is withheld for its
-	// lists takes the relations to it away, which may withhold another.
+	// Lists may go through relations, and relations lead to served models only. If a model is withheld because of its
+	// lists, the relations to it go too, which may withhold another model.
 	for settled := false; !settled; {
 		c.relate()
 		settled = c.each(func(m *Model) *problem { return cmp.Or(m.resolveLists(), c.resolveInlines(m)) })
@@ -248,8 +253,8 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	return c
 }
 
-// each resolves something of every model that is not withheld; if there is a problem, the model is withheld from then
-// on. It returns whether there was none.
+// each resolves something of every model that is not withheld. A model with a problem is withheld from then on. It
+// reports whether there was no problem.
 func (c *Catalog) each(resolve func(*Model) *problem) bool {
 	none := true
 	for _, m := range c.served() {
@@ -267,7 +272,7 @@ func (c *Catalog) Models() []*Model { return c.models }
 // Model returns the model of that name, or nil.
 func (c *Catalog) Model(name string) *Model { return c.byName[name] }
 
-// Catalog is the catalog of which the model is part.
+// Catalog is the catalog that the model is part of.
 func (m *Model) Catalog() *Catalog { return m.catalog }
 
 // Served reports whether the model can be asked.
@@ -279,13 +284,13 @@ func (m *Model) Field(name string) *Field { return m.fields[name] }
 // Relation returns the relation of that name, or nil.
 func (m *Model) Relation(name string) *Relation { return m.relations[name] }
 
-// Dependents are the foreign keys that lead to a table, from registered tables and others.
+// Dependents are the foreign keys that lead to a table, from registered tables and from others.
 func (c *Catalog) Dependents(t *database.Table) []Dependent { return c.pointing[t] }
 
 // ModelOf returns the served model of a table, or nil.
 func (c *Catalog) ModelOf(t *database.Table) *Model { return c.byTable[t] }
 
-// Withholds reports whether a table is that of an exposure, and not served: nobody may see its rows.
+// Withholds reports whether a table belongs to an exposure that is not served: nobody may see its rows.
 func (c *Catalog) Withholds(t *database.Table) bool {
 	return (c.registered[t] != nil || c.withheld[t]) && c.byTable[t] == nil
 }
@@ -298,8 +303,8 @@ func (c *Catalog) Audit() *database.Table {
 	return c.schema.Audit
 }
 
-// AuditProblem is why the audit table that the Config names cannot be used; "" if it can, or if none is named.
-// Nothing is written then: a change that cannot be recorded is refused.
+// AuditProblem says why the audit table that the Config names cannot be used; "" if it can, or if the Config names
+// none. While there is a problem nothing is written: a change that cannot be recorded is refused.
 func (c *Catalog) AuditProblem() string {
 	if c.schema == nil {
 		return ""
@@ -322,7 +327,7 @@ func (m *Model) withhold(p problem) {
 	m.Status.Reason, m.Status.Message = p.reason, p.message
 }
 
-// note tells admins what a served model goes without, or what was chosen for it.
+// note tells admins what a served model lacks, or what the server chose for it.
 func (m *Model) note(format string, args ...any) {
 	m.Status.Notes = append(m.Status.Notes, fmt.Sprintf(format, args...))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// checkOf joins the table's checks of a column into one; nil if there are none. If two of them bound the same thing, the
-// first is told, and the database sees to the other.
+// checkOf joins the table's checks of a column into one; nil if there are none. If two of them bound the same thing,
+// callers are told of the first; the database enforces both.
 func checkOf(t *database.Table, c *database.Column) *database.Check {
 	var all *database.Check
 	for _, check := range t.Checks {
@@ -22,7 +22,7 @@ func checkOf(t *database.Table, c *database.Column) *database.Check {
 	return all
 }
 
-// join adds what another check bounds, and all does not.
+// join adds to all what another check bounds and all does not.
 func join(all *database.Check, other database.Check) {
 	if len(all.Choices) == 0 {
 		all.Choices = other.Choices

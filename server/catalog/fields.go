@@ -11,17 +11,19 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// resolveFields decides which columns are visible, under which names, and what is known of them beside their types.
-func (m *Model) resolveFields(engine string) *problem {
-	for _, step := range []func() *problem{m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.resolveDisplay} {
+// resolveFields decides which columns are visible and under which names, and what else callers are told about them.
+func (m *Model) resolveFields() *problem {
+	for _, step := range []func() *problem{
+		m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.resolveDisplay, m.resolveVersion,
+	} {
 		if p := step(); p != nil {
 			return p
 		}
 	}
-	return m.resolveVersion(engine)
+	return nil
 }
 
-// chooseFields decides which columns are visible, and which of them callers write.
+// chooseFields decides which columns are visible, and which of them callers may write.
 func (m *Model) chooseFields() *problem {
 	included, p := m.listed("fields.include", m.Declared.Include)
 	if p != nil {
@@ -64,10 +66,10 @@ func (m *Model) chooseFields() *problem {
 	return nil
 }
 
-// findUnfilled finds the columns that a new row needs and that no call can give.
+// findUnfilled finds the columns that a new row needs and no call can set.
 func (m *Model) findUnfilled() {
 	if m.Table.InsertTrigger {
-		return // it may fill them
+		return // the trigger may fill them
 	}
 	for _, f := range m.all {
 		settable := m.fields[f.Name] == f && !f.ReadOnly && f.Column.Privileges.Has(database.MayInsert)
@@ -77,7 +79,7 @@ func (m *Model) findUnfilled() {
 	}
 }
 
-// policyFixes reports whether a row policy may say what the column's value is: a new row then gets it from there.
+// policyFixes reports whether a row policy may fix the column's value. A new row then gets its value from the policy.
 func (m *Model) policyFixes(f *Field) bool {
 	return slices.ContainsFunc(m.Declared.RowPolicies, func(p contract.RowPolicy) bool {
 		return slices.ContainsFunc(p.Filters, func(filter contract.Filter) bool {
@@ -99,7 +101,7 @@ func (m *Model) listed(list string, names []string) (map[*Field]bool, *problem) 
 	return chosen, nil
 }
 
-// byNames are fields by their columns' names and by their own. A field's own name wins if the two collide.
+// byNames returns fields by their columns' names and by their own. A field's own name wins if the two collide.
 func byNames(fields []*Field) map[string]*Field {
 	all := make(map[string]*Field, len(fields))
 	for _, f := range fields {
@@ -111,7 +113,8 @@ func byNames(fields []*Field) map[string]*Field {
 	return all
 }
 
-// maskFields finds the fields that are shown as ****. A mask over what is hidden would promise what is not to be seen.
+// maskFields finds the fields that are shown as ****. It refuses a mask over a hidden column, because nobody would see
+// it.
 func (m *Model) maskFields() *problem {
 	const list = "fields.masked"
 	for _, masked := range m.Declared.Masked {
@@ -129,14 +132,14 @@ func (m *Model) maskFields() *problem {
 	return nil
 }
 
-// overrideFields fills in what the exposure says of fields, or else the database. The names of relations are known by
-// then.
+// overrideFields fills in what the exposure says of fields, or else the database. It runs after the relations got their
+// names.
 func (m *Model) overrideFields() *problem {
 	const list = "fields.overrides"
 	for _, f := range m.all {
 		f.Help = f.Column.Comment
 		f.Check = checkOf(m.Table, f.Column)
-		if f.Column.Kind == database.Other { // a set: a value is any number of them
+		if f.Column.Kind == database.Other { // a set: a value is any number of its members
 			f.Help = setHelp(f.Column)
 			continue
 		}
@@ -177,7 +180,7 @@ func (m *Model) overrideFields() *problem {
 	return nil
 }
 
-// setHelp tells the members of a set, if the column is one, after its comment.
+// setHelp returns the column's comment and, if the column is a set, its members.
 func setHelp(c *database.Column) string {
 	if len(c.Choices) == 0 {
 		return c.Comment
@@ -189,11 +192,11 @@ func setHelp(c *database.Column) string {
 	return strings.TrimRight(c.Comment, ".") + ". " + members
 }
 
-// displayNames are what columns are called that call a row, the likeliest first.
+// displayNames are common names of columns that name a row for people, the likeliest first.
 var displayNames = []string{"name", "title", "label"}
 
-// resolveDisplay finds the field by which people call a row: the exposure's, or else the text column that is named for
-// it, or else none.
+// resolveDisplay finds the field whose value names a row for people: the exposure's, or else a text column with one of
+// displayNames, or else none.
 func (m *Model) resolveDisplay() *problem {
 	if m.Declared.DisplayField != "" {
 		f, p := m.shownField("displayField", m.Declared.DisplayField)
@@ -212,12 +215,12 @@ func (m *Model) resolveDisplay() *problem {
 	return nil
 }
 
-// leastFractionDigits are those of a timestamp that can be a version: a coarser one would not tell two quick writes from
-// each other.
+// leastFractionDigits is the precision that a timestamp needs to be a version: a coarser one cannot tell two quick
+// writes apart.
 const leastFractionDigits = 3
 
-// resolveVersion finds the field of optimistic concurrency, which only the server moves.
-func (m *Model) resolveVersion(engine string) *problem {
+// resolveVersion finds the field of optimistic concurrency. Only the server changes it.
+func (m *Model) resolveVersion() *problem {
 	const list = "versionField"
 	if m.Declared.VersionField == "" {
 		return nil
@@ -237,7 +240,6 @@ func (m *Model) resolveVersion(engine string) *problem {
 	case c.Kind == database.Integer:
 	case c.Kind != database.Timestamp && c.Kind != database.TimestampTZ:
 		return notAllowed("%s: %s is %s; a version is an integer or a timestamp", list, f.Name, c.Kind)
-	case c.FractionDigits < 0 && engine == contract.EngineSQLite:
 	case c.FractionDigits < leastFractionDigits:
 		return notAllowed("%s: the type of %s, %s, is coarser than a millisecond; give it %d digits or more, or use an integer", list, f.Name, c.NativeType, leastFractionDigits)
 	}
@@ -258,7 +260,7 @@ func (m *Model) shownField(list, name string) (*Field, *problem) {
 	return f, nil
 }
 
-// listProblem says why a list names no visible field.
+// listProblem says why a list names a field that is not visible.
 func (m *Model) listProblem(list, name string) *problem {
 	if m.columns[name] != nil {
 		c := m.columns[name].Column

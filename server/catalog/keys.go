@@ -14,8 +14,8 @@ const (
 	pkName = "pk"
 )
 
-// resolveKey finds the columns of the key: the table's own, or those that the exposure names if the table has none, or the
-// only unique index that can stand for one, or the engine's own name of a row.
+// resolveKey finds the columns of the key. It takes the table's own; else those that the exposure names; else the only
+// unique index that can serve as a key; else the engine's row id.
 func (m *Model) resolveKey() *problem {
 	switch {
 	case len(m.Declared.Key) > 0:
@@ -36,9 +36,10 @@ func (m *Model) resolveKey() *problem {
 	return nil
 }
 
-// chooseKey finds a key for a table that declares none: the only unique index whose columns are never null; else the only
-// one whose columns may be, by which rows can be read, but not all of them; else the engine's row id, which is not for
-// life, so that rows can be read by it, but not changed. The status says which.
+// chooseKey finds a key for a table that declares none. It takes the only unique index whose columns are never null.
+// Else it takes the only unique index whose columns may be null: rows without nulls can then be read by it. Else it
+// takes the engine's row id; a row does not keep it for life, so rows can be read by it, but not changed. The status
+// says which one was taken.
 func (m *Model) chooseKey() {
 	var strict, loose [][]*database.Column
 	for _, columns := range m.Table.Unique {
@@ -62,7 +63,7 @@ func (m *Model) chooseKey() {
 	}
 }
 
-// canBeKey reports whether a column may stand in a key that nobody declared: it is one that the exposure shows as it is.
+// canBeKey reports whether a column may be part of a key that nobody declared: the exposure must show it unchanged.
 func (m *Model) canBeKey(c *database.Column) bool {
 	f := m.columns[c.Name]
 	named := func(list []string) bool { return slices.Contains(list, c.Name) || slices.Contains(list, f.Name) }

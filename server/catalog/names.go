@@ -10,15 +10,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// rename gives fields the names that the exposure has for them, and names of their own to columns whose names the APIs of
-// common clients refuse as a member of an object. taken are the names that fields and relations have by then. It returns the
+// rename gives fields the names that the exposure has for them. It also renames columns whose names the APIs of common
+// clients refuse as a member of an object. taken are the names that fields and relations already have. It returns the
 // fields that were renamed.
 func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 	renamed := map[*Field]bool{}
 	for _, o := range m.Declared.Overrides {
 		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name })
 		if o.Rename == "" || i < 0 || o.Rename == o.Name {
-			continue // overrideFields says that there is no such column
+			continue // overrideFields says that the column does not exist
 		}
 		if taken[o.Rename] {
 			return nil, notAllowed("fields.overrides: %s cannot be renamed %s, because another column has that name", o.Name, o.Rename)
@@ -35,7 +35,7 @@ func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 			name = fmt.Sprintf("column_%d", i+1)
 		}
 		if taken[name] {
-			continue // as a last resort it keeps its own
+			continue // as a last resort the field keeps its own name
 		}
 		taken[name], renamed[f] = true, true
 		m.note("The column %q is called %s, because common clients refuse its own name. Rename it in fields.overrides.", f.Column.Name, name)
@@ -44,10 +44,10 @@ func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 	return renamed, nil
 }
 
-// plainName is what the strictest of the common clients' APIs takes for a property of a tool's schema.
+// plainName is what the strictest of the common clients' APIs accepts as a property of a tool's schema.
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// asciiName makes a name of letters, digits and underscores; accents go, and so does all that has no such letter.
+// asciiName makes a name of letters, digits and underscores. It drops accents, and characters that have no such letter.
 func asciiName(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(name) {
@@ -62,8 +62,8 @@ func asciiName(name string) string {
 	return strings.ToLower(strings.Join(words, "_"))
 }
 
-// relationName is what a foreign key's column leads to: the column's name less _id, or less Id or ID after a lower-case
-// letter or digit, in snake case; "" if nothing is left (docs/design/values.md, "Relations").
+// relationName derives a relation's name from a foreign key's column: without _id, or without Id or ID after a
+// lower-case letter or digit, in snake case; "" if nothing is left (docs/design/values.md, "Relations").
 func relationName(column string) string {
 	stem := column
 	switch {
@@ -82,8 +82,8 @@ func snakeCase(name string) string {
 	return strings.Join(words(name), "_")
 }
 
-// words splits a column's name into its lower-case words, at anything that is no letter or digit and where capitals
-// begin a word.
+// words splits a column's name into its lower-case words. A word ends at anything that is not a letter or digit, and
+// before a capital that begins another word.
 func words(name string) []string {
 	var all []string
 	var word []rune

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// resolvePolicies finds the columns that row policies compare. A policy that cannot be understood withholds the model:
-// without it rows would be seen that are not to be.
+// resolvePolicies finds the columns that row policies compare. If a policy cannot be understood, the model is withheld:
+// without the policy callers would see rows that they must not see.
 func (c *Catalog) resolvePolicies(m *Model) *problem {
 	for _, declared := range m.Declared.RowPolicies {
 		policy := &Policy{Declared: declared}
@@ -28,7 +28,7 @@ func (c *Catalog) resolvePolicies(m *Model) *problem {
 }
 
 // policyFilter finds a filter's column: one of the model's own, hidden or not, or relation__column of the row that a
-// foreign key names, whether or not that is registered.
+// foreign key names. That row's table need not be registered.
 func (c *Catalog) policyFilter(m *Model, list string, filter contract.Filter) (PolicyFilter, *problem) {
 	found := PolicyFilter{Filter: filter}
 	if f := m.columns[filter.Field]; f != nil {
@@ -63,7 +63,7 @@ func constantCondition(list string, column *database.Column, filter contract.Fil
 	return condition, nil
 }
 
-// attributeProblem says why a filter cannot take a token's attribute, which is one text.
+// attributeProblem says why a filter cannot take a token's attribute, which is a single text.
 func attributeProblem(list string, f *PolicyFilter) *problem {
 	name := lookup.Named(f.Lookup)
 	offered := lookup.WithAttribute(f.Column)
@@ -74,7 +74,7 @@ func attributeProblem(list string, f *PolicyFilter) *problem {
 }
 
 // foreignKey returns the foreign key that a relation stands for, by the relation's name or the column's; nil if there
-// is none. What is hidden does not matter to it.
+// is none. It finds hidden ones too.
 func (c *Catalog) foreignKey(m *Model, relation string) *database.ForeignKey {
 	i := slices.IndexFunc(m.Table.ForeignKeys, func(fk *database.ForeignKey) bool {
 		if len(fk.Columns) == 1 {
@@ -89,7 +89,7 @@ func (c *Catalog) foreignKey(m *Model, relation string) *database.ForeignKey {
 	return m.Table.ForeignKeys[i]
 }
 
-// columnsOf are a table's columns by their names, and, if it is registered, by those of its fields.
+// columnsOf returns a table's columns by their names, and, if it is registered, also by the names of its fields.
 func (c *Catalog) columnsOf(t *database.Table) map[string]*database.Column {
 	all := map[string]*database.Column{}
 	for _, column := range t.Columns {

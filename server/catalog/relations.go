@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// nameFields names every column of the table, visible or not, so that a name never depends on what is hidden.
+// nameFields names every column of the table, visible or not, so that a name never depends on which columns are hidden.
 func (m *Model) nameFields() *problem {
 	taken := map[string]bool{}
 	for _, c := range m.Table.Columns {
@@ -18,7 +18,7 @@ func (m *Model) nameFields() *problem {
 	if p != nil {
 		return p
 	}
-	// name gives a foreign key's field the name of its relation; false if that is taken.
+	// name gives a foreign key's field the name of its relation; false if another field has that name.
 	name := func(f *Field, relation string) bool {
 		field := relation + "_id"
 		if relation == "" || taken[relation] && relation != f.Column.Name || taken[field] && field != f.Column.Name {
@@ -35,7 +35,7 @@ func (m *Model) nameFields() *problem {
 	for _, o := range m.Declared.Overrides {
 		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name || relationName(f.Column.Name)+"_id" == o.Name })
 		if o.Relation == "" || i < 0 {
-			continue // that the column is not there, overrideFields says
+			continue // overrideFields says that the column does not exist
 		}
 		f := m.all[i]
 		chosen[f] = true
@@ -50,7 +50,7 @@ func (m *Model) nameFields() *problem {
 		if chosen[f] || !isForeignKey(m.Table, f.Column) {
 			continue
 		}
-		name(f, relationName(f.Column.Name)) // report says where it stays without
+		name(f, relationName(f.Column.Name)) // if the name is taken, the field keeps its own, and report says so
 	}
 	m.columns = byNames(m.all)
 	return nil
@@ -62,7 +62,7 @@ func isForeignKey(t *database.Table, c *database.Column) bool {
 }
 
 // relate finds the relations between served models: one for each foreign key whose columns are visible, and its
-// reverse. A masked column is as good as hidden: what it leads to would tell its value.
+// reverse. A masked column counts as hidden: its relation would tell its value.
 func (c *Catalog) relate() {
 	c.byTable = map[*database.Table]*Model{}
 	served := c.served()
@@ -87,7 +87,7 @@ func (c *Catalog) relate() {
 	}
 }
 
-// relateBy adds a foreign key's relation, and its reverse, if both ends are visible and the name is free.
+// relateBy adds a foreign key's relation and its reverse if both ends are visible and the name is free.
 func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
 	target := c.byTable[fk.References]
 	if name == "" || target == nil || m.relations[name] != nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
@@ -111,14 +111,14 @@ func (m *Model) addRelation(r *Relation) {
 	}
 }
 
-// shows reports whether all the columns are visible, and not masked.
+// shows reports whether all the columns are visible and none is masked.
 func (m *Model) shows(columns []*database.Column) bool {
 	return !slices.ContainsFunc(columns, func(c *database.Column) bool {
 		return !slices.ContainsFunc(m.Fields, func(f *Field) bool { return f.Column == c && !f.Masked })
 	})
 }
 
-// findDependents lists the foreign keys that lead to each table, from whatever schema.
+// findDependents lists the foreign keys that lead to each table, from any schema.
 func (c *Catalog) findDependents() {
 	c.pointing = map[*database.Table][]Dependent{}
 	for _, t := range slices.Concat(c.schema.Tables, c.schema.Outside) {

@@ -7,11 +7,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// looksSecret reports whether a column is named like a credential, so that it is hidden unless the exposure includes it.
+// looksSecret reports whether a column is named like a credential. Such a column is hidden unless the exposure includes
+// it.
 //
 // Only what gives access counts: passwords, tokens, keys, digests of them, sessions. Data about people (cards, national
-// numbers) is personal, not secret: an exposure masks it. What a column can hold counts too: a flag or a moment is no
-// secret whatever its name, and a number is one only under a name that says so by itself ("pin", not "token_count").
+// numbers) is personal, not secret: an exposure can mask it. The column's type counts too: a flag or a moment is never
+// a secret, and a number is one only if the name alone says so ("pin", not "token_count").
 func looksSecret(c *database.Column) bool {
 	parts := words(c.Name)
 	if len(parts) == 0 {
@@ -32,16 +33,16 @@ func looksSecret(c *database.Column) bool {
 }
 
 var (
-	// secretNumbers are secret even if they are numbers.
+	// secretNumbers are words that mean a secret even for numbers.
 	secretNumbers = []string{"pin", "cvv", "cvc", "otp", "passcode"}
-	// secretWords make a name secret wherever they stand; secretPieces do so within and across words.
+	// secretWords make a name secret as whole words. secretPieces do so as any part of the name.
 	secretWords  = []string{"salt", "pwd", "pass", "totp", "ha1", "ha1b", "credential", "credentials", "bearer", "jwt"}
 	secretPieces = []string{"password", "passwd", "passphrase", "passwort", "secret", "apikey", "privatekey", "recoverycode", "backupcode"}
-	// secretEndings make a name secret if its last word ends so: "token_id" only names a token, and "token" holds one.
+	// secretEndings make a name secret if its last word ends so: "token" holds a token, but "token_id" only names one.
 	secretEndings = []string{"token", "tokens", "hash", "session", "cookie", "nonce"}
-	// keyKinds are words that make a secret of a key: "auth_key", but not "sort_key".
+	// keyKinds are words that make a key secret: "auth_key", but not "sort_key".
 	keyKinds = []string{"auth", "access", "signing", "encryption", "session", "license", "licence", "activation", "reset", "master", "ssh", "shared"}
-	// qualifiers may follow the word that counts.
+	// qualifiers may follow the decisive word.
 	qualifiers = []string{"old", "new", "current", "previous", "value", "text", "raw", "encrypted", "enc", "crypt", "digest", "string"}
 )
 

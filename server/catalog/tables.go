@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// resolveTables finds each model's table. If two models turn out to have the same one, the older keeps it.
+// resolveTables finds each model's table. If two models have the same table, the older model keeps it.
 func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 	bySeniority := slices.Clone(c.models)
 	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.Declared.CompareAge(&b.Declared) })
@@ -42,7 +42,7 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 	}
 }
 
-// onlyView leaves the model of the audit table the operations that view, as what an audit says must stay said.
+// onlyView leaves the model of the audit table only the operations that show rows: nobody may change the records.
 func (m *Model) onlyView(viewing []string) {
 	if len(m.Declared.Actions) > 0 {
 		m.withhold(*notAllowed("actions: %s is the audit table, which is read-only; remove them", m.Table))

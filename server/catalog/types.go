@@ -8,8 +8,8 @@ import (
 // overrideKinds are the types that an exposure may give a column.
 var overrideKinds = map[string]database.Kind{contract.TypeInteger: database.Integer, contract.TypeBoolean: database.Boolean}
 
-// overrideTypes returns the schema in which columns that can be numbers or booleans are what the exposures say. Of an
-// override that names no such column, overrideFields tells.
+// overrideTypes returns the schema in which columns that can be numbers or booleans have the types of the exposures. If
+// an override names no such column, overrideFields reports it.
 func overrideTypes(config *contract.Config, schema *database.Schema) *database.Schema {
 	if schema == nil {
 		return nil

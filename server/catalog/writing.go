@@ -6,11 +6,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// missingTools says why a served model goes without an operation, in a sentence for admins; "" means that it has the operation.
-// Tools are offered by it, and the exposure's status quotes it.
+// missingTools says why a served model lacks an operation, in a sentence for admins; "" means that it has the
+// operation. It decides which tools are offered, and the exposure's status quotes it.
 type missingTools struct{ write, create, update, remove string }
 
-// findMissing finds out once what every request asks.
+// findMissing computes once what every request asks.
 func (m *Model) findMissing() {
 	m.missing = missingTools{m.whyNoWrite(), m.whyNoCreate(), m.whyNoUpdate(), m.whyNoDelete()}
 }
@@ -69,8 +69,8 @@ func (m *Model) whyNoUpdate() string {
 	return ""
 }
 
-// whyNoDelete asks for UPDATE too: while what depends on a row is looked for the row is locked, which PostgreSQL does only
-// for a user who has it.
+// whyNoDelete asks for UPDATE too: a deletion first locks the row while it looks for dependent rows, and PostgreSQL
+// locks a row only for a user with that right.
 func (m *Model) whyNoDelete() string {
 	if why := m.whyNoRow(); why != "" {
 		return why

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// chinookKeys are the tables of Chinook as PostgreSQL's script names them, their keys, and where their foreign keys
-// lead. The others write them in camel case.
+// chinookKeys are the tables of Chinook as PostgreSQL's script names them, their keys, and the tables that their
+// foreign keys lead to. The other scripts write the names in camel case.
 var chinookKeys = map[string]struct{ key, foreign string }{
 	"album":          {"album_id", "artist_id>artist.artist_id"},
 	"artist":         {"artist_id", ""},

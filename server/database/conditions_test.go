@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// conditionsScript makes two tables that differ in the engines' words for types only, and in how a backslash is written.
+// conditionsScript makes two tables. Only the names of types and the writing of a backslash differ between engines.
 func conditionsScript(timestamp, backslash string) string {
 	return strings.NewReplacer("TIMESTAMP", timestamp, `\`, backslash).Replace(`
 CREATE TABLE author (id INTEGER PRIMARY KEY, name VARCHAR(40), country VARCHAR(2));
@@ -54,7 +54,7 @@ func TestConditions(t *testing.T) {
 			}
 		}
 		byAda := database.Match{Column: author.Column("name"), Text: "Ada"}
-		// As many as an in of a key of several columns may have.
+		// An in of a key of several columns may have as many.
 		anyOf, noneOf := database.Or{}, database.And{}
 		for n := range int64(1000) {
 			one := database.And{compare("id", database.Equal, n+6), compare("price", database.Greater, "0")}

@@ -13,17 +13,19 @@ import (
 )
 
 // DB is one database. It is safe for concurrent use. It connects when it is first asked, and again after the database
-// went away; nothing but Close ends it.
+// went away. Only Close ends it.
 type DB interface {
 	// Introspect reads the schema as it is now.
 	Introspect(ctx context.Context) (*Schema, error)
 	// Select answers a plan made from a Schema of this DB. It appends the rows to out as JSON objects joined by commas
-	// (no brackets), values straight from the wire, and returns the extended slice. Any error is an *Error.
+	// (no brackets) and returns the extended slice. The values come straight from the wire. Any error is an *Error.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
-	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and returns
-	// that error as it is. If the database could not be asked at all, do is not run. It never runs do twice: the function
-	// Transact of this package does. It must not be used on a database whose settings say ReadOnly.
+	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and
+	// returns that error unchanged. If the database cannot be reached, do does not run. Transact never runs do twice;
+	// the function Transact of this package may. It must not be used on a database whose settings say ReadOnly.
 	Transact(ctx context.Context, do func(Tx) error) error
+	// Writers returns how many transactions can be open at once.
+	Writers() int
 	// Ping asks the database for a sign of life.
 	Ping(ctx context.Context) error
 	// Close ends all connections. Calls under way are cancelled.
@@ -34,21 +36,23 @@ type DB interface {
 type Page struct {
 	// Count is the number of rows written.
 	Count int
-	// More reports whether there are further rows: beyond the plan's Limit, or cut off by its MaxBytes, which Cut tells.
+	// More reports whether there are more rows: beyond the plan's Limit, or because MaxBytes ended the page, which Cut
+	// reports.
 	More, Cut bool
 	// Shortened reports whether a value was cut at the plan's MaxValue.
 	Shortened bool
 	// Last are the last row's values of the plan's Cursor columns; nil if there is no row or none was asked for.
 	Last []Value
-	// Total is the number of rows that match, whatever the page; -1 if the plan did not ask for it, or it is not known.
+	// Total is the number of all rows that match, beyond the page too; -1 if the plan did not ask for it, or it is not
+	// known.
 	Total int64
-	// Precision says how Total is to be taken.
+	// Precision says how exact Total is.
 	Precision Precision
 }
 
-// Ends is for an engine to ask before it writes each row that it reads, with the bytes of out so far: whether the page
-// ends before that row, which sets More and Cut. The first row is always written, so that a page leads on, however large
-// it is.
+// Ends reports whether the page ends before the next row, and sets More and Cut. An engine calls it before it writes
+// each row; size is the number of bytes of out so far. The first row is always written, however large it is, so that
+// every page makes progress.
 func (p *Page) Ends(plan *Select, size int) bool {
 	limited := p.Count >= plan.Limit
 	p.Cut = !limited && p.Count > 0 && plan.MaxBytes > 0 && size >= plan.MaxBytes
@@ -56,7 +60,7 @@ func (p *Page) Ends(plan *Select, size int) bool {
 	return p.More
 }
 
-// Shows returns how many rows match if the page itself shows it; else it returns false.
+// Shows returns how many rows match if the page alone tells that; else it returns false.
 func (p *Page) Shows(plan *Select) (total int64, ok bool) {
 	offset := max(plan.Offset, 0)
 	full := p.More || !plan.More && p.Count >= plan.Limit
@@ -93,17 +97,17 @@ const (
 	Cancelled Code = "cancelled"
 	// Changed: a table or column of the plan is no longer there. The schema should be read again.
 	Changed Code = "changed"
-	// Invalid: a bound value is none of its column's type, though it looked like one; Message is fit for the caller.
+	// Invalid: a bound value is not of its column's type, though it looked like one. Message is fit for the caller.
 	Invalid Code = "invalid"
 	// Violated: a constraint does not allow the write; the Error's Violation says which.
 	Violated Code = "violated"
-	// Locked: another transaction holds what the statement needs, or both waited for each other.
+	// Locked: another transaction holds a lock that the statement needs, or both waited for each other.
 	Locked Code = "locked"
-	// Contended: other transactions got in the way of this one each time that it was run.
+	// Contended: other transactions got in the way each time that this one ran.
 	Contended Code = "contended"
-	// Refused: the database's user may not do that.
+	// Refused: the database's user may not do that, or the database is used for reading only.
 	Refused Code = "refused"
-	// Unready: what is read holds no data until an administrator fills it (a materialized view); Message is fit for the
+	// Unready: the table holds no data until an administrator fills it (a materialized view). Message is fit for the
 	// caller.
 	Unready Code = "unready"
 	// Full: the database has no room left for the write.
@@ -114,20 +118,20 @@ const (
 	Failed Code = "failed"
 )
 
-// Error is a failure of the database. Message names no secret and no SQL; Cause, for the log, may hold the driver's
-// words but never a credential.
+// Error is a failure of the database. Message names no secret and no SQL. Cause is for the log: it may hold the
+// driver's words but never a credential.
 type Error struct {
 	Code Code
 	// Reason is one of contract's Reason… for a DatabaseStatus.
 	Reason  string
 	Message string
 	Cause   error
-	// Violation is that of the code Violated; nil otherwise.
+	// Violation is set if the code is Violated; nil otherwise.
 	Violation *Violation
-	// Column is the column whose value is at fault, if an Invalid is about one and the engine tells; else nil.
+	// Column is the column with the wrong value, if the code is Invalid and the engine says which; else nil.
 	Column *Column
-	// Again reports that the transaction failed only because of others that ran at the same time (a serialization failure, a
-	// deadlock), and that nothing of it was done: running all of it once more may succeed.
+	// Again reports that the transaction failed only because of others that ran at the same time (a serialization
+	// failure, a deadlock), and that all of it was undone. Running it once more may succeed.
 	Again bool
 }
 
@@ -140,7 +144,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// AsError returns err as an *Error, wrapping it as Failed if it is none.
+// AsError returns err as an *Error. It wraps any other error as Failed.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

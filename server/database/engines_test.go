@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
-// fixture is a database under test, and a plain client of the same.
+// fixture is a database under test, and a plain client of the same database.
 type fixture struct {
 	engine string
 	database.DB
@@ -81,7 +81,7 @@ func started(t testing.TB, f fixture) fixture {
 	return f
 }
 
-// schema reads the schema as it is now.
+// schema reads the present schema.
 func (f fixture) schema(t testing.TB) *database.Schema {
 	t.Helper()
 	schema, err := f.Introspect(t.Context())
@@ -128,7 +128,7 @@ func (f fixture) read(t testing.TB, plan *database.Select) ([]string, database.P
 	return texts, page
 }
 
-// ids returns the values of the column id, in the order of the rows, of those that meet a condition.
+// ids returns the ids of the rows that meet a condition, in the rows' order.
 func (f fixture) ids(t testing.TB, table *database.Table, where database.Condition) string {
 	t.Helper()
 	id := table.Column("id")

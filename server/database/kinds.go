@@ -2,8 +2,8 @@ package database
 
 import "slices"
 
-// WithKinds returns a copy of the schema in which some integers are booleans, and some booleans that are stored as integers
-// are those; without any, the schema itself.
+// WithKinds returns a copy of the schema in which some columns have another kind: integers become booleans, or booleans
+// that are stored as integers become integers. If there are none, it returns the schema itself.
 func (s *Schema) WithKinds(kinds map[*Column]Kind) *Schema {
 	if len(kinds) == 0 {
 		return s
@@ -34,7 +34,7 @@ func (c copier) table(t *Table) *Table {
 		return c.tables[t]
 	}
 	own := *t
-	c.tables[t] = &own // before its keys, which may lead to itself
+	c.tables[t] = &own // before its keys, which may lead back to it
 	own.Columns, own.PrimaryKey, own.RowID = c.all(t.Columns), c.all(t.PrimaryKey), c.column(t.RowID)
 	own.Unique = slices.Clone(t.Unique)
 	for i, columns := range own.Unique {
@@ -81,7 +81,7 @@ func (c copier) column(column *Column) *Column {
 	return &own
 }
 
-// check gives a check the column's new kind; bounds are a number's only.
+// check gives a check the column's new kind. Only a number keeps its bounds.
 func (c copier) check(check *Check) {
 	kind, changed := c.kinds[check.Column]
 	check.Column = c.column(check.Column)
@@ -97,7 +97,7 @@ func (c copier) check(check *Check) {
 	}
 }
 
-// asKind is the text of a number as that of a boolean, or the other way round.
+// asKind turns the text of a number into that of a boolean, or the reverse.
 func asKind(text string, kind Kind) string {
 	forms := [][2]string{{"0", "false"}, {"1", "true"}}
 	for _, form := range forms {

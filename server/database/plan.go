@@ -2,9 +2,9 @@ package database
 
 import "time"
 
-// Source is a table as one caller may see it: the table and the condition that every row of it must meet. It can be
-// made by NewSource only, which package access alone may call (the linter sees to it): so no statement can be made
-// about a table but through the caller's scope.
+// Source is a table as one caller may see it: the table and the condition that every row of it must meet. Only
+// NewSource makes one, and only package access may call that (the linter checks it). So every statement about a table
+// goes through the caller's scope.
 type Source struct {
 	table  *Table
 	policy Condition
@@ -26,19 +26,19 @@ type Select struct {
 	Output []Output
 	// Where is ANDed with the source's policy; nil is every row.
 	Where Condition
-	// Order must end with the columns of a key if pages are not to overlap.
+	// Order must end with the columns of a key, or else pages may overlap.
 	Order []Order
-	// After starts behind the row that had these values of the Order's columns, one each; nil starts at the first. It
-	// does not change Total.
+	// After holds one value for each column of Order. Reading starts behind the row with these values; nil starts at
+	// the first row. It does not change Total.
 	After []Value
-	// Limit is the most rows; Offset how many matching ones are passed over first.
+	// Limit is the most rows; Offset is how many matching rows are skipped first.
 	Limit, Offset int
-	// Cursor are the columns whose values Page.Last is to have.
+	// Cursor are the columns whose values Page.Last returns.
 	Cursor []*Column
 	// More asks whether there are rows beyond Limit.
 	More bool
-	// MaxBytes is the size of out at which no further row is begun, MaxValue the most bytes of one text, JSON or binary
-	// value, of which a longer one shows its beginning and says so; 0 is no bound.
+	// MaxBytes ends the page: no row begins once out has that size. MaxValue is the most bytes of one text, JSON or
+	// binary value; a longer one is cut, and says so. 0 is no bound.
 	MaxBytes, MaxValue int
 	// Total asks for the number of matching rows.
 	Total Total
@@ -52,10 +52,10 @@ type Total uint8
 // The ways. If the page itself tells how many rows there are, nothing is counted, whatever the way.
 const (
 	TotalNone Total = iota
-	// TotalExact is exact, or the call is a Timeout.
+	// TotalExact is exact; a count that takes too long is a Timeout.
 	TotalExact
-	// TotalAuto is exact if that takes no longer than TotalBudget; else the planner's estimate, or, on an engine that
-	// has none, TotalCapped.
+	// TotalAuto is exact if counting takes no longer than TotalBudget; else it is the planner's estimate, or
+	// TotalCapped on an engine that has no estimate.
 	TotalAuto
 	// TotalCapped stops counting at TotalCap.
 	TotalCapped
@@ -71,19 +71,20 @@ const (
 type Output struct {
 	// Name is the member's name.
 	Name string
-	// Columns is the one column whose value stands there; or, with Composite, the columns of a key, whose values are
-	// each percent-encoded and joined by commas into one string.
+	// Columns is the one column that the member shows. With Composite it is the columns of a key: their values are
+	// percent-encoded and joined by commas into one string.
 	Columns   []*Column
 	Composite bool
-	// Mask shows a value as "****" and its KeepLast last characters only, if it has at least twice that and four more.
+	// Mask shows a value as "****" and its last KeepLast characters. A value with fewer than twice KeepLast plus four
+	// characters shows as "****" alone.
 	Mask     bool
 	KeepLast int
-	// Slice shows a piece of a Text, JSON or Bytes value only, as a string; nil is the whole value.
+	// Slice asks for a piece of a Text, JSON or Bytes value, as a string; nil is the whole value.
 	Slice *Slice
 }
 
-// Slice is a piece of a value: Length characters behind the first Offset ones, or bytes if the column's kind is Bytes. It is
-// empty behind the value's end.
+// Slice is a piece of a value: Length characters after the first Offset ones (bytes if the column's kind is Bytes).
+// Beyond the value's end it is empty.
 type Slice struct{ Offset, Length int }
 
 // Order is one step of an ordering.
@@ -92,7 +93,7 @@ type Order struct {
 	Descending bool
 }
 
-// Condition is a predicate on the rows of a source. Columns in it are that source's, but inside Exists.
+// Condition is a predicate on the rows of a source. Its columns are that source's, except inside Exists.
 type Condition interface{ condition() }
 
 // And is true if all are; an empty And is true.
@@ -101,7 +102,7 @@ type And []Condition
 // Or is true if any is; an empty Or is false.
 type Or []Condition
 
-// Never is met by no row.
+// Never holds for no row.
 var Never Condition = Or{}
 
 // Not is true if the condition is not true (false or unknown).
@@ -129,7 +130,7 @@ type Compare struct {
 	Value  Value
 }
 
-// In is true if the column equals any of the values; false if there are none.
+// In is true if the column equals one of the values; false if there are none.
 type In struct {
 	Column *Column
 	Values []Value
@@ -138,7 +139,7 @@ type In struct {
 // TextOp is an operator of Match.
 type TextOp uint8
 
-// The operators. The text matches itself: % and _ in it are no wildcards.
+// The operators. Every character of the text stands for itself: % and _ are no wildcards.
 const (
 	TextEquals TextOp = iota
 	TextContains
@@ -146,7 +147,8 @@ const (
 	TextEndsWith
 )
 
-// Match compares a text column with a text; without FoldCase case matters, on every engine and in every collation.
+// Match compares a text column with a text. Case matters on every engine and in every collation, unless FoldCase is
+// set.
 type Match struct {
 	Column   *Column
 	Op       TextOp
@@ -172,7 +174,8 @@ type PartEquals struct {
 	Value  Value
 }
 
-// Exists is true if a row of From meets Where and its Theirs columns equal this source's Ours columns, pair by pair.
+// Exists is true if there is a row of From that meets Where and whose Theirs columns equal this source's Ours columns,
+// pair by pair.
 type Exists struct {
 	From         Source
 	Ours, Theirs []*Column
@@ -180,9 +183,9 @@ type Exists struct {
 	Where Condition
 }
 
-// Value is a bound value in the form that its column's kind has: nil, bool (Boolean), int64 (Integer; uint64 beyond its
+// Value is a bound value in the Go type of its column's kind: nil, bool (Boolean), int64 (Integer; uint64 beyond its
 // range), float64 (Float), string (Text, Decimal, Date, Time, Timestamp, TimestampTZ, Interval, UUID, Enum, Other),
-// []byte (Bytes, JSON), []Value (Array; nested for one of several dimensions, elements in the form of the column's
+// []byte (Bytes, JSON), []Value (Array, nested if it has several dimensions; elements have the type of the column's
 // Element).
 type Value any
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxRuns is how often Transact runs a transaction at most. The pause before run n+1 is random, below firstPause doubled n
-// times: transactions that met once should not meet again.
+// maxRuns is the most runs of one transaction. The pause before run n+1 is random, and less than firstPause doubled n
+// times, so that transactions that collided once do not collide again.
 const (
 	maxRuns    = 6
 	firstPause = 5 * time.Millisecond
@@ -19,13 +19,13 @@ type Transactor interface {
 	Transact(ctx context.Context, do func(Tx) error) error
 }
 
-// Transact runs do in a transaction of db, as DB.Transact does. It runs all of it again if it failed only because of what
-// happened beside it: another transaction got in the way (Error.Again), or the connection was lost before the commit, as in
-// a failover. The database holds nothing of a run that failed, so do must start afresh too: what it collects is that of its
-// last run.
+// Transact runs do in a transaction of db, as DB.Transact does. It runs all of it again if it failed only because of
+// outside events: another transaction got in the way (Error.Again), or the connection was lost before the commit, as in
+// a failover. The database keeps nothing of a failed run, so do must start afresh too: its result is that of its last
+// run.
 //
-// It stops after a few runs, when ctx ends, and once within has passed (0: no limit). If other transactions got in the way
-// each time, the error is Contended.
+// It stops after a few runs, when ctx ends, and once within has passed (0: no limit). If other transactions got in the
+// way each time, the error is Contended.
 func Transact(ctx context.Context, db Transactor, within time.Duration, do func(Tx) error) error {
 	begun := time.Now()
 	for run := 1; ; run++ {
@@ -38,7 +38,7 @@ func Transact(ctx context.Context, db Transactor, within time.Duration, do func(
 		if !began || !errors.As(err, &failure) || !failure.passes() {
 			return err
 		}
-		pause := rand.N(firstPause << run) //nolint:gosec // G404: nobody gains by guessing it
+		pause := rand.N(firstPause << run) //nolint:gosec // G404: nobody gains anything by guessing the pause
 		late := within > 0 && time.Since(begun)+pause > within
 		if run == maxRuns || late || !sleep(ctx, pause) {
 			return failure.lasting()
@@ -46,10 +46,10 @@ func Transact(ctx context.Context, db Transactor, within time.Duration, do func(
 	}
 }
 
-// passes reports whether a transaction that failed with e left nothing behind, and may succeed if it is run again.
+// passes reports whether a transaction that failed with e left nothing behind and may succeed if it runs again.
 func (e *Error) passes() bool { return e.Again || e.Code == Unreachable }
 
-// lasting returns what to tell of e after the last run.
+// lasting returns the error to report after the last run.
 func (e *Error) lasting() *Error {
 	if !e.Again {
 		return e

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// runs is a database whose transactions end in the errors of a list, one after the other, and then well.
+// runs is a database whose transactions end in the errors of a list, one after the other, and then succeed.
 type runs struct {
 	DB
-	begins []error // the errors with which do is not run at all
+	begins []error // the errors with which do does not run at all
 	ends   []error
 	begun  int
 }

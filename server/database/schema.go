@@ -1,25 +1,25 @@
 package database
 
-// Schema is a database's tables as introspection found them. It is never changed once it is made.
+// Schema is a database's tables as introspection found them. It never changes once it is made.
 type Schema struct {
 	// Engine is the engine's name for people ("PostgreSQL"), Version its version ("15.18"), Database the database's name.
 	Engine, Version, Database string
 	// HasSchemas reports whether tables lie in named schemas.
 	HasSchemas bool
-	// SearchPath are the schemas in which a table without a schema is looked for, in order.
+	// SearchPath are the schemas, in order, in which a table without a schema is looked for.
 	SearchPath []string
-	// MissingSchemas are those of the settings' schemas that do not exist, or that the user may not use.
+	// MissingSchemas are the schemas of the settings that do not exist, or that the user may not use.
 	MissingSchemas []string
 	// Tables are sorted by schema and name.
 	Tables []*Table
-	// Outside are tables that are not served, since they lie in schemas that the settings do not list, and that have foreign
-	// keys to Tables. A deletion must follow those keys too.
+	// Outside are tables that are not served because the settings do not list their schemas, but that have foreign keys
+	// to Tables. A deletion must follow those keys too.
 	Outside []*Table
 	// Audit is the audit table that the settings name; nil if they name none, or if AuditProblem says why it cannot
 	// be used.
 	Audit        *Table
 	AuditProblem string
-	// Notes are sentences about what the server lacks, and about what is done without it.
+	// Notes are sentences about what the server lacks and what is not possible because of it.
 	Notes []string
 }
 
@@ -55,26 +55,26 @@ type Table struct {
 	Columns []*Column
 	// PrimaryKey is empty if there is none.
 	PrimaryKey []*Column
-	// Unique are the unique constraints and indexes that hold for every row, beside the primary key.
+	// Unique are the unique constraints and indexes that hold for every row, without the primary key.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
-	// Constraints tell of which columns a violation speaks, by the name that the engine gives it: unique indexes that
-	// hold for some rows only and checks too, if the engine tells their columns.
+	// Constraints tell which columns a violation is about, by the name that the engine gives it. They include checks,
+	// if the engine tells their columns, and unique indexes that hold for some rows only.
 	Constraints []Constraint
-	// Checks are the simple CHECK constraints, those that stand in a column's domain too.
+	// Checks are the simple CHECK constraints, including those of a column's domain.
 	Checks []Check
-	// Writable reports whether rows can be written at all: not those of a materialised view, or of a view that no rule or
-	// trigger makes writable. What the database's user may do is in Privileges.
+	// Writable reports whether rows can be written at all. Those of a materialized view cannot, nor those of a view
+	// that no rule or trigger makes writable. Privileges says what the database's user may do.
 	Writable bool
 	// InsertTrigger reports whether a trigger runs before a row is inserted: it may fill columns that have no default.
 	InsertTrigger bool
-	// Privileges are what the database's user may do with the table: each, but Delete, at least with one of its columns.
-	// Column.Privileges says with which.
+	// Privileges are what the database's user may do with the table. Each except MayDelete holds if it holds for at
+	// least one column; Column.Privileges says for which.
 	Privileges Privileges
-	// RowID is a column that is none of the table's own, by which the engine tells rows apart: it is for tables that have
-	// no key. nil: the engine has none for this table. RowIDStays reports whether a row keeps it for life, so that it
-	// can be the key. SQLite's rowid does only as the INTEGER PRIMARY KEY, since VACUUM numbers other rows anew; PostgreSQL's
-	// ctid changes with each update. These can only put rows in an order.
+	// RowID is a pseudo-column by which the engine tells rows apart, for tables without a key; nil if the engine has
+	// none for this table. RowIDStays reports whether a row keeps it for life, so that it can be the key. SQLite's
+	// rowid stays only as the INTEGER PRIMARY KEY, since VACUUM changes the others. PostgreSQL's ctid changes with each
+	// update. A RowID that does not stay can only put rows in an order.
 	RowID      *Column
 	RowIDStays bool
 }
@@ -88,21 +88,21 @@ const (
 	MayInsert
 	MayUpdate
 	MayDelete
-	// MayAll are those of an engine that has no users.
+	// MayAll is every privilege, as on an engine that has no users.
 	MayAll = MaySelect | MayInsert | MayUpdate | MayDelete
 )
 
-// Has reports whether all of the privileges are there.
+// Has reports whether p includes all of the privileges.
 func (p Privileges) Has(all Privileges) bool { return p&all == all }
 
-// Check is a CHECK constraint that is simple enough to be told to callers: it bounds the values of one column. What it
-// does not bound is empty.
+// Check is a CHECK constraint that is simple enough to be told to callers: it bounds the values of one column. A bound
+// that it does not set is empty.
 type Check struct {
 	Name   string
 	Column *Column
-	// Choices are the only values that there may be, in the text form of the column's kind.
+	// Choices are the only values that are allowed, in the text form of the column's kind.
 	Choices []string
-	// Minimum and Maximum are bounds in the text form of the column's kind; the value itself is allowed unless the bound is
+	// Minimum and Maximum are bounds in the text form of the column's kind. The bound itself is allowed unless it is
 	// Exclusive.
 	Minimum, Maximum                   string
 	ExclusiveMinimum, ExclusiveMaximum bool
@@ -140,43 +140,44 @@ type Column struct {
 	Kind Kind
 	// NativeType is the type as the database writes it ("character varying(160)").
 	NativeType string
-	// Loose reports whether the engine keeps values that are not of the column's type, so that only their writer checks them.
+	// Loose reports whether the engine also stores values that are not of the column's type. Only their writer then
+	// checks them.
 	Loose    bool
 	Nullable bool
-	// HoldsNull reports that rows may hold NULL although none should: SQLite takes NULLs in most primary keys. An order must
-	// reckon with them.
+	// HoldsNull reports that rows may hold NULL although they should not: SQLite takes NULLs in most primary
+	// keys. An order must take them into account.
 	HoldsNull bool
-	// HasDefault reports whether the database fills the column when a row gives none (default, identity, serial, rowid);
-	// Default is the expression as the database writes it, "" if there is none to show; DefaultValue is the value if the
-	// expression is a constant, in the text form that the column's kind has in filters ("draft", not 'draft'), and nil if
-	// the database computes it.
+	// HasDefault reports whether the database fills the column if a new row gives no value (default, identity, serial,
+	// rowid). Default is the expression as the database writes it; "" if there is none to show. DefaultValue is the
+	// value if the expression is a constant, in the text form that the column's kind has in filters (draft, not
+	// 'draft'); nil if the database computes it.
 	HasDefault   bool
 	Default      string
 	DefaultValue *string
 	// Generated reports whether the database always computes the column.
 	Generated bool
-	// LooseCollation reports whether the column's own comparison takes texts as equal that differ (citext, a collation that
-	// ignores case or accents). SQLite does not tell, and does not need it.
+	// LooseCollation reports whether the column's own comparison treats some different texts as equal (citext, a
+	// collation that ignores case or accents). SQLite does not tell it, and does not need it.
 	LooseCollation bool
-	// Padded reports whether the engine fills texts up with blanks, which are no part of the value (PostgreSQL's
+	// Padded reports whether the engine fills texts up with blanks that are not part of the value (PostgreSQL's
 	// character(n)).
 	Padded bool
 	// MaxLength is the most characters that a text may have; 0 is no bound.
 	MaxLength int
-	// Scale is the number of digits after the point of a decimal, Precision that of all its digits; both are -1 if the column
-	// declares none. With a precision, a negative scale is the number of zeros before the point.
+	// Scale is the number of digits after the point of a decimal, Precision the number of all its digits; both are -1
+	// if the column declares none. With a precision, a negative scale is the number of zeros before the point.
 	Scale, Precision int
 	// Bits is the size of an integer (8, 16, 24, 32, 64); 0 if it is not known. Unsigned reports whether it is never
 	// negative.
 	Bits     int
 	Unsigned bool
-	// FractionDigits are those of the seconds of a time or timestamp; -1 if it is not known.
+	// FractionDigits is the number of digits of a second's fraction in a time or timestamp; -1 if it is not known.
 	FractionDigits int
 	// Choices are an enum's values, in its order.
 	Choices []string
 	// Element is the kind of an array's elements.
 	Element Kind
-	// Incomparable reports that the type has no equality (PostgreSQL's xml, json, point, polygon): nothing but isnull can be
+	// Incomparable reports that the type has no equality (PostgreSQL's xml, json, point, polygon): only isnull can be
 	// asked of it.
 	Incomparable bool
 	Comment      string
@@ -184,38 +185,37 @@ type Column struct {
 	Privileges Privileges
 }
 
-// Ordered reports whether the column's values can be compared and sorted: those of a Loose column always can, if its kind
-// is not known.
+// Ordered reports whether the column's values can be compared and sorted. A Loose column of an unknown kind always can.
 func (c *Column) Ordered() bool { return c.Kind.Ordered() || c.Kind == Other && c.Loose }
 
-// NeedsValue reports whether nothing but an assignment gives the column a value in a new row.
+// NeedsValue reports whether a new row must give the column a value.
 func (c *Column) NeedsValue() bool { return !c.Nullable && !c.HasDefault && !c.Generated }
 
-// ForeignKey says that a table's columns name a row of another.
+// ForeignKey says that columns of a table name a row of another table.
 type ForeignKey struct {
 	Name    string
 	Columns []*Column
 	// References is the other table, ReferencedColumns its columns, one for each of Columns.
 	References        *Table
 	ReferencedColumns []*Column
-	// OnDelete is what becomes of the row when the one that it names goes, OnUpdate when the columns that it names get
-	// other values.
+	// OnDelete is what happens to the row when the row that it names is deleted. OnUpdate is what happens when that
+	// row's referenced columns change.
 	OnDelete, OnUpdate ReferentialAction
 }
 
-// ReferentialAction is what a foreign key does to its rows when the row that they name goes or changes.
+// ReferentialAction is what a foreign key does to its rows when the row that they name is deleted or changed.
 type ReferentialAction uint8
 
 // What a foreign key does.
 const (
-	// Restrict forbids it, at once or at the end of the transaction.
+	// Restrict forbids the change, at once or at the end of the transaction.
 	Restrict ReferentialAction = iota
 	Cascade
 	SetNull
 	SetDefault
 )
 
-// Kind is what a column's values are, whatever the engine calls them. It decides their JSON form
+// Kind is what a column's values are, independent of the engine's names for types. It decides their JSON form
 // (docs/design/values.md, "JSON forms"), the lookups that apply, and whether they have an order.
 type Kind uint8
 

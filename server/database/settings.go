@@ -2,16 +2,16 @@ package database
 
 import "github.com/mcp-admin/mcp-admin-operator/contract"
 
-// Settings say how to reach a database. The two functions are asked at every new connection, so that a rotated
-// credential is in force from the next one on.
+// Settings say how to reach a database. The two functions are called for every new connection, so that a rotated
+// credential takes effect with the next one.
 type Settings struct {
 	contract.Database
-	// Audit names the audit table; nil: there is none. Introspect makes it if it is missing.
+	// Audit names the audit table; nil if there is none. Introspect makes the table if it is missing.
 	Audit *contract.AuditTable
-	// Connection reads where the database is and who we are there. Not used for SQLite.
+	// Connection returns the database's address and our credentials. SQLite does not use it.
 	Connection func() (contract.Connection, error)
-	// CA reads the PEM certificates that the database's own is checked against; nil for the system's.
+	// CA returns the PEM certificates that the database's own certificate is checked against; nil for the system's.
 	CA func() ([]byte, error)
-	// SQLitePath is the file of a SQLite database; SQLiteInitDir a folder of SQL files to fill a new one, or "".
+	// SQLitePath is the file of a SQLite database. SQLiteInitDir is a folder of SQL files to fill a new one, or "".
 	SQLitePath, SQLiteInitDir string
 }

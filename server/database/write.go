@@ -2,34 +2,34 @@ package database
 
 import "context"
 
-// Tx is a transaction on one connection. It is used by one goroutine, and not after the function that got it returned.
-// Any error of its methods is an *Error. After one, only what Savepoint undoes lets the transaction go on.
+// Tx is a transaction on one connection. One goroutine uses it, and only until the function that got it returns. Any
+// error of its methods is an *Error. After an error the transaction can go on only if Savepoint undid the failed part.
 type Tx interface {
-	// Select is DB's, within the transaction. With plan.Lock the rows that it reads are locked until the end.
+	// Select is like DB's, within the transaction. With plan.Lock the rows that it reads stay locked until the end.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
-	// Insert adds a row and appends what Returning asks for as one JSON object. It appends nothing if the database stored no
-	// such row: a trigger or rule refused it silently, or made another statement of it.
+	// Insert adds a row and appends what Returning asks for as one JSON object. It appends nothing if the database
+	// stored no such row, because a trigger or rule silently refused it or replaced the statement.
 	Insert(ctx context.Context, plan *Insert, out []byte) ([]byte, error)
-	// Update changes rows and returns how many matched, whether or not their values were others before.
+	// Update changes rows and returns how many matched. A row counts even if its values stay the same.
 	Update(ctx context.Context, plan *Update) (int64, error)
 	// Delete removes rows and returns how many, without those that the database itself removed with them.
 	Delete(ctx context.Context, plan *Delete) (int64, error)
 	// Execute runs a statement that an administrator declared and returns how many rows it is about.
 	Execute(ctx context.Context, statement *Declared) (int64, error)
-	// Savepoint runs do; if it returns an error, what it did is undone, the error returned, and the transaction can
-	// go on.
+	// Savepoint runs do. If do returns an error, Savepoint undoes what do did and returns that error; the transaction
+	// can go on.
 	Savepoint(ctx context.Context, do func() error) error
-	// CheckConstraints checks now what the database would check when the transaction is committed.
+	// CheckConstraints checks now what the database would check at the commit.
 	CheckConstraints(ctx context.Context) error
 }
 
-// Insert adds one row to a source. That the row meets the source's policy is for the caller to see to, within the
-// transaction, by reading it back through the source: triggers may change it after the statement.
+// Insert adds one row to a source. It does not check that the row meets the source's policy. The caller must read the
+// row back through the source in the same transaction, because triggers may change it after the statement.
 type Insert struct {
 	Into Source
-	// Set may be empty: the row then is all defaults.
+	// Set may be empty: every column then gets its default.
 	Set []Assignment
-	// Returning are members of the new row, as far as they are known: usually its key.
+	// Returning are the members of the new row to return, as far as they are known: usually its key.
 	Returning []Output
 }
 
@@ -49,7 +49,7 @@ type Delete struct {
 // Assignment gives a column a value.
 type Assignment struct {
 	Column *Column
-	// How says what the value is; Value is that of AssignValue.
+	// How says what the value is. Value is used with AssignValue only.
 	How   AssignHow
 	Value Value
 }
@@ -57,21 +57,22 @@ type Assignment struct {
 // AssignHow says where an assignment's value comes from.
 type AssignHow uint8
 
-// The ways of an Assignment. AssignNow is the database's clock. AssignNext moves a version, in an Update only: an integer
-// by one, a timestamp to the clock, or beyond its present value by the type's smallest step if the clock is not.
+// The ways of an Assignment. AssignNow is the database's clock. AssignNext moves a version, in an Update only: it adds
+// one to an integer, and sets a timestamp to the clock. If the clock is not beyond the present value, the timestamp
+// moves by its type's smallest step.
 const (
 	AssignValue AssignHow = iota
 	AssignNow
 	AssignNext
 )
 
-// Declared is a statement that an administrator wrote, cut at its parameters. It is never made of a caller's text.
+// Declared is a statement that an administrator wrote, cut at its parameters. It never comes from a caller's text.
 type Declared struct {
 	Pieces []Piece
 }
 
-// Piece is a piece of a Declared statement: SQL as it was written, or, if Bound, values to bind in its place: one, or
-// several that are joined by commas.
+// Piece is a piece of a Declared statement: SQL as it was written, or, if Bound is set, one value to bind, or several
+// joined by commas.
 type Piece struct {
 	SQL    string
 	Bound  bool
@@ -79,7 +80,7 @@ type Piece struct {
 	Values []Value
 }
 
-// Violation says which constraint a write met. The columns are the constraint's, of Table; none if the engine does
+// Violation says which constraint a write violated. The columns are the constraint's, of Table; none if the engine does
 // not tell.
 type Violation struct {
 	Kind  ViolationKind
@@ -88,17 +89,17 @@ type Violation struct {
 	Columns []*Column
 	// Constraint is its name in the database; "" if it has none.
 	Constraint string
-	// Message is what a trigger or procedure of the database said with an error of its own (SQLSTATE P0001 or a class that
-	// only applications use, 45000, SQLite's RAISE): text that people wrote for people. "" for the engine's own constraints.
+	// Message is the text of an error that a trigger or procedure of the database raised itself (SQLSTATE P0001 or a
+	// class that only applications use, 45000, SQLite's RAISE). People wrote it for people. "" for the engine's own
+	// constraints.
 	Message string
 }
 
 // ViolationKind is a kind of constraint.
 type ViolationKind uint8
 
-// The kinds. Referenced is a row that others point at, so that it may not go; Exclusion is a row that an exclusion
-// constraint does not allow beside another one; Partition a row for which there is no partition; Other is whatever a trigger
-// refuses.
+// The kinds. Referenced: other rows point at the row, so it may not go. Exclusion: an exclusion constraint does not
+// allow the row beside another one. Partition: there is no partition for the row. Other: a trigger refused it.
 const (
 	OtherViolation ViolationKind = iota
 	UniqueViolation

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// writesScript makes tables with each kind of constraint; the word is what an engine has for a key that it counts up.
+// writesScript makes tables with each kind of constraint. The word is the engine's way to declare a key that counts up.
 func writesScript(counted string) string {
 	return strings.ReplaceAll(`
 CREATE TABLE author (id COUNTED, name VARCHAR(20) NOT NULL, boss INTEGER, FOREIGN KEY (boss) REFERENCES author (id));
@@ -26,7 +26,7 @@ var writes = map[string]string{
 	contract.EngineSQLite:     writesScript("INTEGER PRIMARY KEY"),
 }
 
-// set is what a row is given.
+// set are the values of a row.
 func set(table *database.Table, values map[string]database.Value) []database.Assignment {
 	var all []database.Assignment
 	for name, value := range values {
@@ -35,7 +35,7 @@ func set(table *database.Table, values map[string]database.Value) []database.Ass
 	return all
 }
 
-// TestWrites does the same on every engine, and undoes it each time.
+// TestWrites runs the same writes on every engine, and undoes each.
 func TestWrites(t *testing.T) {
 	onAllEngines(t, writes, func(t *testing.T, f fixture) {
 		schema := f.schema(t)
@@ -48,7 +48,7 @@ func TestWrites(t *testing.T) {
 		for _, test := range []struct {
 			name string
 			do   func(tx database.Tx) (int64, error)
-			// rows is the number that the statement is about, titles what is there then.
+			// rows is the number that the statement returns, titles is what the table holds then.
 			rows   int64
 			titles string
 		}{
@@ -136,7 +136,7 @@ func titles(t *testing.T, from reader, book *database.Table) string {
 	return strings.NewReplacer(`{"title":"`, "", `"}`, "", ",", " ").Replace(string(out))
 }
 
-// TestViolations meets each constraint, and goes on within a savepoint.
+// TestViolations violates each constraint within a savepoint, and goes on.
 func TestViolations(t *testing.T) {
 	onAllEngines(t, writes, func(t *testing.T, f fixture) {
 		schema := f.schema(t)
@@ -180,7 +180,7 @@ func TestViolations(t *testing.T) {
 					if !errors.As(err, &e) || e.Code != database.Violated {
 						t.Fatalf("got %v, want a violation", err)
 					}
-					// SQLite tells of a foreign key neither the table nor the columns, and of a check its name only.
+					// SQLite does not tell the table or columns of a foreign key, and only the name of a check.
 					columns := columnNames(e.Violation.Columns)
 					if e.Violation.Kind != test.kind || columns != test.columns && (columns != "" || f.engine != contract.EngineSQLite) {
 						t.Errorf("it is %+v, want kind %d about %s", e.Violation, test.kind, test.columns)

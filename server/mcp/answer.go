@@ -7,14 +7,14 @@ import (
 )
 
 // The size of the pieces of an answer and of a body. Each piece has its own deadline: a slow network is served, but a
-// client that does not move holds nothing for long.
+// client that stops reading or sending holds nothing for long.
 const (
 	sendPiece        = 128 << 10
 	readPiece        = 64 << 10
 	defaultPieceTime = 15 * time.Second
 )
 
-// An answer writes one response, whole and once.
+// An answer writes one response, as a whole and only once.
 type answer struct {
 	w http.ResponseWriter
 	// patience is how long a piece may take.
@@ -43,7 +43,7 @@ func (a *answer) send(status int, body []byte) {
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	deadlines := http.NewResponseController(a.w)
 	for first := true; first || len(body) > 0; first = false {
-		// A writer that knows no deadlines has no connection that could be held.
+		// A writer without deadlines has no connection that a client could hold.
 		_ = deadlines.SetWriteDeadline(time.Now().Add(a.patience))
 		if first {
 			a.w.WriteHeader(status)
@@ -51,7 +51,7 @@ func (a *answer) send(status int, body []byte) {
 		piece := body[:min(len(body), sendPiece)]
 		body = body[len(piece):]
 		if _, err := a.w.Write(piece); err != nil {
-			return // The client is gone, and there is nobody left to tell.
+			return // The client is gone; nobody is left to tell.
 		}
 	}
 }

@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// wideRows fill a table with 1,000 rows of 16 KiB, and another with 4,000 rows of five times 4 KiB that go with one of them.
+// wideRows fill a table with 1,000 rows of 16 KiB, and another table with 4,000 rows of five times 4 KiB that are
+// deleted together with one row of the first.
 const wideRows = bookshop + `
 create table wide (id integer primary key, body text not null, body2 text not null);
 insert into wide with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)
@@ -47,7 +48,7 @@ insert into part with recursive n (i) as (select 1 union all select i + 1 from n
 select i, 1, hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)) from n;
 `
 
-// beVictim serves an endpoint with a pod's default limits until its input ends. It says where on its output.
+// beVictim serves an endpoint with a pod's default limits until its input ends. It prints its address.
 func beVictim() {
 	dir, err := os.MkdirTemp("", "victim")
 	if err != nil {
@@ -70,7 +71,7 @@ func beVictim() {
 		c.Models = append(c.Models, m)
 	}
 	c.Endpoint.Audit = &contract.AuditTable{Name: "audit"}
-	c.Tokens[2].Rules[0].Verbs = []string{"*"} // the reader's, which all others have, too
+	c.Tokens[2].Rules[0].Verbs = []string{"*"} // the reader's grant, which all other tokens have, too
 	db := sqlite.Open(database.Settings{Database: c.Endpoint.Database, Audit: c.Endpoint.Audit, SQLitePath: filepath.Join(dir, "db.sqlite"), SQLiteInitDir: dir})
 	defer db.Close()
 	server := httptest.NewServer(newEndpointOver(&testing.T{}, c, db))
@@ -134,7 +135,7 @@ func (v *victim) peak() int64 {
 	return kilobytes << 10
 }
 
-// open sends a request of the reader's, of which the body may be a part, and leaves the connection open.
+// open sends a request with the reader's token, or the beginning of one, and leaves the connection open.
 func (v *victim) open(length int, body string) net.Conn {
 	conn, err := net.Dial("tcp", v.address)
 	if err != nil {
@@ -147,7 +148,7 @@ func (v *victim) open(length int, body string) net.Conn {
 	return conn
 }
 
-// survives checks that another token is answered, and that the memory has stayed below the pod's limit.
+// survives checks that another token gets its answer, and that the memory stayed below the pod's limit.
 func (v *victim) survives() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A benchmark's own part of a request is kept small: one request and one writer, used again.
+// A benchmark's own share of a request is kept small: one request and one writer, used again.
 func benchmark(b *testing.B, e http.Handler, body string) {
 	b.Helper()
 	reader := strings.NewReader(body)

@@ -11,40 +11,40 @@ import (
 
 // budgets bound what requests hold at once: all of them together, and those of one token.
 //
-// Memory that a client gives back at its own pace (a body that it sends, an answer that it reads) is a quarter for each
-// token, so that even several that are slow leave room. Places are given back by the server itself, which lets a token
-// have all but a quarter of them.
+// Some memory is given back at the client's pace: a body that it sends, an answer that it reads. Of it each token may
+// have a quarter, so that several slow tokens still leave room. Places are given back by the server itself, so a token
+// may have all but a quarter of them.
 type budgets struct {
-	// places are requests that are answered; placesSize is their number.
+	// places are requests that are being answered; placesSize is their number.
 	places     *share.Pool
 	placesSize atomic.Int64
-	// bodies are the bytes of bodies; answers those of what is made of them, and of answers that are being read.
+	// bodies are the bytes of bodies; answers are the bytes of parsed bodies and of answers that are being read.
 	bodies, answers *share.Pool
 	answersSize     int64
 }
 
-// defaultMemory is what a process may use if nothing says so.
+// defaultMemory is what a process may use if nothing sets a limit.
 const defaultMemory = 256 << 20
 
-// What a request needs beside its own bytes.
+// What a request needs in addition to its own bytes.
 const (
-	// requestOverhead is that of a request that is open: its connection's buffers, its goroutine, its headers.
+	// requestOverhead is the memory of an open request: its connection's buffers, its goroutine, its headers.
 	requestOverhead = 32 << 10
-	// parsedBody is how many bytes, for each byte of a body, what is made of it may take while a call runs.
+	// parsedBody is how many bytes the parsed form of a body may take while a call runs, for each byte of the body.
 	parsedBody = 8
-	// madeAnswer is how many bytes, for each byte of the largest result, a call may hold: its rows, and the answer that
-	// has them as a text.
+	// madeAnswer is how many bytes a call may hold for each byte of the largest result: its rows, and the answer that
+	// contains them as a text.
 	madeAnswer = 2
 )
 
 // answerPatience is how long a request waits for the memory of its answer.
 const answerPatience = 5 * time.Second
 
-// newBudgets divides the memory that a process may use; 0 is what the runtime was told. An eighth is for bodies, a quarter
-// for answers; the rest is for the garbage of both, and all else.
+// newBudgets divides the memory that a process may use; 0 stands for the runtime's limit. Bodies get an eighth, answers
+// a quarter; the rest is for the garbage of both and for everything else.
 func newBudgets(memory int64) *budgets {
 	if memory == 0 {
-		memory = debug.SetMemoryLimit(-1) // a negative limit is not set; the one in force is returned
+		memory = debug.SetMemoryLimit(-1) // a negative limit sets nothing and returns the limit in force
 	}
 	if memory == math.MaxInt64 {
 		memory = defaultMemory
@@ -58,7 +58,7 @@ func newBudgets(memory int64) *budgets {
 	}
 }
 
-// grow takes what a body of so many bytes needs, and reports whether the token may have it.
+// grow takes the memory for a body of that many bytes, and reports whether the token may have it.
 func (b *budgets) grow(x *exchange, size int64) bool {
 	more := size + requestOverhead - x.reading
 	if more <= 0 {
@@ -71,7 +71,8 @@ func (b *budgets) grow(x *exchange, size int64) bool {
 	return true
 }
 
-// enter takes a place for a request, and the memory that its answer may need; false if it cannot have them in time.
+// enter takes a place for a request, and the memory that its answer may need. It returns false if it cannot have them
+// in time.
 func (b *budgets) enter(x *exchange) bool {
 	limits := &x.endpoint.Settings().Limits
 	if slots := int64(limits.MaxConcurrentRequests); b.placesSize.Swap(slots) != slots {
@@ -89,7 +90,7 @@ func (b *budgets) enter(x *exchange) bool {
 	return true
 }
 
-// made gives back what a request needs no more when its answer is there: all but the answer itself.
+// made gives back what a request no longer needs once its answer is made: everything except the answer itself.
 func (b *budgets) made(x *exchange) {
 	held := int64(cap(x.out)) + requestOverhead
 	b.answers.Move(x.holder, held-x.sending)
@@ -115,7 +116,7 @@ func (b *budgets) leavePlace(x *exchange) {
 	}
 }
 
-// leaveBody lets a body go. What was parsed of it is used no more.
+// leaveBody gives a body back. What was parsed from it must not be used after that.
 func (b *budgets) leaveBody(x *exchange) {
 	if x.reading == 0 {
 		return

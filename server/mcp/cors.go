@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// provenance is where a request comes from, as far as a browser tells (docs/design/http.md, "Origins and CORS").
+// provenance is where a request comes from, as far as the browser tells (docs/design/http.md, "Origins and CORS").
 type provenance int
 
 const (
@@ -16,7 +16,7 @@ const (
 	noOrigin provenance = iota
 	// ownOrigin is a page of the endpoint's own scheme, host and port.
 	ownOrigin
-	// allowedOrigin is a page that the endpoint's allowed origins let in; its answers carry the CORS headers.
+	// allowedOrigin is a page of one of the endpoint's allowed origins. Its answers carry the CORS headers.
 	allowedOrigin
 	// foreignOrigin is any other page.
 	foreignOrigin
@@ -26,19 +26,19 @@ const (
 var (
 	varyOrigin     = []string{"Origin"}
 	allowedMethods = []string{http.MethodPost}
-	// allowedHeaders are what browsers' MCP clients send, of both eras, and what traces add. Last-Event-ID and
-	// Mcp-Session-Id are read by nobody here; a client that sends them all the same must not fail for that.
+	// allowedHeaders are those that browsers' MCP clients of both eras send, and those that traces add. The server
+	// ignores Last-Event-ID and Mcp-Session-Id, but a client that sends them must not fail.
 	allowedHeaders = []string{"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, " +
 		"Mcp-Session-Id, Last-Event-ID, traceparent, tracestate"}
-	// exposedHeaders are those of the answers that a page may read beside the body, its type and its length.
+	// exposedHeaders are the headers of an answer that a page may read besides those that every page may.
 	exposedHeaders = []string{"WWW-Authenticate, Retry-After, Allow, MCP-Protocol-Version, Mcp-Session-Id"}
-	// preflightAge is for how many seconds a browser need not ask again; none believes in more than a day, Chromium in two
+	// preflightAge is for how many seconds a browser need not ask again. Browsers use at most a day, Chromium two
 	// hours. The request itself is judged each time.
 	preflightAge = []string{"7200"}
 )
 
-// crossOrigin says where a request comes from, and gives the answer, whatever it will be, the headers without which a
-// browser hides it from an allowed page.
+// crossOrigin says where a request comes from. For an allowed page it sets the headers without which the browser hides
+// the answer.
 func (h *Handler) crossOrigin(a *answer, request http.Header, settings *contract.Endpoint) provenance {
 	policy := h.originsOf(settings)
 	answer := a.w.Header()
@@ -67,15 +67,16 @@ func (a *answer) allowPreflight() {
 	a.send(http.StatusNoContent, nil)
 }
 
-// origins are the origins of one endpoint's settings, made ready to be compared.
+// origins are the origins of one endpoint's settings, prepared for comparison.
 type origins struct {
 	of  *contract.Endpoint
 	own origin
-	// exact are the allowed ones; below those that stand for hosts with one more label, without the "*.".
+	// exact are the allowed origins without a wildcard. below are those that stand for hosts with one more label,
+	// without the "*.".
 	exact, below map[origin]bool
 }
 
-// originsOf returns the origins of the settings, which are kept until others are asked for.
+// originsOf returns the origins of the settings. It keeps them until the settings change.
 func (h *Handler) originsOf(settings *contract.Endpoint) *origins {
 	if known := h.origins.Load(); known != nil && known.of == settings {
 		return known
@@ -91,7 +92,7 @@ func newOrigins(settings *contract.Endpoint) *origins {
 	for _, text := range settings.AllowedOrigins {
 		allowed, ok := originOf(text)
 		if !ok {
-			continue // The API refuses it; what is no origin allows none.
+			continue // The API refuses it; here it allows nothing.
 		}
 		if host, isPattern := strings.CutPrefix(allowed.host, "*."); isPattern {
 			allowed.host = host
@@ -105,8 +106,8 @@ func newOrigins(settings *contract.Endpoint) *origins {
 
 func (o *origins) hasAllowed() bool { return len(o.exact)+len(o.below) > 0 }
 
-// judge tells by the Origin header. What the Host header says is not asked, because a page that rebinds its name
-// writes that too.
+// judge decides by the Origin header. It ignores the Host header, because a page that rebinds its name controls that
+// too.
 func (o *origins) judge(header http.Header) provenance {
 	values, present := header["Origin"]
 	if !present {

@@ -12,7 +12,7 @@ import (
 // console is an origin that the tests' endpoint allows.
 const console = "https://console.example.com"
 
-// newBrowserEndpoint lets in the console, whatever is directly below tools.example.com, an app and a page on this machine.
+// newBrowserEndpoint allows the console, hosts directly below tools.example.com, an app, and a page on this machine.
 func newBrowserEndpoint(t *testing.T) *endpoint {
 	c := config()
 	c.Endpoint.AllowedOrigins = []string{console, "https://*.tools.example.com", "http://localhost:5173", "http://[::1]:5173", "app://local"}
@@ -85,7 +85,7 @@ func TestPreflight(t *testing.T) {
 		{"that is none: it asks for no method", header("Origin", console), 405},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.header["Authorization"] = nil // browsers send none
+			c.header["Authorization"] = nil // browsers do not send it
 			for _, path := range []string{"/mcp/", "/mcp"} {
 				response := e.do(request{method: "OPTIONS", path: path, header: c.header})
 				if response.StatusCode != c.status || response.Header.Get("Vary") != "Origin" {
@@ -113,7 +113,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// CORS headers stand on every answer to an allowed origin (docs/design/http.md, "Origins and CORS").
+// Every answer to an allowed origin has the CORS headers (docs/design/http.md, "Origins and CORS").
 func TestAllowedOriginMayReadEveryAnswer(t *testing.T) {
 	e := newBrowserEndpoint(t)
 	for _, c := range []struct {

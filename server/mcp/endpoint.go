@@ -10,16 +10,16 @@ import (
 )
 
 // Endpoint is all that a request is answered from: one state of the endpoint, which never changes. *snapshot.Snapshot
-// is one; the conformance fixture puts tools, prompts and resources of its own in front of one. Safe for concurrent use.
+// is one. The conformance fixture wraps one and adds its own tools, prompts and resources. Safe for concurrent use.
 //
-// The methods that append write compact JSON; their token is one that Authenticate returned.
+// The methods that append write compact JSON. Their token is one that Authenticate returned.
 type Endpoint interface {
 	// Settings are the endpoint's own: base path, URL, limits.
 	Settings() *contract.Endpoint
-	// Authenticate returns the token that an Authorization header shows, or nil. Whatever the reason for a refusal, it
-	// takes the same time.
+	// Authenticate returns the token in an Authorization header, or nil. A refusal takes the same time whatever its
+	// reason.
 	Authenticate(authorization string, now time.Time) *access.Token
-	// Instructions tell an agent in a few lines how the endpoint works; "" is none.
+	// Instructions tell an agent in a few lines how the endpoint works; "" if there are none.
 	Instructions(token *access.Token) string
 
 	// AppendTools appends the array of tools/list.
@@ -30,10 +30,11 @@ type Endpoint interface {
 	// AppendPrompts appends the array of prompts/list.
 	AppendPrompts(dst []byte, token *access.Token) []byte
 	// Prompt returns a prompt made for the token; arguments is a JSON object, or nil. An error is about the name or the
-	// arguments, and is told to the caller.
+	// arguments; the caller may read it.
 	Prompt(token *access.Token, name string, arguments []byte) (tools.Prompt, error)
 
-	// AppendResources appends the array of resources/list, AppendResourceTemplates that of resources/templates/list.
+	// AppendResources appends the array of resources/list, AppendResourceTemplates the array of
+	// resources/templates/list.
 	AppendResources(dst []byte, token *access.Token) []byte
 	AppendResourceTemplates(dst []byte, token *access.Token) []byte
 	// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.

@@ -15,7 +15,7 @@ const (
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
-	codeRefused            = -32000 // the server's own: the token may not go on, or not yet
+	codeRefused            = -32000 // the server's own code: the token is refused, or must wait
 	codeResourceNotRead    = -32002
 	codeHeaderMismatch     = -32020
 	codeUnsupportedVersion = -32022
@@ -23,18 +23,19 @@ const (
 
 var nullID = []byte("null")
 
-// How long a modern client may keep a result, in milliseconds. Lists change when the endpoint's objects do, and what a
-// token lost is refused whatever its list says: so the time only spares a client the second look at the same moment.
+// How long a modern client may keep a result, in milliseconds. Lists change when the endpoint's objects do, but the
+// server refuses what a token lost, whatever an old list says. So the time only spares a client a second request at the
+// same moment.
 const (
-	uncached = -1 // The version has no such hint on this result.
+	uncached = -1 // This version has no such hint on this result.
 	listTTL  = 10_000
 )
 
-var supportedVersionsJSON, _ = json.Marshal(supportedVersions) // strings: it cannot fail
+var supportedVersionsJSON, _ = json.Marshal(supportedVersions) // they are strings: it cannot fail
 
-// openResult appends what stands before a result's own members. The id is written as it was sent; without one the
-// answer is of the simple form, which is the bare result. From 2026-07-28 on every result says its kind and who made it
-// (Overview, "Result Responses" and "_meta"), and what can be cached says how long (Caching).
+// openResult appends what comes before a result's own members. It writes the id as it was sent. Without an id the
+// answer has the simple form, which is the bare result. From 2026-07-28 on every result says its kind and who made it
+// (Overview, "Result Responses" and "_meta"), and a result that can be cached says for how long (Caching).
 func (x *exchange) openResult(id []byte, ttl int) {
 	out := x.out
 	if id != nil {
@@ -57,7 +58,7 @@ func (x *exchange) openResult(id []byte, ttl int) {
 	x.out = out
 }
 
-// closeResult appends what stands after a result's members.
+// closeResult appends what comes after a result's members.
 func (x *exchange) closeResult(id []byte) (status int) {
 	x.out = append(x.out, '}')
 	if id != nil {
@@ -93,7 +94,7 @@ func appendError(dst, id []byte, code int, message string, data []byte) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendPlainError appends the error object of the simple form, and of everything that is refused before a form is known.
+// appendPlainError appends the error object of the simple form. It also serves every refusal before the form is known.
 func appendPlainError(dst []byte, message string) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = jsontext.AppendString(dst, message)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The published versions of MCP (docs/design/protocol.md, "Versions"). All but the newest are of the initialize era.
+// The published versions of MCP (docs/design/protocol.md, "Versions"). All except the newest are of the initialize era.
 const (
 	version20241105 = "2024-11-05"
 	version20250326 = "2025-03-26"
@@ -22,9 +22,9 @@ var (
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// A protocol is what the rules of a JSON-RPC message depend on.
+// A protocol holds what the rules of a JSON-RPC message depend on.
 type protocol struct {
-	// refused is the error by which every message of this version is refused; 0 is none.
+	// refused is the code of the error that refuses every message of this version; 0 is none.
 	refused int
 	// requested is the version that the request names; "" if it names none.
 	requested string
@@ -34,11 +34,11 @@ type protocol struct {
 	batches bool
 }
 
-// protocolOf decides by which version's rules a JSON-RPC message is read; it is the only place that does. A version is
-// named by a header, and from 2026-07-28 on by the message's own metadata too: meta is nil for a whole
-// batch. MCP 2026-07-28, Streamable HTTP, "Protocol Version Header".
+// protocolOf decides which version's rules a JSON-RPC message follows; nothing else does. A header names the version,
+// and from 2026-07-28 on the message's own metadata does too; meta is nil for a whole batch. MCP 2026-07-28, Streamable
+// HTTP, "Protocol Version Header".
 func protocolOf(header http.Header, meta *metadata) protocol {
-	// More than one value names no version, whatever each of them says.
+	// More than one value names no version, whatever the values say.
 	inHeader, inBody := strings.Join(header[versionHeader], ", "), ""
 	if meta != nil && isString(meta.protocolVersion) {
 		inBody = stringValue(meta.protocolVersion)

@@ -15,7 +15,7 @@ import (
 )
 
 // An exchange is one authenticated request on its way to its answer. Exchanges and their buffers are used again, so
-// nothing of one may be kept after the answer was sent.
+// nothing may keep a part of one after the answer was sent.
 type exchange struct {
 	handler  *Handler
 	ctx      context.Context
@@ -30,7 +30,7 @@ type exchange struct {
 	in       []byte
 	scanner  scanner
 	body     body
-	// out is the answer's body, which lies in buffer; nil before there is an answer.
+	// out is the answer's body, in the memory of buffer; nil before there is an answer.
 	out    []byte
 	buffer *[]byte
 	// holder is the token's name in the budgets; reading, place and sending are what the request holds of them.
@@ -39,14 +39,14 @@ type exchange struct {
 	// retryAfter is how long the token must wait if the status is 429.
 	retryAfter time.Duration
 
-	// form and method are labels for metrics and the log, of bounded sets.
+	// form and method are labels for metrics and the log. Each has a limited number of values.
 	form   telemetry.Form
 	method string
 }
 
-// The largest buffers that are kept for the next request. An exchange lives as long as its request, however slowly that
-// comes, so what stays with it is small. The buffers of answers are taken only while there is one: they have room for the
-// tools of some hundred models, which clients ask for again and again.
+// The largest buffers that are kept for the next request. An exchange lives as long as its request, even a slow one, so
+// it keeps little. A buffer for an answer is taken only while there is an answer. It has room for the tools of some
+// hundred models, which clients ask for again and again.
 const (
 	keptBody    = 64 << 10
 	keptMembers = 2 << 10
@@ -64,7 +64,7 @@ func (x *exchange) takeBuffer() {
 	x.out = (*x.buffer)[:0]
 }
 
-// release gives the exchange, and all that it holds, back. What it pointed to is let go.
+// release gives back the exchange and all that it holds, and clears what it pointed to.
 func (x *exchange) release() {
 	x.handler.budgets.leave(x)
 	if x.buffer != nil {
@@ -78,7 +78,7 @@ func (x *exchange) release() {
 	exchanges.Put(x)
 }
 
-// dropBody lets go of the body and of what points into it.
+// dropBody clears the body and everything that points into it.
 func (x *exchange) dropBody() {
 	x.arriving, x.scanner.data = arrival{}, nil
 	clear(x.body.messages)
@@ -102,7 +102,7 @@ func (x *exchange) callTool(name string, arguments []byte) tools.Result {
 	return result
 }
 
-// callWithinRate runs one tool if the token does not call too often.
+// callWithinRate runs one tool if the token's rate allows it.
 func (x *exchange) callWithinRate(name string, arguments []byte) tools.Result {
 	if x.limited() {
 		if wait := x.overRate(name, tools.Cost(name, arguments)); wait > 0 {
@@ -112,7 +112,7 @@ func (x *exchange) callWithinRate(name string, arguments []byte) tools.Result {
 	return x.endpoint.Call(share.WithName(x.ctx, x.holder), x.token, name, arguments)
 }
 
-// readmit looks at the token again, and at what the endpoint has become; false if the token may act no more.
+// readmit checks the token again, against the endpoint as it is now; false if the token may do nothing any more.
 func (x *exchange) readmit() bool {
 	endpoint, open := x.handler.options.Endpoint()
 	if !open {
@@ -138,7 +138,7 @@ func (x *exchange) note(kind, name string, result tools.Result) {
 	options := &x.handler.options
 	level := slog.LevelWarn
 	if result.Code == tools.CodeInvalidArgument {
-		level = slog.LevelDebug // it is the caller's own doing, who is told
+		level = slog.LevelDebug // the caller caused it, and is told
 	}
 	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Name(), "code", string(result.Code), "error", result.Cause)
 	if result.SchemaChanged || result.DatabaseAway {

@@ -33,6 +33,7 @@ func (b bookTable) Transact(ctx context.Context, _ func(database.Tx) error) erro
 	return b.answer(ctx)
 }
 func (bookTable) Ping(context.Context) error { return nil }
+func (bookTable) Writers() int               { return 1 }
 func (bookTable) Close()                     {}
 
 const listBooks = `{"method":"tools/call","name":"list_book","arguments":{}}`

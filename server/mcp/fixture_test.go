@@ -72,7 +72,7 @@ func config() *contract.Config {
 type endpoint struct {
 	*mcp.Handler
 	options mcp.Options
-	// change replaces the Config that is answered from; nil closes the endpoint.
+	// change replaces the Config that requests are answered from; nil closes the endpoint.
 	change func(*contract.Config)
 	log    *bytes.Buffer
 	// troubles counts what DatabaseTrouble was told.
@@ -117,20 +117,20 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	return e
 }
 
-// withMemory returns a handler like the endpoint's whose process may use so many bytes.
+// withMemory returns a handler like the endpoint's, whose process may use that many bytes.
 func (e *endpoint) withMemory(bytes int64) *mcp.Handler {
 	options := e.options
 	options.Memory = bytes
 	return mcp.NewHandler(options)
 }
 
-// A request is one as the tests write it: POST /mcp/ with the reader's token, unless it says otherwise.
+// A request is one as the tests write it: POST /mcp/ with the reader's token, unless its members say otherwise.
 type request struct {
 	method, path string
-	// header replaces headers; an empty list takes one away.
+	// header replaces headers; an empty list removes one.
 	header http.Header
 	body   string
-	// chunked reports whether the length of the body is not told beforehand.
+	// chunked reports whether the request does not announce the length of its body.
 	chunked bool
 }
 
@@ -164,7 +164,7 @@ func text(response *http.Response) string {
 	return string(all)
 }
 
-// result returns the payload that a tool answered with: the decoded text of its only content.
+// result returns the payload of a tool's answer: the decoded text of its only content.
 func result(t testing.TB, answer string) map[string]any {
 	t.Helper()
 	var body struct {

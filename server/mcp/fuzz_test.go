@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// slow is how long a request may take before it counts as one that hangs; all there is to do is in memory.
+// slow is how long a request may take before it counts as hanging. All its work is in memory.
 const slow = 10 * time.Second
 
-// FuzzRequest sends any body with any of the headers that decide how it is read, through the whole handler to the
-// database. Nothing may make it panic, hang, answer 500, or answer what is no JSON.
+// FuzzRequest sends any body, with any of the headers that decide how it is read, through the whole handler to the
+// database. No input may cause a panic, a hang, a 500 or an answer that is not JSON.
 func FuzzRequest(f *testing.F) {
 	for _, rules := range [][]rule{httpRules(), toolRules(), promptRules(), resourceRules()} {
 		for _, r := range rules {
@@ -62,7 +62,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzResourceURI reads any URI. It is content or an error, the same in both eras, and says which URI was meant.
+// FuzzResourceURI reads any URI. The answer is content or an error, is the same in both eras, and names the URI.
 func FuzzResourceURI(f *testing.F) {
 	for _, r := range resourceRules() {
 		var body struct{ Params struct{ URI string } }

@@ -18,10 +18,10 @@ import (
 
 // Options are what a Handler needs. All but Now are required.
 type Options struct {
-	// Endpoint returns the endpoint of the moment; false if there is no Config to answer from.
+	// Endpoint returns the present endpoint; false if there is no Config to answer from.
 	Endpoint func() (Endpoint, bool)
-	// DatabaseTrouble is told when a call found the database away, or without what the snapshot was built from. It
-	// must not block.
+	// DatabaseTrouble is called when a call found that the database was away, or that its tables had changed since the
+	// snapshot was built. It must not block.
 	DatabaseTrouble func()
 	Metrics         *telemetry.Metrics
 	Log             *slog.Logger
@@ -33,19 +33,19 @@ type Options struct {
 	Now func() time.Time
 	// Memory is how many bytes the process may use; 0 is the runtime's soft limit (GOMEMLIMIT), or 256 MiB if it has none.
 	Memory int64
-	// PieceTime is how long a piece of a body, or of an answer, may take on its way; 0 is 15 seconds.
+	// PieceTime is how long one piece of a body or of an answer may take; 0 is 15 seconds.
 	PieceTime time.Duration
 }
 
 // Handler is the endpoint and its health page; everything else is 404. Safe for concurrent use.
 type Handler struct {
 	options Options
-	// serverInfo is how the server names itself, in JSON.
+	// serverInfo is the server's name and version, in JSON.
 	serverInfo []byte
-	// rates are what each token may still call, budgets what requests hold. Both outlive any snapshot.
+	// rates are the calls that each token has left, budgets what requests hold. Both outlive a snapshot.
 	rates   rate.Limits
 	budgets *budgets
-	// origins are those of the newest settings.
+	// origins are the origins of the newest settings.
 	origins atomic.Pointer[origins]
 }
 
@@ -65,7 +65,7 @@ func serverInfo(version string) []byte {
 	return append(info, '}')
 }
 
-// The paths below the base path; each is answered directly with and without the last slash.
+// The paths below the base path. Each is answered directly, with and without a slash at the end.
 const (
 	endpointPath = "/mcp"
 	healthPath   = "/mcp/health"
@@ -107,7 +107,7 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 		return
 	}
 	if !open {
-		// The base path is not known yet, but a request for the service's health can be told by its end.
+		// The base path is not known yet, but a request for the health page shows by the end of its path.
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), healthPath) {
 			h.health(a, r)
 			return
@@ -128,7 +128,7 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 	}
 }
 
-// health answers whoever asks whether the service is there.
+// health tells everybody whether the service is up.
 func (h *Handler) health(a *answer, r *http.Request) {
 	if r.Method != http.MethodGet {
 		a.header("Allow", http.MethodGet)
@@ -159,8 +159,8 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if !h.readBody(a, r, x) {
 		return
 	}
-	// A body may take a minute to come. A token that was revoked meanwhile must not act any more, and limits that were
-	// changed count as they are now.
+	// A body may take a minute to arrive. A token that was revoked meanwhile must be refused, and changed limits apply
+	// as they are now.
 	endpoint, open := h.options.Endpoint()
 	if !open {
 		refuseClosed(a)
@@ -180,8 +180,8 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	a.send(status, x.out)
 }
 
-// answer makes the answer in x.out; false if the server, or the token, has too much to do. What the request held is given
-// back when it returns, but for the memory of the answer itself: whoever reads it slowly keeps nobody else waiting.
+// answer makes the answer in x.out; false if the server, or the token, has too much to do. When it returns, it has
+// given back what the request held, except the memory of the answer itself: a slow reader delays nobody else.
 func (h *Handler) answer(x *exchange) (status int, ok bool) {
 	if !h.budgets.enter(x) {
 		return 0, false
@@ -194,8 +194,8 @@ func (h *Handler) answer(x *exchange) (status int, ok bool) {
 	return status, true
 }
 
-// readBody reads the body into x.in; if it cannot, it answers and returns false. A body that is on its way takes none of
-// the places in which requests are answered: one that comes slowly keeps nobody else waiting.
+// readBody reads the body into x.in; if it cannot, it answers and returns false. A body that is still arriving takes
+// none of the places in which requests are answered, so a slow one delays nobody else.
 func (h *Handler) readBody(a *answer, r *http.Request, x *exchange) bool {
 	x.arriving = arrival{w: a.w, body: r.Body, patience: h.options.PieceTime}
 	status, message := x.read(r, x.endpoint.Settings().Limits.MaxBodyBytes)
@@ -213,7 +213,7 @@ func (h *Handler) readBody(a *answer, r *http.Request, x *exchange) bool {
 	return false
 }
 
-// refuseBusy answers if as much is done at once as may be.
+// refuseBusy answers that the server has too much to do.
 func refuseBusy(a *answer) {
 	a.header("Retry-After", retryAfter)
 	a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
@@ -243,8 +243,8 @@ func authorization(header http.Header) string {
 	return ""
 }
 
-// panicked answers 500 and logs where it happened. The panic's own text may quote a row or a statement, so only that
-// of the runtime is logged.
+// panicked answers 500 and logs the place of the panic. Its text may quote a row or a statement, so only the runtime's
+// own texts are logged.
 func (h *Handler) panicked(cause any, a *answer) {
 	what := fmt.Sprintf("%T", cause)
 	if e, ok := cause.(runtime.Error); ok {

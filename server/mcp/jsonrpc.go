@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-// The labels, in metrics, of what is none of the methods.
+// The labels, in metrics, of requests that name no known method.
 const (
 	notificationPrefix  = "notifications/"
 	methodNotifications = "notifications"
@@ -16,11 +16,11 @@ const (
 	methodOther         = "other"
 )
 
-// maxBatchAnswer is the size in bytes at which no further request of a batch is performed, so that a batch's answer is
-// hardly larger than that of one request.
+// maxBatchAnswer is the size in bytes at which a batch performs no further request. So a batch's answer is hardly
+// larger than that of one request.
 const maxBatchAnswer = 1 << 20
 
-// What a request of a batch is told that is not performed.
+// The error of a request of a batch that is not performed.
 const (
 	tokenRefused = "Invalid or missing authentication token"
 	batchIsFull  = "Not performed: the answers of this batch are too large; send the rest in another"
@@ -44,7 +44,7 @@ func (x *exchange) batch() (status int) {
 	x.out = append(x.out, '[')
 	for i := range x.body.messages {
 		if x.ctx.Err() != nil {
-			break // The client is gone; what is left would be done for nobody.
+			break // The client is gone; nobody would read the rest.
 		}
 		before := len(x.out)
 		if before > 1 {
@@ -63,8 +63,8 @@ func (x *exchange) batch() (status int) {
 	return http.StatusOK
 }
 
-// messageOfBatch answers one message of a batch, whose answers so far have a size. The token may have been revoked, or have
-// expired, while the messages before were answered.
+// messageOfBatch answers one message of a batch; size is that of the answers before it. The token may have been
+// revoked, or have expired, since the batch began.
 func (x *exchange) messageOfBatch(i, size int) (status int) {
 	m := &x.body.messages[i]
 	switch {
@@ -76,8 +76,8 @@ func (x *exchange) messageOfBatch(i, size int) (status int) {
 	return x.message(m)
 }
 
-// message answers one message (docs/design/http.md, "Forms"). The status is that of a body that is this message alone;
-// 202 is a notification, which has no answer.
+// message answers one message (docs/design/http.md, "Forms"). The status is for a body that is this message alone. 202
+// is for a notification, which has no answer.
 func (x *exchange) message(m *message) (status int) {
 	id := m.replyID()
 	switch {
@@ -107,7 +107,7 @@ func (x *exchange) message(m *message) (status int) {
 	return x.request(id, method, m)
 }
 
-// replyID is the id that the answer to a message has.
+// replyID returns the id for the answer to a message.
 func (m *message) replyID() []byte {
 	if isString(m.id) || isInteger(m.id) {
 		return m.id
@@ -123,7 +123,7 @@ func (x *exchange) refuseMessage(m *message, why string) (status int) {
 	return x.fail(m.replyID(), codeRefused, why)
 }
 
-// request answers a request that is well-formed. In the initialize era the status is 200 whatever becomes of it.
+// request answers a well-formed request. In the initialize era the status is always 200.
 func (x *exchange) request(id []byte, name string, m *message) (status int) {
 	method := methods[name]
 	x.method = methodOther
@@ -149,7 +149,7 @@ func (x *exchange) request(id []byte, name string, m *message) (status int) {
 	case m.params != nil && !isObject(m.params) && !bytes.Equal(m.params, []byte("null")):
 		return x.fail(id, codeInvalidParams, "params must be an object")
 	}
-	if method.label != methodCallTool { // whose calls are counted by what they hold
+	if method.label != methodCallTool { // its calls are counted by what they hold
 		if wait := x.overRate(method.label, 1); wait > 0 {
 			return x.refuseRate(id, wait)
 		}
@@ -157,19 +157,19 @@ func (x *exchange) request(id []byte, name string, m *message) (status int) {
 	return method.run(x, id, m)
 }
 
-// fail appends the error of a request that is well-formed.
+// fail appends the error of a well-formed request.
 func (x *exchange) fail(id []byte, code int, message string) (status int) {
 	x.out = appendError(x.out, id, code, message, nil)
 	return http.StatusOK
 }
 
-// invalid appends the error of what is no request.
+// invalid appends the error of a message that is not a request.
 func (x *exchange) invalid(id []byte, message string) (status int) {
 	x.out = appendError(x.out, id, codeInvalidRequest, "Invalid request: "+message, nil)
 	return http.StatusBadRequest
 }
 
-// refuseVersion appends the error of what no version's rules can read.
+// refuseVersion appends the error of a message that follows no known version.
 func (x *exchange) refuseVersion(id []byte) (status int) {
 	if x.protocol.refused == codeHeaderMismatch {
 		return x.mismatch(id, "MCP-Protocol-Version must be the version in params._meta")

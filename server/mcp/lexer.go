@@ -7,7 +7,7 @@ import (
 
 // The lexer's part of the scanner: strings, numbers and literals.
 
-// text reads a string and returns the offsets of what stands between its quotes.
+// text reads a string and returns the offsets of the text between its quotes.
 func (s *scanner) text() (start, end int, err error) {
 	s.pos++ // "
 	start = s.pos
@@ -99,7 +99,7 @@ func (s *scanner) number() error {
 	return nil
 }
 
-// digits passes over digits, and reports whether there was one.
+// digits skips digits, and reports whether there was one.
 func (s *scanner) digits() bool {
 	from := s.pos
 	for isDigit(s.peek()) {

@@ -9,9 +9,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// overRate charges n calls to the token's bucket and returns how long to wait if it is short; what is the method or tool
-// that was asked for. The audit is told of the first of several refusals in a row: a line for each would let whoever
-// calls too often write the log.
+// overRate charges n calls to the token's bucket and returns how long to wait if it is short. what is the method or
+// tool that was asked for. Only the first of several refusals in a row goes to the audit: otherwise a client that calls
+// too often would fill the log.
 func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 	if !x.limited() {
 		return 0

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// The headers that repeat what a modern request's body says, so that what stands between can route by them.
+// The headers that repeat what a modern request's body says, so that proxies can route by them.
 const (
 	methodHeader = "Mcp-Method"
 	nameHeader   = "Mcp-Name"
 )
 
-// The form in which a header carries a value that no header can: MCP 2026-07-28, Streamable HTTP, "Value Encoding".
+// The form in which a header carries a value with characters that headers do not allow: MCP 2026-07-28, Streamable
+// HTTP, "Value Encoding".
 const (
 	encodedPrefix = "=?base64?"
 	encodedSuffix = "?="
 )
 
 // admit checks what 2026-07-28 demands of every request: its metadata (Overview, "_meta") and the headers that repeat
-// it (Streamable HTTP, "Server Validation"). name is the member that Mcp-Name repeats, raw; if it is no string, the
-// method says so. A status other than 0 is that of the refusal, which was appended.
+// it (Streamable HTTP, "Server Validation"). name is the raw member that Mcp-Name repeats; if it is not a string, the
+// method itself reports it. A status other than 0 means a refusal, which was appended.
 func (x *exchange) admit(id []byte, method string, name []byte, meta *metadata) (status int) {
 	switch {
 	case !isString(meta.protocolVersion):
@@ -63,8 +64,8 @@ func headerValue(value string) (string, bool) {
 	return string(decoded), err == nil
 }
 
-// badMetadata appends the error of a request whose _meta is not as it must be: the one error of that code with a status
-// of its own.
+// badMetadata appends the error of a request whose _meta is wrong. It is the only error of that code with its own
+// status.
 func (x *exchange) badMetadata(id []byte, message string) (status int) {
 	x.fail(id, codeInvalidParams, message)
 	return http.StatusBadRequest

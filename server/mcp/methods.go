@@ -20,9 +20,9 @@ const (
 	methodReadResource  = "resources/read"
 )
 
-// A method is one that JSON-RPC has.
+// A method is a method of JSON-RPC.
 type method struct {
-	// label is its name, for metrics.
+	// label is its name in metrics.
 	label string
 	// legacy and modern are the eras that have it.
 	legacy, modern bool
@@ -56,7 +56,7 @@ func byLabel(all ...method) map[string]*method {
 func theName(p *parameters) []byte { return p.name }
 func theURI(p *parameters) []byte  { return p.uri }
 
-// initialize says what the server is and can do, in the version that both know.
+// initialize answers with the server's name, its abilities, and the version that both sides know.
 func (x *exchange) initialize(id []byte, m *message) (status int) {
 	if x.inBatch {
 		return x.fail(id, codeInvalidRequest, "initialize cannot be part of a batch")
@@ -75,7 +75,7 @@ func (x *exchange) initialize(id []byte, m *message) (status int) {
 	return x.closeResult(id)
 }
 
-// discover is what initialize became in 2026-07-28 (Discovery).
+// discover replaces initialize in 2026-07-28 (Discovery).
 func (x *exchange) discover(id []byte, _ *message) (status int) {
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"supportedVersions":`...)
@@ -127,7 +127,7 @@ func (x *exchange) listPrompts(id []byte, _ *message) (status int) {
 	return x.closeResult(id)
 }
 
-// getPrompt answers a prompt as one message of the user's (interface specification section 4.4).
+// getPrompt answers with a prompt as one message of the user (interface specification section 4.4).
 func (x *exchange) getPrompt(id []byte, m *message) (status int) {
 	if !isString(m.inside.name) {
 		return x.fail(id, codeInvalidParams, "name is required and must be a string")
@@ -159,8 +159,8 @@ func (x *exchange) listTemplates(id []byte, _ *message) (status int) {
 	return x.closeResult(id)
 }
 
-// readResource answers the one content of a resource (interface specification section 4.5). The error of a resource
-// that cannot be read has a code of its own, which 2026-07-28 forbids (Resources, "Error Handling").
+// readResource answers with the one content of a resource (interface specification section 4.5). The error of a
+// resource that cannot be read has a code of its own, which 2026-07-28 forbids (Resources, "Error Handling").
 func (x *exchange) readResource(id []byte, m *message) (status int) {
 	if !isString(m.inside.uri) {
 		return x.fail(id, codeInvalidParams, "uri is required and must be a string")

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// rated is a Config of so many calls a second.
+// rated is a Config with a rate of that many calls a second.
 func rated(perSecond int) *contract.Config {
 	c := config()
 	c.Endpoint.Limits.RequestsPerSecondPerToken = perSecond
@@ -59,7 +59,7 @@ func TestCallsOverTheRateAreToldWhenToComeBack(t *testing.T) {
 func TestBatchesAndBulkCountWhatTheyHold(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
-		// left is how many calls may follow, of ten.
+		// left is how many calls out of ten may follow.
 		left int
 	}{
 		{"one call", listBooks, 9},
@@ -109,7 +109,7 @@ func TestARevokedTokenEndsItsBatch(t *testing.T) {
 	e = newEndpointOver(t, config(), bookTable{func(context.Context) error {
 		calls++
 		c := config()
-		c.Tokens = c.Tokens[:2] // the reader's is the last
+		c.Tokens = c.Tokens[:2] // the last is the reader's
 		e.change(c)
 		return nil
 	}})
@@ -133,7 +133,7 @@ func TestABatchWhoseAnswersAreTooLargeIsNotPerformedToItsEnd(t *testing.T) {
 	calls := 0
 	e := newEndpointOver(t, c, bookTable{func(context.Context) error { calls++; return nil }})
 	call := `{"jsonrpc":"2.0","id":"%s","method":"tools/call","params":{"name":"list_book"}}`
-	ping := fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"ping"}`, strings.Repeat("x", 256<<10)) // which comes back
+	ping := fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","method":"ping"}`, strings.Repeat("x", 256<<10)) // its place comes back
 	body := `[` + fmt.Sprintf(call, "first") + strings.Repeat(","+ping, 40) + `,` + fmt.Sprintf(call, "last") + `,{"jsonrpc":"2.0","method":"notifications/x"}]`
 	status, answer := e.post(body)
 	const want = `,{"jsonrpc":"2.0","id":"last","error":{"code":-32000,"message":"Not performed: the answers of this batch are too large; send the rest in another"}}]`
@@ -142,7 +142,7 @@ func TestABatchWhoseAnswersAreTooLargeIsNotPerformedToItsEnd(t *testing.T) {
 	}
 }
 
-// trickle is a body that has come in part, and whose rest comes when it is let go.
+// trickle is a body that has arrived in part. The rest comes when the test releases it.
 type trickle struct {
 	started, leave chan struct{}
 	once           bool
@@ -160,7 +160,7 @@ func (b *trickle) Read(p []byte) (int, error) {
 
 func TestSlowBodiesAreInNobodysWayButTheirTokens(t *testing.T) {
 	e := newEndpoint(t, config())
-	// Memory for two bodies of a token at once: a quarter of an eighth, at 64 KiB and what each request needs beside.
+	// Memory for two bodies of a token at once: a quarter of an eighth, at 64 KiB and the overhead of each request.
 	e.Handler = e.withMemory(4 * 8 * 2 * (96 << 10))
 	leave := make(chan struct{})
 	answered := make(chan int, 2)

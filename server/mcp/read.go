@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// firstRead is the room, in bytes, in which most bodies fit; firstReserve the most that is reserved because a request
-// says that so much will come.
+// firstRead is the room, in bytes, in which most bodies fit. firstReserve is the most memory that is reserved only
+// because a request announces a length.
 const (
 	firstRead    = 4 << 10
 	firstReserve = 64 << 10
 )
 
-// An arrival is a body that is on its way.
+// An arrival is a body that is arriving.
 type arrival struct {
 	w    http.ResponseWriter
 	body io.Reader
 	// patience is how long a piece may take.
 	patience time.Duration
-	// got is how many bytes have come, due how many begin the next piece.
+	// got is how many bytes have arrived, due is how many must have arrived before the next piece begins.
 	got, due int64
 }
 
-// read reads more of the body. The first piece must come within the connection's own deadline; from then on a deadline moves
-// with each piece, and it is gone when the body is there: a call may take longer than a piece.
+// read reads more of the body. The first piece must arrive within the connection's own deadline. From then on each
+// piece sets a new deadline. When the body is complete there is none, because a call may take longer than a piece.
 func (a *arrival) read(into []byte) (int, error) {
 	if a.got >= readPiece && a.got >= a.due {
 		a.due = a.got + readPiece
@@ -41,11 +41,11 @@ func (a *arrival) read(into []byte) (int, error) {
 }
 
 func (a *arrival) setDeadline(at time.Time) {
-	// A writer that knows no deadlines has no connection that could be held.
+	// A writer without deadlines has no connection that a client could hold.
 	_ = http.NewResponseController(a.w).SetReadDeadline(at)
 }
 
-// read reads the body into x.in, whose memory it takes from the budget as it grows. A status other than 0 refuses the
+// read reads the body into x.in and takes its memory from the budget as it grows. A status other than 0 refuses the
 // request with the message.
 func (x *exchange) read(r *http.Request, limit int64) (status int, message string) {
 	if r.ContentLength > limit {
@@ -76,7 +76,7 @@ func (x *exchange) read(r *http.Request, limit int64) (status int, message strin
 	}
 }
 
-// growBody makes room for a body of so many bytes, up to the limit, and reports whether the token's share allows it.
+// growBody makes room for a body of that many bytes, up to the limit, and reports whether the token's share allows it.
 func (x *exchange) growBody(size, limit int64) bool {
 	size = max(min(size, limit+1), int64(cap(x.in)))
 	if !x.handler.budgets.grow(x, size) {
@@ -88,7 +88,7 @@ func (x *exchange) growBody(size, limit int64) bool {
 	return true
 }
 
-// checkContent says why a body of that type and encoding is not read; "" if it is.
+// checkContent says why a body of that type and encoding is refused; "" if it is not.
 func checkContent(header http.Header) string {
 	if encodings := header["Content-Encoding"]; len(encodings) > 0 && (len(encodings) > 1 || !strings.EqualFold(encodings[0], "identity")) {
 		return "Content-Encoding is not supported; send the JSON as it is"
@@ -99,7 +99,7 @@ func checkContent(header http.Header) string {
 	return ""
 }
 
-// isJSONContent reports whether the Content-Type is absent or says JSON, whatever its parameters.
+// isJSONContent reports whether the Content-Type is absent or JSON, with any parameters.
 func isJSONContent(header http.Header) bool {
 	values := header["Content-Type"]
 	switch len(values) {

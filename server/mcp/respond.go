@@ -62,7 +62,7 @@ func (x *exchange) badSimple(message string) (status int) {
 	return http.StatusBadRequest
 }
 
-// checkCall says what is wrong with the members of tools/call; "" is nothing.
+// checkCall says what is wrong with the members of tools/call; "" if nothing is.
 func checkCall(name, arguments []byte) string {
 	switch {
 	case !isString(name):

@@ -12,19 +12,20 @@ const (
 	maxBatch = 50
 )
 
-// A body is what one pass over a request's bytes finds. The values in it are raw JSON, slices of those bytes.
+// A body is the result of one pass over a request's bytes. Its values are raw JSON: slices of those bytes.
 type body struct {
-	// kind is the first byte of the value: '{', '[', or any other if it is neither.
+	// kind is the first byte of the value: '{', '[', or any other byte.
 	kind byte
-	// messages are the one object, or the elements of the array; of a longer array than maxBatch, its beginning.
+	// messages are the one object, or the elements of the array. Of an array longer than maxBatch only the beginning is
+	// kept.
 	messages []message
 	// elements is how many elements the array has.
 	elements int
 }
 
-// A message holds the members of one object that a request may have; nil if they are absent.
+// A message holds the members of one object that a request may have. An absent member is nil.
 type message struct {
-	// object is false for an element of an array that is no object.
+	// object is false for an element of an array that is not an object.
 	object                                       bool
 	jsonrpc, id, method, params, name, arguments []byte
 	inside                                       parameters
@@ -48,12 +49,12 @@ const (
 
 // A keeper keeps some members of an object.
 type keeper interface {
-	// member returns where to keep the value of the member of that exact name, nil to drop it; and the keeper of that
-	// value's own members if it is an object, nil to drop them.
+	// member says what to do with the value of the member of that exact name. It returns where to keep the value, or
+	// nil to drop it; and the keeper of the value's own members if it is an object, or nil to drop them.
 	member(name []byte) (value *[]byte, inside keeper)
 }
 
-// A syntaxError says where a body stops being strict JSON. It quotes nothing of the body.
+// A syntaxError says where a body is not strict JSON. It quotes nothing of the body.
 type syntaxError struct {
 	offset int
 	what   string
@@ -61,14 +62,14 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.what, e.offset) }
 
-// A scanner reads strict JSON in one pass: RFC 8259 as encoding/json has it, and beyond it no bad UTF-8, no lone
-// surrogate, no member twice in one object, nothing deeper than maxDepth. The zero scanner is ready; it may be used again.
+// A scanner reads strict JSON in one pass: RFC 8259 as in encoding/json, but without bad UTF-8, lone surrogates,
+// repeated members of an object, or nesting deeper than maxDepth. The zero scanner is ready; it may be used again.
 type scanner struct {
 	data []byte
 	pos  int
-	// members are those read so far of the objects that are open, innermost last.
+	// members are those read so far of the open objects, innermost last.
 	members []member
-	// a and b are room for names that have escapes.
+	// a and b are room for names with escapes.
 	a, b []byte
 }
 
@@ -79,7 +80,7 @@ type member struct {
 
 var nameSeed = maphash.MakeSeed()
 
-// scan reads data into into, whose messages are used again. Any error is a *syntaxError.
+// scan reads data into into, whose messages it uses again. Any error is a *syntaxError.
 func (s *scanner) scan(data []byte, into *body) error {
 	s.data, s.pos, s.members = data, 0, s.members[:0]
 	into.messages, into.elements = into.messages[:0], 0
@@ -107,7 +108,7 @@ func (s *scanner) scan(data []byte, into *body) error {
 
 func (s *scanner) fail(what string) error { return &syntaxError{s.pos, what} }
 
-// peek returns the next byte, or 0 at the end; 0 starts no token, so the two need not be told apart.
+// peek returns the next byte, or 0 at the end. No token starts with 0, so the two need not be told apart.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.data) {
 		return s.data[s.pos]
@@ -169,8 +170,8 @@ func (s *scanner) elements(read func() error) error {
 	}
 }
 
-// value reads the value that starts here. depth is that of an object or array, should it be one. The members of an
-// object are given to into, if that is not nil.
+// value reads the value that starts here. depth is its depth if it is an object or array. The members of an object go
+// to into, if that is not nil.
 func (s *scanner) value(depth int, into keeper) error {
 	switch c := s.peek(); c {
 	case '{':
@@ -200,7 +201,7 @@ func (s *scanner) value(depth int, into keeper) error {
 	}
 }
 
-// object reads an object and gives its members to into, if that is not nil.
+// object reads an object. Its members go to into, if that is not nil.
 func (s *scanner) object(depth int, into keeper) error {
 	if depth > maxDepth {
 		return s.fail("nested too deeply")
@@ -302,8 +303,8 @@ func (m *metadata) member(name []byte) (value *[]byte, inside keeper) {
 	return nil, nil
 }
 
-// A nameSet is the names of one open object. Few are compared one by one, many through a map: an object of a hundred
-// thousand members must not cost their square.
+// A nameSet holds the names of one open object. Few are compared one by one, many through a map: otherwise an object of
+// a hundred thousand members would take quadratic time.
 type nameSet struct {
 	*scanner
 	first int
@@ -328,7 +329,7 @@ func (n *nameSet) add(name []byte, start, end int) bool {
 			}
 		}
 	}
-	if seen { // The same hash is nearly always the same name; nearly is not enough.
+	if seen { // The same hash nearly always means the same name, but not always.
 		for _, other := range open {
 			if other.hash == hash && bytes.Equal(s.name(other.start, other.end, &s.b), name) {
 				return false
@@ -348,7 +349,7 @@ func (n *nameSet) add(name []byte, start, end int) bool {
 	return true
 }
 
-// name returns the text between two offsets with its escapes resolved, in *room if there are any.
+// name returns the text between two offsets, with its escapes resolved in *room if it has any.
 func (s *scanner) name(start, end int, room *[]byte) []byte {
 	raw := s.data[start:end]
 	if bytes.IndexByte(raw, '\\') < 0 {

@@ -132,7 +132,7 @@ func TestScannerIsReused(t *testing.T) {
 	}
 }
 
-// oracle is what the scanner must agree with, made of encoding/json: slow, and of a different kind.
+// oracle is an independent, slow scanner made of encoding/json, which the scanner must agree with.
 func oracle(data []byte) bool {
 	if !json.Valid(data) || !utf8.Valid(data) {
 		return false
@@ -203,7 +203,7 @@ func FuzzScan(f *testing.F) {
 		if err != nil || b.kind != '{' {
 			return
 		}
-		// What it found is what a map finds.
+		// The scanner finds what a map finds.
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(data, &members); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// The rules of the interface specification's sections 4, 5 and 7, each with the request and the exact answer, over a
-// real SQLite database. A rule about a tool is asked in both forms and both eras.
+// The rules of the interface specification's sections 4, 5 and 7, each with a request and its exact answer, over a real
+// SQLite database. A rule about a tool is tested in both forms and both eras.
 
 const (
 	moduleToken   = "module-token-of-at-least-thirty-two-characters"
@@ -23,8 +23,8 @@ const (
 	lapsingToken  = "lapsing-token-of-at-least-thirty-two-characters"
 )
 
-// specificationConfig is the fixture's with a model that is not exposed, one of sixty rows in a module of its own, and
-// tokens that may use a module, or nothing.
+// specificationConfig is the fixture's Config with more: a model that is not exposed, a model of sixty rows in a module
+// of its own, and tokens that may use one module, or nothing.
 func specificationConfig() *contract.Config {
 	c := config()
 	soon := now.Add(time.Second)
@@ -33,7 +33,7 @@ func specificationConfig() *contract.Config {
 		contract.Model{Exposure: "reading", Name: "reading", Table: "reading", Module: "diary", Expose: true, VerboseName: "reading", VerboseNamePlural: "readings", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000})
 	everything := []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}
 	inactive := token("inactive", inactiveToken, everything...)
-	inactive.Hashes = nil // which is how a Config says it
+	inactive.Hashes = nil // this is how a Config says it
 	lapsing := token("lapsing", lapsingToken, everything...)
 	lapsing.Expiry = &soon
 	c.Tokens = append(c.Tokens, inactive, lapsing,
@@ -46,7 +46,7 @@ func token(name, text string, rules ...contract.Rule) contract.Token {
 	return contract.Token{Namespace: "shop", Name: name, Hashes: []string{contract.HashToken(text)}, Rules: rules}
 }
 
-// A rule is one row: a request, and what it is answered.
+// A rule is one row: a request and its answer.
 type rule struct {
 	// number is the section of the interface specification, and the rule in it if it numbers them.
 	number, name string
@@ -133,7 +133,7 @@ func (r request) with(h http.Header) request {
 	return r
 }
 
-// tool are the rows of one call in both forms and both eras. payload is the text of the content.
+// tool returns the rows of one call in both forms and both eras. payload is the text of the content.
 func tool(number, name, token, toolName, arguments, payload string, isError bool) []rule {
 	result := `"content":[{"type":"text","text":` + strings.ReplaceAll(quote(payload), `\u2026`, "…") + `}]`
 	if isError {
@@ -147,8 +147,8 @@ func tool(number, name, token, toolName, arguments, payload string, isError bool
 	}
 }
 
-// method are the rows of one method in both eras. result are the members of the result, or of the error where code is
-// not 0; modernCode is the error's in 2026-07-28.
+// method returns the rows of one method in both eras. result are the members of the result, or of the error if code is
+// not 0. modernCode is the error's code in 2026-07-28.
 func method(number, name, token, methodName, members, result string, code, modernCode int) []rule {
 	want := func(info string, code int) string {
 		if code != 0 {
@@ -166,7 +166,7 @@ func method(number, name, token, methodName, members, result string, code, moder
 	}
 }
 
-// numbers are all that the table must name.
+// numbers are all the rules that the table must name.
 var numbers = []string{
 	"4.1", "4.2", "4.3", "4.4", "4.4 rule 1", "4.4 rule 2", "4.4 rule 3", "4.5", "4.5 rule 1", "4.5 rule 2", "4.5 rule 3", "4.5 rule 4",
 	"4.5 rule 5", "4.5 rule 6", "4.7", "4.8", "5.1", "5.2", "5.3", "5.4", "5.6", "7.1", "7.2",

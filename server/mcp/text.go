@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// isString, isObject and isInteger tell what a raw value that was scanned is.
+// isString, isObject and isInteger report the type of a raw value that was scanned.
 func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
@@ -29,7 +29,7 @@ func stringValue(raw []byte) string {
 	return string(appendUnescaped(nil, raw))
 }
 
-// appendUnescaped appends what stands between the quotes of a scanned string, its escapes resolved.
+// appendUnescaped appends the text between the quotes of a scanned string, with its escapes resolved.
 func appendUnescaped(dst, raw []byte) []byte {
 	for len(raw) > 0 {
 		i := bytes.IndexByte(raw, '\\')

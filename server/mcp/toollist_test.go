@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// manyTables is a database of so many tables of ten columns.
+// manyTables is a database of that many tables of ten columns.
 type manyTables struct {
 	bookTable
 	tables int
@@ -38,7 +38,7 @@ func (d manyTables) Introspect(context.Context) (*database.Schema, error) {
 // tableName is as long as a model's name may be.
 func tableName(i int) string { return fmt.Sprintf("a_table_whose_name_is_as_long_as_may_%03d", i) }
 
-// manyModels is a Config of so many exposed models.
+// manyModels is a Config of that many exposed models.
 func manyModels(n int) *contract.Config {
 	c := config()
 	c.Models = nil
@@ -50,8 +50,8 @@ func manyModels(n int) *contract.Config {
 	return c
 }
 
-// BenchmarkListTools measures tools/list by the number of models: the first one that a snapshot answers, and one like
-// those before it. body-B is the answer's size.
+// BenchmarkListTools measures tools/list by the number of models: the first answer of a snapshot, and one like those
+// before it. body-B is the answer's size.
 func BenchmarkListTools(b *testing.B) {
 	for _, models := range []int{11, 200} {
 		db := manyTables{tables: models}
@@ -87,8 +87,8 @@ func BenchmarkListTools(b *testing.B) {
 	}
 }
 
-// Ten thousand tokens of different rights must not cost ten thousand lists: neither when the snapshot is built nor when
-// each of them has asked.
+// Ten thousand tokens with different rights must not cost ten thousand lists, neither when the snapshot is built nor
+// when each token has asked.
 func TestToolListsOfManyTokensStaySmall(t *testing.T) {
 	const tokens, models = 10_000, 200
 	c := manyModels(models)
@@ -136,17 +136,17 @@ func manyToken(i int) string {
 	return fmt.Sprintf("one-of-many-tokens-of-at-least-thirty-two-characters-%d", i)
 }
 
-// heap is what is in use, in bytes, after what is not was collected.
+// heap is the memory in use, in bytes, after a garbage collection.
 func heap() int {
 	runtime.GC()
-	runtime.GC() // pools give up what they hold at the second
+	runtime.GC() // pools drop what they hold at the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
 }
 
-// What clients demand of tools: names that fit beside a prefix of their own, schemas whose top level is a plain object,
-// annotations that are all there.
+// What clients demand of tools: names short enough for a prefix of their own, schemas whose top level is a plain
+// object, complete annotations.
 func TestToolsAreAsClientsWantThem(t *testing.T) {
 	e := newEndpointOver(t, manyModels(3), manyTables{tables: 3})
 	_, body := e.post(listTools)

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// refusals are the reasons for a 401, and a header that shows each. The tokens have texts of one length, so that what
-// is compared is the reason and not the text.
+// refusals are the reasons for a 401, each with a header that causes it. The tokens have texts of the same length, so
+// that the test compares the reasons and not the texts.
 func refusals() map[string]http.Header {
 	pad := func(text string) string { return text + strings.Repeat("-", 60-len(text)) }
 	return map[string]http.Header{
@@ -42,8 +42,8 @@ func refusing(t testing.TB) *endpoint {
 	return newEndpoint(t, c)
 }
 
-// A 401 must not tell by its time why it is one. The causes take turns, so that whatever else the machine does meets all
-// of them alike, and it is medians that are compared.
+// The time of a 401 must not reveal its reason. The reasons take turns, so that other work of the machine affects all
+// of them alike, and the test compares medians.
 func TestUnauthorizedTakesTheSameTimeWhateverTheCause(t *testing.T) {
 	const rounds, calls = 400, 25
 	e := refusing(t)
@@ -72,13 +72,13 @@ func TestUnauthorizedTakesTheSameTimeWhateverTheCause(t *testing.T) {
 		t.Logf("%-9s %s", cause, median)
 		fastest, slowest = min(fastest, median), max(slowest, median)
 	}
-	// Far more than there is, and far less than any network lets through.
+	// Far more than the real difference, and far less than a network's noise.
 	if slowest > fastest+fastest/2+5*time.Microsecond {
 		t.Errorf("the medians are from %s to %s", fastest, slowest)
 	}
 }
 
-// whileRead is a body during which something happens.
+// whileRead is a body that runs a function while it is read.
 type whileRead struct {
 	io.Reader
 	happens func()

@@ -30,12 +30,12 @@ func InCluster(serviceAccountDir string) (*rest.Config, error) {
 	}
 	return &rest.Config{
 		Host:            "https://" + net.JoinHostPort(host, port),
-		BearerTokenFile: filepath.Join(serviceAccountDir, "token"), // read again as it is renewed
+		BearerTokenFile: filepath.Join(serviceAccountDir, "token"), // the file is read again when the token is renewed
 		TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(serviceAccountDir, "ca.crt")},
 	}, nil
 }
 
-// newClient returns a client for Secrets alone: with a typed client for all kinds this small program would be mostly that.
+// newClient returns a client for Secrets alone: a typed client for all kinds would make up most of this small program.
 func newClient(config *rest.Config) (rest.Interface, runtime.ParameterCodec, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
@@ -46,23 +46,23 @@ func newClient(config *rest.Config) (rest.Interface, runtime.ParameterCodec, err
 	config.GroupVersion = &corev1.SchemeGroupVersion
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.UserAgent = "mcp-admin-server"
-	config.QPS = -1 // a handful of requests, paced by our own backoff
+	config.QPS = -1 // it sends few requests, and our own backoff paces them
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := rest.RESTClientFor(config)
 	return client, runtime.NewParameterCodec(scheme), err
 }
 
-// A secretWatch follows one Secret through the API: one list and one watch, narrowed to its name, which is all that a
-// Role with resourceNames allows.
+// A secretWatch follows one Secret through the API. It lists and watches that one name only, because a Role with
+// resourceNames allows no more.
 type secretWatch struct {
 	client     rest.Interface
 	parameters runtime.ParameterCodec
 	namespace  string
 	name       string
 	log        *slog.Logger
-	// heard is called with what the API says; nil is that the Secret does not exist.
+	// heard is called with what the API says; nil means that the Secret does not exist.
 	heard func(Secret)
-	// lost is called when the API stopped answering, or never did.
+	// lost is called when the API stopped answering, or never answered.
 	lost func()
 }
 
@@ -72,8 +72,8 @@ const (
 	mostPause  = 5 * time.Second
 )
 
-// run follows the Secret until ctx ends. After the API was away it lists again, rather than resume: the first thing
-// that is heard then is how things are now.
+// run follows the Secret until ctx ends. After the API was away it lists again instead of resuming the watch, so that
+// the first thing it reports is the present state.
 func (w *secretWatch) run(ctx context.Context) {
 	pause := firstPause
 	away := false
@@ -137,7 +137,7 @@ func (w *secretWatch) follow(ctx context.Context, answered func()) error {
 	}
 }
 
-// listTimeout bounds a list: an API that takes the request and never answers is away, too.
+// listTimeout bounds a list: an API that accepts the request and never answers counts as away, too.
 const listTimeout = 10 * time.Second
 
 func (w *secretWatch) list(ctx context.Context) (*corev1.SecretList, error) {
@@ -147,7 +147,7 @@ func (w *secretWatch) list(ctx context.Context) (*corev1.SecretList, error) {
 	return list, w.request(metav1.ListOptions{}).Do(ctx).Into(list)
 }
 
-// watch reports every change after a version until the API ends the watch, and returns the version to go on from.
+// watch reports every change after a version until the API ends the watch. It returns the version to continue from.
 func (w *secretWatch) watch(ctx context.Context, version string) (string, error) {
 	timeout := int64(300 + rand.IntN(300))
 	stream, err := w.request(metav1.ListOptions{
@@ -167,7 +167,7 @@ func (w *secretWatch) watch(ctx context.Context, version string) (string, error)
 		}
 		version = secret.ResourceVersion
 		if secret.Name != w.name {
-			continue // a bookmark
+			continue // a bookmark only moves the version on
 		}
 		switch event.Type {
 		case watch.Added, watch.Modified:
@@ -181,11 +181,11 @@ func (w *secretWatch) watch(ctx context.Context, version string) (string, error)
 
 func (w *secretWatch) request(options metav1.ListOptions) *rest.Request {
 	options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, w.name).String()
-	// Retries are ours: those of the client would hide for many seconds that the API is away.
+	// We retry ourselves: the client's own retries would hide for many seconds that the API is away.
 	return w.client.Get().MaxRetries(0).Namespace(w.namespace).Resource("secrets").VersionedParams(&options, w.parameters)
 }
 
-// content is the data of a Secret that exists, so never nil.
+// content returns the data of a Secret that exists. It is never nil.
 func content(secret *corev1.Secret) Secret {
 	if secret.Data == nil {
 		return Secret{}

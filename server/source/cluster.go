@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// bootGrace is how long the API is waited for before the mounted copies are used: a pod that was just restarted must
-// not answer from a file that is late, if the API would have said better.
+// bootGrace is how long the source waits for the API before it uses the mounted copies. A pod that was just restarted
+// must not answer from a late file if the API has something newer.
 const bootGrace = 2 * time.Second
 
 // Cluster is the source of a server that runs in a cluster.
@@ -30,12 +30,13 @@ type Cluster struct {
 	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.
 	ConfigSecrets []string
 	ConfigDir     string
-	// ConfigKey is the public key of the manager, which signs the Config; nil if the mounts are trusted as they are.
+	// ConfigKey is the public key of the manager, which signs the Config; nil if the mounts are trusted without a
+	// signature.
 	ConfigKey ed25519.PublicKey
 	// ConnectionSecret and CASecret are "" if the database needs none.
 	ConnectionSecret, ConnectionDir string
 	CASecret, CADir                 string
-	// CertificateSecret is that of the endpoint's own certificate; "" if its port does not speak TLS.
+	// CertificateSecret is the Secret of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
 }
@@ -92,7 +93,7 @@ type watched struct {
 	name, dir string
 }
 
-// secrets are those that there are to follow, which the view is told of.
+// secrets are the Secrets to follow. The view is told of them.
 func (c *Cluster) secrets(v *view) []watched {
 	var all []watched
 	for i, name := range c.ConfigSecrets {
@@ -111,13 +112,13 @@ func (c *Cluster) secrets(v *view) []watched {
 	return all
 }
 
-// watchAPI starts to follow the Secrets through the API, and the time that it is given to speak first.
+// watchAPI starts to follow the Secrets through the API, and starts the time that the API has to answer first.
 func (c *Cluster) watchAPI(ctx context.Context, running *sync.WaitGroup, secrets []watched, tell func(func(*view))) error {
 	client, parameters, err := newClient(c.API)
 	if err != nil {
 		return fmt.Errorf("the API cannot be used: %w", err)
 	}
-	// What client-go says belongs among our own lines.
+	// The log of client-go goes to our own log.
 	clientContext := klog.NewContext(ctx, logr.FromSlogHandler(c.Log.Handler()).WithName("client-go"))
 	for _, s := range secrets {
 		w := &secretWatch{
@@ -137,7 +138,7 @@ func (c *Cluster) watchAPI(ctx context.Context, running *sync.WaitGroup, secrets
 	return nil
 }
 
-// loop folds what is seen into the view and applies what follows.
+// loop updates the view with everything that is seen, and applies the result.
 func (c *Cluster) loop(ctx context.Context, v *view, seen <-chan func(*view), apply func(Update)) {
 	var applied Update
 	first := true
@@ -155,7 +156,7 @@ func (c *Cluster) loop(ctx context.Context, v *view, seen <-chan func(*view), ap
 		case observation := <-seen:
 			observation(v)
 		}
-		for range len(seen) { // what has come meanwhile is applied as one
+		for range len(seen) { // several events at once are applied as one update
 			(<-seen)(v)
 		}
 	}

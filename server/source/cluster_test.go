@@ -116,7 +116,7 @@ func describe(u Update) string {
 	return text
 }
 
-// next takes the very next update, which must tell this.
+// next takes the very next update and checks what it says.
 func (r *run) next(want string) {
 	r.t.Helper()
 	select {
@@ -129,7 +129,7 @@ func (r *run) next(want string) {
 	}
 }
 
-// quiet checks that nothing comes for a while.
+// quiet checks that no update comes for a while.
 func (r *run) quiet() {
 	r.t.Helper()
 	select {
@@ -215,7 +215,7 @@ func TestDeletedConfigSecretClosesTheEndpoint(t *testing.T) {
 	r.next("closed")
 	api.setAway(true)
 	time.Sleep(200 * time.Millisecond)
-	write(t, filepath.Join(dir, "0"), partOf(t, 6)) // a file opens nothing that the API closed
+	write(t, filepath.Join(dir, "0"), partOf(t, 6)) // a file cannot open what the API closed
 	r.quiet()
 	api.setAway(false)
 	r.quiet()

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fakeAPI speaks as much of the Kubernetes API as a server asks for: list and watch of one Secret by its name, in the
-// namespace "shop". Anything else fails the test, as the pod's Role would refuse it.
+// fakeAPI is the part of the Kubernetes API that a server uses: list and watch of one Secret by its name, in the
+// namespace "shop". Any other request fails the test, as the pod's Role would refuse it.
 type fakeAPI struct {
 	t      *testing.T
 	server *httptest.Server
@@ -75,7 +75,7 @@ func (a *fakeAPI) record(kind, name string, secret *corev1.Secret) {
 	a.wake()
 }
 
-// setAway cuts all connections and refuses new ones, or ends that.
+// setAway cuts all connections and refuses new ones, or stops doing so.
 func (a *fakeAPI) setAway(away bool) {
 	a.mu.Lock()
 	a.away = away
@@ -84,7 +84,7 @@ func (a *fakeAPI) setAway(away bool) {
 	a.server.CloseClientConnections()
 }
 
-// expire makes watches begin with a list again: nothing before now is remembered.
+// expire forgets all changes before now: a watch must begin with a list again.
 func (a *fakeAPI) expire() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,12 +16,12 @@ import (
 // mountPoll is how often a mount is read if no notification comes.
 const mountPoll = 10 * time.Second
 
-// readMount returns the content of a mounted Secret; nil if the folder does not exist or is empty. The files are
-// those of one version: the kubelet swaps the link ..data, and everything is read behind one resolution of it.
+// readMount returns the content of a mounted Secret; nil if the folder does not exist or is empty. All files are of one
+// version: the kubelet swaps the link ..data, and readMount resolves that link once.
 func readMount(dir string) (Secret, error) {
 	for attempt := 0; ; attempt++ {
 		data, err := readVersion(dir)
-		// A version that is swapped while it is read is gone; the next attempt sees its successor.
+		// If a version is swapped while it is read, its files are gone; the next attempt sees the new version.
 		if err == nil || !errors.Is(err, fs.ErrNotExist) || attempt == 3 {
 			return data, err
 		}
@@ -59,8 +59,8 @@ func readVersion(dir string) (Secret, error) {
 	return data, nil
 }
 
-// watchMount calls seen with the mount's content whenever it may have changed, until ctx ends. It looks once as soon as it
-// would be notified: what changed since the caller's own look would be noticed by the poll only.
+// watchMount calls seen with the mount's content whenever it may have changed, until ctx ends. It reads the mount once
+// when notifications begin: otherwise only the poll would find a change since the caller's own reading.
 func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Secret)) {
 	poll := time.NewTicker(mountPoll)
 	defer poll.Stop()
@@ -95,7 +95,7 @@ func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Sec
 	}
 }
 
-// A notifier tells of changes in a folder where the system can; where it cannot there is the poll.
+// A notifier reports changes in a folder if the system supports that. If it does not, there is only the poll.
 type notifier struct {
 	dir     string
 	watcher *fsnotify.Watcher
@@ -113,7 +113,7 @@ func newNotifier(dir string, log *slog.Logger) *notifier {
 	return n
 }
 
-// add watches the folder, if it exists by now; adding it again does no harm.
+// add watches the folder if it exists by now. It may be called again.
 func (n *notifier) add() {
 	if n.watcher != nil {
 		_ = n.watcher.Add(n.dir)
@@ -127,7 +127,7 @@ func (n *notifier) events() <-chan fsnotify.Event {
 	return n.watcher.Events
 }
 
-// missed tells of notifications that were lost, which is a reason to look, too.
+// missed reports lost notifications, which are a reason to read the mount, too.
 func (n *notifier) missed() <-chan error {
 	if n.watcher == nil {
 		return nil

@@ -13,20 +13,20 @@ import (
 
 // Source tells a server what to answer from.
 type Source interface {
-	// Run calls apply with everything that is known, first as soon as the newest that can be had is known (whether or
-	// not that is a Config), then whenever it changed, one call at a time. It returns nil once ctx ends; an error says
-	// that this source will never work.
+	// Run calls apply with everything that is known. The first call comes as soon as the newest state that can be had
+	// is known, with a Config or without one. Then it calls apply after every change, one call at a time. It returns
+	// nil once ctx ends; an error says that this source will never work.
 	Run(ctx context.Context, apply func(Update)) error
 }
 
 // Update is all that a source knows at one moment. What it points to is never changed.
 type Update struct {
-	// Config is what to answer from; nil if there is none, and the endpoint is closed.
+	// Config is what to answer from; nil if there is none, which closes the endpoint.
 	Config *contract.Config
-	// Refused is the newest Config that was refused, if none has been accepted since.
+	// Refused is the newest Config that was refused; nil if one was accepted since.
 	Refused *contract.Refusal
-	// Connection and CA are the Secrets of the database's connection and certificates, Certificate that of the
-	// endpoint's own.
+	// Connection and CA are the Secrets of the database's connection and certificates. Certificate is the Secret of the
+	// endpoint's own certificate.
 	Connection, CA, Certificate Secret
 }
 

@@ -24,10 +24,10 @@ type view struct {
 	// verify refuses parts that the manager did not write.
 	verify                      func([]contract.Part) error
 	connection, ca, certificate *copies
-	// followed are those of them that exist to be heard of.
+	// followed are the Secrets among them that exist, so that the API will report on them.
 	followed []*copies
 
-	// booting reports whether the API is still given the time to speak first: the mount is looked at but not used.
+	// booting reports whether the API still has time to answer first: the mount is read but not used.
 	booting bool
 	config  *contract.Config
 	refused *contract.Refusal
@@ -42,7 +42,7 @@ type copies struct {
 	api, mounted Secret
 }
 
-// newView returns the view of a Config in that many parts, in which nothing has been seen.
+// newView returns the view of a Config in that many parts. It has seen nothing yet.
 func newView(parts int, verify func([]contract.Part) error) *view {
 	v := &view{verify: verify, connection: &copies{}, ca: &copies{}, certificate: &copies{}, booting: true}
 	for range parts {
@@ -52,10 +52,10 @@ func newView(parts int, verify func([]contract.Part) error) *view {
 	return v
 }
 
-// follow notes that a Secret beside the Config's parts exists to be heard of.
+// follow notes that the API will report on a Secret beside the Config's parts.
 func (v *view) follow(c *copies) { v.followed = append(v.followed, c) }
 
-// hear notes what the API says of a Secret; nil is that it does not exist.
+// hear notes what the API says of a Secret; nil means that it does not exist.
 func (v *view) hear(of *copies, data Secret) {
 	of.heard, of.away, of.api = true, false, data
 	if !v.isPart(of) || !v.apiHeard() {
@@ -75,7 +75,7 @@ func (v *view) hear(of *copies, data Secret) {
 // lose notes that the API stopped answering for a Secret.
 func (v *view) lose(of *copies) { of.away = true }
 
-// mount notes what the mount of a Secret holds; nil is nothing.
+// mount notes what the mount of a Secret holds; nil means nothing.
 func (v *view) mount(of *copies, data Secret) {
 	of.mounted = data
 	if v.isPart(of) {
@@ -83,7 +83,7 @@ func (v *view) mount(of *copies, data Secret) {
 	}
 }
 
-// boot ends the time in which only the API is asked.
+// boot ends the time in which only the API counts.
 func (v *view) boot() {
 	v.booting = false
 	v.useMount()
@@ -153,7 +153,7 @@ func (v *view) allHeard() bool {
 	return true
 }
 
-// update is what follows from all that was seen.
+// update returns what follows from all that was seen.
 func (v *view) update() Update {
 	return Update{
 		Config: v.config, Refused: v.refused,
@@ -161,7 +161,7 @@ func (v *view) update() Update {
 	}
 }
 
-// newest is the copy that counts: the API's last word, or the mount if it never spoke.
+// newest returns the copy that counts: what the API said last, or the mount if the API never answered.
 func (c *copies) newest() Secret {
 	if c.heard {
 		return c.api
@@ -172,7 +172,7 @@ func (c *copies) newest() Secret {
 // decode returns the Config of the parts, or why it is refused.
 func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusal) {
 	if err := v.verify(parts); err != nil {
-		return nil, &contract.Refusal{Message: err.Error()} // the revision is a stranger's word, too
+		return nil, &contract.Refusal{Message: err.Error()} // the revision cannot be trusted either
 	}
 	config, err := contract.Decode(parts)
 	if err == nil {
@@ -182,7 +182,8 @@ func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusa
 	return nil, &contract.Refusal{Revision: revision, Message: err.Error()}
 }
 
-// equal reports whether two updates say the same. Configs are compared as pointers: view keeps the old one if they are alike.
+// equal reports whether two updates say the same. Configs are compared as pointers, because view keeps the old Config
+// if a new one is alike.
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)

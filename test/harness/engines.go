@@ -19,10 +19,11 @@ import (
 type Engine struct {
 	// Name is one of contract's engines.
 	Name string
-	// Title tells engines of one name apart. Product is whose behaviour it has: SQLite, PostgreSQL, MariaDB or MySQL.
+	// Title tells engines of the same name apart. Product is the product whose behaviour it has: SQLite, PostgreSQL,
+	// MariaDB or MySQL.
 	Title, Product string
-	// Open makes a database of the test's own, filled by a script, and returns how a server reaches it, and a plain
-	// client of it. Without the engine's server for tests the test is skipped.
+	// Open makes a database for the test, filled by a script. It returns how a server reaches the database, and a plain
+	// client of it. It skips the test if there is no server of this engine for tests.
 	Open func(t testing.TB, script string) (Database, *sql.DB)
 }
 
@@ -75,7 +76,7 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 	return Database{Connection: map[string][]byte{"uri": []byte(databasetest.URI(pooled))}}, plain
 }
 
-// otherDefaults are settings of a database that change what its sessions say and how they read what they are told.
+// otherDefaults are settings of a database that change how its sessions write values and read input.
 const otherDefaults = `
 alter database DATABASE set default_transaction_isolation = 'serializable';
 alter database DATABASE set default_transaction_deferrable = on;
@@ -94,8 +95,8 @@ alter database DATABASE set lock_timeout = '90s';
 alter database DATABASE set idle_in_transaction_session_timeout = '90s';
 `
 
-// openWithOtherDefaults is PostgreSQL in a database whose settings are not those that a new database has. The plain client,
-// and the script, have the usual ones.
+// openWithOtherDefaults is PostgreSQL in a database with other settings than a new database has. The plain client and
+// the script use the usual settings.
 func openWithOtherDefaults(t testing.TB, script string) (Database, *sql.DB) {
 	t.Helper()
 	c := databasetest.PostgreSQL(t)
@@ -104,7 +105,7 @@ func openWithOtherDefaults(t testing.TB, script string) (Database, *sql.DB) {
 		t.Fatal(err)
 	}
 	plain.SetMaxIdleConns(1)
-	plain.SetMaxOpenConns(1) // the one that began before
+	plain.SetMaxOpenConns(1) // the session that began before
 	databasetest.Execute(t, databasetest.URI(c), strings.ReplaceAll(otherDefaults, "DATABASE", c.Database))
 	return database, plain
 }
@@ -167,7 +168,7 @@ func filled(t testing.TB, driver, name, script string) *sql.DB {
 	return plain
 }
 
-// pieces cuts a script where a line ends a statement, into pieces that are no larger than MySQL takes at once.
+// pieces cuts a script at ends of lines that end a statement. No piece is larger than MySQL takes at once.
 func pieces(script string) []string {
 	const most = 1 << 20
 	var all []string

@@ -61,13 +61,13 @@ func (l *Log) Lines(containing string) []string {
 	return found
 }
 
-// Database is where a server finds its database: a SQLite file, or a connection Secret.
+// Database says where a server's database is: a SQLite file, or a connection Secret.
 type Database struct {
 	SQLiteFile string
 	Connection source.Secret
 }
 
-// manual is a source that says what the test says. applied follows each update.
+// manual is a source that the test controls. applied follows each update.
 type manual struct {
 	updates chan source.Update
 	applied chan struct{}
@@ -88,8 +88,8 @@ func (m *manual) Run(ctx context.Context, apply func(source.Update)) error {
 
 const statusKey = "status-key"
 
-// Serve runs a server over the database until the test ends, and returns once it has read the schema. What the models
-// and tokens leave out is filled in; configure, if any, changes the Config before it is used.
+// Serve runs a server over the database until the test ends, and returns once it has read the schema. It fills in what
+// the models and tokens leave out. If configure is given, it changes the Config before it is used.
 func Serve(t testing.TB, database Database, models []contract.Model, tokens []contract.Token, configure ...func(*contract.Config)) *Endpoint {
 	t.Helper()
 	config := &contract.Config{
@@ -151,7 +151,7 @@ func (e *Endpoint) apply(u source.Update) {
 	<-e.source.applied
 }
 
-// Apply puts a changed Config in force: when it returns, calls are answered from it.
+// Apply puts a changed Config in force. When it returns, calls are answered from it.
 func (e *Endpoint) Apply(change func(*contract.Config)) {
 	e.t.Helper()
 	config := *e.last.Config
@@ -213,7 +213,7 @@ func (e *Endpoint) status(admin string) string {
 		return err.Error()
 	}
 	defer response.Body.Close()
-	body, _ := io.ReadAll(response.Body) // a piece of it is good enough for a message
+	body, _ := io.ReadAll(response.Body) // part of it is enough for a message
 	return string(body)
 }
 

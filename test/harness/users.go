@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// AsUser makes a user of the database with these grants alone ("SELECT ON item"), and returns the database as that user
+// AsUser makes a user of the database with only these grants ("SELECT ON item"), and returns the database as that user
 // reaches it. It is for engines that have users.
 func AsUser(t testing.TB, engine string, database Database, plain *sql.DB, name string, grants []string) Database {
 	t.Helper()

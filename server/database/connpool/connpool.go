@@ -1,5 +1,5 @@
-// Package connpool is a small pool of connections, and the loop over the rows of a result, for engines that use a
-// driver below database/sql.
+// Package connpool is what the engines share that use a driver below database/sql: a small pool of connections, the
+// memory of a call, and the reading of its rows.
 //
 // The engines below package database import it.
 package connpool
@@ -16,11 +16,12 @@ var ErrBusy = errors.New("no connection became free in time")
 
 // Conn is a connection to a database.
 type Conn interface {
-	// Keep reports whether the connection, which is given back, can be used again.
+	// Keep reports whether the connection can be used again. It is called when the connection is given back.
 	Keep() bool
-	// Alive reports whether the connection, which was idle, still can be used. It must not wait.
+	// Alive reports whether the connection can still be used. It is called when the connection was idle, and must not
+	// wait.
 	Alive() bool
-	// Close ends the connection; there is nobody to whom an error would matter.
+	// Close ends the connection. Nobody needs its error.
 	Close()
 }
 
@@ -34,7 +35,7 @@ type Pool[C Conn] struct {
 	idle  []C
 }
 
-// New returns a pool of at most size connections, or of one if size is less. Acquire waits for one as long as patience.
+// New returns a pool of at most size connections, at least one. Acquire waits no longer than patience.
 func New[C Conn](size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
 	return &Pool[C]{open: open, patience: patience, slots: make(chan struct{}, max(size, 1))}
 }
@@ -42,8 +43,8 @@ func New[C Conn](size int, patience time.Duration, open func(context.Context) (C
 // Size is the most connections that the pool holds.
 func (p *Pool[C]) Size() int { return cap(p.slots) }
 
-// Acquire returns a connection, waiting for one no longer than the pool's patience, and not beyond closing. Those that
-// wait are served in the order in which they came.
+// Acquire returns a connection. It waits for one no longer than the pool's patience, and not after closing ends.
+// Callers are served in the order in which they came.
 func (p *Pool[C]) Acquire(ctx, closing context.Context) (C, error) {
 	var none C
 	if closing.Err() != nil {
@@ -105,7 +106,7 @@ func (p *Pool[C]) Release(c C) {
 	<-p.slots
 }
 
-// Close waits for the connections in use and closes all. It leaves no slot to Acquire.
+// Close waits for the connections in use and closes all. After it, Acquire finds no free slot.
 func (p *Pool[C]) Close() {
 	for range cap(p.slots) {
 		p.slots <- struct{}{}

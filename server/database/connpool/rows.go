@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// EachRow calls row for each row of a result until it returns false, and closes the result. The values are good until
-// the next row only; memory is what they lie in, kept by the caller from one result to the next.
+// EachRow calls row for each row of a result until it returns false, and closes the result. The values are valid until
+// the next row only. The caller keeps memory from one result to the next, so that it is allocated once.
 func EachRow(rows driver.Rows, memory *[]driver.Value, row func([]driver.Value) bool) (err error) {
 	defer func() {
 		if closeErr := rows.Close(); err == nil {

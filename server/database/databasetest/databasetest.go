@@ -22,8 +22,8 @@ import (
 
 var databases atomic.Int64
 
-// PostgreSQL makes a new database, dropped again when the test ends, and returns how to reach it. It skips the test
-// where the environment variable MCP_TEST_POSTGRES, the URI of a superuser, is not set.
+// PostgreSQL makes a new database, drops it when the test ends, and returns how to reach it. It skips the test if the
+// environment variable MCP_TEST_POSTGRES, the URI of a superuser, is not set.
 func PostgreSQL(t testing.TB) contract.Connection {
 	t.Helper()
 	server := os.Getenv("MCP_TEST_POSTGRES")
@@ -33,8 +33,8 @@ func PostgreSQL(t testing.TB) contract.Connection {
 	return PostgreSQLOn(t, server, "", "")
 }
 
-// PostgreSQLOn makes a new database on the server of a URI, dropped again when the test ends, and returns how to reach it:
-// through a pooler, if the URI of one is given. options are those of CREATE DATABASE.
+// PostgreSQLOn makes a new database on the server of a URI, drops it when the test ends, and returns how to reach it:
+// through a pooler if its URI is given. options are those of CREATE DATABASE.
 func PostgreSQLOn(t testing.TB, server, pooler, options string) contract.Connection {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))

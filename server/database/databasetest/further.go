@@ -11,17 +11,18 @@ const FurtherVariable = "MCP_TEST_FURTHER"
 
 // Server is a database server for tests.
 type Server struct {
-	// Title names it in what the tests print: "PostgreSQL 18". Product is whose behaviour it has: PostgreSQL, MariaDB, MySQL.
+	// Title names the server in the tests' output: "PostgreSQL 18". Product is the product whose behaviour it has:
+	// PostgreSQL, MariaDB, MySQL.
 	Title, Product string
-	// URI is that of a user who may do everything. Direct is the URI of the server behind it, if it is a pooler.
+	// URI is for a user who may do everything. If it leads to a pooler, Direct is the URI of the server behind it.
 	URI, Direct string
-	// Missing says why it is not there; "" if it is.
+	// Missing says why the server is not available; "" if it is.
 	Missing string
 }
 
 // Further returns the servers that FurtherVariable names.
 func Further() []Server {
 	var servers []Server
-	_ = json.Unmarshal([]byte(os.Getenv(FurtherVariable)), &servers) // without the variable there are none
+	_ = json.Unmarshal([]byte(os.Getenv(FurtherVariable)), &servers) // the list is empty without the variable
 	return servers
 }

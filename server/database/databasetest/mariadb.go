@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// MariaDB makes a new database, dropped again when the test ends, and returns how to reach it. It skips the test if
-// the environment variable MCP_TEST_MARIADB, the mysql:// URI of a user who may do everything on a MariaDB or MySQL
-// server, is not set.
+// MariaDB makes a new database, drops it when the test ends, and returns how to reach it. It skips the test if the
+// environment variable MCP_TEST_MARIADB, the mysql:// URI of a user who may do everything on a MariaDB or MySQL server,
+// is not set.
 func MariaDB(t testing.TB) contract.Connection {
 	t.Helper()
 	server := os.Getenv("MCP_TEST_MARIADB")
@@ -23,11 +23,11 @@ func MariaDB(t testing.TB) contract.Connection {
 	return MySQLOn(t, server)
 }
 
-// MySQLOn makes a new database on the MariaDB or MySQL server of a URI, dropped again when the test ends, and returns how to
+// MySQLOn makes a new database on the MariaDB or MySQL server of a URI, drops it when the test ends, and returns how to
 // reach it.
 func MySQLOn(t testing.TB, server string) contract.Connection {
 	t.Helper()
-	// A server may let everybody into databases whose names begin with test_.
+	// A server may let everybody use databases whose names begin with test_.
 	name := fmt.Sprintf("mcp_test_%d_%d", os.Getpid(), databases.Add(1))
 	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
 	if err != nil {
@@ -49,7 +49,7 @@ func MySQLName(c contract.Connection) string {
 	config.MultiStatements = true
 	config.Params = map[string]string{"time_zone": "'+00:00'"}
 	if err := config.Apply(mysql.Charset("utf8mb4", "")); err != nil {
-		panic(err) // it does not fail
+		panic(err) // it never fails for this character set
 	}
 	return config.FormatDSN()
 }

@@ -1,5 +1,5 @@
-// Package dial is what engines share that connect over a network: how a connection is protected, in the words of libpq's
-// sslmode, why one did not come about, and a gate that spares a database that is down.
+// Package dial is what the engines share that connect over a network. It knows how a connection is protected (libpq's
+// sslmode), why a connection failed, and it has a gate that spares a database that is down.
 //
 // The engines below package database import it.
 package dial
@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Timeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call learns that the
-// database does not answer, rather than that it waited in vain.
+// Timeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call reports that the
+// database does not answer instead of a long wait.
 const Timeout = 4 * time.Second
 
 // Cancelled is the error of a call whose caller went away.
@@ -26,18 +26,18 @@ func Cancelled(cause error) *database.Error {
 	return &database.Error{Code: database.Cancelled, Reason: contract.ReasonDatabaseError, Message: "the call was cancelled", Cause: cause}
 }
 
-// Incomplete is the error of a connection Secret that lacks something. What is wrong with it is the message itself: it
-// names keys, and never a value.
+// Incomplete is the error of a connection Secret that lacks something. Its message says what is wrong. It names keys,
+// never a value.
 func Incomplete(cause error) *database.Error {
 	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonSecretIncomplete, Message: cause.Error()}
 }
 
-// Unreachable is the error of a connection that did not come about.
+// Unreachable is the error of a connection that could not be made.
 func Unreachable(address, why string, cause error) *database.Error {
 	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Message: At(address) + " cannot be reached: " + why, Cause: cause}
 }
 
-// TLSFailed is the error of a connection that could not be protected as it should be.
+// TLSFailed is the error of a connection that could not be protected as required.
 func TLSFailed(address, why string, cause error) *database.Error {
 	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonTLSFailed, Message: "no TLS connection to " + At(address) + ": " + why, Cause: cause}
 }
@@ -50,8 +50,8 @@ func At(address string) string {
 	return "the database at " + address
 }
 
-// Failure is the error of a connection that broke off before a server said why. notOffered is the driver's own error
-// if a server has no TLS.
+// Failure is the error of a connection that ended before the server said why. notOffered is the driver's error for a
+// server without TLS.
 func Failure(address string, err error, notOffered bool) *database.Error {
 	if why := tlsReason(err, notOffered); why != "" {
 		return TLSFailed(address, why, err)
@@ -59,7 +59,7 @@ func Failure(address string, err error, notOffered bool) *database.Error {
 	return Unreachable(address, reason(err), err)
 }
 
-// tlsReason returns what was wrong with TLS, or "" if it was something else.
+// tlsReason returns what was wrong with TLS, or "" if the cause was another.
 func tlsReason(err error, notOffered bool) string {
 	var (
 		unknown  x509.UnknownAuthorityError

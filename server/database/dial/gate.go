@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Gate holds attempts to connect back for a moment after one failed, longer each time, so that calls fail at once while a
+// Gate holds back attempts to connect for a moment after one failed, longer each time. So calls fail at once while a
 // database is down. Its zero value is open; it is safe for concurrent use.
 type Gate struct {
 	mu       sync.Mutex
@@ -32,7 +32,7 @@ func (g *Gate) Check() error {
 	return nil
 }
 
-// Failed shuts the gate; several attempts that failed side by side count once.
+// Failed shuts the gate. Several attempts that failed at the same time count once.
 func (g *Gate) Failed(err *database.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -43,7 +43,7 @@ func (g *Gate) Failed(err *database.Error) {
 	}
 }
 
-// Succeeded opens the gate: the next failure is a first one.
+// Succeeded opens the gate. The next failure counts as the first one.
 func (g *Gate) Succeeded() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// TLS returns what is tried one after the other, as libpq's sslmode has it; nil is no TLS. There is at least one. An
-// sslmode of the settings goes before that of the connection.
+// TLS returns the TLS configurations to try one after the other, as libpq's sslmode defines; nil is no TLS. There is at
+// least one. The settings' sslmode overrides the connection's.
 func TLS(settings database.Settings, c contract.Connection) ([]*tls.Config, *database.Error) {
 	mode := settings.TLSMode
 	if mode == "" {

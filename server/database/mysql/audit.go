@@ -14,7 +14,7 @@ import (
 )
 
 // readSchema reads the schema, and makes the audit table if the settings name one that is missing. Servers that do so
-// side by side wait for each other in the database.
+// at the same time wait for each other in the database.
 func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) {
 	s, found, err := d.introspect(ctx, c)
 	if err != nil || d.settings.Audit == nil {
@@ -38,8 +38,8 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 	return s, nil
 }
 
-// auditName is where the audit table lies, or is to lie: without a schema in the settings, in the first of the search
-// path that has it, else in the first.
+// auditName is the audit table's name with its schema. If the settings name no schema, it is the first of the search
+// path that has the table, else the first.
 func (d *db) auditName(s *database.Schema, found *introspection) tableName {
 	name := d.settings.Audit.Name
 	if d.settings.Audit.Schema != "" {
@@ -53,7 +53,7 @@ func (d *db) auditName(s *database.Schema, found *introspection) tableName {
 	return tableName{s.SearchPath[0], name}
 }
 
-// makeAudit makes the audit table, and says what the server had against it.
+// makeAudit makes the audit table, and returns why the server refused it.
 func makeAudit(ctx context.Context, c *conn, name tableName) (problem string, err error) {
 	statements := sqltext.AuditTable(c.dialect(), name.schema, name.name)
 	for _, statement := range statements {

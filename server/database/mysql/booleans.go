@@ -7,11 +7,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// booleanType is what the servers make of BOOLEAN. It is a number's type too, so that what else is known of a column decides.
+// booleanType is the type that the servers make of BOOLEAN. It may also be meant as a number, so the rest of the column
+// decides.
 const booleanType = "tinyint(1)"
 
-// tellBooleans makes booleans of the tinyint(1) columns that nothing else speaks against: no key, no default and no check
-// that allows another number than 0 and 1.
+// tellBooleans makes booleans of tinyint(1) columns. A column stays a number if it is in a key, or if its default or a
+// check allows a number other than 0 and 1.
 func (i *introspection) tellBooleans() {
 	for _, t := range i.tables {
 		for _, c := range t.Columns {
@@ -25,7 +26,7 @@ func (i *introspection) tellBooleans() {
 // isTruthText reports whether a default, if there is one, is 0 or 1.
 func isTruthText(value *string) bool { return value == nil || *value == "0" || *value == "1" }
 
-// allowsMore reports of a check whether it allows a column other numbers than 0 and 1.
+// allowsMore reports whether a check allows a column numbers other than 0 and 1.
 func allowsMore(c *database.Column) func(database.Check) bool {
 	beyond := func(bound string) bool {
 		n, err := strconv.Atoi(bound)
@@ -36,7 +37,7 @@ func allowsMore(c *database.Column) func(database.Check) bool {
 	}
 }
 
-// makeBoolean gives a column the kind; of its checks, choices remain.
+// makeBoolean makes the column a boolean. Of its checks only choices remain.
 func (i *introspection) makeBoolean(t *database.Table, c *database.Column) {
 	c.Kind = database.Boolean
 	if c.DefaultValue != nil {

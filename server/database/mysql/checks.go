@@ -14,7 +14,7 @@ import (
 // validJSON is the check that MariaDB adds to a column that was declared json.
 var validJSON = regexp.MustCompile("^json_valid\\(`((?:[^`]|``)+)`\\)$")
 
-// unescaped undoes what MySQL does to the text of a check.
+// unescaped undoes MySQL's escapes in the text of a check.
 var unescaped = strings.NewReplacer(`\\`, `\`, `\'`, `'`)
 
 func (i *introspection) readChecks(ctx context.Context) error {
@@ -45,7 +45,7 @@ func (i *introspection) readChecks(ctx context.Context) error {
 	})
 }
 
-// simpleChecks are the bounds of single columns that a check consists of, or that it joins by AND with others.
+// simpleChecks are the bounds of single columns in a check: the check itself, or its parts joined by AND.
 func simpleChecks(t *database.Table, name string, pieces []token) (all []database.Check) {
 	for _, part := range split(pieces, "and") {
 		r := checkReader{table: t, rest: part}
@@ -61,8 +61,8 @@ func simpleChecks(t *database.Table, name string, pieces []token) (all []databas
 	return all
 }
 
-// split cuts pieces at a word that stands outside of parentheses; those of a BETWEEN belong to it. Parentheses around the
-// pieces, and around each part, are taken away.
+// split cuts pieces at a word that stands outside of parentheses. The AND of a BETWEEN does not count. It removes
+// parentheses around all of the pieces and around each part.
 func split(pieces []token, word string) (parts [][]token) {
 	pieces = bare(pieces)
 	from, depth, between := 0, 0, false
@@ -83,7 +83,7 @@ func split(pieces []token, word string) (parts [][]token) {
 		case piece.text == word:
 			parts, from = append(parts, split(pieces[from:i], word)...), i+1
 		case piece.text == "or" || piece.text == "xor" || piece.text == "not":
-			return [][]token{pieces} // which bind less than AND, or negate
+			return [][]token{pieces} // which bind less tightly than AND, or negate
 		}
 	}
 	if from == 0 {
@@ -92,7 +92,7 @@ func split(pieces []token, word string) (parts [][]token) {
 	return append(parts, split(pieces[from:], word)...)
 }
 
-// bare takes away parentheses around all of the pieces.
+// bare removes parentheses around all of the pieces.
 func bare(pieces []token) []token {
 	for len(pieces) >= 2 && pieces[0] == (token{aWord, "("}) && closes(pieces) == len(pieces)-1 {
 		pieces = pieces[1 : len(pieces)-1]
@@ -100,7 +100,7 @@ func bare(pieces []token) []token {
 	return pieces
 }
 
-// closes is the place of the parenthesis that closes the first one; -1 if there is none.
+// closes returns the place of the parenthesis that closes the first one; -1 if there is none.
 func closes(pieces []token) int {
 	depth := 0
 	for i, piece := range pieces {
@@ -157,7 +157,7 @@ func (r *checkReader) subject() (s subject, ok bool) {
 	return s, ok && (!s.length || s.column.Kind == database.Text && r.word(")"))
 }
 
-// literal reads a constant; numbers may be negative, for which MySQL writes -(5).
+// literal reads a constant. Numbers may be negative; MySQL writes them as -(5).
 func (r *checkReader) literal() (token, bool) {
 	negative := r.word("-")
 	parentheses := r.word("(")
@@ -231,7 +231,7 @@ func (r *checkReader) in(s subject) (check database.Check, ok bool) {
 	return check, r.word(")")
 }
 
-// choices are those of comparisons for equality with one column.
+// choices returns the values of comparisons for equality with one column.
 func (r *checkReader) choices(either [][]token) (check database.Check, ok bool) {
 	for _, part := range either {
 		one := checkReader{table: r.table, rest: part}
@@ -244,8 +244,8 @@ func (r *checkReader) choices(either [][]token) (check database.Check, ok bool) 
 	return check, true
 }
 
-// choice is a literal as one of a column's values, if the server compares it as one: a text with texts, a number with
-// numbers.
+// choice returns a literal as a value of the column, if the server compares both as the same type: a text with texts, a
+// number with numbers.
 func choice(c *database.Column, literal token) (string, bool) {
 	switch c.Kind {
 	case database.Boolean, database.Integer, database.Decimal:
@@ -262,7 +262,7 @@ func choice(c *database.Column, literal token) (string, bool) {
 	return constant(c, literal)
 }
 
-// bound enters a comparison into a check.
+// bound adds a comparison to a check.
 func bound(check *database.Check, s subject, operator string, literal token) bool {
 	if s.length {
 		return lengthBound(check, operator, literal)
@@ -276,7 +276,7 @@ func bound(check *database.Check, s subject, operator string, literal token) boo
 		return true
 	}
 	switch s.column.Kind {
-	case database.Text, database.Enum, database.Boolean: // whose order is not that of their text form
+	case database.Text, database.Enum, database.Boolean: // the order of their text form is another
 		return false
 	}
 	switch operator {
@@ -312,7 +312,7 @@ func lengthBound(check *database.Check, operator string, literal token) bool {
 	return check.MinLength >= 0 && check.MaxLength >= 0 && check.MinLength+check.MaxLength > 0
 }
 
-// merge adds one check's bounds to another one's of the same column, unless both bound the same.
+// merge adds the bounds of one check to another check of the same column, unless both bound the same thing.
 func merge(check *database.Check, other database.Check) bool {
 	if check.Column != other.Column || check.Choices != nil && other.Choices != nil || check.Minimum != "" && other.Minimum != "" ||
 		check.Maximum != "" && other.Maximum != "" || check.MinLength != 0 && other.MinLength != 0 || check.MaxLength != 0 && other.MaxLength != 0 {

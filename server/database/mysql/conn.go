@@ -15,40 +15,41 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
-// maxStatements bounds the statements that one connection keeps prepared: the server has room for 16,382 of all its
+// maxStatements bounds the statements that one connection keeps prepared: the server has room for 16,382 on all its
 // connections together (max_prepared_stmt_count).
 const maxStatements = 128
 
-// maxKept is the longest text, in bytes, of a statement that is kept prepared. Lists of values make longer ones, each
-// unlike the one before.
+// maxKept is the longest text, in bytes, of a statement that is kept prepared. Lists of values make longer ones, and
+// these seldom come again.
 const maxKept = 8 << 10
 
 // conn is one connection with its prepared statements. It is used by one goroutine at a time.
 type conn struct {
 	raw driver.Conn
-	// network is what raw speaks through. It can be closed from elsewhere, which raw cannot.
+	// network is the connection below raw. Another goroutine can close it, but not raw.
 	network net.Conn
 	born    time.Time
-	// id is the connection's number on its server, and server tells that server from others behind the same address.
+	// id is the connection's number on its server. server tells that server from others behind the same address.
 	id      uint64
 	server  string
 	mariaDB bool
 	// clustered reports whether the server is a node of a Galera cluster.
 	clustered bool
-	// version is the server's own words, database the one that the connection is in.
+	// version is the server's own version text, database the database that the connection uses.
 	version, database string
 
 	statements map[string]driver.Stmt
 	values     []driver.Value
-	// isStale reports whether the connection was opened before the server turned out to be read-only: the address may lead
-	// to another server by now. stale says so of all the database's connections.
+	// isStale reports whether the connection was opened before the server turned out to be read-only: the address may
+	// lead to another server by now. stale marks all open connections of the database as stale.
 	isStale func() bool
 	stale   func()
-	// lost reports whether the connection is of no use any more, interrupted whether it is because a statement was given up.
+	// lost reports whether the connection cannot be used any more, interrupted whether the reason is a statement that
+	// was given up.
 	lost, interrupted bool
 	// readOnly reports whether the server said that it takes no writes.
 	readOnly bool
-	// kill stops the statement that is running, by another connection.
+	// kill stops the statement that is running, through another connection.
 	kill func(ctx context.Context, c *conn) error
 }
 
@@ -63,7 +64,7 @@ func (c *conn) dialect() sqltext.Dialect {
 // Keep implements connpool.Conn.
 func (c *conn) Keep() bool { return !c.lost && !c.isStale() && time.Since(c.born) <= lifetime }
 
-// Alive implements connpool.Conn: it reads what has arrived and waits for nothing.
+// Alive implements connpool.Conn: it reads what has arrived, and does not wait.
 func (c *conn) Alive() bool {
 	return !c.isStale() && c.raw.(driver.SessionResetter).ResetSession(context.Background()) == nil
 }
@@ -71,7 +72,7 @@ func (c *conn) Alive() bool {
 // Close implements connpool.Conn.
 func (c *conn) Close() {
 	if c.lost {
-		_ = c.network.Close() // first, so that no goodbye is waited for
+		_ = c.network.Close() // first, so that raw waits for no goodbye
 	}
 	_ = c.raw.Close()
 }
@@ -83,9 +84,9 @@ func (c *conn) forget() {
 	clear(c.statements)
 }
 
-// watch has what runs on the connection killed when the context ends first. What it returns is to be called once
-// nothing runs any more; a connection on which something was killed is lost, as the server may take the order to be
-// about the next statement.
+// watch kills the statement that runs on the connection if the context ends first. The caller calls stop once nothing
+// runs any more. A connection on which something was killed is lost, because the server may apply the order to the next
+// statement.
 func (c *conn) watch(ctx context.Context) (stop func()) {
 	finished := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
@@ -98,7 +99,7 @@ func (c *conn) watch(ctx context.Context) (stop func()) {
 			case <-limited.Done():
 			}
 		}
-		_ = c.network.Close() // whoever reads from it learns of it
+		_ = c.network.Close() // a reader of it gets an error
 	})
 	return func() {
 		if !cancel() {
@@ -114,9 +115,9 @@ func (c *conn) failed(err error) error {
 	switch {
 	case err == nil:
 	case !errors.As(err, &answer):
-		c.lost = true // it broke, or somebody lost count of what was read
+		c.lost = true // it broke, or reader and server no longer agree on what was read
 	case answer.Number == errShutdown, answer.Number == errKilledMariaDB, answer.Number == errKilledMySQL, answer.Number == errIdleTooLong:
-		c.lost = true // the server closes it behind these words
+		c.lost = true // the server closes it after this error
 	case isReadOnly(answer):
 		c.lost, c.readOnly = true, true
 		c.stale()
@@ -154,8 +155,8 @@ func (c *conn) write(ctx context.Context, sql []byte, args []driver.NamedValue) 
 	}
 }
 
-// query runs a prepared statement and calls row for each of its rows, whose values are good until the next; no more
-// once it returns false.
+// query runs a prepared statement and calls row for each of its rows until it returns false. The values are valid until
+// the next row.
 func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -178,7 +179,7 @@ func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, 
 	}
 }
 
-// prepare returns a statement, and what is to be done with it after its use.
+// prepare returns a statement, and a function to call after its use.
 func (c *conn) prepare(sql []byte) (s driver.Stmt, done func(), err error) {
 	if s := c.statements[string(sql)]; s != nil {
 		return s, func() {}, nil
@@ -188,7 +189,7 @@ func (c *conn) prepare(sql []byte) (s driver.Stmt, done func(), err error) {
 		return nil, nil, err
 	}
 	if len(text) > maxKept {
-		return s, func() { _ = s.Close() }, nil // what its use came to is known by then
+		return s, func() { _ = s.Close() }, nil // its result is known by then
 	}
 	if len(c.statements) >= maxStatements {
 		c.forget()
@@ -197,10 +198,10 @@ func (c *conn) prepare(sql []byte) (s driver.Stmt, done func(), err error) {
 	return s, func() {}, nil
 }
 
-// mustPrepareAgain reports whether the tables changed so often that the server gave a prepared statement up.
+// mustPrepareAgain reports whether the server dropped a prepared statement because the tables changed too often.
 func mustPrepareAgain(err error) bool { return number(err) == errNeedReprepare }
 
-// texts runs a statement of the server's own tables and calls row for each of its rows, as texts; NULL is "".
+// texts runs a query of the server's own tables and calls row for each of its rows, as texts; NULL is "".
 func (c *conn) texts(ctx context.Context, sql string, args []string, row func(v []string)) error {
 	named := make([]driver.NamedValue, len(args))
 	for i, arg := range args {

@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
-// connect opens a connection to where the settings lead now, and makes its session.
+// connect opens a connection to the address that the settings give now, and prepares its session.
 func (d *db) connect(ctx context.Context) (*conn, error) {
 	if err := d.gate.Check(); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	failure := d.connectError(err)
-	if failure.Reason != contract.ReasonSecretIncomplete { // asking the settings again costs nothing
+	if failure.Reason != contract.ReasonSecretIncomplete { // the settings can be read again at no cost
 		d.gate.Failed(failure)
 	}
 	return nil, failure
@@ -79,7 +79,7 @@ func (d *db) dial(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// configure says how the driver is to connect.
+// configure tells the driver how to connect.
 func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 	config := mysql.NewConfig()
 	config.User, config.Passwd, config.DBName = c.User, c.Password, c.Database
@@ -96,8 +96,8 @@ func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 	return config, d.configureTLS(config, c)
 }
 
-// configureTLS follows libpq's sslmode. "allow" is taken as "prefer": a server that wants TLS refuses everything else
-// as it refuses a wrong password.
+// configureTLS follows libpq's sslmode. It treats "allow" as "prefer": if a server demands TLS, its refusal without TLS
+// looks like that of a wrong password.
 func (d *db) configureTLS(config *mysql.Config, c contract.Connection) *database.Error {
 	attempts, err := dial.TLS(d.settings, c)
 	if err != nil {
@@ -112,10 +112,10 @@ func (d *db) configureTLS(config *mysql.Config, c contract.Connection) *database
 	return nil
 }
 
-// serverQuery tells where we are. Behind one address there may be several servers.
+// serverQuery asks which server this is. Several servers may share one address.
 const serverQuery = `SELECT VERSION(), CONNECTION_ID(), CONCAT_WS('/', @@hostname, @@port, @@server_id), DATABASE()`
 
-// identify reads who the server is.
+// identify reads which server this is.
 func (c *conn) identify(ctx context.Context) error {
 	var id string
 	err := c.texts(ctx, serverQuery, nil, func(v []string) { c.version, id, c.server, c.database = v[0], v[1], v[2], v[3] })
@@ -129,15 +129,16 @@ func (c *conn) identify(ctx context.Context) error {
 	return c.findCluster(ctx)
 }
 
-// sqlMode is what of the session's sql_mode is needed, and no more: values that do not fit are errors, in tables of every
-// engine; a key of 0 is 0. Dates of zeros are let be: they are read and looked for, and package lookup takes none.
+// sqlMode is the part of the session's sql_mode that is needed, and no more. Values that do not fit are errors, in
+// tables of every engine; a key of 0 is 0. Zero dates stay allowed: rows may hold them and they can be looked for, but
+// package lookup accepts none from callers.
 const sqlMode = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO"
 
-// prepareSession makes the session one in which plans mean the same on every server.
+// prepareSession makes a session in which a plan means the same on every server.
 //
-// Transactions see what others have committed, as those of PostgreSQL do: a row that is read again after it was found
-// to have changed is the row as it is. A wait for a lock ends before the statement's time does, so that a call learns
-// what it waited for; messages are in English, as constraints' names are read from them.
+// Transactions see what others have committed, as those of PostgreSQL do: if a row turns out to have changed, a second
+// reading shows it as it is now. A wait for a lock ends before the statement's time does, so that a call learns what it
+// waited for. Messages are in English, because constraints' names are read from them.
 func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	limited, cancel := context.WithTimeout(ctx, dial.Timeout)
 	defer cancel()
@@ -154,11 +155,11 @@ func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	return c.exec(limited, isolation)
 }
 
-// required are the settings of a session without which plans mean something else.
+// required are the session settings without which plans would mean something else.
 const required = "sql_mode = '" + sqlMode + "', time_zone = '+00:00', autocommit = 1"
 
-// setSession gives the session its settings, in one statement. Those that the server turns out to lack are left out from
-// then on.
+// setSession applies the session's settings in one statement. It leaves out those that the server has turned out to
+// lack.
 func (d *db) setSession(ctx context.Context, c *conn) error {
 	wanted := slices.DeleteFunc(d.optionalSettings(c.mariaDB), func(setting string) bool {
 		_, lacking := d.lacking.Load(settingName(setting))
@@ -183,7 +184,7 @@ func settingName(setting string) string {
 	return name
 }
 
-// optionalSettings are those that a server may lack which speaks MySQL's protocol, and is none of the two.
+// optionalSettings are settings that a server may lack if it speaks MySQL's protocol but is neither MySQL nor MariaDB.
 func (d *db) optionalSettings(mariaDB bool) []string {
 	all := []string{"lc_messages = 'en_US'"}
 	timeout := d.statementTimeout()
@@ -197,7 +198,7 @@ func (d *db) optionalSettings(mariaDB bool) []string {
 	return append(all, fmt.Sprintf("max_execution_time = %d", max(timeout.Milliseconds(), 1)))
 }
 
-// killOn stops what runs on a connection, by another to the same server.
+// killOn stops the statement that runs on a connection, through another connection to the same server.
 func (d *db) killOn(ctx context.Context, victim *conn) error {
 	c, err := d.dial(ctx)
 	if err != nil {
@@ -209,7 +210,7 @@ func (d *db) killOn(ctx context.Context, victim *conn) error {
 		return err
 	}
 	if c.server != victim.server {
-		return errors.New("the address leads to another server by now") // if the number is somebody else's
+		return errors.New("the address leads to another server by now") // if the number belongs to another connection
 	}
 	return c.exec(ctx, "KILL QUERY "+strconv.FormatUint(victim.id, 10))
 }

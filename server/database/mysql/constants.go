@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// token is a piece of an expression as the servers write it: a name in backquotes, a literal, or a word or sign in small
-// letters.
+// token is a piece of an expression as the servers write it: a name in backquotes, a literal, or a word or sign in
+// lower case.
 type token struct {
 	kind tokenKind
 	text string
@@ -37,7 +37,7 @@ func tokens(expression string) (all []token) {
 	for rest := strings.TrimSpace(expression); rest != ""; rest = strings.TrimSpace(rest) {
 		match := tokenForm.FindStringSubmatch(rest)
 		if match == nil {
-			return append(all, token{aWord, rest}) // which nothing understands
+			return append(all, token{aWord, rest}) // a token that no reader knows
 		}
 		rest = rest[len(match[0]):]
 		switch {
@@ -64,7 +64,7 @@ var (
 	bytesLiteral = regexp.MustCompile(`^0x((?:[0-9a-fA-F]{2})*)$`)
 )
 
-// constant returns a literal in the text form that values of the column's kind have; false if it is no value of that kind.
+// constant returns a literal in the text form of the column's kind; false if it is not a value of that kind.
 func constant(c *database.Column, literal token) (string, bool) {
 	text, isString := literal.text, literal.kind == aString
 	switch c.Kind {
@@ -104,7 +104,7 @@ func constant(c *database.Column, literal token) (string, bool) {
 	return "", false
 }
 
-// truth is the form of a number in a tinyint(1) or bit(1) column.
+// truth returns the form of a number in a tinyint(1) or bit(1) column.
 func truth(text string) (string, bool) {
 	switch text {
 	case "0", "b'0'":
@@ -115,8 +115,8 @@ func truth(text string) (string, bool) {
 	return text, wholeNumber.MatchString(text)
 }
 
-// defaultValue is the constant that a column's default is; nil if the server computes it. MariaDB has it as an expression;
-// MySQL as the value itself, but for bits and bytes.
+// defaultValue returns the constant of a column's default; nil if the server computes it. MariaDB writes it as an
+// expression; MySQL writes the value itself, except for bits and bytes.
 func defaultValue(c *database.Column, text string, isExpression bool) *string {
 	literal := token{aString, text}
 	if isExpression || bitLiteral.MatchString(text) && isBits(c) || c.Kind == database.Bytes {

@@ -67,7 +67,7 @@ func TestChecks(t *testing.T) {
 		{`n > 0 and m > 1`, "n > 0; m > 1"},
 		{`n > 0 and n < m`, "n > 0"},
 		{`b in (0, 1)`, "b is one of [false true]"},
-		// What is not surely understood.
+		// Checks that are not surely understood.
 		{`n < m`, ""},
 		{`n <> 5`, ""},
 		{`n > 0 or m > 0`, ""},
@@ -124,14 +124,15 @@ func checkText(c database.Check) string {
 	return text
 }
 
-// TestBooleans tells which tinyint(1) are numbers, and that a boolean keeps another number that is in it.
+// TestBooleans checks which tinyint(1) columns are numbers, and that a boolean column shows another number that it
+// holds.
 func TestBooleans(t *testing.T) {
 	f := open(t, `
 CREATE TABLE mood (id tinyint(1) PRIMARY KEY);
 CREATE TABLE item (id integer PRIMARY KEY, mood tinyint(1), level tinyint(1) CHECK (level BETWEEN 0 AND 5), stars tinyint(1) CHECK (stars IN (1, 2, 3)),
   preset tinyint(1) DEFAULT 3, flag tinyint(1), strict tinyint(1) DEFAULT 0 CHECK (strict IN (0, 1)), FOREIGN KEY (mood) REFERENCES mood (id));
 INSERT INTO item (id, flag) VALUES (1, 0), (2, 1), (3, 2)`, nil)
-	schema := schemaOf(t, f)
+	schema := databasetest.Introspect(t, f)
 	item := tableOf(t, schema, "item")
 	for name, want := range map[string]database.Kind{
 		"mood": database.Integer, "level": database.Integer, "stars": database.Integer, "preset": database.Integer,
@@ -191,13 +192,13 @@ CREATE TABLE by_role (id integer PRIMARY KEY); CREATE TABLE invisible (id intege
 	databasetest.ExecuteMySQL(t, f.connection, "CREATE ROLE "+role+"; GRANT SELECT, DELETE ON by_role TO "+role)
 	t.Cleanup(func() { databasetest.ExecuteMySQL(t, f.connection, "DROP ROLE "+role) })
 	toRole := "SET DEFAULT ROLE " + role + " TO USER"
-	if schemaOf(t, f).Engine == "MariaDB" {
+	if databasetest.Introspect(t, f).Engine == "MariaDB" {
 		toRole = "SET DEFAULT ROLE " + role + " FOR USER"
 	}
 	db := openAt(t, f.user(t, `GRANT SELECT, INSERT, UPDATE, DELETE ON everything TO USER; GRANT SELECT ON readable TO USER;
 GRANT SELECT (id, name), INSERT (name), UPDATE (name) ON partly TO USER; GRANT INSERT, DELETE ON unreadable TO USER; GRANT `+role+` TO USER; `+toRole), nil)
 	var all []string
-	for _, table := range schemaOf(t, db).Tables {
+	for _, table := range databasetest.Introspect(t, db).Tables {
 		text := table.Name + " " + rights(table.Privileges)
 		for _, c := range table.Columns {
 			text += " " + c.Name + ":" + rights(c.Privileges)
@@ -220,18 +221,18 @@ func rights(p database.Privileges) string {
 	return string(text)
 }
 
-// TestAuditRights has an audit table that the user may not add to, and one that it may not read.
+// TestAuditRights has an audit table that the user may not add to, and one that the user may not read.
 func TestAuditRights(t *testing.T) {
 	audited := func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} }
 	f := open(t, "", audited)
-	if schema := schemaOf(t, f); schema.Audit == nil {
+	if schema := databasetest.Introspect(t, f); schema.Audit == nil {
 		t.Fatal(schema.AuditProblem)
 	}
 	for rights, problem := range map[string]string{
 		"SELECT": "may not add to the audit table", "INSERT": "may not read and add to the audit table", "SELECT, INSERT": "",
 	} {
 		t.Run(rights, func(t *testing.T) {
-			schema := schemaOf(t, openAt(t, f.user(t, "GRANT "+rights+" ON mcp_audit TO USER"), audited))
+			schema := databasetest.Introspect(t, openAt(t, f.user(t, "GRANT "+rights+" ON mcp_audit TO USER"), audited))
 			if (schema.Audit == nil) != (problem != "") || !strings.Contains(schema.AuditProblem, problem) ||
 				problem != "" && !strings.Contains(schema.AuditProblem, "GRANT SELECT, INSERT ON `"+f.connection.Database+"`.`mcp_audit`") {
 				t.Errorf("the audit table is %v: %s", schema.Audit, schema.AuditProblem)
@@ -240,7 +241,7 @@ func TestAuditRights(t *testing.T) {
 	}
 }
 
-// TestOutside has tables of other databases that lead here, by one step and by two.
+// TestOutside has tables of other databases with foreign keys to here, by one step and by two.
 func TestOutside(t *testing.T) {
 	f := open(t, "CREATE TABLE a (id integer PRIMARY KEY)", nil)
 	other, third := open(t, "", nil), open(t, "", nil)
@@ -251,7 +252,7 @@ func TestOutside(t *testing.T) {
 		databasetest.ExecuteMySQL(t, third.connection, "DROP TABLE c")
 		databasetest.ExecuteMySQL(t, other.connection, "DROP TABLE b")
 	})
-	schema := schemaOf(t, f)
+	schema := databasetest.Introspect(t, f)
 	if len(schema.Tables) != 1 || len(schema.Outside) != 2 {
 		t.Fatalf("the tables are %v, outside %v", schema.Tables, schema.Outside)
 	}
@@ -259,34 +260,35 @@ func TestOutside(t *testing.T) {
 	if b.Name != "b" || c.Name != "c" || b.ForeignKeys[0].References != schema.Tables[0] || c.ForeignKeys[0].References != b {
 		t.Errorf("outside are %v and %v", b, c)
 	}
-	if key := b.ForeignKeys[0]; key.OnDelete != database.SetNull || key.OnUpdate != database.Cascade || names(b.PrimaryKey) != "id" {
+	if key := b.ForeignKeys[0]; key.OnDelete != database.SetNull || key.OnUpdate != database.Cascade || databasetest.Names(b.PrimaryKey) != "id" {
 		t.Errorf("the key is %+v", key)
 	}
 }
 
-// A server tells a user who may only read the tables that there are foreign keys, but not what they do.
+// A server tells a user who may only read the tables that foreign keys exist, but not what they do.
 func TestForeignKeysOfAUserWhoMayOnlyRead(t *testing.T) {
 	f := open(t, "CREATE TABLE author (id integer PRIMARY KEY); CREATE TABLE book (id integer PRIMARY KEY, author integer, editor integer, `odd )` integer,"+
 		" CONSTRAINT a FOREIGN KEY (author) REFERENCES author (id) ON DELETE CASCADE ON UPDATE SET NULL, CONSTRAINT `e``e` FOREIGN KEY (editor) REFERENCES author (id),"+
 		" CONSTRAINT o FOREIGN KEY (`odd )`) REFERENCES author (id) ON DELETE SET NULL)", nil)
 	db := openAt(t, f.user(t, "GRANT SELECT ON author TO USER; GRANT SELECT, UPDATE ON book TO USER"), nil)
 	var keys []string
-	for _, key := range schemaOf(t, db).Tables[1].ForeignKeys {
+	for _, key := range databasetest.Introspect(t, db).Tables[1].ForeignKeys {
 		keys = append(keys, fmt.Sprint(key.Name, key.OnDelete, key.OnUpdate))
 	}
-	// What the definition does not tell surely counts as a cascade.
+	// A definition that is not surely understood counts as a cascade.
 	want := []string{fmt.Sprint("a", database.Cascade, database.SetNull), fmt.Sprint("e`e", database.Restrict, database.Restrict)}
 	if len(keys) != 3 || !slices.Equal(keys[:2], want) {
 		t.Errorf("the foreign keys are %v, want %v", keys, want)
 	}
 }
 
-// A foreign key over a column that the user may not use is known all the same: a deletion must not take its rows along.
+// A foreign key over a column that the user may not use is known too: otherwise a deletion could delete its rows
+// unseen.
 func TestForeignKeysOverColumnsThatTheUserMayNotRead(t *testing.T) {
 	f := open(t, `CREATE TABLE parent (id integer PRIMARY KEY);
 CREATE TABLE child (id integer PRIMARY KEY, parent_id integer, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE);`, nil)
 	user := f.user(t, "GRANT SELECT, DELETE ON parent TO USER; GRANT SELECT (id), DELETE ON child TO USER")
-	child := tableOf(t, schemaOf(t, openAt(t, user, nil)), "child")
+	child := tableOf(t, databasetest.Introspect(t, openAt(t, user, nil)), "child")
 	if len(child.ForeignKeys) != 1 || child.ForeignKeys[0].Columns[0].Name != "parent_id" || child.ForeignKeys[0].OnDelete != database.Cascade {
 		t.Fatalf("the foreign keys are %+v", child.ForeignKeys)
 	}

@@ -17,7 +17,7 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// number returns the server's number of an error; 0 if it is none of the server's.
+// number returns the server's number of an error; 0 if the error is not the server's.
 func number(err error) uint16 {
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) {
@@ -26,7 +26,7 @@ func number(err error) uint16 {
 	return 0
 }
 
-// acquireError says why no connection came about.
+// acquireError says why there is no connection.
 func (d *db) acquireError(ctx context.Context, err error) *database.Error {
 	switch {
 	case ctx.Err() != nil, d.closing.Err() != nil:
@@ -40,7 +40,7 @@ func (d *db) acquireError(ctx context.Context, err error) *database.Error {
 	return d.connectError(err)
 }
 
-// connectError says why a connection, or its session, did not come about.
+// connectError says why a connection, or its session, could not be made.
 func (d *db) connectError(err error) *database.Error {
 	var known *database.Error
 	if errors.As(err, &known) {
@@ -57,7 +57,7 @@ func connectFailure(address string, err error) *database.Error {
 	return dial.Failure(address, err, errors.Is(err, mysql.ErrNoTLS))
 }
 
-// refusal is what a server that answered, but took us not in, said. Its words name the user, and are left out.
+// refusal is the error of a server that answered but refused the connection. Its words name the user, and are left out.
 func refusal(address string, answer *mysql.MySQLError) *database.Error {
 	e := &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: withoutWords(answer)}
 	switch answer.Number {
@@ -81,13 +81,13 @@ func refusal(address string, answer *mysql.MySQLError) *database.Error {
 	return e
 }
 
-// withoutWords is the server's error without what it says: it may quote rows, values and names of users.
+// withoutWords is the server's error without its words, which may quote rows, values and names of users.
 func withoutWords(answer *mysql.MySQLError) error {
 	return fmt.Errorf("the server's error %d (SQLSTATE %s)", answer.Number, answer.SQLState[:])
 }
 
-// statementError says why a statement failed; limited is the context that it ran in, ctx the caller's. The table is the
-// one that it wrote to, or nil.
+// statementError says why a statement failed. limited is the context that it ran in, ctx the caller's. table is the one
+// that it wrote to, or nil.
 func (d *db) statementError(ctx, limited context.Context, err error, table *database.Table) *database.Error {
 	var known *database.Error
 	switch {
@@ -123,7 +123,7 @@ func (d *db) timedOut(cause error) *database.Error {
 	}
 }
 
-// isLacking reports whether an error says that the server does not know what it was asked: servers that speak MySQL's
+// isLacking reports whether an error says that the server does not know the request. Servers that speak MySQL's
 // protocol (TiDB, Vitess and others) may lack some of its variables, tables and statements.
 func isLacking(err error) bool {
 	switch number(err) {
@@ -134,18 +134,18 @@ func isLacking(err error) bool {
 	return false
 }
 
-// isReadOnly reports whether a server takes no writes at all: it is, or has become, another one's replica.
+// isReadOnly reports whether a server takes no writes at all: it is, or has become, a replica of another server.
 func isReadOnly(answer *mysql.MySQLError) bool {
 	switch answer.Number {
 	case errReadOnlyTransaction, errReadOnlyMode:
 		return true
-	case errReadOnlyOption: // of which there are others
+	case errReadOnlyOption: // one of several options in its message
 		return strings.Contains(answer.Message, "read-only") || strings.Contains(answer.Message, "read_only")
 	}
 	return false
 }
 
-// answerError is what a server's error about a statement means, if it is not about a row that was written.
+// answerError says what a server's error about a statement means, unless it is about a row that was written.
 func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: withoutWords(answer)}
 	if isReadOnly(answer) {

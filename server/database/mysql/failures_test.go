@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// failing is a table whose trigger fails as the server itself might.
+// failing is a table whose trigger raises errors that the server itself might raise.
 const failing = `
 CREATE TABLE item (id integer AUTO_INCREMENT PRIMARY KEY, name varchar(40), version integer DEFAULT 1);
 CREATE TRIGGER failing BEFORE INSERT ON item FOR EACH ROW BEGIN
@@ -71,9 +71,9 @@ func TestTakenOver(t *testing.T) {
 		}
 		return n
 	}
-	alone := connections() // with the one that the introspection left
+	alone := connections() // on the connection that the introspection left
 	err := f.Transact(t.Context(), func(tx database.Tx) error {
-		if err := f.Ping(t.Context()); err != nil { // by another connection, which is idle then
+		if err := f.Ping(t.Context()); err != nil { // on another connection, which is idle afterwards
 			return err
 		}
 		_, err := tx.Insert(t.Context(), insert(item, "replica"), nil)

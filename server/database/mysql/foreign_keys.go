@@ -16,7 +16,7 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 		name := v[0]
 		target := i.tables[tableName{v[2], v[3]}]
 		if target == nil {
-			return // A key that leads out of the schemas leads nowhere that could be shown.
+			return // A key that leads out of the schemas leads to nothing that could be shown.
 		}
 		ours, theirs := keyColumn(t, v[1]), keyColumn(target, v[4])
 		i.numbers[ours], i.numbers[theirs] = true, true
@@ -37,8 +37,8 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 	return err
 }
 
-// keyColumn returns the column of that name. The server does not list a column that its user may not read, and still follows
-// a foreign key over it: then the column is added, without privileges.
+// keyColumn returns the column of that name. The server does not list a column that its user may not read, but still
+// follows a foreign key over it. Such a column is added without privileges.
 func keyColumn(t *database.Table, name string) *database.Column {
 	c := t.Column(name)
 	if c == nil {
@@ -48,12 +48,12 @@ func keyColumn(t *database.Table, name string) *database.Column {
 	return c
 }
 
-// rule is a foreign key in a table's definition: its name and what stands behind the columns that it refers to.
+// rule is a foreign key in a table's definition: its name, and the text after the columns that it refers to.
 var rule = regexp.MustCompile("CONSTRAINT `((?:[^`]|``)+)` FOREIGN KEY \\([^)]*\\) REFERENCES (?:`(?:[^`]|``)+`\\.)?`(?:[^`]|``)+` \\([^)]*\\)((?: ON (?:DELETE|UPDATE) (?:CASCADE|SET NULL|SET DEFAULT|RESTRICT|NO ACTION))*)")
 
-// readRules reads what a table's foreign keys do from its definition: a user who may only read the tables is told of the
-// keys, but not of their rules. A key of which nothing is found is taken for one that cascades, so that what it leads to is
-// looked at.
+// readRules reads from a table's definition what its foreign keys do: the server tells a user who may only read the
+// tables of the keys, but not of their rules. A key that is not found there counts as a cascade, so that the rows that
+// it leads to are looked at.
 func (i *introspection) readRules(ctx context.Context, t *database.Table) error {
 	for _, key := range t.ForeignKeys {
 		key.OnDelete, key.OnUpdate = database.Cascade, database.Cascade

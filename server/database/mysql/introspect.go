@@ -30,7 +30,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	return found, nil
 }
 
-// introspectionQueries is about how many queries an introspection is, each of which may take a statement's time.
+// introspectionQueries is about the number of queries in an introspection. Each may take a statement's time.
 const introspectionQueries = 12
 
 // tableName is a table's name with its schema's.
@@ -43,13 +43,13 @@ type introspection struct {
 	conn    *conn
 	schemas []string
 	tables  map[tableName]*database.Table
-	// numbers are columns that are in a foreign key or counted up: they are numbers, whatever their type suggests.
+	// numbers are columns that are in a foreign key or counted up. They stay numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
-	// notes tell what the server has no tables for.
+	// notes are sentences about what the server has no tables for.
 	notes []string
 }
 
-// introspect reads the tables of the schemas that the settings name, and the audit table if it lies elsewhere.
+// introspect reads the tables of the schemas that the settings name, and the audit table if it is in another schema.
 func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *introspection, error) {
 	s := &database.Schema{Engine: "MySQL", Database: c.database, HasSchemas: true, SearchPath: d.settings.Schemas}
 	if c.mariaDB {
@@ -93,7 +93,8 @@ func (d *db) notes() []string {
 	return notes
 }
 
-// optional is a step of the introspection that a server may have no tables for. It can be done without; the note says so.
+// optional is a step of the introspection for which a server may have no tables. The introspection then goes on without
+// it, and the note says so.
 func (i *introspection) optional(read func(context.Context) error, note string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := read(ctx)
@@ -105,7 +106,7 @@ func (i *introspection) optional(read func(context.Context) error, note string) 
 	}
 }
 
-// sortTables tells the tables that are served from those that have foreign keys to them, by one step or several.
+// sortTables separates the tables that are served from those that have foreign keys to them, by one step or several.
 func (i *introspection) sortTables(s *database.Schema) {
 	reached := map[*database.Table]bool{}
 	for name, table := range i.tables {
@@ -114,7 +115,7 @@ func (i *introspection) sortTables(s *database.Schema) {
 			reached[table] = true
 		}
 	}
-	for _, table := range s.Tables { // a key that leads out of the schemas leads nowhere that could be shown
+	for _, table := range s.Tables { // a key that leads out of the schemas leads to nothing that could be shown
 		table.ForeignKeys = slices.DeleteFunc(table.ForeignKeys, func(key *database.ForeignKey) bool { return !reached[key.References] })
 	}
 	for found := true; found; {
@@ -145,7 +146,7 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 		})
 		switch number(err) {
 		case errStatementTimeout, errQueryTimeout:
-			return nil // MariaDB looks into every table that there is; the keys hold whether or not they are known here
+			return nil // MariaDB searches every table; the keys hold whether they are known here or not
 		}
 		if err != nil {
 			return err
@@ -155,7 +156,7 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 	return nil
 }
 
-// each runs a query for the schemas; rows begin with a schema and a table in it, and those of unknown ones are left out.
+// each runs a query for the schemas. Its rows begin with a schema and a table; those of unknown tables are left out.
 func (i *introspection) each(ctx context.Context, query string, row func(t *database.Table, v []string)) error {
 	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
 	return i.conn.texts(ctx, strings.Replace(query, "IN ()", in, 1), i.schemas, func(v []string) {
@@ -165,8 +166,8 @@ func (i *introspection) each(ctx context.Context, query string, row func(t *data
 	})
 }
 
-// readTables finds the tables. One whose engine has no transactions is never Writable: what a dry run, a refused row or
-// a failed item of a bulk wrote could not be undone.
+// readTables finds the tables. A table whose engine has no transactions is never Writable, because its changes could
+// not be undone after a dry run, a refused row or a failed item of a bulk.
 func (i *introspection) readTables(ctx context.Context) error {
 	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
 	return i.conn.texts(ctx, strings.Replace(tablesQuery, "IN ()", in, 1), i.schemas, func(v []string) {
@@ -178,11 +179,11 @@ func (i *introspection) readTables(ctx context.Context) error {
 	})
 }
 
-// tableInView is a table, or an alias and a column, in a view's definition.
+// tableInView matches a table, or an alias and a column, in a view's definition.
 var tableInView = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
 
-// readViews finds which views can be written: those that the server takes as updatable, unless what they show comes from
-// a table that is not Writable. A definition that the user may not see could hide one.
+// readViews finds which views can be written: those that the server calls updatable, unless they show rows of a table
+// that is not Writable. A view whose definition the user may not see could show such a table.
 func (i *introspection) readViews(ctx context.Context) error {
 	from := map[*database.Table][]*database.Table{}
 	err := i.each(ctx, viewsQuery, func(t *database.Table, v []string) {
@@ -210,10 +211,11 @@ func (i *introspection) readColumns(ctx context.Context) error {
 	return i.each(ctx, columnsQuery, func(t *database.Table, v []string) {
 		c := &database.Column{Name: v[0], Nullable: v[1] == "YES", Comment: v[5]}
 		extra := strings.ToUpper(v[4])
-		// Beside "VIRTUAL GENERATED" there is MySQL's "DEFAULT_GENERATED", which tells of a default.
+		// Besides "VIRTUAL GENERATED", MySQL has "DEFAULT_GENERATED", which only marks a default.
 		c.Generated = strings.Contains(extra, " GENERATED")
 		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
-		// MariaDB writes an expression, and NULL if a column has no other default; MySQL a value or an expression.
+		// MariaDB writes an expression, and NULL if a column has no other default; MySQL writes a value or an
+		// expression.
 		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
 			isExpression := i.conn.mariaDB || strings.Contains(extra, "DEFAULT_GENERATED")
 			c.HasDefault, c.Default, c.DefaultValue = true, v[2], defaultValue(c, v[2], isExpression)
@@ -235,11 +237,11 @@ func isNumeric(text string) bool {
 	return err == nil
 }
 
-// primaryKey is the name of every table's.
+// primaryKey is the name of every table's primary key.
 const primaryKey = "PRIMARY"
 
-// readKeys finds the unique indexes. Those of expressions are left out; those of the beginnings of values only tell of
-// which columns a violation speaks.
+// readKeys finds the unique indexes. Those of expressions are left out. Those of the beginnings of values only tell
+// which columns a violation is about.
 func (i *introspection) readKeys(ctx context.Context) error {
 	type index struct {
 		table   *database.Table

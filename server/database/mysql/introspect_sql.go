@@ -41,7 +41,8 @@ SELECT DISTINCT TABLE_SCHEMA
 FROM information_schema.KEY_COLUMN_USAGE
 WHERE REFERENCED_TABLE_SCHEMA IN () AND TABLE_SCHEMA NOT IN ()`
 
-// grantsQuery finds where the user itself may delete rows: everywhere, in schemas, whose names may be patterns, or in tables.
+// grantsQuery finds where the user itself may delete rows: everywhere, in schemas (their names may be patterns), or in
+// tables.
 const grantsQuery = `
 SELECT '', '' FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'DELETE' AND GRANTEE = REPLACE(CONCAT("'", CURRENT_USER(), "'"), '@', "'@'")
 UNION ALL

@@ -12,7 +12,7 @@ import (
 )
 
 func TestIntrospection(t *testing.T) {
-	mariaDB := schemaOf(t, open(t, "", nil)).Engine == "MariaDB"
+	mariaDB := databasetest.Introspect(t, open(t, "", nil)).Engine == "MariaDB"
 	exact, documents, width := "utf8mb4_0900_bin", "json", func(string) string { return "" }
 	if mariaDB {
 		exact, documents, width = "utf8mb4_nopad_bin", "longtext", func(digits string) string { return "(" + digits + ")" }
@@ -27,7 +27,7 @@ func TestIntrospection(t *testing.T) {
   CONSTRAINT odd FOREIGN KEY (b, a) REFERENCES `+"`odd ``table``.ü` (`C``c`, `a.b`)"+` ON DELETE SET NULL);
 CREATE TABLE old (id integer PRIMARY KEY) ENGINE = MyISAM; CREATE VIEW old_view AS SELECT * FROM old; CREATE VIEW older_view AS SELECT id FROM old_view;
 CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT count(*) AS n FROM book`, nil)
-	schema := schemaOf(t, f)
+	schema := databasetest.Introspect(t, f)
 	if schema.Engine != map[bool]string{true: "MariaDB", false: "MySQL"}[mariaDB] || schema.Version == "" || schema.Database != f.connection.Database ||
 		!schema.HasSchemas || len(schema.SearchPath) != 1 || schema.SearchPath[0] != f.connection.Database {
 		t.Errorf("the schema is %s %s, %s, %v", schema.Engine, schema.Version, schema.Database, schema.SearchPath)
@@ -44,15 +44,15 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 	if author.Comment != "who writes" || author.Schema != f.connection.Database {
 		t.Errorf("author is %q in %s", author.Comment, author.Schema)
 	}
-	if names(odd.PrimaryKey) != "C`c,a.b" || len(odd.Unique) != 1 || names(odd.Unique[0]) != "a.b" || len(odd.Constraints) != 3 {
-		t.Errorf("the keys are %s and %v; constraints %v", names(odd.PrimaryKey), odd.Unique, odd.Constraints)
+	if databasetest.Names(odd.PrimaryKey) != "C`c,a.b" || len(odd.Unique) != 1 || databasetest.Names(odd.Unique[0]) != "a.b" || len(odd.Constraints) != 3 {
+		t.Errorf("the keys are %s and %v; constraints %v", databasetest.Names(odd.PrimaryKey), odd.Unique, odd.Constraints)
 	}
 	if got := f.rows(t, all(odd)); got != "[]" {
 		t.Error(got)
 	}
 	var keys []string
 	for _, key := range book.ForeignKeys {
-		keys = append(keys, fmt.Sprintf("%s: %s > %s (%s) %d", key.Name, names(key.Columns), key.References.Name, names(key.ReferencedColumns), key.OnDelete))
+		keys = append(keys, fmt.Sprintf("%s: %s > %s (%s) %d", key.Name, databasetest.Names(key.Columns), key.References.Name, databasetest.Names(key.ReferencedColumns), key.OnDelete))
 	}
 	want := fmt.Sprintf("by_author: author > author (id) %d; odd: b,a > odd `table`.ü (C`c,a.b) %d", database.Cascade, database.SetNull)
 	if got := strings.Join(keys, "; "); got != want {
@@ -86,7 +86,7 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 			want.FractionDigits = -1
 		}
 		column := *test.table.Column(test.name)
-		column.DefaultValue = nil // which TestDefaults looks at
+		column.DefaultValue = nil // TestDefaults checks it
 		column.Default = strings.Replace(column.Default, "CURRENT_TIMESTAMP", "current_timestamp", 1)
 		if got := fmt.Sprintf("%+v", column); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s is\n%s\nwant\n%+v", test.name, got, want)
@@ -100,25 +100,25 @@ func TestSchemas(t *testing.T) {
 	both := openAt(t, f.connection, func(s *database.Settings) {
 		s.Schemas = []string{f.connection.Database, other.connection.Database}
 	})
-	b := tableOf(t, schemaOf(t, both), "b")
+	b := tableOf(t, databasetest.Introspect(t, both), "b")
 	if b.Schema != other.connection.Database || len(b.ForeignKeys) != 1 || b.ForeignKeys[0].References.Schema != f.connection.Database {
 		t.Errorf("b is in %s, and has %d foreign keys", b.Schema, len(b.ForeignKeys))
 	}
-	misspelled := schemaOf(t, openAt(t, f.connection, func(s *database.Settings) { s.Schemas = []string{"typo", f.connection.Database} }))
+	misspelled := databasetest.Introspect(t, openAt(t, f.connection, func(s *database.Settings) { s.Schemas = []string{"typo", f.connection.Database} }))
 	if !slices.Equal(misspelled.MissingSchemas, []string{"typo"}) || len(misspelled.Tables) != 1 {
 		t.Errorf("missing are %q", misspelled.MissingSchemas)
 	}
 	if alone := other.table(t, "b"); len(alone.ForeignKeys) != 0 {
 		t.Error("a key leads out of the schemas")
 	}
-	t.Cleanup(func() { databasetest.ExecuteMySQL(t, other.connection, "DROP TABLE b") }) // before what it refers to
+	t.Cleanup(func() { databasetest.ExecuteMySQL(t, other.connection, "DROP TABLE b") }) // before the table that it refers to
 }
 
 func TestAuditTable(t *testing.T) {
 	audited := func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} }
 	f := open(t, "CREATE TABLE wrong (id integer)", audited)
-	for range 2 { // made, and found
-		schema := schemaOf(t, f)
+	for range 2 { // once made, then found
+		schema := databasetest.Introspect(t, f)
 		if schema.Audit == nil || schema.Audit != tableOf(t, schema, "mcp_audit") || schema.AuditProblem != "" {
 			t.Fatalf("the audit table is %v: %s", schema.Audit, schema.AuditProblem)
 		}
@@ -134,7 +134,7 @@ func TestAuditTable(t *testing.T) {
 		{"in another schema", "", func(s *database.Settings) { s.Audit = &contract.AuditTable{Schema: elsewhere.Database, Name: "x"} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			schema := schemaOf(t, openAt(t, f.connection, test.change))
+			schema := databasetest.Introspect(t, openAt(t, f.connection, test.change))
 			if (schema.Audit == nil) != (test.problem != "") || !strings.Contains(schema.AuditProblem, test.problem) {
 				t.Errorf("the audit table is %v: %s", schema.Audit, schema.AuditProblem)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// TestServerThatLacksSettings takes MySQL for MariaDB, or MariaDB for MySQL: the setting that only the other one has is done
-// without, and asked for once.
+// TestServerThatLacksSettings treats MySQL as MariaDB, or MariaDB as MySQL: the session works without the setting that
+// only the other has, and asks for it once.
 func TestServerThatLacksSettings(t *testing.T) {
 	connection := databasetest.MariaDB(t)
 	d := Open(database.Settings{

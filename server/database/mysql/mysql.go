@@ -22,13 +22,13 @@ import (
 
 // The times that bound a call beside the statement timeout.
 const (
-	// guardTime is how much longer than its timeout a statement may take before it is killed from here: it matters if
-	// the server does not bound it itself, as MySQL does for reads only.
+	// guardTime is how much longer than its timeout a statement may take before we kill it. It matters if the server
+	// itself sets no bound: MySQL bounds reads only.
 	guardTime = 250 * time.Millisecond
 	// killTime is how long the server has to stop a statement; then the connection is cut.
 	killTime = time.Second
-	// lifetime is how long a connection is used: a server that took over gets its share of them, and a credential that
-	// was taken back is in use no longer.
+	// lifetime is how long a connection is used. It lets a server that took over get its share of connections, and it
+	// ends connections whose credential was revoked.
 	lifetime = time.Hour
 )
 
@@ -36,9 +36,10 @@ type db struct {
 	settings database.Settings
 	pool     *connpool.Pool[*conn]
 	gate     dial.Gate
-	// schema is what the last Introspect found: the names in the server's messages are looked up in it.
+	// schema is what the last Introspect found. The names in the server's messages are looked up in it.
 	schema atomic.Pointer[database.Schema]
-	// generation counts how often the server turned out to be read-only; connections of an earlier one are not used again.
+	// generation counts how often the server turned out to be read-only. Connections of an earlier generation are not
+	// used again.
 	generation atomic.Int64
 	// lacking are the names of settings that the server does not know.
 	lacking sync.Map
@@ -77,7 +78,7 @@ func (d *db) limitAll(ctx context.Context, statements int) (context.Context, con
 	}
 }
 
-// acquire takes a connection from the pool, waiting for one no longer than database.AcquireTimeout.
+// acquire takes a connection from the pool, and waits for one no longer than database.AcquireTimeout.
 func (d *db) acquire(ctx context.Context) (*conn, error) {
 	c, err := d.pool.Acquire(ctx, d.closing)
 	if err != nil {
@@ -86,12 +87,15 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// Writers implements database.DB.
+func (d *db) Writers() int { return d.pool.Size() }
+
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
 	return d.read(ctx, func(c *conn) error { return d.exec(ctx, c, "DO 0") })
 }
 
-// read calls do with a connection, and once more with another if the first turns out to have been dead.
+// read calls do with a connection. If that connection turns out to have been dead, it calls do once more with another.
 func (d *db) read(ctx context.Context, do func(*conn) error) error {
 	for again := false; ; again = true {
 		c, err := d.acquire(ctx)

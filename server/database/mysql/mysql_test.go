@@ -54,18 +54,9 @@ func openAt(t testing.TB, connection contract.Connection, change func(*database.
 	return db
 }
 
-func schemaOf(t testing.TB, db database.DB) *database.Schema {
-	t.Helper()
-	schema, err := db.Introspect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
-
 func (f fixture) table(t testing.TB, name string) *database.Table {
 	t.Helper()
-	return tableOf(t, schemaOf(t, f), name)
+	return tableOf(t, databasetest.Introspect(t, f), name)
 }
 
 func tableOf(t testing.TB, schema *database.Schema, name string) *database.Table {
@@ -91,7 +82,7 @@ func equal(c *database.Column, value database.Value) database.Condition {
 	return database.Compare{Column: c, Op: database.Equal, Value: value}
 }
 
-// all is a plan of all rows and columns, by the key.
+// all is a plan of all rows and columns, ordered by the key.
 func all(table *database.Table) *database.Select {
 	plan := &database.Select{From: database.NewSource(table, nil), Output: outputs(table.Columns...), Limit: 1000}
 	for _, c := range table.PrimaryKey {
@@ -114,7 +105,7 @@ func (f fixture) rows(t testing.TB, plan *database.Select) string {
 	return string(out)
 }
 
-// wantError checks an error's code, and that it repeats none of the row's values.
+// wantError checks an error's code, and that the error contains none of the secrets.
 func wantError(t testing.TB, err error, code database.Code, secrets ...string) database.Error {
 	t.Helper()
 	var e *database.Error
@@ -129,15 +120,7 @@ func wantError(t testing.TB, err error, code database.Code, secrets ...string) d
 	return *e
 }
 
-func names(columns []*database.Column) string {
-	all := make([]string, len(columns))
-	for i, column := range columns {
-		all[i] = column.Name
-	}
-	return strings.Join(all, ",")
-}
-
-// numbers is a query of so many numbers, at most 100,000.
+// numbers is a query of that many numbers, at most 100,000.
 func numbers(output string, count int) string {
 	const digit = "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)"
 	return fmt.Sprintf("SELECT %s FROM (SELECT 1 + a.d + 10*b.d + 100*c.d + 1000*d.d + 10000*e.d AS n FROM %s a, %s b, %s c, %s d, %s e) AS all_numbers WHERE n <= %d",
@@ -145,14 +128,14 @@ func numbers(output string, count int) string {
 }
 
 func TestTimeoutAndCancellation(t *testing.T) {
-	// A view that never ends: a thousand million rows, none of which matches.
+	// A view that never ends: a thousand million rows, and none of them matches.
 	endless := `CREATE TABLE n (n integer PRIMARY KEY); INSERT INTO n ` + numbers("n", 1000) + `;
 CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 	t.Run("a statement that takes too long", func(t *testing.T) {
 		f := open(t, endless, func(s *database.Settings) { s.StatementTimeout = contract.Duration(300 * time.Millisecond) })
 		view := f.table(t, "endless")
 		plan := &database.Select{From: database.NewSource(view, nil), Limit: 1, Output: outputs(view.Columns...), Where: equal(view.Column("x"), -1.0)}
-		for range 2 { // the connection is of use again
+		for range 2 { // the connection can be used again
 			_, _, err := f.Select(t.Context(), plan, nil)
 			wantError(t, err, database.Timeout)
 		}
@@ -170,7 +153,7 @@ CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 		f.waitRunning(t, "endless", 1)
 		cancel()
 		wantError(t, <-done, database.Cancelled)
-		f.waitRunning(t, "endless", 0) // killed on the server as well
+		f.waitRunning(t, "endless", 0) // it was killed on the server as well
 		if err := f.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -204,7 +187,7 @@ CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 	})
 }
 
-// waitRunning waits until so many statements about a table are running.
+// waitRunning waits until that many statements about a table are running.
 func (f fixture) waitRunning(t testing.TB, table string, want int) {
 	t.Helper()
 	const query = `SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = ? AND COMMAND <> 'Sleep' AND ID <> CONNECTION_ID() AND INFO LIKE concat('%', ?, '%')`
@@ -287,7 +270,7 @@ func TestUnreachable(t *testing.T) {
 				t.Skip("the server offers TLS")
 			}
 			db := openAt(t, c, nil)
-			for range 2 { // the second time from the gate
+			for range 2 { // the second error comes from the gate
 				if e := wantError(t, db.Ping(t.Context()), database.Unreachable, "hunter2", c.User+"'"); e.Reason != test.reason {
 					t.Errorf("the reason is %s (%s), want %s", e.Reason, e.Message, test.reason)
 				}
@@ -313,7 +296,7 @@ func TestBusy(t *testing.T) {
 	err := f.Transact(t.Context(), func(database.Tx) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		wantError(t, f.Ping(ctx), database.Cancelled) // it waited, and nobody waits for it any more
+		wantError(t, f.Ping(ctx), database.Cancelled) // it waited until its caller gave up
 		wantError(t, f.Ping(t.Context()), database.Busy)
 		return nil
 	})

@@ -15,7 +15,8 @@ var privilegeNames = map[string]database.Privileges{
 	"select": database.MaySelect, "insert": database.MayInsert, "update": database.MayUpdate,
 }
 
-// privileges reads those of a column: what the user may do with it by any grant, of a role that is in force too.
+// privileges reads a column's privileges: what the user may do with it by any grant, including those of a role in
+// force.
 func privileges(list string) (all database.Privileges) {
 	for name := range strings.SplitSeq(list, ",") {
 		all |= privilegeNames[name]
@@ -23,8 +24,8 @@ func privileges(list string) (all database.Privileges) {
 	return all
 }
 
-// readDeletable finds the tables whose rows the user may delete. A grant to the user itself tells; if there is none, a
-// role may have one, or a pattern fit, and the server is asked to prepare a deletion.
+// readDeletable finds the tables whose rows the user may delete. A grant to the user itself tells. If there is none,
+// the right may come from a role or from a pattern, so the server is asked to prepare a deletion.
 func (i *introspection) readDeletable(ctx context.Context) error {
 	granted := map[tableName]bool{}
 	err := i.conn.texts(ctx, grantsQuery, nil, func(v []string) {
@@ -47,7 +48,7 @@ func (i *introspection) readDeletable(ctx context.Context) error {
 	return nil
 }
 
-// mayDelete reports whether the server takes a deletion; nothing is run.
+// mayDelete reports whether the server accepts a deletion. It runs nothing.
 func (i *introspection) mayDelete(ctx context.Context, table *database.Table) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -65,7 +66,7 @@ func (i *introspection) mayDelete(ctx context.Context, table *database.Table) (b
 	return false, i.conn.failed(err)
 }
 
-// auditRefusal says what the user may not do with the audit table, which is there; "" if it may do all that is needed.
+// auditRefusal says what the user lacks to use the existing audit table; "" if nothing is missing.
 func auditRefusal(table *database.Table) string {
 	if table.Privileges.Has(database.MaySelect | database.MayInsert) {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// TestInsertWithoutReturning finds new rows as on MySQL, whose INSERT returns nothing; the server may be a MariaDB.
+// TestInsertWithoutReturning finds new rows as on MySQL, whose INSERT returns nothing. The server may be a MariaDB.
 func TestInsertWithoutReturning(t *testing.T) {
 	connection := databasetest.MariaDB(t)
 	databasetest.ExecuteMySQL(t, connection, "CREATE TABLE item (id integer AUTO_INCREMENT PRIMARY KEY, name varchar(40), n integer NOT NULL DEFAULT 5)")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// readMissingSchemas finds those of the settings' schemas that do not exist, or that the user may not see. Some servers
-// keep names without regard to case.
+// readMissingSchemas finds the schemas of the settings that do not exist, or that the user may not see. Some servers
+// compare names without regard to case.
 func (i *introspection) readMissingSchemas(ctx context.Context, wanted []string) ([]string, error) {
 	if len(wanted) == 0 {
 		return nil, nil

@@ -9,34 +9,25 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // call is the memory of one statement, kept for the next.
-type call struct {
-	sql  sqltext.Statement
-	args []driver.NamedValue
-	row  rowtext.Writer[driver.Value]
-	last lastRow
-}
+type call struct{ connpool.Call }
 
 var calls objpool.Pool[call]
 
 func (c *call) release() {
-	c.sql.Reset()
-	clear(c.args)
-	c.row.Reset()
-	c.last.reset()
+	c.Reset()
 	calls.Put(c)
 }
 
 // nothing is the page of a Select that failed.
 var nothing = database.Page{Total: -1}
 
-// Select implements database.DB. The rows are only counted if the page itself does not tell how many match; the count
-// is a statement of its own, and may see what was committed after the page was read.
+// Select implements database.DB. The rows are counted only if the page itself does not tell how many match. The count
+// is a separate statement, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()
@@ -53,13 +44,13 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 
 // run answers a plan on a connection.
 func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
-	if err := c.sql.Build(connection.dialect(), plan); err != nil {
+	if err := c.SQL.Build(connection.dialect(), plan); err != nil {
 		return out, nothing, err
 	}
 	if err := c.bind(); err != nil {
 		return out, nothing, err
 	}
-	c.row.Prepare(values{}, plan.Output, plan.MaxValue)
+	c.Row.Prepare(values{}, plan.Output, plan.MaxValue)
 	extended, page, err := d.readPage(ctx, connection, plan, c, out)
 	if err != nil {
 		return out, nothing, err
@@ -80,38 +71,24 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
-	var page database.Page
-	err := connection.query(limited, c.sql.Select, c.args, func(values []driver.Value) bool {
-		if page.Ends(plan, len(out)) {
-			return false
-		}
-		if page.Count > 0 {
-			out = append(out, ',')
-		}
-		out = c.row.Append(out, values)
-		page.Count++
-		c.last.keep(values[len(values)-len(plan.Cursor):])
-		return true
+	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
+		return connection.query(limited, c.SQL.Select, c.Args, row)
 	})
 	if err != nil {
-		return nil, nothing, d.statementError(ctx, limited, err, nil)
+		return out, nothing, d.statementError(ctx, limited, err, nil)
 	}
-	page.Shortened = c.row.Shortened()
-	if page.Count > 0 && len(plan.Cursor) > 0 {
-		page.Last = c.row.Values(plan.Cursor, c.last.values())
-	}
-	return out, page, nil
+	return extended, page, nil
 }
 
-// count counts the matching rows in the plan's way.
+// count counts the matching rows in the way that the plan asks for.
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
-	sql := c.sql.Count
+	sql := c.SQL.Count
 	if plan.Total == database.TotalAuto {
 		sql = d.withinBudget(connection, sql)
 	}
-	err := connection.query(limited, sql, c.args[:c.sql.CountArgs], func(values []driver.Value) bool {
+	err := connection.query(limited, sql, c.Args[:c.SQL.CountArgs], func(values []driver.Value) bool {
 		page.Total, _ = values[0].(int64)
 		return true
 	})
@@ -129,7 +106,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	return nil
 }
 
-// withinBudget has the server itself give a count up in time, so that the connection can go on to be used.
+// withinBudget makes the server itself end a count in time, so that the connection can be used again.
 func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 	budget := database.TotalBudget
 	if timeout := d.statementTimeout(); timeout > 0 {
@@ -141,19 +118,19 @@ func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 	return fmt.Appendf(nil, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", max(budget.Milliseconds(), 1), strings.TrimPrefix(string(sql), "SELECT "))
 }
 
-// explained is how many columns an EXPLAIN has at least; if it has fewer (TiDB), it is another table.
+// explained is the least number of columns of an EXPLAIN. If it has fewer (TiDB), it is a different table.
 const explained = 10
 
-// estimate asks the planner how many rows it expects of the plan's own table.
+// estimate asks the planner how many rows of the plan's own table it expects.
 func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Select, c *call, page *database.Page) error {
-	// MySQL's table always tells which part of the rows is expected to remain; MariaDB's does if it is asked.
+	// MySQL always tells which part of the rows is expected to remain; MariaDB does if it is asked.
 	explain := "EXPLAIN FORMAT = TRADITIONAL "
 	if connection.mariaDB {
 		explain = "EXPLAIN EXTENDED "
 	}
-	sql := explain + c.sql.Matching(connection.dialect(), plan)
+	sql := explain + c.SQL.Matching(connection.dialect(), plan)
 	var rows, product float64 = -1, -1
-	err := connection.query(ctx, []byte(sql), c.args[:c.sql.CountArgs], func(v []driver.Value) bool {
+	err := connection.query(ctx, []byte(sql), c.Args[:c.SQL.CountArgs], func(v []driver.Value) bool {
 		if len(v) < explained {
 			return false
 		}
@@ -166,7 +143,7 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 		return true
 	})
 	if rows < 0 {
-		rows = product // a view's own tables stand in its place, joined
+		rows = product // the tables of a view stand in its place, joined
 	}
 	if rows >= 0 {
 		page.Precision, page.Total = database.TotalIsEstimated, int64(math.Round(rows))
@@ -177,21 +154,21 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 
 // bind turns the statement's values into the driver's.
 func (c *call) bind() error {
-	c.args = c.args[:0]
-	for i, arg := range c.sql.Args {
+	c.Args = c.Args[:0]
+	for i, arg := range c.SQL.Args {
 		value := arg.Value
 		switch v := value.(type) {
 		case nil, int64, uint64, float64:
 		case string:
 			if arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ {
-				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session's zone
+				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session is in UTC
 			}
 		case []byte:
 			switch {
 			case arg.Kind == database.JSON:
-				value = string(v) // the server takes no bytes for JSON
+				value = string(v) // the server accepts no bytes for JSON
 			case v == nil:
-				value = []byte{} // no bytes are not NULL, but to the driver
+				value = []byte{} // the driver takes a nil slice for NULL
 			}
 		case bool:
 			value = int64(0)
@@ -201,48 +178,9 @@ func (c *call) bind() error {
 		default:
 			return database.AsError(fmt.Errorf("a value of type %T cannot be bound", value))
 		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+		c.Args = append(c.Args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return nil
-}
-
-// lastRow keeps the values of a row whose memory is the driver's again with the next row.
-type lastRow struct {
-	kept  []driver.Value
-	bytes [][]byte
-}
-
-func (l *lastRow) keep(values []driver.Value) {
-	for len(l.bytes) < len(values) {
-		l.bytes = append(l.bytes, nil)
-	}
-	l.kept = l.kept[:0]
-	for i, value := range values {
-		if b, ok := value.([]byte); ok {
-			l.bytes[i] = append(l.bytes[i][:0], b...)
-			value = isBytes
-		}
-		l.kept = append(l.kept, value)
-	}
-}
-
-// isBytes stands for a value whose bytes lie beside it: so that no row but the last takes memory for them.
-var isBytes driver.Value = true
-
-func (l *lastRow) values() []driver.Value {
-	for i, value := range l.kept {
-		if value == isBytes {
-			l.kept[i] = l.bytes[i]
-		}
-	}
-	return l.kept
-}
-
-func (l *lastRow) reset() {
-	clear(l.kept)
-	for _, b := range l.bytes {
-		clear(b[:cap(b)])
-	}
 }
 
 func float(value driver.Value) float64 {
@@ -252,7 +190,7 @@ func float(value driver.Value) float64 {
 	case float64:
 		return v
 	case []byte:
-		f, _ := strconv.ParseFloat(string(v), 64) // what is no number tells of no rows
+		f, _ := strconv.ParseFloat(string(v), 64) // a text that is not a number says nothing about rows
 		return f
 	}
 	return 0

@@ -1,63 +1,22 @@
 package mysql_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/binary"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// certificate returns a certificate for a host that is its own CA, and the same as PEM.
-func certificate(t *testing.T, host string) (tls.Certificate, []byte) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test's CA"}, DNSNames: []string{host},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-}
-
-// greeter is a server that knows how to start a connection, and then says over which kind it was asked: over TLS that a
-// database of that name does not exist, in plain text that the user is not let in.
-func greeter(t *testing.T, certificate *tls.Certificate) (port int) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go greet(conn, certificate)
-		}
-	}()
-	return listener.Addr().(*net.TCPAddr).Port
+// greeter is a server that knows how to start a connection. It then answers over which kind it was asked: over TLS that the
+// database does not exist, in plain text that the user is refused.
+func greeter(t testing.TB, certificate *tls.Certificate) (port int) {
+	return databasetest.Listen(t, func(conn net.Conn) { greet(conn, certificate) })
 }
 
 // The capabilities of the protocol that matter here.
@@ -89,7 +48,7 @@ func greet(conn net.Conn, certificate *tls.Certificate) {
 		}
 		answer, sequence = 1049, 3
 	}
-	_ = packet(conn, sequence, append([]byte{0xff, byte(answer), byte(answer >> 8)}, "#28000hunter2"...)) // whoever asked may have gone
+	_ = packet(conn, sequence, append([]byte{0xff, byte(answer), byte(answer >> 8)}, "#28000hunter2"...)) // the client may have gone
 }
 
 func packet(to io.Writer, sequence byte, payload []byte) error {
@@ -108,9 +67,9 @@ func receive(from io.Reader) ([]byte, error) {
 }
 
 func TestTLSModes(t *testing.T) {
-	ours, ca := certificate(t, "localhost")
-	_, otherCA := certificate(t, "localhost")
-	elsewhere, elsewhereCA := certificate(t, "db.example.com")
+	ours, ca := databasetest.Certificate(t, "localhost")
+	_, otherCA := databasetest.Certificate(t, "localhost")
+	elsewhere, elsewhereCA := databasetest.Certificate(t, "db.example.com")
 	const plain, encrypted, failed = contract.ReasonAuthenticationFailed, contract.ReasonDatabaseNotFound, contract.ReasonTLSFailed
 	for _, test := range []struct {
 		name, mode string

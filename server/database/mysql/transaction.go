@@ -36,13 +36,13 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	t := &transaction{db: d, conn: c}
 	ended := false
 	defer func() {
-		// If do panicked, the server rolls back, as it does whenever a connection ends.
+		// If do panicked, the connection is closed, and the server rolls back.
 		c.lost = c.lost || !ended
 		d.pool.Release(c)
 	}()
 	err := do(t)
 	if err == nil {
-		err = t.failed // which do should have returned
+		err = t.failed // do should have returned it
 	}
 	if err == nil && ctx.Err() != nil {
 		err = dial.Cancelled(ctx.Err())
@@ -52,11 +52,12 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	}
 	lasting := context.WithoutCancel(ctx)
 	if err != nil {
-		// The rollback is made whether or not the caller still waits; if it fails, the connection's end is one.
+		// The rollback is made even if the caller has gone. If it fails, the connection is closed, and the server rolls
+		// back.
 		ended = !c.lost && d.exec(lasting, c, "ROLLBACK") == nil && d.end(lasting, c) == nil
 		return err
 	}
-	// Whoever goes away from here on leaves no doubt behind.
+	// From here on a caller who goes away does not stop the commit: its result is always known.
 	if err := d.exec(lasting, c, "COMMIT"); err != nil {
 		if c.lost && !c.readOnly { // a read-only server says that it did not commit
 			return &database.Error{
@@ -84,15 +85,15 @@ func (d *db) exec(ctx context.Context, c *conn, sql string) error {
 type transaction struct {
 	db   *db
 	conn *conn
-	// failed is the error after which nothing is done any more; Savepoint takes it back if what failed was undone.
-	// ended reports whether the server itself has ended the transaction: there is nothing left to go back to, and what would
-	// follow would be committed at once, statement by statement.
+	// failed is the error after which nothing is done any more. Savepoint clears it once the failed part is undone.
+	// ended reports whether the server itself has ended the transaction: there is no savepoint to go back to, and the
+	// server would commit each further statement at once.
 	failed error
 	ended  bool
 	depth  int
 }
 
-// fail notes an error that no later statement is to follow, and returns it.
+// fail notes an error after which no statement may follow, and returns it.
 func (t *transaction) fail(err error) error {
 	if err != nil && t.failed == nil {
 		t.failed = err
@@ -115,12 +116,12 @@ func (t *transaction) Select(ctx context.Context, plan *database.Select, out []b
 func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
 	c := calls.Get()
 	defer c.release()
-	if err := c.sql.BuildInsert(t.conn.dialect(), plan); err != nil {
+	if err := c.SQL.BuildInsert(t.conn.dialect(), plan); err != nil {
 		return out, t.fail(err)
 	}
-	c.row.Prepare(values{}, plan.Returning, 0)
+	c.Row.Prepare(values{}, plan.Returning, 0)
 	table := plan.Into.Table()
-	if c.sql.Returns {
+	if c.SQL.Returns {
 		return t.returned(ctx, c, table, out)
 	}
 	result, err := t.write(ctx, c, table)
@@ -131,7 +132,7 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	if err != nil {
 		return out, t.fail(database.AsError(err))
 	}
-	known, err := c.sql.BuildInserted(t.conn.dialect(), plan, counted)
+	known, err := c.SQL.BuildInserted(t.conn.dialect(), plan, counted)
 	if err != nil {
 		return out, t.fail(err)
 	}
@@ -152,8 +153,8 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended := out
-	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
-		extended = c.row.Append(extended, values)
+	err := t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
+		extended = c.Row.Append(extended, values)
 		return true
 	})
 	if err != nil {
@@ -164,17 +165,17 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 
 // Update implements database.Tx.
 func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
-	return t.affect(ctx, plan.In.Table(), func(c *call) error { return c.sql.BuildUpdate(t.conn.dialect(), plan) })
+	return t.affect(ctx, plan.In.Table(), func(c *call) error { return c.SQL.BuildUpdate(t.conn.dialect(), plan) })
 }
 
 // Delete implements database.Tx.
 func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
-	return t.affect(ctx, plan.From.Table(), func(c *call) error { return c.sql.BuildDelete(t.conn.dialect(), plan) })
+	return t.affect(ctx, plan.From.Table(), func(c *call) error { return c.SQL.BuildDelete(t.conn.dialect(), plan) })
 }
 
 // Execute implements database.Tx.
 func (t *transaction) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
-	return t.affect(ctx, nil, func(c *call) error { return c.sql.BuildDeclared(t.conn.dialect(), statement) })
+	return t.affect(ctx, nil, func(c *call) error { return c.SQL.BuildDeclared(t.conn.dialect(), statement) })
 }
 
 // affect builds and runs a statement, and returns how many rows it is about.
@@ -205,15 +206,15 @@ func (t *transaction) write(ctx context.Context, c *call, table *database.Table)
 	}
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
-	result, err := t.conn.write(limited, c.sql.Text, c.args)
+	result, err := t.conn.write(limited, c.SQL.Text, c.Args)
 	if err != nil {
 		return nil, t.watch(t.db.statementError(ctx, limited, err, table))
 	}
 	return result, nil
 }
 
-// watch notes an error of a statement. After a deadlock the server has rolled the whole transaction back; after a wait
-// for a lock it may have (innodb_rollback_on_timeout); a connection that is lost has no transaction at all.
+// watch notes an error of a statement. After a deadlock the server has rolled back the whole transaction. After a wait
+// for a lock it may have done so (innodb_rollback_on_timeout). A connection that is lost has no transaction at all.
 func (t *transaction) watch(err error) error {
 	if err == nil {
 		return nil
@@ -235,7 +236,7 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 	}
 	err := do()
 	if err == nil {
-		err = t.failed // which do should have returned
+		err = t.failed // do should have returned it
 	}
 	if err == nil {
 		return t.exec(ctx, "RELEASE SAVEPOINT "+name)
@@ -254,5 +255,5 @@ func (t *transaction) exec(ctx context.Context, sql string) error {
 	return t.watch(t.db.exec(ctx, t.conn, sql))
 }
 
-// CheckConstraints implements database.Tx. Neither MySQL nor MariaDB defers any.
+// CheckConstraints implements database.Tx. Neither MySQL nor MariaDB defers constraints.
 func (t *transaction) CheckConstraints(context.Context) error { return t.failed }

@@ -162,7 +162,7 @@ func TestTransaction(t *testing.T) {
 	})
 }
 
-// TestClockVersion moves a version by the clock, which may stand still, more often than the clock's step.
+// TestClockVersion moves a version more often than the clock steps, also while the clock stands still.
 func TestClockVersion(t *testing.T) {
 	f := open(t, items, nil)
 	item := f.table(t, "item")
@@ -255,7 +255,7 @@ CREATE TABLE child (id integer AUTO_INCREMENT PRIMARY KEY, email varchar(20) NOT
   CONSTRAINT to_parent FOREIGN KEY (a, b) REFERENCES parent (a, b));
 CREATE TRIGGER refuse BEFORE INSERT ON child FOR EACH ROW IF NEW.email = 'hunter3' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'hunter3 is refused'; END IF;
 INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
-	schema := schemaOf(t, f)
+	schema := databasetest.Introspect(t, f)
 	parent, child := tableOf(t, schema, "parent"), tableOf(t, schema, "child")
 	type set map[string]database.Value
 	for _, test := range []struct {
@@ -293,7 +293,7 @@ INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
 			switch {
 			case test.code == database.Invalid && (e.Column != nil && e.Column.Name != test.columns || e.Column == nil && test.columns != ""):
 				t.Errorf("it is about %v, want %s", e.Column, test.columns)
-			case test.code == database.Violated && (e.Violation.Kind != test.kind || names(e.Violation.Columns) != test.columns || e.Violation.Table != child):
+			case test.code == database.Violated && (e.Violation.Kind != test.kind || databasetest.Names(e.Violation.Columns) != test.columns || e.Violation.Table != child):
 				t.Errorf("it is %+v, want kind %d about %s", e.Violation, test.kind, test.columns)
 			}
 		})
@@ -304,14 +304,14 @@ INSERT INTO child (email, lo, hi, a, b) VALUES ('hunter2', 1, 2, 1, 1)`, nil)
 			return err
 		})
 		e := wantError(t, err, database.Violated)
-		if v := e.Violation; v.Kind != database.ReferencedViolation || v.Table != child || names(v.Columns) != "a,b" || v.Constraint != "to_parent" {
+		if v := e.Violation; v.Kind != database.ReferencedViolation || v.Table != child || databasetest.Names(v.Columns) != "a,b" || v.Constraint != "to_parent" {
 			t.Errorf("it is %+v", v)
 		}
 	})
 }
 
-// TestLostInTheMiddle takes the connection away from a transaction: it fails, and another connection does not go on
-// with it.
+// TestLostInTheMiddle cuts the connection of a transaction: the transaction fails, and does not go on with another
+// connection.
 func TestLostInTheMiddle(t *testing.T) {
 	f := open(t, items, nil)
 	item := f.table(t, "item")
@@ -322,7 +322,7 @@ func TestLostInTheMiddle(t *testing.T) {
 		f.killAll(t)
 		_, err := tx.Insert(t.Context(), insert(item, "after"), nil)
 		wantError(t, err, database.Unreachable)
-		return nil // as if it had not been told
+		return nil // as if do had not seen the error
 	})
 	wantError(t, err, database.Unreachable)
 	err = f.Transact(t.Context(), func(tx database.Tx) error {
@@ -341,14 +341,14 @@ func TestRefused(t *testing.T) {
 	f := open(t, items, nil)
 	reader := f.connection
 	reader.User, reader.Password = f.connection.Database+"_r", "hunter2"
-	// A server that knows names takes us for one from localhost, if it may have users without a name.
+	// A server that resolves names may log us in as a user without a name at localhost, if it has one.
 	for _, from := range []string{"'%'", "'localhost'"} {
 		user := reader.User + "@" + from
 		databasetest.ExecuteMySQL(t, f.connection, "CREATE USER "+user+" IDENTIFIED BY 'hunter2'; GRANT SELECT ON "+reader.Database+".* TO "+user)
 		t.Cleanup(func() { databasetest.ExecuteMySQL(t, f.connection, "DROP USER "+user) })
 	}
 	db := openAt(t, reader, func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} })
-	schema := schemaOf(t, db)
+	schema := databasetest.Introspect(t, db)
 	if schema.Audit != nil || !strings.Contains(schema.AuditProblem, "may not create tables") || !strings.Contains(schema.AuditProblem, "CREATE TABLE") {
 		t.Errorf("the audit table is %v: %s", schema.Audit, schema.AuditProblem)
 	}
@@ -359,7 +359,7 @@ func TestRefused(t *testing.T) {
 	wantError(t, err, database.Refused, reader.User)
 }
 
-// TestChanged asks for a column that has gone, and reads a table that has another form than when it was prepared.
+// TestChanged asks for a column that is gone, and reads a table whose columns changed after the statement was prepared.
 func TestChanged(t *testing.T) {
 	f := open(t, items, nil)
 	item := f.table(t, "item")

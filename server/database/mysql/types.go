@@ -15,7 +15,7 @@ type columnType struct {
 // integerBits are the sizes of the integer types.
 var integerBits = map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64, "year": 16}
 
-// kinds are what the types' names say; those that are not here are Other, and shown as the text that the server writes.
+// kinds are the kinds by the types' names. Any other type is Other, and shown as the text that the server writes.
 var kinds = map[string]database.Kind{
 	"tinyint": database.Integer, "smallint": database.Integer, "mediumint": database.Integer, "int": database.Integer,
 	"bigint": database.Integer, "year": database.Integer,
@@ -60,8 +60,8 @@ func (t columnType) describe(c *database.Column) {
 	}
 }
 
-// isLoose reports whether a collation takes texts as equal that differ: all do but those that compare the bytes, blanks at the
-// end included.
+// isLoose reports whether a collation treats some different texts as equal. All do, except those that compare the
+// bytes, including blanks at the end.
 func isLoose(collation string) bool {
 	return collation != "" && !strings.HasSuffix(collation, "_nopad_bin") && !strings.HasSuffix(collation, "_0900_bin")
 }
@@ -74,7 +74,7 @@ func count(text string) int {
 	return n
 }
 
-// members reads the values out of an enum's or a set's type, in which a quote in a value stands twice.
+// members returns the values in an enum's or a set's type, in which a quote in a value is doubled.
 func members(whole string) []string {
 	_, list, _ := strings.Cut(whole, "('")
 	list = strings.TrimSuffix(list, "')")

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// TestUnfitValues writes values that their columns cannot hold, and looks for them: a server that would store NULL, zero or
-// a part of the value instead, or find rows by those, is to say that the value does not fit.
+// TestUnfitValues writes values that their columns cannot hold, and looks for them. Some servers would store NULL, zero
+// or a part of the value, or find rows by those; here the value must be refused.
 func TestUnfitValues(t *testing.T) {
 	for _, test := range []struct {
 		declared, present string
@@ -97,9 +98,9 @@ func TestUnfitValues(t *testing.T) {
 // isAbout reports whether an error says that the value for a column does not fit.
 func isAbout(e *database.Error, c *database.Column) bool {
 	if e.Code == database.Violated { // MariaDB's JSON is a text with a check
-		return c.Kind == database.JSON && names(e.Violation.Columns) == c.Name
+		return c.Kind == database.JSON && databasetest.Names(e.Violation.Columns) == c.Name
 	}
-	if c.Kind == database.Text && e.Column == nil { // MySQL does not say which text its column's character set has not got
+	if c.Kind == database.Text && e.Column == nil { // MySQL does not say which text has characters that the column's character set lacks
 		return e.Code == database.Invalid
 	}
 	return e.Code == database.Invalid && e.Column == c && strings.Contains(e.Message, "value for "+c.Name)

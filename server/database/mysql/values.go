@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-// values writes what the driver hands out: nil, int64, float32, float64 and []byte, which are texts, bytes, dates, the
-// digits of integers beyond int64, and the bits of a bit column.
+// values writes the driver's values: nil, int64, float32, float64 and []byte. A []byte is a text, bytes, a date, the
+// digits of an integer beyond int64, or the bits of a bit column.
 type values struct{}
 
 var _ rowtext.Engine[driver.Value] = values{}
@@ -75,7 +75,7 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		case database.Boolean:
 			return e.AppendPlain(dst, c, v)
 		case database.JSON:
-			// MariaDB's are texts with a check that may have been off when they were written.
+			// MariaDB's JSON is a text with a check, which may have been off when the text was written.
 			if c.NativeType == "json" || json.Valid(v) {
 				return append(dst, v...)
 			}
@@ -90,7 +90,7 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		dst = e.AppendPlain(dst, c, v)
 		return append(dst, '"')
 	}
-	return append(dst, "null"...) // the driver has no other
+	return append(dst, "null"...) // the driver has no other type
 }
 
 // AppendPlain implements rowtext.Engine.
@@ -125,20 +125,21 @@ func (values) AppendPlain(dst []byte, c *database.Column, value driver.Value) []
 	return dst
 }
 
-// appendMoment appends a date and a time of day. One that is no day of the calendar, as '0000-00-00 00:00:00', stands as
-// the server writes it.
+// appendMoment appends a date and a time of day. A text that is not a day of the calendar, such as '0000-00-00
+// 00:00:00', stays as the server writes it.
 func appendMoment(dst []byte, c *database.Column, v []byte) []byte {
 	if len(v) < len("0000-00-00 00:00:00") || string(v[5:7]) == "00" || string(v[8:10]) == "00" {
 		return append(dst, v...)
 	}
 	dst = jsontext.AppendTimestampText(dst, withoutZeros(v))
 	if c.Kind == database.TimestampTZ {
-		dst = append(dst, 'Z') // the session's zone
+		dst = append(dst, 'Z') // the session is in UTC
 	}
 	return dst
 }
 
-// withoutZeros returns a time of day without the zeros that end its fraction, and without one that is all zeros.
+// withoutZeros returns a time of day without the zeros at the end of its fraction, and without a fraction of zeros
+// only.
 func withoutZeros(v []byte) []byte {
 	point := len(v) - 1
 	for ; point >= 0 && v[point] != '.'; point-- {
@@ -159,12 +160,12 @@ func withoutZeros(v []byte) []byte {
 	return v[:end]
 }
 
-// isTruth reports whether a number in a tinyint(1) is one of the two that it is for; any other stands as it is.
+// isTruth reports whether a number in a tinyint(1) is 0 or 1; any other is shown as it is.
 func isTruth(c *database.Column, n int64) bool {
 	return c.Kind == database.Boolean && (n == 0 || n == 1)
 }
 
-// isBits reports whether a column is a bit or several.
+// isBits reports whether a column is of the type bit.
 func isBits(c *database.Column) bool { return len(c.NativeType) > 3 && c.NativeType[:4] == "bit(" }
 
 func bits(v []byte) (n uint64) {
@@ -174,7 +175,7 @@ func bits(v []byte) (n uint64) {
 	return n
 }
 
-// appendBits appends the lowest bits, as many as the column has, as zeros and ones.
+// appendBits appends the column's lowest bits as zeros and ones.
 func appendBits(dst []byte, v []byte, length int) []byte {
 	for n, i := bits(v), length-1; i >= 0; i-- {
 		dst = append(dst, '0'+byte(n>>i&1))
@@ -182,7 +183,7 @@ func appendBits(dst []byte, v []byte, length int) []byte {
 	return dst
 }
 
-// shortest returns the float64 of the fewest digits that stand for the float32.
+// shortest returns the float64 with the fewest digits that stands for the float32.
 func shortest(f float32) float64 {
 	var memory [32]byte
 	near, err := strconv.ParseFloat(string(strconv.AppendFloat(memory[:0], float64(f), 'g', -1, 32)), 64)

@@ -9,7 +9,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// TestValues writes each value as the database's own client would, reads it, and finds it again by what was read.
+// TestValues writes each value as the database's own client would, reads it, and finds the row by the value that was
+// read.
 func TestValues(t *testing.T) {
 	for _, test := range []struct {
 		declared, literal string

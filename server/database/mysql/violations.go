@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// The names in the servers' messages. A message that quotes a value has it before what is looked for, so the last match
+// The names in the servers' messages. If a message quotes a value, the value comes before the name, so the last match
 // counts.
 var (
 	keyInMessage    = regexp.MustCompile(`for key '([^']*)'$`)
@@ -18,8 +18,8 @@ var (
 	keyOfRow        = regexp.MustCompile("\\(`([^`]*)`\\.`([^`]*)`, CONSTRAINT `([^`]*)` FOREIGN KEY")
 )
 
-// violation is what a server's error about a written row means; nil if it is about none. table is the one that was
-// written to. What the server itself says is left out: it quotes values.
+// violation returns what a server's error about a written row means; nil if it is not about one. table is the one that
+// was written to. The server's own words are left out, because they quote values.
 func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *database.Error {
 	violated := func(kind database.ViolationKind, table *database.Table, name string, columns []*database.Column) *database.Error {
 		return &database.Error{
@@ -67,10 +67,10 @@ func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *databas
 	return nil
 }
 
-// signalState is the SQLSTATE of an error that a trigger or procedure makes.
+// signalState is the SQLSTATE of an error that a trigger or procedure raises.
 const signalState = "45000"
 
-// signalMessage is what a trigger or procedure said; "" if it gave no words of its own.
+// signalMessage returns the words that a trigger or procedure raised; "" if it gave none of its own.
 func signalMessage(answer *mysql.MySQLError) string {
 	if strings.HasPrefix(answer.Message, "Unhandled user-defined ") {
 		return ""
@@ -78,7 +78,7 @@ func signalMessage(answer *mysql.MySQLError) string {
 	return answer.Message
 }
 
-// invalid is a value that its column cannot hold.
+// invalid is the error of a value that its column cannot hold.
 func invalid(answer *mysql.MySQLError, table *database.Table) *database.Error {
 	e := &database.Error{Code: database.Invalid, Reason: reasonError, Cause: withoutWords(answer)}
 	subject := "a value"
@@ -130,8 +130,8 @@ func constraintColumns(table *database.Table, name string) []*database.Column {
 	return nil
 }
 
-// foreignKey returns the key that a message names, and its table: the one that was written to, if the message has no
-// names, as it does not for a user who may not see the other table.
+// foreignKey returns the key that a message names, and its table. If the message has no names, the table is the one
+// that was written to: a user who may not see the other table gets no names.
 func (d *db) foreignKey(table *database.Table, message string) (*database.Table, *database.ForeignKey) {
 	names := keyOfRow.FindStringSubmatch(message)
 	if names == nil {

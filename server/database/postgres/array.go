@@ -7,8 +7,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-// appendArray appends an array in PostgreSQL's text format ({1,NULL,"a \"b\"",{…}}) as a JSON array, each element in the
-// JSON form of its kind. Bounds that stand before it ([0:2]=…) are left out. A text that is no array becomes a string.
+// appendArray appends an array in PostgreSQL's text format ({1,NULL,"a \"b\"",{…}}) as a JSON array, each element in
+// the JSON form of its kind. It leaves out bounds before the array ([0:2]=…). A text that is not an array becomes a
+// string.
 func appendArray(dst []byte, element database.Kind, value []byte) []byte {
 	text := value
 	if len(text) > 0 && text[0] == '[' {

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// auditPlaceQuery returns the first of some schemas that has a table of a name, and whether one has: without any it is
-// the first schema that there is. No schemas are those of the search path.
+// auditPlaceQuery returns the first of some schemas that has a table of that name, and true; or the first schema that
+// exists, and false. An empty list of schemas stands for the search path.
 const auditPlaceQuery = `
 SELECT n.nspname, c.oid IS NOT NULL
 FROM unnest(coalesce(nullif($1::text[], '{}'), current_schemas(false)::text[])) WITH ORDINALITY AS s(name, place)
@@ -24,8 +24,7 @@ JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
 LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = $2
 ORDER BY c.oid IS NULL, s.place LIMIT 1`
 
-// auditPlace returns the schema in which the audit table lies or is to lie, "" if there is none, and whether it is
-// there.
+// auditPlace returns the schema of the audit table, "" if there is none, and whether the table exists there.
 func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bool, err error) {
 	schemas := d.settings.Schemas
 	if d.settings.Audit.Schema != "" {
@@ -38,8 +37,8 @@ func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bo
 	return schema, there, err
 }
 
-// makeAudit makes the audit table if it is missing, and says what the server had against it. Servers that do so side
-// by side wait for each other.
+// makeAudit makes the audit table if it is missing, and returns why the server refused it. Servers that do so at the
+// same time wait for each other.
 func (d *db) makeAudit(ctx context.Context, conn *pgxpool.Conn) (problem string, err error) {
 	var schema string
 	var there bool
@@ -75,7 +74,7 @@ func (d *db) makeAudit(ctx context.Context, conn *pgxpool.Conn) (problem string,
 		"; make it with: " + strings.Join(strings.Fields(statements), " "), nil
 }
 
-// findAudit tells in the schema of the audit table; problem is why it could not be made.
+// findAudit sets the schema's audit table; problem is why it could not be made.
 func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *introspection, problem string) error {
 	schema, there, err := d.auditPlace(ctx, tx)
 	if err != nil {
@@ -104,8 +103,9 @@ func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *in
 	return nil
 }
 
-// auditRefused says what the user may not do with the audit table, and the GRANT that would do; "" is nothing. To be
-// allowed to read it is needed only if nothing else is done with it: without that right, the history alone is missing.
+// auditRefused says what the user may not do with the audit table, and the GRANT that helps; "" if nothing is missing. The
+// right to read the table is demanded only if the database is used for reading only. In other cases only the history is
+// missing without it.
 func (d *db) auditRefused(table *database.Table) string {
 	needed, right := database.MayInsert, "INSERT"
 	if d.settings.ReadOnly {

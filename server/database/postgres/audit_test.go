@@ -24,7 +24,7 @@ func TestAuditTableIsMade(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var group sync.WaitGroup
-			for range 6 { // as many pods as come up at once
+			for range 6 { // as many pods as start at once
 				group.Go(func() {
 					db := open(t, settings(c, func(s *database.Settings) { s.Audit = &test.audit }))
 					schema, err := db.Introspect(t.Context())
@@ -49,7 +49,7 @@ func TestAuditTableIsMade(t *testing.T) {
 		})
 	}
 	db := open(t, settings(c, func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "audit_log"} }))
-	audit := introspect(t, db).Audit
+	audit := databasetest.Introspect(t, db).Audit
 	if e := within(t, db, func(tx database.Tx) error {
 		return insert(t, tx, audit, "token", "a", "action", "create", "model", "book", "table_schema", "public", "table_name", "book",
 			"object_id", "1", "object_repr", "Dune", "message", "Added.", "changes", []byte(`{"title":["","Dune"]}`))
@@ -88,7 +88,7 @@ func TestAuditTablesThatCannotBeUsed(t *testing.T) {
 		{"another table", c, contract.AuditTable{Name: "wrong"}, nil, []string{"public.wrong is no audit table", "token is missing"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			schema := introspect(t, open(t, settings(test.to, func(s *database.Settings) {
+			schema := databasetest.Introspect(t, open(t, settings(test.to, func(s *database.Settings) {
 				s.Audit = &test.audit
 				if test.change != nil {
 					test.change(s)
@@ -99,13 +99,13 @@ func TestAuditTablesThatCannotBeUsed(t *testing.T) {
 					t.Errorf("got %v: %s", schema.Audit, schema.AuditProblem)
 				}
 			}
-			find(t, schema, "public.wrong") // all else is there
+			databasetest.Table(t, schema, "public.wrong") // everything else exists
 		})
 	}
 	if got := scalar(t, c, "SELECT count(*) FROM pg_tables WHERE tablename = 'audit_log'"); got != "0" {
 		t.Error("it was made all the same")
 	}
-	if schema := introspect(t, open(t, settings(c, nil))); schema.Audit != nil || schema.AuditProblem != "" {
+	if schema := databasetest.Introspect(t, open(t, settings(c, nil))); schema.Audit != nil || schema.AuditProblem != "" {
 		t.Errorf("nobody asked for %v, %s", schema.Audit, schema.AuditProblem)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 const catalogueScript = `
@@ -36,13 +37,13 @@ func TestTheCatalogue(t *testing.T) {
 	t.Parallel()
 	c := filled(t, catalogueScript)
 	db := open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"public", `Odd "Schema".x`} }))
-	schema := introspect(t, db)
-	table := func(name string) *database.Table { return find(t, schema, name) }
+	schema := databasetest.Introspect(t, db)
+	table := func(name string) *database.Table { return databasetest.Table(t, schema, name) }
 
 	t.Run("kinds and what is written to", func(t *testing.T) {
 		var got []string
 		for _, table := range schema.Tables {
-			got = append(got, fmt.Sprintf("%s|%s|%s|%v", table.Name, table.Kind, names(table.PrimaryKey), table.Writable))
+			got = append(got, fmt.Sprintf("%s|%s|%s|%v", table.Name, table.Kind, databasetest.Names(table.PrimaryKey), table.Writable))
 		}
 		want := []string{"select|table|from|true", "abroad|foreign table||false", "by_trigger|view||true", "grouped|view||false", "identities|table|choice|true",
 			"kept|materialized view||false", "keyed_bytes|table|id|true", "keyed_text|table|id|true", "keyed_twice|table|a,b|true", "keyed_uuid|table|id|true",
@@ -60,7 +61,7 @@ func TestTheCatalogue(t *testing.T) {
 			if key.References != table("public.tree") {
 				t.Errorf("%s leads elsewhere", key.Name)
 			}
-			got = append(got, fmt.Sprint(names(key.Columns), " ", key.OnDelete))
+			got = append(got, fmt.Sprint(databasetest.Names(key.Columns), " ", key.OnDelete))
 		}
 		slices.Sort(got)
 		want := []string{fmt.Sprint("friend ", database.SetNull), fmt.Sprint("lax ", database.Restrict), fmt.Sprint("other ", database.SetDefault),
@@ -74,7 +75,7 @@ func TestTheCatalogue(t *testing.T) {
 			var all []string
 			for _, constraint := range table.Constraints {
 				columns := slices.SortedFunc(slices.Values(constraint.Columns), func(a, b *database.Column) int { return strings.Compare(a.Name, b.Name) })
-				all = append(all, constraint.Name+" "+names(columns))
+				all = append(all, constraint.Name+" "+databasetest.Names(columns))
 			}
 			slices.Sort(all)
 			return strings.Join(all, "; ")
@@ -158,8 +159,8 @@ func TestColumnsThatMayNotBeRead(t *testing.T) {
 CREATE TABLE person (id int PRIMARY KEY, name text, salary int, secret_key int UNIQUE, CONSTRAINT fair CHECK (salary > 0)); INSERT INTO person VALUES (1, 'a', 5, 9)`)
 	limited := as(t, c, "GRANT SELECT (id, name) ON person TO USER; GRANT INSERT, UPDATE ON person TO USER")
 	db := open(t, settings(limited, nil))
-	schema := introspect(t, db)
-	person := find(t, schema, "public.person")
+	schema := databasetest.Introspect(t, db)
+	person := databasetest.Table(t, schema, "public.person")
 	readable := *person
 	readable.Columns = slices.DeleteFunc(slices.Clone(person.Columns), func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
 	if got := read(t, db, all(&readable)); got != `[{"id":1,"name":"a"}]` {
@@ -169,7 +170,7 @@ CREATE TABLE person (id int PRIMARY KEY, name text, salary int, secret_key int U
 		_, err := tx.Execute(t.Context(), &database.Declared{Pieces: []database.Piece{{SQL: "INSERT INTO person (id, salary) VALUES (2, -1)"}}})
 		return err
 	})
-	if e == nil || e.Violation == nil || e.Violation.Kind != database.CheckViolation || e.Violation.Table != person || names(e.Violation.Columns) != "salary" {
+	if e == nil || e.Violation == nil || e.Violation.Kind != database.CheckViolation || e.Violation.Table != person || databasetest.Names(e.Violation.Columns) != "salary" {
 		t.Errorf("a constraint on a column that may not be read: %+v", e)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// parseCheck reads a CHECK of one column as pg_get_expr writes it. It returns false for whatever is not surely
-// understood: then nothing is told of the check.
+// parseCheck reads a CHECK of one column as pg_get_expr writes it. It returns false for anything that it does not
+// surely understand; callers are then told nothing of the check.
 func parseCheck(c *database.Column, text string) (database.Check, bool) {
 	check := database.Check{Column: c}
 	e, ok := parseExpression(text)
@@ -20,7 +20,7 @@ func parseCheck(c *database.Column, text string) (database.Check, bool) {
 	return check, tells
 }
 
-// bound adds what an expression says to a check, and reports whether that is all that it says.
+// bound adds what an expression says to a check, and reports whether the check then holds all of it.
 func bound(check *database.Check, e *expression) bool {
 	switch e.kind {
 	case exprAnd:
@@ -42,7 +42,7 @@ func bound(check *database.Check, e *expression) bool {
 	return false
 }
 
-// boundByEither knows alternatives that are single values, or NULL, which meets every check anyway.
+// boundByEither understands alternatives that are single values, or NULL, which meets every check.
 func boundByEither(check *database.Check, alternatives []*expression) bool {
 	alternatives = slices.DeleteFunc(slices.Clone(alternatives), func(e *expression) bool {
 		return e.kind == exprIsNull && isSubject(check.Column, e.parts[0])
@@ -61,7 +61,7 @@ func boundByEither(check *database.Check, alternatives []*expression) bool {
 	return choose(check, choices)
 }
 
-// boundByAny knows column = ANY (ARRAY[…]), also if the array is cast to another kind of text.
+// boundByAny understands column = ANY (ARRAY[…]), also if the array is cast to another kind of text.
 func boundByAny(check *database.Check, e *expression) bool {
 	array := e.parts[1]
 	for array.kind == exprCast && isTextType(strings.TrimSuffix(array.text, "[]")) && strings.HasSuffix(array.text, "[]") {
@@ -81,7 +81,7 @@ func boundByAny(check *database.Check, e *expression) bool {
 	return choose(check, choices)
 }
 
-// choose says that there are no values but these. Two such lists in one check are not understood.
+// choose says that only these values are allowed. Two such lists in one check are not understood.
 func choose(check *database.Check, choices []string) bool {
 	if len(check.Choices) > 0 {
 		return false
@@ -90,7 +90,7 @@ func choose(check *database.Check, choices []string) bool {
 	return len(choices) > 0
 }
 
-// mirrored are the operators by what they are when their operands change places.
+// mirrored maps an operator to the one that means the same when the operands change places.
 var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 func boundByComparison(check *database.Check, e *expression) bool {
@@ -110,7 +110,7 @@ func boundByComparison(check *database.Check, e *expression) bool {
 	case operator == "=":
 		return choose(check, []string{value})
 	case operator == "<>":
-		// A text that is not empty has a character; blanks are none to a padded column.
+		// A text that is not empty has at least one character. In a padded column blanks are not counted.
 		return value == "" && check.Column.Kind == database.Text && boundLength(check, ">", 0)
 	case !hasRange(check.Column.Kind) || leading(strings.TrimPrefix(value, "-"), digits) == 0: // NaN, infinity
 		return false
@@ -124,7 +124,8 @@ func boundByComparison(check *database.Check, e *expression) bool {
 	return true
 }
 
-// hasRange reports whether bounds of the kind mean the same to everybody: the order of texts is their collation's.
+// hasRange reports whether bounds of the kind mean the same to everybody. The order of texts depends on their
+// collation.
 func hasRange(k database.Kind) bool {
 	switch k {
 	case database.Integer, database.Decimal, database.Float, database.Date, database.Time, database.Timestamp, database.TimestampTZ:
@@ -133,10 +134,10 @@ func hasRange(k database.Kind) bool {
 	return false
 }
 
-// maxCheckedLength bounds what is told of lengths.
+// maxCheckedLength is the longest length that callers are told.
 const maxCheckedLength = 1 << 30
 
-// boundLength says how many characters there may be. A check that leaves none but the empty text is not told.
+// boundLength bounds the number of characters. A check that allows only the empty text is not told.
 func boundLength(check *database.Check, operator string, n int) bool {
 	least, most := 0, 0
 	switch operator {
@@ -161,8 +162,8 @@ func boundLength(check *database.Check, operator string, n int) bool {
 	return true
 }
 
-// isSubject reports whether an expression is the column, or the VALUE of its domain. A cast within the column's kind does
-// not change the value.
+// isSubject reports whether an expression is the column, or the VALUE of its domain. A cast within the column's kind
+// does not change the value.
 func isSubject(c *database.Column, e *expression) bool {
 	for e.kind == exprCast && keeps(c.Kind, e.text) {
 		e = e.parts[0]

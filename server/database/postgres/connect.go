@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
-// startupParameters are those that PgBouncer takes at the start of a connection, and keeps for each of its clients.
+// startupParameters are those that PgBouncer accepts at the start of a connection, and keeps for each of its clients.
 var startupParameters = map[string]string{
 	"application_name": "mcp-admin-server",
 	"client_encoding":  "UTF8",
@@ -23,14 +23,14 @@ var startupParameters = map[string]string{
 	"TimeZone":         "UTC",
 }
 
-// passedOptions are the parameters of a connection URI that are handed on. The others of libpq concern its own files
-// and sockets, and have no meaning here; unknown ones would be refused by the server.
+// passedOptions are the parameters of a connection URI that are passed on. libpq's other parameters are about its own
+// files and sockets and mean nothing here. The server would refuse unknown ones.
 var passedOptions = map[string]bool{
 	"application_name": true, "channel_binding": true, "connect_timeout": true, "options": true, "require_auth": true,
 	"search_path": true, "sslnegotiation": true, "target_session_attrs": true,
 }
 
-// beforeConnect fills in where the next connection goes, and who we are there, as the settings have it now.
+// beforeConnect sets the address and the credentials of the next connection, as the settings have them now.
 func (d *db) beforeConnect(_ context.Context, config *pgx.ConnConfig) error {
 	if err := d.gate.Check(); err != nil {
 		return err
@@ -40,12 +40,12 @@ func (d *db) beforeConnect(_ context.Context, config *pgx.ConnConfig) error {
 		return dial.Incomplete(err)
 	}
 	if err := d.configure(&config.Config, c); err != nil {
-		return err // a nil *database.Error would be no nil error
+		return err // a nil *database.Error in an error is not nil
 	}
 	return nil
 }
 
-// configure writes a connection into a pgx configuration, in place of all that stood there.
+// configure writes a connection into a pgx configuration and replaces all that was there.
 func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.Error {
 	options := "host=localhost user=postgres sslmode=disable"
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
@@ -55,7 +55,7 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	}
 	parsed, err := pgconn.ParseConfig(options)
 	if err != nil {
-		// The error is left out: pgx quotes what it could not read.
+		// The error is left out: pgx quotes the text that it could not read.
 		return dial.Incomplete(fmt.Errorf("the options %s of the connection are not understood", strings.Join(slices.Sorted(maps.Keys(c.Options)), ", ")))
 	}
 	config.ChannelBinding, config.RequireAuth, config.SSLNegotiation = parsed.ChannelBinding, parsed.RequireAuth, parsed.SSLNegotiation
@@ -73,7 +73,7 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 		return tlsErr
 	}
 	if config.RequireAuth == "" && len(attempts) > 1 {
-		// Whoever can take TLS away from a connection that only prefers it could ask for the password in clear text.
+		// An attacker who strips TLS from a connection that only prefers it could ask for the password in clear text.
 		config.RequireAuth = "!password"
 	}
 	config.TLSConfig = attempts[0]
@@ -84,14 +84,14 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	return nil
 }
 
-// sessionSettings make the server write values as package jsontext reads them. A database that does not know its own
-// encoding sends texts as they lie there: were UTF-8 asked of it, one row that is none would fail all.
+// sessionSettings make the server write values as package jsontext reads them. A database without a known encoding
+// sends texts as they are stored: if UTF-8 were demanded, one row that is not UTF-8 would fail the whole page.
 const sessionSettings = `set_config('client_encoding', CASE current_setting('server_encoding') WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END, $1), ` +
 	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
 	`set_config('extra_float_digits', '3', $1), set_config('statement_timeout', $2, $1)`
 
-// afterConnect makes the connection's session. If the process that answers is not the one that greeted us, a pooler
-// is in between, and its server connections are not ours to set.
+// afterConnect prepares the connection's session. If the process that answers is not the one that greeted us, there is
+// a pooler in between, and its server connections are not ours to configure.
 func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
 	d.gate.Succeeded()
 	c := conn.PgConn()

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// defaultValue returns a column's default if that is a constant, in the text form that the column's kind has in filters.
+// defaultValue returns a column's default if it is a constant, in the text form that the column's kind has in filters.
 func defaultValue(c *database.Column) *string {
 	if c.Default == "" || c.Generated {
 		return nil
@@ -35,8 +35,8 @@ func constantOf(c *database.Column, e *expression) (string, bool) {
 	return string(cells{}.AppendPlain(nil, c, []byte(text))), true
 }
 
-// literal returns the text of a string or number and the type that it was written as. A cast of a cast is followed for
-// texts alone, and one of a number for wider numbers alone: others change the value.
+// literal returns the text of a string or number, and the type in which it was written. It follows a cast of a cast
+// only for texts, and a cast of a number only to a wider number: other casts change the value.
 func literal(e *expression) (text, typeName string, ok bool) {
 	switch e.kind {
 	case exprNumber:

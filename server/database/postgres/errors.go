@@ -16,11 +16,11 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// connectError says why no connection came about, and shuts the gate for a moment.
+// connectError says why there is no connection, and shuts the gate for a moment.
 func (d *db) connectError(err error) error {
 	var known *database.Error
 	if errors.As(err, &known) {
-		// From the gate, or from what the settings say: asking again costs nothing.
+		// The error is the gate's, or comes from the settings, which can be read again at no cost.
 		return known
 	}
 	e := connectFailure(err)
@@ -44,7 +44,8 @@ func connectFailure(err error) *database.Error {
 	return dial.Failure(address, err, strings.Contains(err.Error(), "server refused TLS connection"))
 }
 
-// unfit is the error of a server that would take us in, but is not what the connection asks for; nil if it is another.
+// unfit is the error of a server that would accept us, but does not offer what the connection demands; nil if the error
+// is another.
 func unfit(address string, err error) *database.Error {
 	for _, is := range []struct {
 		err   error
@@ -68,11 +69,11 @@ func unfit(address string, err error) *database.Error {
 	return nil
 }
 
-// refusal is what a server that answered, but took us not in, said.
+// refusal is the error of a server that answered but refused the connection.
 func refusal(address string, answer *pgconn.PgError) *database.Error {
 	e := &database.Error{Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: answer}
 	said := strings.ToLower(answer.Message)
-	// PgBouncer reports everything as a protocol violation; what it means is in its words only.
+	// PgBouncer reports everything as a protocol violation; only its words say what it means.
 	bouncer := func(words string) bool { return answer.Code == "08P01" && strings.Contains(said, words) }
 	switch {
 	case answer.Code == "3D000", bouncer("no such database"), bouncer("database") && bouncer("does not exist"):
@@ -129,7 +130,7 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 	case answer.Code == "25006" && d.settings.ReadOnly:
 		e.Code, e.Message = database.Refused, "the database allows no changes"
 	case answer.Code == "25006":
-		// What was the primary has become a standby: the next connection may lead to the new one.
+		// The primary has become a standby: the next connection may lead to the new primary.
 		d.pool.Reset()
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable,
 			"the database server takes no changes: it is a standby, or its transactions are read-only by default"
@@ -152,15 +153,15 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 	return e
 }
 
-// misfitting is all that is said of a value if the server does not tell which it is: its own words may quote a row that a
-// view computes.
+// misfitting is all that is said of a value if the server does not tell which one it is. Its own words may quote a row
+// that a view computes.
 const misfitting = "a value is not of its column's type, or out of its range"
 
-// unpopulatedRoutine is where the server finds that a materialized view has no data.
+// unpopulatedRoutine is the server's function that finds that a materialized view has no data.
 const unpopulatedRoutine = "ExecOpenScanRelation"
 
-// aboutParameter reports whether the server speaks of a value that the caller sent. A server before 13, or one that speaks
-// another language, does not tell.
+// aboutParameter reports whether the server's error is about a value that the caller sent. A server before version 13,
+// or one in another language, does not tell.
 func aboutParameter(answer *pgconn.PgError) bool {
 	return strings.HasPrefix(answer.Where, parameterPrefix)
 }
@@ -178,8 +179,8 @@ func tableChanged(answer *pgconn.PgError) bool {
 	return false
 }
 
-// preparedLost reports whether a statement that was prepared on this connection is not known there any more, or one that was
-// not is: a pooler is in between.
+// preparedLost reports whether a statement that was prepared on this connection is unknown there, or an unprepared one
+// is known: there is a pooler in between.
 func preparedLost(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && (answer.Code == "26000" || answer.Code == "42P05")

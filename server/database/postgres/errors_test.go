@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// silent returns the address of a server that takes connections and never says a word.
+// silent returns the address of a server that accepts connections and never answers.
 func silent(t *testing.T) *net.TCPAddr {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,8 +72,8 @@ func TestNoConnection(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			db := open(t, test.settle(t))
-			for range 2 { // the second is held back by the gate, with the same words
-				e := failure(t, db.Ping(t.Context()))
+			for range 2 { // the gate holds the second back, with the same words
+				e := databasetest.Failure(t, db.Ping(t.Context()))
 				if e.Code != database.Unreachable || e.Reason != test.reason || !strings.Contains(e.Message, test.says) {
 					t.Errorf("got %s, %s: %s", e.Code, e.Reason, e.Message)
 				}
@@ -95,8 +95,8 @@ CREATE TABLE log (id serial PRIMARY KEY);
 CREATE FUNCTION writes() RETURNS int LANGUAGE sql VOLATILE AS 'INSERT INTO log DEFAULT VALUES RETURNING id';
 CREATE VIEW writing AS SELECT writes() AS id;
 CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
-	schema := introspect(t, open(t, settings(c, nil)))
-	table := find(t, schema, "public.t")
+	schema := databasetest.Introspect(t, open(t, settings(c, nil)))
+	table := databasetest.Table(t, schema, "public.t")
 	where := func(name string, value database.Value) *database.Select {
 		plan := all(table)
 		plan.Where = database.Compare{Column: table.Column(name), Op: database.Equal, Value: value}
@@ -117,14 +117,14 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 		{"U+0000", where("address", "a\x00b"), nil, database.Invalid, "U+0000"},
 		{"a type without equality", where("at", "(1,2)"), nil, database.Invalid, "cannot be compared"},
 		{"read only, a value outside an enum", where("mood", "merry"), readOnly, database.Invalid, "merry"},
-		{"too slow", all(find(t, schema, "public.slow")), quick, database.Timeout, "longer than 100ms"},
-		{"a view that writes, read only", all(find(t, schema, "public.writing")), readOnly, database.Refused, "allows no changes"},
+		{"too slow", all(databasetest.Table(t, schema, "public.slow")), quick, database.Timeout, "longer than 100ms"},
+		{"a view that writes, read only", all(databasetest.Table(t, schema, "public.writing")), readOnly, database.Refused, "allows no changes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(c, test.change))
 			for range 3 {
 				out, page, err := db.Select(t.Context(), test.plan, []byte("kept"))
-				if e := failure(t, err); e.Code != test.code || !strings.Contains(e.Message, test.says) {
+				if e := databasetest.Failure(t, err); e.Code != test.code || !strings.Contains(e.Message, test.says) {
 					t.Errorf("got %s: %s", e.Code, e.Error())
 				}
 				if string(out) != "kept" || page.Count != 0 {
@@ -158,19 +158,19 @@ func TestChangedTables(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				databasetest.Execute(t, databasetest.URI(c), base)
 				db := open(t, settings(c, nil))
-				plan := all(find(t, introspect(t, db), "public.t"))
+				plan := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.t"))
 				for range map[bool]int{false: 0, true: 3}[prepared] {
 					read(t, db, plan)
 				}
 				databasetest.Execute(t, databasetest.URI(c), test.change)
 				_, _, err := db.Select(t.Context(), plan, nil)
-				if e := failure(t, err); e.Code != database.Changed {
+				if e := databasetest.Failure(t, err); e.Code != database.Changed {
 					t.Fatalf("got %s: %v", e.Code, e)
 				}
 				if test.later == "" {
 					return
 				}
-				if got := read(t, db, all(find(t, introspect(t, db), "public.t"))); got != test.later {
+				if got := read(t, db, all(databasetest.Table(t, databasetest.Introspect(t, db), "public.t"))); got != test.later {
 					t.Errorf("with the new schema it reads %s, want %s", got, test.later)
 				}
 			})
@@ -178,18 +178,18 @@ func TestChangedTables(t *testing.T) {
 	}
 }
 
-// What a view computes may fail on a row that the caller is not to see, and the server then quotes that row's value.
+// A view's computation may fail on a row that the caller must not see, and the server then quotes that row's value.
 func TestMessagesQuoteNoRow(t *testing.T) {
 	t.Parallel()
 	db := open(t, settings(filled(t, `
 CREATE TABLE raw (id int PRIMARY KEY, hidden text); INSERT INTO raw VALUES (1, '7'), (2, 'what nobody may see');
 CREATE VIEW v AS SELECT id, hidden::int AS number FROM raw`), nil))
-	table := find(t, introspect(t, db), "public.v")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.v")
 	plan := all(table)
 	plan.Output = plan.Output[:1]
 	plan.Where = database.Compare{Column: table.Column("number"), Op: database.Equal, Value: int64(7)}
 	_, _, err := db.Select(t.Context(), plan, nil)
-	if e := failure(t, err); e.Code != database.Invalid || strings.Contains(e.Message+err.Error(), "nobody") {
+	if e := databasetest.Failure(t, err); e.Code != database.Invalid || strings.Contains(e.Message+err.Error(), "nobody") {
 		t.Errorf("got %s: %s: %v", e.Code, e.Message, err)
 	}
 }
@@ -198,7 +198,7 @@ func TestLostConnectionsComeBack(t *testing.T) {
 	t.Parallel()
 	c := filled(t, "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")
 	db := open(t, settings(c, nil))
-	plan := all(find(t, introspect(t, db), "public.t"))
+	plan := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.t"))
 	for range 3 {
 		read(t, db, plan)
 		databasetest.Execute(t, databasetest.URI(c), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
@@ -218,7 +218,7 @@ func TestCredentialsAreTakenAfresh(t *testing.T) {
 	db := open(t, settings(good, func(s *database.Settings) {
 		s.Connection = func() (contract.Connection, error) { return *current.Load(), nil }
 	}))
-	if e := failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonDatabaseNotFound {
+	if e := databasetest.Failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonDatabaseNotFound {
 		t.Fatalf("got %v", e)
 	}
 	current.Store(&good)
@@ -237,7 +237,7 @@ func TestBusyAndClosed(t *testing.T) {
 	db := open(t, settings(c, func(s *database.Settings) {
 		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(time.Minute)
 	}))
-	slow := all(find(t, introspect(t, db), "public.slow"))
+	slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.slow"))
 	var group sync.WaitGroup
 	group.Go(func() {
 		_, _, err := db.Select(context.Background(), slow, nil)
@@ -247,7 +247,7 @@ func TestBusyAndClosed(t *testing.T) {
 		}
 	})
 	time.Sleep(200 * time.Millisecond)
-	if e := failure(t, db.Ping(t.Context())); e.Code != database.Busy || !strings.Contains(e.Message, "all 1 database connections") {
+	if e := databasetest.Failure(t, db.Ping(t.Context())); e.Code != database.Busy || !strings.Contains(e.Message, "all 1 database connections") {
 		t.Errorf("got %v", e)
 	}
 	start := time.Now()
@@ -256,13 +256,13 @@ func TestBusyAndClosed(t *testing.T) {
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("Close took %v", took)
 	}
-	if e := failure(t, db.Ping(t.Context())); e.Code != database.Cancelled {
+	if e := databasetest.Failure(t, db.Ping(t.Context())); e.Code != database.Cancelled {
 		t.Errorf("after Close: %v", e)
 	}
 }
 
 func TestMain(m *testing.M) {
-	// A password file of the machine's user must not decide what these tests find.
+	// A password file of the machine's user must not decide the outcome of these tests.
 	if err := os.Setenv("PGPASSFILE", os.DevNull); err != nil {
 		panic(err)
 	}

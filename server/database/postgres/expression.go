@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// expression is a piece of what pg_get_expr writes, as far as checks and defaults need it. Each kind has its own members.
+// expression is a piece of the text that pg_get_expr writes, as far as checks and defaults need it. Each kind uses its
+// own members.
 type expression struct {
 	kind exprKind
 	// text is the text of a literal, the name of a column or function, the operator of a comparison, or the type of a cast.
@@ -112,12 +113,12 @@ func isNameStart(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// leading is how many bytes at the beginning of a text are of a set.
+// leading returns how many bytes at the beginning of a text belong to a set.
 func leading(text, set string) int {
 	return len(text) - len(strings.TrimLeft(text, set))
 }
 
-// unquoted returns what stands between the quotes at the beginning of a text, in which doubled ones are one, and the rest.
+// unquoted returns the text between the quotes at the beginning, with doubled quotes made single, and the rest.
 func unquoted(text string) (value, rest string, ok bool) {
 	quote := text[:1]
 	var all strings.Builder
@@ -231,7 +232,7 @@ func (p *exprParser) primary() *expression {
 	return nil
 }
 
-// named reads what begins with a word.
+// named reads an expression that begins with a word.
 func (p *exprParser) named(word string) *expression {
 	switch {
 	case word == "true" || word == "false" || word == "NULL":
@@ -241,7 +242,7 @@ func (p *exprParser) named(word string) *expression {
 	case p.accept("("):
 		return &expression{kind: exprCall, text: word, parts: p.list(")")}
 	case word == strings.ToUpper(word) && word != "VALUE":
-		p.failed = true // a keyword: names in capitals are quoted
+		p.failed = true // a keyword: names in capitals would be quoted
 	}
 	return &expression{kind: exprColumn, text: word}
 }
@@ -268,8 +269,8 @@ func (p *exprParser) parenthesised() *expression {
 	return e
 }
 
-// typeName reads a type's name as format_type writes it. One with a length or precision is not known: a cast to it may
-// change the value.
+// typeName reads a type's name as format_type writes it. It refuses one with a length or precision, since a cast to it
+// may change the value.
 func (p *exprParser) typeName() string {
 	name := p.typeWord()
 	for !p.failed {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// What a trigger or rule does instead of an insert is no failure, and no row either.
+// A trigger or rule that replaces an insert is not a failure, and gives no row.
 func TestInsertsThatTheDatabaseTakesElsewhere(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `
@@ -23,12 +23,12 @@ CREATE FUNCTION redirect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT I
 CREATE TRIGGER redirects BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION redirect();
 CREATE TABLE ruled (id int PRIMARY KEY); CREATE RULE never AS ON INSERT TO ruled DO INSTEAD NOTHING`)
 	db := open(t, settings(c, nil))
-	schema := introspect(t, db)
+	schema := databasetest.Introspect(t, db)
 	for _, name := range []string{"public.t", "public.ruled"} {
-		table := find(t, schema, name)
+		table := databasetest.Table(t, schema, name)
 		for _, returning := range [][]database.Output{nil, outputs(table.Column("id"))} {
 			if name == "public.ruled" && returning != nil {
-				continue // the rule would need a RETURNING of its own
+				continue // the rule would need its own RETURNING
 			}
 			if e := within(t, db, func(tx database.Tx) error {
 				out, err := tx.Insert(t.Context(), &database.Insert{Into: database.NewSource(table, nil), Set: set(table, "id", int64(1)), Returning: returning}, []byte("kept"))
@@ -52,7 +52,7 @@ func TestWhatTriggersSay(t *testing.T) {
 CREATE TABLE t (id int PRIMARY KEY, code text, said text);
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = NEW.code, MESSAGE = NEW.said; END $$;
 CREATE TRIGGER refuses BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION refuse()`), nil))
-	table := find(t, introspect(t, db), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 	for _, test := range []struct {
 		code string
 		kind database.ViolationKind
@@ -85,7 +85,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 CREATE EXTENSION ltree; CREATE EXTENSION hstore;
 CREATE TABLE t (id int PRIMARY KEY, vector tsvector, query tsquery, path ltree, pairs hstore, list int[], bits bit(3), address inet, net cidr, mac macaddr,
   span int4range, spans int4multirange, ratio real, small smallint, place point, doc xml, clock time, stamp timestamp, day date, cash money, text varchar(3), number numeric(3,-2))`), nil))
-	table := find(t, introspect(t, db), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 	for _, test := range []struct{ column, value, says string }{
 		{"vector", "'unclosed", `must be a text search vector: 'cat':1 'dog':2, not "'unclosed"`},
 		{"query", "a & & b", `must be a text search query: 'cat' & 'dog', not "a & & b"`},
@@ -120,7 +120,7 @@ CREATE TABLE t (id int PRIMARY KEY, vector tsvector, query tsquery, path ltree, 
 	plan := all(table)
 	plan.Where = database.In{Column: table.Column("query"), Values: []database.Value{"a", "& b"}}
 	_, _, err := db.Select(t.Context(), plan, nil)
-	if e := failure(t, err); e.Code != database.Invalid || e.Column != table.Column("query") || strings.Contains(e.Message, "&& b") {
+	if e := databasetest.Failure(t, err); e.Code != database.Invalid || e.Column != table.Column("query") || strings.Contains(e.Message, "&& b") {
 		t.Errorf("in a filter: %+v", e)
 	}
 }
@@ -130,7 +130,7 @@ func TestSerializationFailuresAndDeadlocksMayBeTriedAgain(t *testing.T) {
 	c := filled(t, accounts)
 	databasetest.Execute(t, databasetest.URI(c), "ALTER DATABASE "+c.Database+" SET default_transaction_isolation = 'repeatable read'")
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.account")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	change := func(tx database.Tx, id int64) error {
 		_, err := tx.Update(t.Context(), &database.Update{In: database.NewSource(table, nil), Set: set(table, "name", "x"), Where: is(table, "id", id)})
 		return err
@@ -176,8 +176,8 @@ func TestSerializationFailuresAndDeadlocksMayBeTriedAgain(t *testing.T) {
 func TestMaterializedViewsWithoutData(t *testing.T) {
 	t.Parallel()
 	db := open(t, settings(filled(t, "CREATE MATERIALIZED VIEW m AS SELECT 1 AS id WITH NO DATA"), nil))
-	_, _, err := db.Select(t.Context(), all(find(t, introspect(t, db), "public.m")), nil)
-	if e := failure(t, err); e.Code != database.Unready || !strings.Contains(e.Message, "REFRESH MATERIALIZED VIEW") {
+	_, _, err := db.Select(t.Context(), all(databasetest.Table(t, databasetest.Introspect(t, db), "public.m")), nil)
+	if e := databasetest.Failure(t, err); e.Code != database.Unready || !strings.Contains(e.Message, "REFRESH MATERIALIZED VIEW") {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -196,7 +196,7 @@ func TestDatabasesWithoutAnEncoding(t *testing.T) {
 INSERT INTO t VALUES (1, E'caf\xe9', E'{"a":"caf\xe9"}', ARRAY[E'\xe9']), (2, E'caf\xc3\xa9', '{}', '{}')`)
 	for name, to := range map[string]contract.Connection{"directly": c, "through a pooler": pooler(t, c)} {
 		db := open(t, settings(to, nil))
-		table := find(t, introspect(t, db), "public.t")
+		table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 		const want = "[{\"id\":1,\"v\":\"caf\uFFFD\",\"j\":{\"a\":\"caf\uFFFD\"},\"a\":[\"\uFFFD\"]},{\"id\":2,\"v\":\"café\",\"j\":{},\"a\":[]}]"
 		if got := read(t, db, all(table)); got != want {
 			t.Errorf("%s it reads %s", name, got)
@@ -225,7 +225,7 @@ func foreign(t *testing.T, c contract.Connection, old, now string) contract.Conn
 				continue
 			}
 			go func() {
-				_, _ = io.Copy(client, server) // it ends with either side
+				_, _ = io.Copy(client, server) // it ends when either side does
 				client.Close()
 			}()
 			go func() {
@@ -252,7 +252,7 @@ func TestWithoutExplainATotalIsUnknown(t *testing.T) {
 	c := filled(t, "CREATE VIEW slow AS SELECT i AS id FROM generate_series(1, 100000) AS i WHERE i <= 3 OR pg_sleep(0.001) IS NOT NULL")
 	for _, readOnly := range []bool{false, true} {
 		db := open(t, settings(foreign(t, c, "EXPLAIN (FORMAT", "EXPLAIM (FORMAT"), func(s *database.Settings) { s.ReadOnly = readOnly }))
-		plan := all(find(t, introspect(t, db), "public.slow"))
+		plan := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.slow"))
 		plan.Limit, plan.Total, plan.More = 2, database.TotalAuto, true
 		for range 3 {
 			out, page, err := db.Select(t.Context(), plan, nil)
@@ -267,7 +267,7 @@ func TestWithoutSetConstraintsNothingIsDeferred(t *testing.T) {
 	t.Parallel()
 	c := filled(t, accounts)
 	db := open(t, settings(foreign(t, c, "SET CONSTRAINTS", "SET CONSTRAINTX"), nil))
-	table := find(t, introspect(t, db), "public.account")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	for range 2 {
 		if e := within(t, db, func(tx database.Tx) error {
 			if err := tx.CheckConstraints(t.Context()); err != nil {
@@ -285,7 +285,7 @@ func TestServersThatAreNotWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	c := filled(t, "CREATE TABLE t (id int PRIMARY KEY)")
 	c.Options = map[string]string{"target_session_attrs": "standby"}
-	e := failure(t, open(t, settings(c, nil)).Ping(t.Context()))
+	e := databasetest.Failure(t, open(t, settings(c, nil)).Ping(t.Context()))
 	if e.Code != database.Unreachable || !strings.Contains(e.Message, "is no standby, and target_session_attrs asks for another") {
 		t.Errorf("got %v", e)
 	}
@@ -295,7 +295,7 @@ func TestServersThatAreNotWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// Whoever takes TLS away from a connection that only prefers it must not be told the password.
+// An attacker who strips TLS from a connection that only prefers it must not get the password.
 func TestPasswordsAreNotSentInClearTextUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -324,7 +324,7 @@ func TestPasswordsAreNotSentInClearTextUnlessAllowed(t *testing.T) {
 		if test.auth != "" {
 			c.Options = map[string]string{"require_auth": test.auth}
 		}
-		e := failure(t, open(t, settings(c, nil)).Ping(t.Context()))
+		e := databasetest.Failure(t, open(t, settings(c, nil)).Ping(t.Context()))
 		if got := sent.Load(); got != test.sent {
 			t.Errorf("%q, %q: sent is %v", test.mode, test.auth, got)
 		}

@@ -19,7 +19,7 @@ CREATE TABLE t (id int PRIMARY KEY, small smallint, name varchar(40), padded cha
 CREATE INDEX ON t (small); CREATE INDEX ON t (name); CREATE INDEX ON t (name varchar_pattern_ops); CREATE INDEX ON t (padded); CREATE INDEX ON t (price);
 CREATE INDEX ON t (ratio); CREATE INDEX ON t (day); CREATE INDEX ON t (at); CREATE INDEX ON t (instant); CREATE INDEX ON t (uid); CREATE INDEX ON t (address);
 CREATE INDEX ON t (lower(name))`)
-	table := find(t, introspect(t, open(t, settings(c, nil))), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, open(t, settings(c, nil))), "public.t")
 	plain := databasetest.Connect(t, databasetest.URI(c))
 	if _, err := plain.Exec(t.Context(), "SET enable_seqscan = off; SET TimeZone = 'UTC'"); err != nil {
 		t.Fatal(err)
@@ -85,14 +85,14 @@ func explain(t *testing.T, plain *pgx.Conn, plan *database.Select) string {
 	return said
 }
 
-// A deep page costs what the first one does: the index is entered where the page begins, and nothing is sorted.
+// A deep page costs what the first one costs: the index is entered at the page's beginning, and nothing is sorted.
 func TestIndexesServePages(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `
 CREATE TABLE t (id int PRIMARY KEY, name text NOT NULL, price numeric(8,2), at timestamptz NOT NULL);
 CREATE INDEX ON t (name, id); CREATE INDEX ON t (at, id DESC); CREATE INDEX ON t (price, id);
 INSERT INTO t SELECT n, 'n' || n, n, now() FROM generate_series(1, 5000) n; ANALYZE t`)
-	table := find(t, introspect(t, open(t, settings(c, nil))), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, open(t, settings(c, nil))), "public.t")
 	plain := databasetest.Connect(t, databasetest.URI(c))
 	order := func(name string, descending bool) database.Order {
 		return database.Order{Column: table.Column(name), Descending: descending}

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Introspect implements database.DB. It reads the catalogue of one moment, in seven queries.
+// Introspect implements database.DB. It reads the catalogue as of one moment, in seven queries.
 func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	conn, err := d.acquire(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *db) introspect(ctx context.Context, conn *pgxpool.Conn) (*database.Sche
 	return s, nil
 }
 
-// notes tell what the database turned out not to know.
+// notes are sentences about what the database turned out not to know.
 func (d *db) notes() []string {
 	var notes []string
 	if d.unexplained.Load() {
@@ -69,9 +69,9 @@ func (d *db) notes() []string {
 // introspection gathers what the queries find.
 type introspection struct {
 	tables map[uint32]*database.Table
-	// columns are those of a table by their number.
+	// columns are the columns of a table by their number.
 	columns map[uint32]map[int32]*database.Column
-	// outside are the tables that lie in none of the schemas.
+	// outside are the tables that are in none of the schemas.
 	outside map[uint32]bool
 	// roots are the partitioned tables of partitions, partitionedBy the numbers of the columns that a table is partitioned
 	// by.
@@ -79,7 +79,7 @@ type introspection struct {
 	partitionedBy map[uint32][]int32
 }
 
-// known returns what violations are looked up in.
+// known returns the maps in which violations are looked up.
 func (i *introspection) known() *known {
 	k := &known{map[tableName]*database.Table{}, map[*database.Table]*database.Table{}, map[*database.Table][]*database.Column{}}
 	for oid, table := range i.tables {
@@ -232,7 +232,7 @@ func (i *introspection) readForeignKeys(ctx context.Context, tx pgx.Tx, tables [
 	var from, to uint32
 	var ours, theirs []int32
 	return each(ctx, tx, foreignKeysQuery, tables, []any{&name, &from, &ours, &to, &theirs, &onDelete, &onUpdate}, func() {
-		// A key that leads to a table which is not known leads nowhere that could be shown.
+		// A key that leads to an unknown table leads to nothing that could be shown.
 		table, target := i.tables[from], i.tables[to]
 		columns, referenced := i.named(from, ours), i.named(to, theirs)
 		if table == nil || target == nil || columns == nil || referenced == nil {
@@ -244,7 +244,7 @@ func (i *introspection) readForeignKeys(ctx context.Context, tx pgx.Tx, tables [
 	})
 }
 
-// actions are pg_constraint's letters; the others, NO ACTION and RESTRICT, both forbid.
+// actions are pg_constraint's letters. The letters that are missing, NO ACTION and RESTRICT, forbid the change.
 var actions = map[string]database.ReferentialAction{"c": database.Cascade, "n": database.SetNull, "d": database.SetDefault}
 
 func (i *introspection) readConstraints(ctx context.Context, tx pgx.Tx, tables []uint32) error {
@@ -285,7 +285,7 @@ func (i *introspection) named(oid uint32, numbers []int32) []*database.Column {
 	return columns
 }
 
-// each runs a query of one value and calls row for every row, once the targets hold it.
+// each runs a query of one argument. For every row it fills the targets and calls row.
 func each(ctx context.Context, tx pgx.Tx, query string, value any, targets []any, row func()) error {
 	rows, err := tx.Query(ctx, query, value)
 	if err != nil {

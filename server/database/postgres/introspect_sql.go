@@ -1,14 +1,15 @@
 package postgres
 
-// Introspection's queries. The first takes nothing, tablesQuery the names of the schemas, and each of the others the
-// tables that tablesQuery found.
+// Introspection's queries. The first takes no argument, tablesQuery takes the names of the schemas, and the others take
+// the tables that tablesQuery found.
 
 const databaseQuery = `SELECT current_setting('server_version'), current_database(), current_schemas(false)::text[]`
 
-// tablesQuery finds the tables of the schemas, and those outside of them whose foreign keys lead to a table that was
-// found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, be it by a rule or trigger; a
-// foreign-data wrapper without a handler cannot be asked. The privileges are those of database.Privileges, a column's
-// being enough. A row's ctid is unique in a table without children only, and to read it one must be allowed to read all.
+// tablesQuery finds the tables of the schemas, and tables outside of them whose foreign keys lead to a table that was
+// found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, also through a rule or trigger; a
+// foreign-data wrapper without a handler cannot be asked. The privileges are those of database.Privileges; the right to
+// one column is enough. A row's ctid is unique only in a table without children, and only a user who may read the whole
+// table may read it.
 const tablesQuery = `
 WITH RECURSIVE found AS (
   SELECT c.oid FROM pg_catalog.pg_class c
@@ -32,9 +33,9 @@ LEFT JOIN pg_catalog.pg_foreign_table f ON f.ftrelid = c.oid
 LEFT JOIN pg_catalog.pg_foreign_server s ON s.oid = f.ftserver
 LEFT JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw`
 
-// columnsQuery follows domains, which may be made of domains, down to the type that they are made of. A type without an
-// operator class of B-trees or hash indexes, be it its own or that of a type which it is stored as, has no equality: the
-// = of boxes and circles compares areas.
+// columnsQuery follows domains, which may be based on domains, down to their base type. A type has no equality if
+// neither it nor the type that it is stored as has an operator class of B-trees or hash indexes: the = of boxes and
+// circles compares areas.
 const columnsQuery = `
 WITH RECURSIVE typed AS (
   SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier, a.attnotnull AS required,
@@ -94,8 +95,8 @@ LEFT JOIN pg_catalog.pg_constraint p ON p.oid = f.conparentid
 WHERE f.conrelid = ANY($1::oid[]) AND f.contype = 'f' AND (p.oid IS NULL OR p.conrelid <> f.conrelid)
 ORDER BY f.conrelid, f.conname`
 
-// constraintsQuery finds what violations can be about: constraints, but for those that only mark a column NOT NULL, and
-// the unique indexes that are none. An index on expressions is about the columns in them.
+// constraintsQuery finds what violations can be about: constraints, except those that only mark a column NOT NULL, and
+// unique indexes without a constraint. An index on expressions is about the columns in them.
 const constraintsQuery = `
 SELECT k.conrelid, k.conname, k.conkey::int4[]
 FROM pg_catalog.pg_constraint k
@@ -112,8 +113,8 @@ JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
 WHERE i.indrelid = ANY($1::oid[]) AND i.indisunique AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
 ORDER BY 1, 2`
 
-// checksQuery finds the checks of single columns: the tables' own, and those of the domains that a column's type is made
-// of. Older rows need not meet one that is not validated.
+// checksQuery finds the checks of single columns: the tables' own, and those of the domains that a column's type is
+// based on. Older rows need not meet a check that is not validated.
 const checksQuery = `
 WITH RECURSIVE part AS (
   SELECT d.oid AS domain, d.oid AS part FROM pg_catalog.pg_type d WHERE d.typtype = 'd'

@@ -41,7 +41,7 @@ CREATE SEQUENCE loose; CREATE INDEX ON measured (at);`
 func TestIntrospect(t *testing.T) {
 	t.Parallel()
 	c := filled(t, shopScript)
-	schema := introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"sales", "public"} })))
+	schema := databasetest.Introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"sales", "public"} })))
 	if schema.Engine != "PostgreSQL" || schema.Version == "" || strings.Contains(schema.Version, " ") || schema.Database != c.Database || !schema.HasSchemas {
 		t.Errorf("%+v", schema)
 	}
@@ -58,7 +58,7 @@ func TestIntrospect(t *testing.T) {
 		t.Errorf("found %v\nwant %v", tables, want)
 	}
 
-	customer, orders := find(t, schema, "public.customer"), find(t, schema, "sales.orders")
+	customer, orders := databasetest.Table(t, schema, "public.customer"), databasetest.Table(t, schema, "sales.orders")
 	if customer.Comment != "Who buys." || customer.Column("email").Comment != "Where the invoice goes." || orders.Comment != "" {
 		t.Error("comments are lost")
 	}
@@ -68,16 +68,16 @@ func TestIntrospect(t *testing.T) {
 	}{
 		{customer, "key id; unique b,a; unique email; unique a"},
 		{orders, "key id; customer_id>public.customer.id"},
-		{find(t, schema, "sales.line"), "key order_id,no; order_id>sales.orders.id"},
-		{find(t, schema, "sales.note"), "order_id,line_no>sales.line.order_id,no"},
-		{find(t, schema, "public.outward"), "key id; thing_id>elsewhere.thing.id"},
-		{find(t, schema, "public.open_orders"), ""},
-		{find(t, schema, "public.totals"), "unique customer_id"},
-		{find(t, schema, "public.measured"), "key id,at"},
-		{find(t, schema, "public.remark"), "key id; measured_id,at>public.measured.id,at"},
+		{databasetest.Table(t, schema, "sales.line"), "key order_id,no; order_id>sales.orders.id"},
+		{databasetest.Table(t, schema, "sales.note"), "order_id,line_no>sales.line.order_id,no"},
+		{databasetest.Table(t, schema, "public.outward"), "key id; thing_id>elsewhere.thing.id"},
+		{databasetest.Table(t, schema, "public.open_orders"), ""},
+		{databasetest.Table(t, schema, "public.totals"), "unique customer_id"},
+		{databasetest.Table(t, schema, "public.measured"), "key id,at"},
+		{databasetest.Table(t, schema, "public.remark"), "key id; measured_id,at>public.measured.id,at"},
 	} {
 		want := strings.Split(test.keys, "; ")
-		got := strings.Split(keys(test.table), "; ")
+		got := strings.Split(databasetest.Keys(test.table), "; ")
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
@@ -142,40 +142,18 @@ func TestIntrospectFollowsTheSearchPath(t *testing.T) {
 	t.Parallel()
 	c := filled(t, shopScript)
 	databasetest.Execute(t, databasetest.URI(c), "ALTER DATABASE "+c.Database+" SET search_path = elsewhere, pg_catalog, missing")
-	schema := introspect(t, open(t, settings(c, nil)))
+	schema := databasetest.Introspect(t, open(t, settings(c, nil)))
 	if len(schema.Tables) != 1 || schema.Tables[0].String() != "elsewhere.thing" || !slices.Equal(schema.SearchPath, []string{"elsewhere"}) {
 		t.Errorf("found %d tables, search path %v", len(schema.Tables), schema.SearchPath)
 	}
-	named := introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"information_schema"} })))
-	if find(t, named, "information_schema.tables").Kind != database.View {
+	named := databasetest.Introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"information_schema"} })))
+	if databasetest.Table(t, named, "information_schema.tables").Kind != database.View {
 		t.Error("a schema that is named is not shown")
 	}
-	misspelled := introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"typo", "elsewhere", "pg_temp_none"} })))
+	misspelled := databasetest.Introspect(t, open(t, settings(c, func(s *database.Settings) { s.Schemas = []string{"typo", "elsewhere", "pg_temp_none"} })))
 	if !slices.Equal(misspelled.MissingSchemas, []string{"typo", "pg_temp_none"}) || len(misspelled.Tables) != 1 || len(named.MissingSchemas) != 0 {
 		t.Errorf("missing are %q", misspelled.MissingSchemas)
 	}
-}
-
-func keys(table *database.Table) string {
-	var all []string
-	if len(table.PrimaryKey) > 0 {
-		all = append(all, "key "+names(table.PrimaryKey))
-	}
-	for _, unique := range table.Unique {
-		all = append(all, "unique "+names(unique))
-	}
-	for _, key := range table.ForeignKeys {
-		all = append(all, names(key.Columns)+">"+key.References.String()+"."+names(key.ReferencedColumns))
-	}
-	return strings.Join(all, "; ")
-}
-
-func names(columns []*database.Column) string {
-	all := make([]string, len(columns))
-	for i, column := range columns {
-		all[i] = column.Name
-	}
-	return strings.Join(all, ",")
 }
 
 func describe(c database.Column) string { return fmt.Sprintf("%+v", c) }

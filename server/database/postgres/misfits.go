@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// blame adds to an error about a statement's values which column's value is at fault, if the server tells, and what
-// such a value must be.
+// blame adds to an error about a statement's values what a valid value looks like, and the column, if the server tells
+// which value is wrong.
 func (c *call) blame(e *database.Error, answer *pgconn.PgError) {
 	arg, text := c.atFault(answer)
 	if arg == nil {
@@ -24,7 +24,8 @@ func (c *call) blame(e *database.Error, answer *pgconn.PgError) {
 	}
 }
 
-// atFault returns the value that the server complains of, and the text in which it was sent; nil if it does not tell.
+// atFault returns the value that the server complains of, and the text in which it was sent; nil if the server does not
+// tell.
 func (c *call) atFault(answer *pgconn.PgError) (*sqltext.Arg, []byte) {
 	if answer == nil || !aboutParameter(answer) {
 		return nil, nil
@@ -42,7 +43,7 @@ func (c *call) atFault(answer *pgconn.PgError) (*sqltext.Arg, []byte) {
 	return &c.sql.Args[number-1], c.params.values[number-1]
 }
 
-// misfit says what the value must be. The value is the caller's own.
+// misfit says what the value must be. The value comes from the caller.
 func misfit(arg *sqltext.Arg, text []byte, code string) string {
 	c := arg.Column
 	message := "must be " + valueForm(c)
@@ -50,7 +51,7 @@ func misfit(arg *sqltext.Arg, text []byte, code string) string {
 		message = "must lie in the range of " + c.NativeType
 	}
 	if arg.List != nil || c.Kind == database.Array {
-		return message // as it was sent, the caller would not know it again
+		return message // the caller would not recognise the form in which it was sent
 	}
 	sent := excerpt.Of(text, maxExcerpt)
 	if _, ok := arg.Value.(string); ok && utf8.ValidString(sent) {
@@ -59,10 +60,10 @@ func misfit(arg *sqltext.Arg, text []byte, code string) string {
 	return message + ", not " + sent
 }
 
-// maxExcerpt is the most bytes of a value that a message repeats.
+// maxExcerpt is the most bytes of a value that a message quotes.
 const maxExcerpt = 60
 
-// valueForms say how values of a type are written, if that is not plain to see.
+// valueForms say how values of a type are written, if that is not obvious.
 var valueForms = map[string]string{
 	"inet":     "an IP address, with or without the length of its network: 192.0.2.1 or 192.0.2.0/24",
 	"cidr":     "a network without bits of a host: 192.0.2.0/24",
@@ -80,7 +81,7 @@ var valueForms = map[string]string{
 }
 
 func valueForm(c *database.Column) string {
-	name := c.NativeType[strings.LastIndexByte(c.NativeType, '.')+1:] // an extension's type may stand with its schema
+	name := c.NativeType[strings.LastIndexByte(c.NativeType, '.')+1:] // the type of an extension may have its schema before it
 	switch form := valueForms[name]; {
 	case form != "":
 		return form

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func outputs(columns ...*database.Column) []database.Output {
@@ -48,9 +49,9 @@ INSERT INTO t SELECT n, nullif('t' || n % 3, 't1'), nullif(n % 4, 1) * 1.25, CAS
   (ARRAY[NULL, 'sad', 'ok', 'happy']::mood[])[1 + n % 4], nullif(n % 3, 2)::boolean, '10.0.0.1', (ARRAY['a', 'B', 'b', 'é'])[1 + n % 4] FROM generate_series(1, 60) n;
 CREATE VIEW v AS SELECT * FROM t`)
 	db := open(t, settings(c, nil))
-	schema := introspect(t, db)
-	for _, name := range []string{"public.t", "public.v"} { // a view's columns may all be NULL
-		table := find(t, schema, name)
+	schema := databasetest.Introspect(t, db)
+	for _, name := range []string{"public.t", "public.v"} { // all of a view's columns may be NULL
+		table := databasetest.Table(t, schema, name)
 		for _, order := range []string{"id", "-id", "title id", "-title -id", "title -id", "-price id", "ratio id", "-ratio id", "at -id", "-at -id", "mood id", "-mood title -id",
 			"flag -title price id", "-flag id", "name id", "-name id", "name -id"} {
 			t.Run(name+" "+order, func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestWhatAPageTells(t *testing.T) {
 CREATE TABLE t (id int PRIMARY KEY, body text, data bytea, doc jsonb, secret text);
 INSERT INTO t SELECT n, repeat('é', 50), decode(repeat('ab', 90), 'hex'), jsonb_build_object('a', repeat('x', 200)), 'secret number ' || n FROM generate_series(1, 9) n`)
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 	id := table.Column("id")
 	page := func(change func(*database.Select)) database.Page {
 		t.Helper()
@@ -120,7 +121,7 @@ INSERT INTO t SELECT n, repeat('é', 50), decode(repeat('ab', 90), 'hex'), jsonb
 			database.Page{Count: 3, More: true, Cut: true, Total: 9}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for range 3 { // unnamed, prepared, and prepared before
+			for range 3 { // unnamed, then prepared, then prepared before
 				if got := page(test.change); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", test.want) {
 					t.Errorf("got %+v, want %+v", got, test.want)
 				}
@@ -161,7 +162,7 @@ INSERT INTO t SELECT n, repeat('é', 50), decode(repeat('ab', 90), 'hex'), jsonb
 	})
 }
 
-// slowScript makes a view of 3,000 rows, to count which takes far longer than the budget.
+// slowScript makes a view of 3,000 rows. Counting them takes far longer than the budget.
 const slowScript = `
 CREATE TABLE t (id int PRIMARY KEY, body text);
 INSERT INTO t SELECT n, 'x' FROM generate_series(1, 3000) n;
@@ -190,8 +191,8 @@ func TestCountsThatTakeTooLong(t *testing.T) {
 					mode.change(s)
 				}
 			}))
-			schema := introspect(t, db)
-			slow := find(t, schema, "public.slow")
+			schema := databasetest.Introspect(t, db)
+			slow := databasetest.Table(t, schema, "public.slow")
 			id := slow.Column("id")
 			plan := &database.Select{From: database.NewSource(slow, nil), Output: outputs(id), Limit: 2, More: true, Total: database.TotalAuto}
 			for range 3 {
@@ -204,7 +205,7 @@ func TestCountsThatTakeTooLong(t *testing.T) {
 			if _, page := ids(t, db, plan); page.Precision != database.TotalIsExact || page.Total != 5 {
 				t.Errorf("a count within the budget gives %+v", page)
 			}
-			// The budget is for the count alone: it does not outlive the call.
+			// The budget is for the count alone, and ends with the call.
 			plan.From, plan.Limit, plan.Total = database.NewSource(slow, nil), 200, database.TotalNone
 			if got, _ := ids(t, db, plan); len(got) != 200 {
 				t.Errorf("a page that takes longer has %d rows", len(got))
@@ -213,9 +214,9 @@ func TestCountsThatTakeTooLong(t *testing.T) {
 	}
 	t.Run("exactly", func(t *testing.T) {
 		db := open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(500 * time.Millisecond) }))
-		slow := find(t, introspect(t, db), "public.slow")
+		slow := databasetest.Table(t, databasetest.Introspect(t, db), "public.slow")
 		_, _, err := db.Select(t.Context(), &database.Select{From: database.NewSource(slow, nil), Limit: 1, More: true, Total: database.TotalExact}, nil)
-		if e := failure(t, err); e.Code != database.Timeout {
+		if e := databasetest.Failure(t, err); e.Code != database.Timeout {
 			t.Errorf("got %v", e)
 		}
 	})
@@ -225,7 +226,7 @@ func TestCountsUpToABound(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 10001)`)
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 	for count, want := range map[int64]database.Precision{10_000: database.TotalIsExact, 10_001: database.TotalIsAtLeast} {
 		_, page := ids(t, db, &database.Select{
 			From:  database.NewSource(table, database.Compare{Column: table.Column("id"), Op: database.LessOrEqual, Value: count}),

@@ -26,7 +26,7 @@ func (p *params) reset() {
 
 func (p *params) encode(args []sqltext.Arg) error {
 	if p.arena == nil {
-		p.arena = []byte{} // a slice of nil would be nil, which is NULL
+		p.arena = []byte{} // a nil slice would mean NULL
 	}
 	p.arena, p.ends, p.values = p.arena[:0], p.ends[:0], p.values[:0]
 	for i := range args {
@@ -55,7 +55,7 @@ func (p *params) encode(args []sqltext.Arg) error {
 	return nil
 }
 
-// named makes an error one of the column whose value is at fault.
+// named sets the column whose value is wrong in an error.
 func named(err error, c *database.Column) error {
 	e := database.AsError(err)
 	e.Column = c
@@ -97,7 +97,7 @@ func appendParam(dst []byte, kind, element database.Kind, value database.Value) 
 	return dst, fmt.Errorf("a value of type %T cannot be bound", value)
 }
 
-// appendArrayParam appends values as an array literal, each quoted; an array among them is one more dimension.
+// appendArrayParam appends values as an array literal, each quoted. An array among them is a further dimension.
 func appendArrayParam(dst []byte, kind database.Kind, values []database.Value) ([]byte, error) {
 	var element []byte
 	var err error

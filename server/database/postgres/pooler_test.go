@@ -13,7 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// pooler stands before a server as PgBouncer does: it greets its clients with a process number of its own.
+// pooler is a proxy before a server that behaves like PgBouncer: it greets its clients with a process number of its
+// own.
 func pooler(t *testing.T, c contract.Connection) contract.Connection {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,7 +37,7 @@ func pooler(t *testing.T, c contract.Connection) contract.Connection {
 				}
 				defer server.Close()
 				go func() {
-					_, _ = io.Copy(server, client) // it ends with either side
+					_, _ = io.Copy(server, client) // it ends when either side does
 					server.Close()
 				}()
 				renumber(client, server)
@@ -48,7 +49,7 @@ func pooler(t *testing.T, c contract.Connection) contract.Connection {
 	return c
 }
 
-// renumber copies a server's messages, with another process number in its BackendKeyData.
+// renumber copies a server's messages and replaces the process number in BackendKeyData.
 func renumber(client io.Writer, server io.Reader) {
 	header := make([]byte, 5)
 	for {
@@ -74,9 +75,9 @@ func TestStatementsKeptPrepared(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `CREATE VIEW kept AS SELECT count(*) AS id FROM pg_prepared_statements`)
 	db := open(t, settings(c, func(s *database.Settings) { s.MaxConnections = 1 }))
-	kept := find(t, introspect(t, db), "public.kept")
+	kept := databasetest.Table(t, databasetest.Introspect(t, db), "public.kept")
 	most := 0
-	for limit := 1; limit <= 400; limit++ { // each another statement, with the same count beside it
+	for limit := 1; limit <= 400; limit++ { // each is another statement, with the same count beside it
 		plan := all(kept)
 		plan.Limit, plan.Total = limit, database.TotalExact
 		for range 2 {
@@ -118,8 +119,8 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 					test.change(s)
 				}
 			}))
-			schema := introspect(t, db)
-			plan := all(find(t, schema, "public.session"))
+			schema := databasetest.Introspect(t, db)
+			plan := all(databasetest.Table(t, schema, "public.session"))
 			read(t, db, plan)
 			if got := read(t, db, plan); got != test.want {
 				t.Errorf("the session has %s, want %s", got, test.want)
@@ -132,9 +133,9 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 	}
 	t.Run("and statements end in time", func(t *testing.T) {
 		db := open(t, settings(pooler(t, c), func(s *database.Settings) { s.StatementTimeout = contract.Duration(100 * time.Millisecond) }))
-		slow := all(find(t, introspect(t, db), "public.slow"))
+		slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.slow"))
 		_, _, err := db.Select(t.Context(), slow, nil)
-		if e := failure(t, err); e.Code != database.Timeout {
+		if e := databasetest.Failure(t, err); e.Code != database.Timeout {
 			t.Errorf("got %v", e)
 		}
 	})

@@ -1,9 +1,9 @@
 // Package postgres answers plans from a PostgreSQL database, through a pool of pgx connections.
 //
-// It speaks the extended protocol in text format, below pgx's own value handling: what the server writes is copied into
-// the answer, a page and its count come back in one round trip, and nothing is decoded on the way. Statements that come
-// again are prepared, but not behind a pooler that hands each transaction to another server connection (PgBouncer):
-// there, nothing that a session holds can be relied on, so statements go unnamed and settings go with each transaction.
+// It speaks the extended protocol in text format, below pgx's own value handling. What the server writes is copied into
+// the answer without decoding, and a page and its count come back in one round trip. Statements that come again are
+// prepared, except behind a pooler that hands each transaction to another server connection (PgBouncer). There a
+// session keeps nothing, so statements are unnamed and settings go with each transaction.
 //
 // Package server's wiring imports it, and nothing else.
 package postgres
@@ -26,10 +26,10 @@ import (
 
 // The times that bound a call beside the statement timeout.
 const (
-	// guardTime is how much longer than its statements a call may take before it is given up: it matters only if
-	// the server does not even say that a statement took too long.
+	// guardTime is how much longer than its statements a call may take before it is given up. It matters only if the
+	// server does not even report that a statement took too long.
 	guardTime = 2 * time.Second
-	// cancelTime is how long the server has to stop a statement whose caller went away; then the connection is closed.
+	// cancelTime is how long the server has to stop a statement whose caller went away. Then the connection is closed.
 	cancelTime = time.Second
 )
 
@@ -38,21 +38,22 @@ type db struct {
 	pool     *pgxpool.Pool
 	poolErr  error
 	gate     dial.Gate
-	// unnamed is set once a prepared statement was not there any more: a pooler is in between that nothing else told of.
+	// unnamed is set once a prepared statement was missing: then there is a pooler that nothing else revealed.
 	unnamed atomic.Bool
-	// unexplained and undeferred are set once the database turned out not to know EXPLAIN (FORMAT JSON), and SET CONSTRAINTS.
+	// unexplained is set once the database turned out not to know EXPLAIN (FORMAT JSON), undeferred once it turned out
+	// not to know SET CONSTRAINTS.
 	unexplained, undeferred atomic.Bool
-	// sessions are the connections that are open, so that Close can end what they are doing.
+	// sessions are the open connections, so that Close can end their work.
 	sessions sync.Map
 	closed   atomic.Bool
-	// known is what introspection found last; nil before it.
+	// known is what introspection found last; nil before the first.
 	known atomic.Pointer[known]
 }
 
 // Open returns the database that the settings lead to. It connects when it is first asked.
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
-	// pgx wants a configuration that it parsed itself; BeforeConnect replaces all of it at every new connection.
+	// pgx demands a configuration that it parsed itself; BeforeConnect replaces all of it for every new connection.
 	config, err := pgxpool.ParseConfig("host=localhost user=postgres sslmode=disable")
 	if err != nil {
 		d.poolErr = &database.Error{Code: database.Failed, Message: "the PG… environment variables of the server are not understood", Cause: err}
@@ -64,7 +65,7 @@ func Open(settings database.Settings) database.DB {
 	config.MaxConnIdleTime = 10 * time.Minute
 	config.PingTimeout = dial.Timeout
 	config.ConnConfig.ConnectTimeout = dial.Timeout
-	// Introspection goes through pgx; without a statement cache it works behind a pooler as well.
+	// Introspection uses pgx; without a statement cache that works behind a pooler, too.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
@@ -78,7 +79,7 @@ func Open(settings database.Settings) database.DB {
 
 func (d *db) statementTimeout() time.Duration { return time.Duration(d.settings.StatementTimeout) }
 
-// timeoutSetting is the statement timeout as the server takes it: in whole milliseconds, 0 for none.
+// timeoutSetting is the statement timeout in the server's form: whole milliseconds, 0 for none.
 func (d *db) timeoutSetting() string {
 	timeout := d.statementTimeout()
 	if timeout <= 0 {
@@ -87,7 +88,7 @@ func (d *db) timeoutSetting() string {
 	return strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)
 }
 
-// guard bounds a call of so many statements, in case the server falls silent.
+// guard bounds a call of that many statements, in case the server stops answering.
 func (d *db) guard(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
 	if d.statementTimeout() <= 0 {
 		return ctx, func() {}
@@ -95,7 +96,7 @@ func (d *db) guard(ctx context.Context, statements int) (context.Context, contex
 	return context.WithTimeout(ctx, time.Duration(statements)*d.statementTimeout()+guardTime)
 }
 
-// acquire takes a connection from the pool, waiting for one no longer than database.AcquireTimeout.
+// acquire takes a connection from the pool, and waits for one no longer than database.AcquireTimeout.
 func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if d.poolErr != nil {
 		return nil, d.poolErr
@@ -121,6 +122,9 @@ func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, dial.Unreachable("", "no connection came about within "+database.AcquireTimeout.String(), err)
 }
 
+// Writers implements database.DB.
+func (d *db) Writers() int { return max(d.settings.MaxConnections, 1) }
+
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
 	conn, err := d.acquire(ctx)
@@ -142,9 +146,9 @@ func (d *db) Close() {
 	if d.pool == nil {
 		return
 	}
-	// A deadline in the past ends a call that is under way; the pool then waits for nothing but its clean-up.
+	// A deadline in the past ends a call that is under way; the pool then waits only for its clean-up.
 	d.sessions.Range(func(c, _ any) bool {
-		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // fails only if the connection is closed already
+		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // it fails only if the connection is already closed
 		return true
 	})
 	d.pool.Close()

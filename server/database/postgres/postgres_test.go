@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -40,27 +39,6 @@ func open(t testing.TB, s database.Settings) database.DB {
 	return db
 }
 
-func introspect(t testing.TB, db database.DB) *database.Schema {
-	t.Helper()
-	schema, err := db.Introspect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
-
-// find finds a table by its name with its schema.
-func find(t testing.TB, schema *database.Schema, name string) *database.Table {
-	t.Helper()
-	for _, table := range schema.Tables {
-		if table.String() == name {
-			return table
-		}
-	}
-	t.Fatalf("there is no table %s", name)
-	return nil
-}
-
 // all returns a plan that reads every column of a table.
 func all(table *database.Table) *database.Select {
 	plan := &database.Select{From: database.NewSource(table, nil), Limit: 1000}
@@ -86,19 +64,6 @@ func read(t testing.TB, db database.DB, plan *database.Select) string {
 	return string(out)
 }
 
-// failure returns the error of reading a plan as the *database.Error that it must be.
-func failure(t testing.TB, err error) *database.Error {
-	t.Helper()
-	var e *database.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("got %v, want a *database.Error", err)
-	}
-	if e.Message == "" || e.Reason == "" && e.Code != database.Invalid {
-		t.Errorf("%#v has no message or no reason", e)
-	}
-	return e
-}
-
 func TestValues(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `
@@ -113,7 +78,7 @@ CREATE TABLE v (name text PRIMARY KEY`+columnsOf(valueCases)+`)`)
 		change func(*database.Settings)
 	}{{"read and write", nil}, {"read only", func(s *database.Settings) { s.ReadOnly = true }}} {
 		db := open(t, settings(c, mode.change))
-		table := find(t, introspect(t, db), "public.v")
+		table := databasetest.Table(t, databasetest.Introspect(t, db), "public.v")
 		for _, test := range valueCases {
 			t.Run(mode.name+"/"+test.name, func(t *testing.T) {
 				column := table.Column(test.column)
@@ -216,7 +181,7 @@ CREATE TABLE t (id int PRIMARY KEY, mood mood, code code, padded char(6), fixed 
 INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', 'ab', '10.0.0.1', '2026-01-01 00:00Z', '1 hour', 7, 0.1, 'Hello', '\x0001', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 7),
   (2, 'happy', 'y', 'cd', 'cd', '10.0.0.2', '2026-01-02 23:00Z', '2 hours', 8, 0.2, 'other', '\x02', NULL, 8)`)
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 	equal := func(name string, value database.Value) database.Condition {
 		return database.Compare{Column: table.Column(name), Op: database.Equal, Value: value}
 	}
@@ -258,7 +223,7 @@ INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', 'ab', '10.0.0.1', '2026-01-01 00:00
 		t.Run(test.name, func(t *testing.T) {
 			plan := all(table)
 			plan.Output, plan.Where = plan.Output[:1], test.condition
-			for range 3 { // unnamed, prepared, and prepared before
+			for range 3 { // unnamed, then prepared, then prepared before
 				if got := read(t, db, plan); got != `[{"id":1}]` {
 					t.Errorf("got %s", got)
 				}
@@ -275,12 +240,12 @@ func TestCancelledCallsEndOnTheServer(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `CREATE VIEW slow AS SELECT n AS id, pg_sleep(20)::text AS v FROM generate_series(1, 3) n`)
 	db := open(t, settings(c, nil))
-	slow := find(t, introspect(t, db), "public.slow")
+	slow := databasetest.Table(t, databasetest.Introspect(t, db), "public.slow")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
 	start := time.Now()
 	_, _, err := db.Select(ctx, all(slow), nil)
-	if e := failure(t, err); e.Code != database.Cancelled {
+	if e := databasetest.Failure(t, err); e.Code != database.Cancelled {
 		t.Errorf("got %v", e)
 	}
 	if took := time.Since(start); took > 3*time.Second {

@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// as returns the connection of a new user, who is dropped when the test ends. USER in the script is his name.
+// as returns the connection of a new user, who is dropped when the test ends. USER in the script stands for the user's
+// name.
 func as(t *testing.T, c contract.Connection, script string) contract.Connection {
 	t.Helper()
 	user := "user_" + c.Database
@@ -34,7 +35,7 @@ CREATE TABLE closed.t (id int PRIMARY KEY)`)
 	limited := as(t, owner, `GRANT ALL ON free TO USER; GRANT SELECT (id, v), UPDATE (v) ON part TO USER; GRANT INSERT ON adding TO USER; GRANT ALL ON closed.t TO USER`)
 	schemas := func(s *database.Settings) { s.Schemas = []string{"public", "closed"} }
 	const view, add, change = database.MaySelect, database.MayInsert, database.MayUpdate
-	schema := introspect(t, open(t, settings(limited, schemas)))
+	schema := databasetest.Introspect(t, open(t, settings(limited, schemas)))
 	for _, test := range []struct {
 		table, column string
 		want          database.Privileges
@@ -43,9 +44,9 @@ CREATE TABLE closed.t (id int PRIMARY KEY)`)
 		{"public.part", "", view | change}, {"public.part", "id", view}, {"public.part", "v", view | change}, {"public.part", "secret", 0},
 		{"public.none", "", 0}, {"public.none", "id", 0},
 		{"public.adding", "", add}, {"public.adding", "v", add},
-		{"closed.t", "", 0}, {"closed.t", "id", 0}, // without USAGE of its schema
+		{"closed.t", "", 0}, {"closed.t", "id", 0}, // without USAGE on its schema
 	} {
-		table := find(t, schema, test.table)
+		table := databasetest.Table(t, schema, test.table)
 		got := table.Privileges
 		if test.column != "" {
 			got = table.Column(test.column).Privileges
@@ -55,21 +56,21 @@ CREATE TABLE closed.t (id int PRIMARY KEY)`)
 		}
 	}
 	for name, want := range map[string]string{"public.part": "key id; free_id>public.free.id", "public.none": "key id; free_id>public.free.id"} {
-		if got := keys(find(t, schema, name)); got != want {
+		if got := databasetest.Keys(databasetest.Table(t, schema, name)); got != want {
 			t.Errorf("%s has %s, want %s: a key over columns that may not be read holds all the same", name, got, want)
 		}
 	}
 	for name, want := range map[string]bool{"public.free": true, "public.part": false, "public.none": false} {
-		if got := find(t, schema, name).RowID != nil; got != want {
+		if got := databasetest.Table(t, schema, name).RowID != nil; got != want {
 			t.Errorf("%s has a row id: %v", name, got)
 		}
 	}
-	if all := introspect(t, open(t, settings(owner, schemas))); find(t, all, "closed.t").Privileges != database.MayAll {
+	if all := databasetest.Introspect(t, open(t, settings(owner, schemas))); databasetest.Table(t, all, "closed.t").Privileges != database.MayAll {
 		t.Error("the owner may not do all")
 	}
 }
 
-// What a deletion or change reaches is in the schema, wherever it lies.
+// The schema lists what a deletion or change reaches, in any schema.
 func TestTablesOutside(t *testing.T) {
 	t.Parallel()
 	owner := filled(t, `
@@ -81,7 +82,7 @@ CREATE TABLE far.alone (id int PRIMARY KEY);
 CREATE TABLE remark (id int PRIMARY KEY, line_id int REFERENCES far.line ON DELETE SET DEFAULT, alone_id int REFERENCES far.alone)`)
 	limited := as(t, owner, "GRANT SELECT, DELETE ON customer TO USER")
 	for _, c := range []contract.Connection{owner, limited} {
-		schema := introspect(t, open(t, settings(c, nil)))
+		schema := databasetest.Introspect(t, open(t, settings(c, nil)))
 		var got []string
 		for _, tables := range [][]*database.Table{schema.Tables, schema.Outside} {
 			for _, table := range tables {
@@ -104,14 +105,14 @@ CREATE TABLE keyless (v text); INSERT INTO keyless SELECT 'same' FROM generate_s
 CREATE TABLE parent (id int); CREATE TABLE child () INHERITS (parent);
 CREATE TABLE divided (id int) PARTITION BY RANGE (id); CREATE TABLE piece PARTITION OF divided FOR VALUES FROM (0) TO (9);
 CREATE VIEW v AS SELECT * FROM keyless; CREATE MATERIALIZED VIEW m AS SELECT * FROM keyless`), nil))
-	schema := introspect(t, db)
+	schema := databasetest.Introspect(t, db)
 	for name, want := range map[string]bool{"keyless": true, "parent": false, "child": true, "divided": false, "piece": true, "v": false, "m": false} {
-		table := find(t, schema, "public."+name)
+		table := databasetest.Table(t, schema, "public."+name)
 		if got := table.RowID != nil; got != want || table.RowIDStays {
 			t.Errorf("%s has a row id: %v", name, got)
 		}
 	}
-	table := find(t, schema, "public.keyless")
+	table := databasetest.Table(t, schema, "public.keyless")
 	seen := map[string]bool{}
 	plan := &database.Select{
 		From: database.NewSource(table, nil), Output: outputs(table.RowID), Limit: 7, More: true,
@@ -141,7 +142,7 @@ CREATE TABLE t (id int PRIMARY KEY, status varchar(9) DEFAULT 'draft' CONSTRAINT
   price numeric(9,2) DEFAULT 0 CONSTRAINT no_gift CHECK (price > 0), code char(4) CHECK (char_length(code) >= 2), n small, since date DEFAULT '2020-01-01' CHECK (since >= '2000-01-01'),
   low int, high int, odd int CHECK (odd % 2 = 1), later int, CHECK (low < high));
 ALTER TABLE t ADD CONSTRAINT unchecked CHECK (later > 0) NOT VALID`), nil))
-	table := find(t, introspect(t, db), "public.t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.t")
 	var got []string
 	for _, c := range table.Checks {
 		got = append(got, fmt.Sprintf("%s %s %v %s %s %v %v %d %d", c.Name, c.Column.Name, c.Choices, c.Minimum, c.Maximum, c.ExclusiveMinimum, c.ExclusiveMaximum, c.MinLength, c.MaxLength))
@@ -168,9 +169,9 @@ CREATE TYPE mood AS ENUM ('sad'); CREATE TYPE pair AS (a int, b text); CREATE DO
 CREATE TABLE no (a xml, b json, c point, d polygon, e box, f circle, g path, h line, i lseg, j jsonpath, k place, l json[], m pg_snapshot);
 CREATE TABLE yes (a text, b varchar(3), c char(3), d jsonb, e inet, f cidr, g macaddr, h money, i bit(3), j varbit, k tsvector, l tsquery, m int4range, n int4multirange,
   o mood, p pair, q text[], r timetz, s interval, t uuid, u bytea, v name, w pg_lsn, x regclass, y varchar[], z "char", za oid, zb xid, zc mood[], zd int4range[])`), nil))
-	schema := introspect(t, db)
+	schema := databasetest.Introspect(t, db)
 	for name, want := range map[string]bool{"public.no": true, "public.yes": false} {
-		for _, c := range find(t, schema, name).Columns {
+		for _, c := range databasetest.Table(t, schema, name).Columns {
 			if c.Incomparable != want {
 				t.Errorf("%s is incomparable: %v", c.NativeType, c.Incomparable)
 			}
@@ -182,7 +183,7 @@ func TestAuditTablesWithoutRights(t *testing.T) {
 	t.Parallel()
 	owner := filled(t, `CREATE TABLE t (id int PRIMARY KEY)`)
 	audit := func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "audit_log"} }
-	introspect(t, open(t, settings(owner, audit)))
+	databasetest.Introspect(t, open(t, settings(owner, audit)))
 	limited := as(t, owner, "")
 	for _, test := range []struct {
 		grant    string
@@ -197,7 +198,7 @@ func TestAuditTablesWithoutRights(t *testing.T) {
 		{"INSERT (at, token)", false, "may not INSERT"},
 	} {
 		databasetest.Execute(t, databasetest.URI(owner), "REVOKE ALL ON audit_log FROM "+limited.User+"; GRANT "+test.grant+" ON audit_log TO "+limited.User)
-		schema := introspect(t, open(t, settings(limited, func(s *database.Settings) { audit(s); s.ReadOnly = test.readOnly })))
+		schema := databasetest.Introspect(t, open(t, settings(limited, func(s *database.Settings) { audit(s); s.ReadOnly = test.readOnly })))
 		if !strings.Contains(schema.AuditProblem, test.says) || (test.says == "") != (schema.AuditProblem == "") || (test.says == "") != (schema.Audit != nil) {
 			t.Errorf("%s: got %v, %q", test.grant, schema.Audit, schema.AuditProblem)
 		}

@@ -11,7 +11,7 @@ import (
 // rows writes the rows of one plan.
 type rows struct {
 	writer rowtext.Writer[[]byte]
-	// last is a copy of the values of the cursor's columns, one after the other in texts; it has a nil for a NULL.
+	// last is a copy of the cursor's values, one after the other in texts; a NULL is nil.
 	last  [][]byte
 	texts []byte
 }
@@ -24,7 +24,7 @@ func (r *rows) reset() {
 	r.texts = r.texts[:0]
 }
 
-// read appends the rows of a plan's result, joined by commas, and tells of all but the total.
+// read appends the rows of a plan's result, joined by commas, and returns the page without its total.
 func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []byte) ([]byte, database.Page, error) {
 	page := database.Page{Total: -1}
 	if err := check(result.FieldDescriptions(), plan.Output); err != nil {
@@ -32,7 +32,7 @@ func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []by
 	}
 	for result.NextRow() {
 		if page.Ends(plan, len(dst)) {
-			break // closing the result passes over what is left
+			break // closing the result skips the rest
 		}
 		if page.Count > 0 {
 			dst = append(dst, ',')
@@ -51,13 +51,13 @@ func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []by
 	return dst, page, nil
 }
 
-// keep copies values that are gone with the next row.
+// keep copies values that the next row overwrites.
 func (r *rows) keep(cursor [][]byte) {
 	size := 0
 	for _, value := range cursor {
 		size += len(value)
 	}
-	if r.texts == nil || cap(r.texts) < size { // a slice of nil would be nil, which is NULL
+	if r.texts == nil || cap(r.texts) < size { // a nil slice would mean NULL
 		r.texts = make([]byte, 0, 2*size)
 	}
 	r.texts, r.last = r.texts[:0], r.last[:0]
@@ -72,11 +72,11 @@ func (r *rows) keep(cursor [][]byte) {
 	}
 }
 
-// check makes sure that what is embedded as JSON is JSON still: without a prepared statement nothing else would tell
-// that a column has another type by now.
+// check makes sure that what is embedded as JSON is still JSON. Without a prepared statement nothing else shows that a
+// column's type has changed.
 func check(fields []pgconn.FieldDescription, outputs []database.Output) error {
 	if len(fields) == 0 {
-		return nil // an error is on its way
+		return nil // the error is reported elsewhere
 	}
 	next := 0
 	for i := range outputs {

@@ -28,7 +28,7 @@ func (c *call) release() {
 	calls.Put(c)
 }
 
-// prepare makes everything ready that a plan needs.
+// prepare builds all that a plan needs.
 func (c *call) prepare(plan *database.Select) error {
 	if err := c.sql.Build(sqltext.PostgreSQL, plan); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 		if err == nil {
 			return extended, page, nil
 		}
-		// A read can be asked again if the connection was dead already, or had not what it was thought to have.
+		// A read can be repeated if the connection was already dead, or lacked something that it should have.
 		var retry *retryable
 		if !errors.As(err, &retry) {
 			return out, database.Page{}, err
@@ -60,7 +60,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 	}
 }
 
-// retryable is a failure that another connection may not have.
+// retryable reports whether another connection may not have the failure.
 type retryable struct{ cause error }
 
 func (r *retryable) Error() string { return r.cause.Error() }
@@ -100,15 +100,15 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 	return nil, database.Page{}, d.readError(ctx, c, err)
 }
 
-// leave ends a transaction that failed. The pool would throw the connection away otherwise; if this fails, it may.
+// leave ends a failed transaction. Otherwise the pool would throw the connection away, as it does if this fails.
 func (x exchange) leave(ctx context.Context) {
 	if x.conn.TxStatus() == 'E' {
 		_, _ = x.conn.Exec(ctx, "ROLLBACK").ReadAll()
 	}
 }
 
-// died reports whether the connection is gone though nobody ended the call: it may have been dead when it was taken, and
-// others of the pool with it.
+// died reports whether the connection is gone although nobody ended the call. It may have been dead when it was taken,
+// and others of the pool with it.
 func (d *db) died(ctx, guarded context.Context, conn *pgconn.PgConn) bool {
 	if ctx.Err() != nil || guarded.Err() != nil || d.closed.Load() || !conn.IsClosed() {
 		return false
@@ -128,25 +128,25 @@ func (d *db) readError(ctx context.Context, c *call, err error) *database.Error 
 		}
 	}
 	if failure.Code == database.Changed {
-		// Other connections hold statements that were prepared for the tables as they were.
+		// Other connections may hold statements that were prepared for the tables as they were.
 		d.pool.Reset()
 	}
 	return failure
 }
 
-// exchange is what a connection is asked at once, within a transaction that is open, or by itself.
+// exchange is one round trip on a connection, within an open transaction or by itself.
 type exchange struct {
 	db      *db
 	conn    *pgconn.PgConn
 	session *session
-	// open reports whether it is within a transaction that others began and end.
+	// open reports whether it is within a transaction that others begin and end.
 	open bool
 }
 
 // unnamed reports whether statements must not be prepared.
 func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
 
-// read sends everything at once and reads the answers. If it returns whole, the page is there, and an error is about
+// read sends everything at once and reads the answers. If whole is true, the page is complete, and an error is about
 // the count alone.
 func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out []byte) (_ []byte, page database.Page, whole bool, err error) {
 	page.Total = -1
@@ -206,7 +206,7 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 	return out, page, whole, err
 }
 
-// readAlone is read for the one statement that most calls are.
+// readAlone is read for a single statement, as most calls are.
 func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgconn.StatementDescription, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	var reader *pgconn.ResultReader
 	if prepared != nil {
@@ -221,7 +221,7 @@ func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgc
 	return out, page, err
 }
 
-// begin puts what goes before a statement into a batch, and returns how many results that has.
+// begin puts the statements that go first into a batch, and returns how many results they have.
 func (x exchange) begin(batch *pgconn.Batch) int {
 	before := 0
 	if x.open {
@@ -232,7 +232,7 @@ func (x exchange) begin(batch *pgconn.Batch) int {
 		before++
 	}
 	if x.unnamed() {
-		// Without BEGIN, all that goes before one Sync is one transaction, so these settings end with it as well.
+		// Without BEGIN, everything before one Sync is one transaction, so these settings end with it as well.
 		x.db.sendSettings(batch)
 		before++
 	}
@@ -245,7 +245,7 @@ func (x exchange) end(batch *pgconn.Batch) {
 	}
 }
 
-// sendSettings makes the session's settings for one transaction.
+// sendSettings applies the session's settings to one transaction.
 func (d *db) sendSettings(batch *pgconn.Batch) {
 	batch.ExecParams("SELECT "+sessionSettings, [][]byte{[]byte("t"), []byte(d.timeoutSetting())}, []uint32{boolOID, textOID}, nil, nil)
 }
@@ -258,7 +258,7 @@ func send(batch *pgconn.Batch, prepared *pgconn.StatementDescription, sql []byte
 	batch.ExecParams(string(sql), values, nil, nil, nil)
 }
 
-// skip passes over results that tell nothing; of an error, Close tells.
+// skip skips results that tell nothing. Close reports their errors.
 func skip(results *pgconn.MultiResultReader, n int) {
 	for ; n > 0 && results.NextResult(); n-- {
 		if _, err := results.ResultReader().Close(); err != nil {

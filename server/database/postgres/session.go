@@ -7,28 +7,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// sessionKey is where a connection keeps its session.
+// sessionKey is the key under which a connection keeps its session.
 const sessionKey = "session"
 
-// maxStatements bounds the statements that one connection keeps; each costs the server some ten kilobytes.
+// maxStatements bounds the statements that one connection keeps; each costs the server about ten kilobytes.
 const maxStatements = 256
 
-// maxKept is the longest text, in bytes, of a statement that is remembered; longer ones are sent unnamed each time.
+// maxKept is the longest text, in bytes, of a statement that is remembered; longer ones are always sent unnamed.
 const maxKept = 8 << 10
 
 // session is what we know of one connection.
 type session struct {
-	// pooled reports whether a pooler is in between, so that nothing holds longer than a transaction.
+	// pooled reports whether there is a pooler in between, so that nothing lasts longer than a transaction.
 	pooled bool
-	// statements are the texts that came by; nil until one comes again and is prepared.
+	// statements are the texts that were sent; the value is nil until a text comes again and is prepared.
 	statements map[string]*pgconn.StatementDescription
 	prepared   int
 }
 
 func sessionOf(c *pgconn.PgConn) *session { return c.CustomData()[sessionKey].(*session) }
 
-// makeRoom forgets all statements if a call's three more would be too many. It must not be left to prepare: what the
-// first statement of a call is prepared as has to last until the call is sent.
+// makeRoom forgets all statements if a call's three more would be too many. prepare must not do so: the first prepared
+// statement of a call must last until the call is sent.
 func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 	if len(s.statements)+3 <= maxStatements {
 		return nil
@@ -40,8 +40,8 @@ func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 	return nil
 }
 
-// prepare returns a statement that is prepared, or nil if it is to be sent unnamed: what an agent asks once is not
-// worth a round trip, so a statement is prepared when it comes for the second time.
+// prepare returns a prepared statement, or nil if the text is to be sent unnamed. A statement is prepared when it comes
+// for the second time: for a single use the round trip is not worth it.
 func (s *session) prepare(ctx context.Context, c *pgconn.PgConn, sql []byte) (*pgconn.StatementDescription, error) {
 	if len(sql) > maxKept {
 		return nil, nil

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestLongStatementsAreNotKept(t *testing.T) {
 	t.Parallel()
 	db := open(t, settings(filled(t, "CREATE VIEW kept AS SELECT name::text, length(statement) AS size FROM pg_prepared_statements"),
 		func(s *database.Settings) { s.MaxConnections = 1 }))
-	kept := find(t, introspect(t, db), "public.kept")
+	kept := databasetest.Table(t, databasetest.Introspect(t, db), "public.kept")
 	size := kept.Column("size")
 	var long database.Or
 	for range 1000 {

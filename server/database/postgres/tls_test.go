@@ -1,64 +1,23 @@
 package postgres_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
-	"math/big"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// certificate returns a certificate for a host that is its own CA, and the same as PEM.
-func certificate(t *testing.T, host string) (tls.Certificate, []byte) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test's CA"}, DNSNames: []string{host},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-}
-
-// greeter is a server that knows how to start a connection, and then says over which kind it was asked: a database of
-// that name does not exist.
-func greeter(t *testing.T, certificate *tls.Certificate) (port int) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go greet(conn, certificate)
-		}
-	}()
-	return listener.Addr().(*net.TCPAddr).Port
+// greeter is a server that knows how to start a connection. It then answers that the database does not exist, and over
+// which kind of connection it was asked.
+func greeter(t testing.TB, certificate *tls.Certificate) (port int) {
+	return databasetest.Listen(t, func(conn net.Conn) { greet(conn, certificate) })
 }
 
 func greet(conn net.Conn, certificate *tls.Certificate) {
@@ -90,15 +49,15 @@ func greet(conn net.Conn, certificate *tls.Certificate) {
 
 func TestTLSModes(t *testing.T) {
 	t.Parallel()
-	ours, ca := certificate(t, "localhost")
-	_, otherCA := certificate(t, "localhost")
-	elsewhere, elsewhereCA := certificate(t, "db.example.com")
+	ours, ca := databasetest.Certificate(t, "localhost")
+	_, otherCA := databasetest.Certificate(t, "localhost")
+	elsewhere, elsewhereCA := databasetest.Certificate(t, "db.example.com")
 	const plain, encrypted = "plain", "TLS"
 	for _, test := range []struct {
 		name, mode string
 		server     *tls.Certificate
 		ca         []byte
-		// want is over what the server was reached; "" if TLS failed, as says tells.
+		// want is the kind of connection over which the server was reached; "" if TLS failed, with an error as in says.
 		want, says string
 	}{
 		{"disable", "disable", &ours, nil, plain, ""},
@@ -126,7 +85,7 @@ func TestTLSModes(t *testing.T) {
 					s.CA = func() ([]byte, error) { return test.ca, nil }
 				}
 			}))
-			e := failure(t, db.Ping(t.Context()))
+			e := databasetest.Failure(t, db.Ping(t.Context()))
 			if test.want == "" {
 				if e.Reason != contract.ReasonTLSFailed || !strings.Contains(e.Message, test.says) || strings.Contains(e.Message, "hunter2") {
 					t.Errorf("got %s: %s", e.Reason, e.Message)
@@ -142,7 +101,7 @@ func TestTLSModes(t *testing.T) {
 		db := open(t, settings(contract.Connection{Host: "localhost", Port: greeter(t, nil), Database: "d", User: "u", SSLMode: "disable"}, func(s *database.Settings) {
 			s.TLSMode = "require"
 		}))
-		if e := failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonTLSFailed {
+		if e := databasetest.Failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonTLSFailed {
 			t.Errorf("got %v", e)
 		}
 	})

@@ -12,11 +12,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// budget bounds the statements behind it in the same transaction: the count, which a page is not to wait for.
+// budget bounds the statement after it in the same transaction, the count, because a page must not wait for it.
 var budget = []byte("SELECT set_config('statement_timeout', $1, true)")
 
-// budgetSetting is how long a count may take, as the server takes it: database.TotalBudget, or the statement timeout
-// if that is shorter.
+// budgetSetting is how long a count may take, in the server's form: database.TotalBudget, or the statement timeout if
+// that is shorter.
 func (d *db) budgetSetting() []byte {
 	limit := database.TotalBudget
 	if timeout := d.statementTimeout(); timeout > 0 {
@@ -25,7 +25,7 @@ func (d *db) budgetSetting() []byte {
 	return strconv.AppendInt(nil, max(limit.Milliseconds(), 1), 10)
 }
 
-// settleTotal takes the total from the page if the page tells it, and says how a counted one is to be taken.
+// settleTotal takes the total from the page if the page tells it, and sets the precision of a counted one.
 func settleTotal(plan *database.Select, page *database.Page) {
 	if plan.Total == database.TotalNone {
 		return
@@ -43,8 +43,8 @@ func timedOut(err error) bool {
 	return errors.As(err, &answer) && answer.Code == "57014"
 }
 
-// estimate asks the planner how many rows match the plan that c was made ready for. A database that does not explain its
-// plans so leaves the total unknown: the page is worth more than that.
+// estimate asks the planner how many rows match the plan that c was prepared for. If the database cannot explain plans
+// in this way, the total stays unknown and the page is still returned.
 func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) (int64, database.Precision) {
 	if x.db.unexplained.Load() {
 		return -1, database.TotalIsExact
@@ -78,8 +78,8 @@ func (x exchange) explain(ctx context.Context, plan *database.Select, c *call) (
 	return text, results.Close()
 }
 
-// unsupported reports whether the server does not know a statement: it speaks PostgreSQL's protocol, but is another. What a
-// function or trigger says has a context.
+// unsupported reports whether the server does not know a statement: it speaks PostgreSQL's protocol, but is another
+// product. An error with a context comes from a function or trigger, and does not count.
 func unsupported(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && (answer.Code == "0A000" || answer.Code == "42601") && answer.Where == ""

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
-// transaction is one that is open on a connection.
+// transaction is an open transaction on a connection.
 type transaction struct {
 	exchange
 	depth int
@@ -28,7 +28,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	// A connection that is still in a transaction is not taken back by the pool, but closed.
+	// If a connection is still in a transaction, the pool closes it instead of taking it back.
 	defer pooled.Release()
 	conn := pooled.Conn().PgConn()
 	t := &transaction{exchange: exchange{db: d, conn: conn, session: sessionOf(conn), open: true}}
@@ -43,11 +43,11 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err == nil {
 		return t.commit(ctx)
 	}
-	_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed, which undoes as much
+	_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed, which undoes the transaction too
 	return err
 }
 
-// begin opens a transaction on a connection of the pool. One that was dead already is replaced once.
+// begin opens a transaction on a connection of the pool. A connection that was already dead is replaced once.
 func (d *db) begin(ctx context.Context) (*pgxpool.Conn, error) {
 	for again := false; ; again = true {
 		pooled, err := d.acquire(ctx)
@@ -71,7 +71,7 @@ func (d *db) begin(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // sendBegin begins a transaction with the settings that it needs. A wait for another's lock ends before the statement
-// timeout, so that it can be told from a statement that takes too long.
+// timeout, so that the two can be told apart.
 func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
 	var batch pgconn.Batch
 	batch.ExecParams("BEGIN", nil, nil, nil, nil)
@@ -85,7 +85,8 @@ func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
 	return conn.ExecBatch(ctx, &batch).Close()
 }
 
-// commit ends the transaction. It is not cut short by a caller who goes away meanwhile: nobody would know how it ended.
+// commit ends the transaction. A caller who goes away meanwhile does not cut it short, because nobody would know how it
+// ended.
 func (t *transaction) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed
@@ -115,7 +116,7 @@ func (t *transaction) commit(ctx context.Context) error {
 	}
 }
 
-// cleanUp runs a command that undoes, whether or not the caller is still there.
+// cleanUp runs a command that undoes something, even if the caller has gone.
 func (t *transaction) cleanUp(ctx context.Context, command string) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
 	defer cancel()
@@ -123,7 +124,7 @@ func (t *transaction) cleanUp(ctx context.Context, command string) error {
 	return err
 }
 
-// cleanUpTime is how long the server has to undo what was done; then the connection is closed, which does it as well.
+// cleanUpTime is how long the server has to undo the changes. Then the connection is closed, which undoes them as well.
 const cleanUpTime = 5 * time.Second
 
 // Savepoint implements database.Tx.
@@ -139,14 +140,14 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 		return t.command(ctx, "RELEASE SAVEPOINT "+name)
 	}
 	if err := t.cleanUp(ctx, "ROLLBACK TO SAVEPOINT "+name+"; RELEASE SAVEPOINT "+name); err != nil {
-		// What was done is not undone in this transaction, which therefore cannot go on.
+		// The changes could not be undone, so this transaction cannot go on.
 		return t.db.writeError(ctx, err, nil, nil)
 	}
 	return failure
 }
 
-// CheckConstraints implements database.Tx. A database that does not know how has no constraints that wait; the savepoint
-// lets the transaction go on then.
+// CheckConstraints implements database.Tx. A database that does not know the command has no deferred constraints. The
+// savepoint lets the transaction go on after that error.
 func (t *transaction) CheckConstraints(ctx context.Context) error {
 	if t.db.undeferred.Load() {
 		return nil
@@ -182,7 +183,7 @@ func (t *transaction) send(ctx context.Context, sql string) error {
 	return err
 }
 
-// Select implements database.Tx. A count is exact: the transaction would not outlive one that takes too long.
+// Select implements database.Tx. A count is always exact: a count that is cut off would end the transaction.
 func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()

@@ -20,7 +20,7 @@ func within(t testing.TB, db database.DB, do func(database.Tx) error) *database.
 	if err == nil {
 		return nil
 	}
-	return failure(t, err)
+	return databasetest.Failure(t, err)
 }
 
 func set(table *database.Table, values ...any) []database.Assignment {
@@ -65,7 +65,7 @@ func TestTransactions(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			databasetest.Execute(t, databasetest.URI(base), "DROP TABLE account;"+accounts)
 			db := open(t, settings(mode.to, func(s *database.Settings) { s.MaxConnections = 1 }))
-			table := find(t, introspect(t, db), "public.account")
+			table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 			source := database.NewSource(table, nil)
 			names := func() string { return scalar(t, base, "SELECT string_agg(id || name, ' ' ORDER BY id) FROM account") }
 
@@ -126,7 +126,7 @@ func TestTransactions(t *testing.T) {
 			}
 
 			e = within(t, db, func(tx database.Tx) error {
-				for id := int64(2); id < 6; id++ { // 2 and 3 are there already
+				for id := int64(2); id < 6; id++ { // 2 and 3 already exist
 					err := tx.Savepoint(t.Context(), func() error {
 						if err := insert(t, tx, table, "id", id, "name", "s"); err != nil {
 							return err
@@ -155,7 +155,7 @@ func TestTransactions(t *testing.T) {
 				if err := insert(t, tx, table, "id", int64(2)); err == nil {
 					t.Error("one id stands twice")
 				}
-				return nil // as if nothing were
+				return nil // as if do had not seen the error
 			})
 			if e == nil || e.Code != database.Failed {
 				t.Errorf("a failed transaction is committed: %v", e)
@@ -216,7 +216,7 @@ func TestTransactionsOfAReadOnlyDatabase(t *testing.T) {
 		t.Errorf("got %v", e)
 	}
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.account")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	databasetest.Execute(t, databasetest.URI(c), "ALTER DATABASE "+c.Database+" SET default_transaction_read_only = on")
 	other := open(t, settings(c, nil))
 	add := func(tx database.Tx) error { return insert(t, tx, table, "id", int64(9)) }
@@ -238,10 +238,10 @@ CREATE CONSTRAINT TRIGGER leaves AFTER INSERT ON account DEFERRABLE INITIALLY DE
 		databasetest.Execute(t, databasetest.URI(c), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	}
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.account")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	t.Run("before", func(t *testing.T) {
 		for id := int64(10); id < 13; id++ {
-			// Several connections lie in the pool, and all of them are dead.
+			// The pool holds several connections, and all of them are dead.
 			_ = db.Transact(t.Context(), func(database.Tx) error {
 				return db.Transact(t.Context(), func(database.Tx) error { return db.Ping(t.Context()) })
 			})
@@ -268,7 +268,7 @@ CREATE CONSTRAINT TRIGGER leaves AFTER INSERT ON account DEFERRABLE INITIALLY DE
 			if err == nil {
 				t.Error("a dead connection takes a savepoint")
 			}
-			return nil // as if nothing were
+			return nil // as if do had not seen the error
 		})
 		if e == nil || e.Code != database.Unreachable || runs != 1 {
 			t.Errorf("run %d times, %v", runs, e)
@@ -289,7 +289,7 @@ func TestCancelledTransactions(t *testing.T) {
 	t.Parallel()
 	c := filled(t, accounts)
 	db := open(t, settings(c, func(s *database.Settings) { s.MaxConnections = 1 }))
-	table := find(t, introspect(t, db), "public.account")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	ctx, cancel := context.WithCancel(t.Context())
 	err := db.Transact(ctx, func(tx database.Tx) error {
 		if err := insert(t, tx, table, "id", int64(5)); err != nil {
@@ -299,7 +299,7 @@ func TestCancelledTransactions(t *testing.T) {
 		_, err := tx.Execute(ctx, &database.Declared{Pieces: []database.Piece{{SQL: "SELECT pg_sleep(20)"}}})
 		return err
 	})
-	if e := failure(t, err); e.Code != database.Cancelled {
+	if e := databasetest.Failure(t, err); e.Code != database.Cancelled {
 		t.Errorf("while it waits: %v", e)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -308,7 +308,7 @@ func TestCancelledTransactions(t *testing.T) {
 		cancel()
 		return err
 	})
-	if e := failure(t, err); e.Code != database.Cancelled {
+	if e := databasetest.Failure(t, err); e.Code != database.Cancelled {
 		t.Errorf("before the end: %v", e)
 	}
 	if got := scalar(t, c, "SELECT count(*) FROM account"); got != "2" {
@@ -323,7 +323,7 @@ func TestLocks(t *testing.T) {
 	t.Parallel()
 	c := filled(t, accounts)
 	db := open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(time.Second) }))
-	table := find(t, introspect(t, db), "public.account")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	lock := func(tx database.Tx, id int64) error {
 		_, _, err := tx.Select(t.Context(), &database.Select{From: database.NewSource(table, is(table, "id", id)), Limit: 1, Lock: true}, nil)
 		return err
@@ -342,7 +342,7 @@ func TestLocks(t *testing.T) {
 		t.Error(e)
 	}
 	t.Run("each waits for the other", func(t *testing.T) {
-		slow := open(t, settings(c, nil)) // a deadlock is looked for after a second
+		slow := open(t, settings(c, nil)) // the server looks for a deadlock after a second
 		ends := make(chan error, 2)
 		met := make(chan struct{}, 2)
 		for id := int64(1); id <= 2; id++ {
@@ -362,7 +362,7 @@ func TestLocks(t *testing.T) {
 		var locked int
 		for range 2 {
 			if err := <-ends; err != nil {
-				if e := failure(t, err); e.Code != database.Locked {
+				if e := databasetest.Failure(t, err); e.Code != database.Locked {
 					t.Errorf("got %v", e)
 				}
 				locked++
@@ -380,7 +380,7 @@ func TestVersionsGrow(t *testing.T) {
 CREATE TABLE v (id int PRIMARY KEY, n int, big bigint, at timestamp(3), instant timestamptz, ahead timestamptz, day date, clock time);
 INSERT INTO v VALUES (1, 1, 9007199254740993, NULL, now(), '2126-01-01 00:00Z')`)
 	db := open(t, settings(c, nil))
-	table := find(t, introspect(t, db), "public.v")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.v")
 	var update database.Update
 	update.In, update.Where = database.NewSource(table, nil), is(table, "id", int64(1))
 	for _, name := range []string{"n", "big", "at", "instant", "ahead"} {

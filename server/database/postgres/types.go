@@ -2,7 +2,7 @@ package postgres
 
 import "github.com/mcp-admin/mcp-admin-operator/server/database"
 
-// columnType is a column's type, domains resolved, as pg_type has it.
+// columnType is a column's type in pg_type, with domains resolved.
 type columnType struct {
 	name, class, category     string
 	modifier                  int32
@@ -12,13 +12,13 @@ type columnType struct {
 // modifierHeader is what PostgreSQL adds to a length or a precision in a type's modifier.
 const modifierHeader = 4
 
-// mostFractionDigits are those that times have if their type does not say.
+// mostFractionDigits is how many digits a time has if its type does not say.
 const mostFractionDigits = 6
 
 // describe fills in what the type says of the column.
 func (t columnType) describe(c *database.Column) {
 	c.Kind = kindOf(t.name, t.class)
-	// int2vector, oidvector and box[] write their elements in another way.
+	// int2vector, oidvector and box[] write their elements in another form.
 	if t.category == "A" && t.elementName != "" && t.name[0] == '_' && t.elementName != "box" {
 		c.Kind, c.Element = database.Array, kindOf(t.elementName, t.elementClass)
 	}
@@ -48,7 +48,7 @@ func (t columnType) describe(c *database.Column) {
 	case "varchar", "bpchar":
 		c.MaxLength = int(t.modifier - modifierHeader)
 	case "numeric":
-		// The low eleven bits are the scale, signed.
+		// The low eleven bits are the scale, with its sign.
 		c.Precision = int((t.modifier-modifierHeader)>>16) & 0xffff
 		c.Scale = int(((t.modifier-modifierHeader)&0x7ff)^0x400) - 0x400
 	}

@@ -18,7 +18,7 @@ const (
 	textOID = pgtype.TextOID
 )
 
-// cells writes what the server sends in its text format, as rowtext.Engine has it; nil is NULL.
+// cells writes the server's text format, as rowtext.Engine asks for; nil is NULL.
 type cells struct{}
 
 func (cells) IsNull(value []byte) bool { return value == nil }
@@ -52,7 +52,8 @@ func (cells) Size(c *database.Column, value []byte) int {
 	return len(value)
 }
 
-// Value implements rowtext.Engine. What has no form of its own is bound again as the text that the server wrote.
+// Value implements rowtext.Engine. A value without a Go type of its own is bound again as the text that the server
+// wrote.
 func (cells) Value(c *database.Column, value []byte) database.Value {
 	switch c.Kind {
 	case database.Boolean:
@@ -118,7 +119,7 @@ func appendBase64(dst, value []byte) []byte {
 		from := len(dst)
 		decoded, err := hex.AppendDecode(dst, value[2:])
 		if err == nil {
-			// The bytes lie where their text is to go: they are moved behind it first.
+			// The result goes to the place of the digits, so they are moved behind it first.
 			n := len(decoded) - from
 			size := base64.StdEncoding.EncodedLen(n)
 			decoded = append(decoded, make([]byte, size)...)

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// answered reports whether the server said why it failed, and did not end the session with it. One that does not know
-// itself whether a statement was completed (40003) said nothing.
+// answered reports whether the server said why it failed, and did not end the session with it. A server that does not
+// know whether a statement was completed (40003) has not answered.
 func answered(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC" && answer.Code != "40003"
@@ -33,7 +33,7 @@ func (d *db) writeError(ctx context.Context, err error, c *call, table *database
 			}
 		}
 		if preparedLost(err) {
-			d.unnamed.Store(true) // the next transaction gets through
+			d.unnamed.Store(true) // the next transaction may succeed
 		}
 	}
 	e := d.statementError(ctx, err)
@@ -46,7 +46,8 @@ func (d *db) writeError(ctx context.Context, err error, c *call, table *database
 	return e
 }
 
-// violated are the words for each kind of violation. Which columns it is about, those say who know what may be named.
+// violated are the words for each kind of violation. The columns are named elsewhere, by code that knows which ones the
+// caller may see.
 var violated = map[database.ViolationKind]string{
 	database.UniqueViolation:     "another row has these values already",
 	database.ForeignKeyViolation: "there is no row that the value refers to",
@@ -58,8 +59,8 @@ var violated = map[database.ViolationKind]string{
 	database.PartitionViolation:  "the table has no partition for the row",
 }
 
-// violation returns what constraint an answer is about; nil if it is about none. c is the statement and written what it
-// writes to, if they are known.
+// violation returns the constraint that an answer is about; nil if it is not about one. c is the statement and written
+// the table that it writes to, if they are known.
 func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table) *database.Violation {
 	v := &database.Violation{Constraint: answer.ConstraintName}
 	if raised(answer) {
@@ -69,7 +70,7 @@ func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table)
 	case ok:
 		v.Kind = kind
 	case v.Message != "" && !meant(answer.Code):
-		// A trigger's or procedure's own error.
+		// A trigger or procedure raised the error.
 	default:
 		return nil
 	}
@@ -81,8 +82,8 @@ func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table)
 	if v.Table != nil {
 		v.Columns = known.columns(v.Table, answer, v.Kind)
 	}
-	// The server tells of a foreign key's own table in both directions; its words, if they are English, and what was
-	// written tell which it is.
+	// The server names the foreign key's own table in both directions. The direction follows from its words, if they
+	// are English, and from the table that was written.
 	if v.Kind == database.ForeignKeyViolation && (strings.HasPrefix(answer.Message, "update or delete on ") || written != nil && v.Table != nil && v.Table != written) {
 		v.Kind = database.ReferencedViolation
 	}
@@ -97,8 +98,8 @@ func (d *db) violation(answer *pgconn.PgError, c *call, written *database.Table)
 	return v
 }
 
-// violationKinds are the kinds by SQLSTATE. Views WITH CHECK OPTION and what triggers and procedures refuse have none of
-// their own.
+// violationKinds are the kinds by SQLSTATE. Views WITH CHECK OPTION and errors of triggers and procedures have no
+// SQLSTATE of their own.
 var violationKinds = map[string]database.ViolationKind{
 	"23505": database.UniqueViolation, "23503": database.ForeignKeyViolation, "23001": database.ReferencedViolation,
 	"23502": database.NotNullViolation, "23514": database.CheckViolation, "23P01": database.ExclusionViolation,
@@ -107,12 +108,13 @@ var violationKinds = map[string]database.ViolationKind{
 	"38000": database.OtherViolation,
 }
 
-// raised reports whether people wrote the words of an answer, with RAISE or a SQLSTATE that only applications use.
+// raised reports whether people wrote the words of an answer, with RAISE or with a SQLSTATE that only applications use.
 func raised(answer *pgconn.PgError) bool {
 	return answer.Routine == "exec_stmt_raise" || answer.Code == "P0001" || len(answer.Code) == 5 && !understood(answer.Code)
 }
 
-// meant reports whether a SQLSTATE says more than the words that were raised with it: try again, ask for a right.
+// meant reports whether a SQLSTATE says more than the words that were raised with it, such as to try again or to ask
+// for a right.
 func meant(code string) bool {
 	return code == "55P03" || slices.Contains([]string{"08", "40", "42", "53", "57"}, code[:min(2, len(code))])
 }
@@ -120,13 +122,13 @@ func meant(code string) bool {
 // serversClasses are the classes of SQLSTATE that the server and the SQL standard use.
 const serversClasses = " 00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX "
 
-// understood reports whether a SQLSTATE is of such a class.
+// understood reports whether a SQLSTATE belongs to such a class.
 func understood(code string) bool {
 	return strings.Contains(serversClasses, " "+code[:min(2, len(code))]+" ")
 }
 
-// forTheLog is an answer without details, statements and, if they may hold a row's value, words: the log is no place
-// for any of them.
+// forTheLog is an answer without its details and statements, and without its words if they may hold a row's value: none
+// of that belongs in the log.
 func forTheLog(answer *pgconn.PgError) *pgconn.PgError {
 	short := &pgconn.PgError{
 		Severity: answer.Severity, Code: answer.Code, SchemaName: answer.SchemaName, TableName: answer.TableName,
@@ -148,19 +150,19 @@ func tellsValues(answer *pgconn.PgError) bool {
 	return answer.Code == "42601" || raised(answer)
 }
 
-// known is what introspection found last, to tell of which columns a violation speaks.
+// known is what introspection found last. It tells which columns a violation is about.
 type known struct {
 	tables map[tableName]*database.Table
-	// roots are the partitioned tables that partitions belong to.
+	// roots are the partitioned tables of partitions.
 	roots map[*database.Table]*database.Table
-	// partitionedBy are the columns that a table is partitioned by, as far as it is by columns.
+	// partitionedBy are the columns, not the expressions, that a table is partitioned by.
 	partitionedBy map[*database.Table][]*database.Column
 }
 
 type tableName struct{ schema, name string }
 
-// resolve returns the table of that name; for a partition of the table that was written, that table. nil is no table
-// that is known.
+// resolve returns the table of that name. For a partition of the table that was written it returns that table. nil
+// means an unknown table.
 func (k *known) resolve(schema, name string, written *database.Table) *database.Table {
 	if written != nil && written.Schema == schema && written.Name == name {
 		return written
@@ -201,7 +203,7 @@ func (k *known) columns(table *database.Table, answer *pgconn.PgError, kind data
 	return nil
 }
 
-// sameColumns returns a table's columns of the names of another's; nil if one is missing.
+// sameColumns returns a table's columns with the same names as another's; nil if one is missing.
 func sameColumns(table *database.Table, others []*database.Column) []*database.Column {
 	columns := make([]*database.Column, len(others))
 	for i, other := range others {

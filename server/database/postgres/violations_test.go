@@ -40,8 +40,8 @@ func TestViolations(t *testing.T) {
 	t.Parallel()
 	c := filled(t, violable)
 	db := open(t, settings(c, nil))
-	schema := introspect(t, db)
-	table, parent, part := find(t, schema, "public.t"), find(t, schema, "public.parent"), find(t, schema, "public.part")
+	schema := databasetest.Introspect(t, db)
+	table, parent, part := databasetest.Table(t, schema, "public.t"), databasetest.Table(t, schema, "public.parent"), databasetest.Table(t, schema, "public.part")
 	add := func(into *database.Table, values ...any) func(database.Tx) error {
 		return func(tx database.Tx) error { return insert(t, tx, into, values...) }
 	}
@@ -80,7 +80,7 @@ func TestViolations(t *testing.T) {
 		{"no partition", add(part, "id", int64(2), "at", int64(99), "label", "hunter2"), database.PartitionViolation, "public.part at "},
 		{"trigger", add(table, "id", three, "email", "trigger-hunter2"), database.OtherViolation, "public.t  "},
 		{"trigger that names a code", add(table, "id", three, "email", "code-hunter2"), database.UniqueViolation, "public.t  "},
-		{"a view's check", add(find(t, schema, "public.checked"), "id", int64(5000), "email", "hunter2"), database.OtherViolation, "public.checked  "},
+		{"a view's check", add(databasetest.Table(t, schema, "public.checked"), "id", int64(5000), "email", "hunter2"), database.OtherViolation, "public.checked  "},
 		{"key of a partition", add(part, "id", int64(1), "at", int64(1), "label", "hunter2"), database.UniqueViolation, "public.part id,at part_1_pkey"},
 		{"unique of a partition", add(part, "id", int64(2), "at", int64(1), "label", "hunter2"), database.UniqueViolation, "public.part label,at part_1_label_at_key"},
 		{"check of a partition", add(part, "id", int64(200), "at", int64(1), "label", "hunter2"), database.CheckViolation, "public.part id early"},
@@ -92,7 +92,7 @@ func TestViolations(t *testing.T) {
 				t.Fatalf("got %v", e)
 			}
 			v := e.Violation
-			if got := fmt.Sprintf("%s %s %s", v.Table, names(v.Columns), v.Constraint); v.Kind != test.kind || got != test.want {
+			if got := fmt.Sprintf("%s %s %s", v.Table, databasetest.Names(v.Columns), v.Constraint); v.Kind != test.kind || got != test.want {
 				t.Errorf("got %d %q, want %d %q", v.Kind, got, test.kind, test.want)
 			}
 			for _, column := range v.Columns {
@@ -106,9 +106,9 @@ func TestViolations(t *testing.T) {
 		})
 	}
 	t.Run("a partition that is written itself", func(t *testing.T) {
-		own := find(t, schema, "public.part_1")
+		own := databasetest.Table(t, schema, "public.part_1")
 		e := within(t, db, add(own, "id", int64(1), "at", int64(1), "label", "z"))
-		if e == nil || e.Violation == nil || e.Violation.Table != own || names(e.Violation.Columns) != "id,at" {
+		if e == nil || e.Violation == nil || e.Violation.Table != own || databasetest.Names(e.Violation.Columns) != "id,at" {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -118,8 +118,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	c := filled(t, violable+`; CREATE TABLE secret (id int PRIMARY KEY); INSERT INTO secret VALUES (1); CREATE TABLE gone (id int PRIMARY KEY)`)
 	owner := open(t, settings(c, nil))
-	schema := introspect(t, owner)
-	table := find(t, schema, "public.t")
+	schema := databasetest.Introspect(t, owner)
+	table := databasetest.Table(t, schema, "public.t")
 	user := "writer_" + c.Database
 	databasetest.Execute(t, databasetest.URI(c), "CREATE USER "+user+" PASSWORD 'x'; GRANT SELECT, INSERT, UPDATE ON t TO "+user+"; GRANT SELECT ON secret TO "+user)
 	t.Cleanup(func() { databasetest.Execute(t, databasetest.URI(c), "DROP OWNED BY "+user+"; DROP USER "+user) })
@@ -152,21 +152,27 @@ func TestWritesThatAreRefused(t *testing.T) {
 			return err
 		}, database.Refused, "", "may not"},
 		{"no right to lock", writer, func(tx database.Tx) error {
-			secret := find(t, schema, "public.secret")
+			secret := databasetest.Table(t, schema, "public.secret")
 			_, _, err := tx.Select(t.Context(), &database.Select{From: database.NewSource(secret, is(secret, "id", int64(1))), Limit: 1, Lock: true}, nil)
 			return err
 		}, database.Refused, "", "the rights to SELECT and to UPDATE"},
-		{"no right to insert", writer, func(tx database.Tx) error { return insert(t, tx, find(t, schema, "public.secret"), "id", int64(3)) }, database.Refused, "", "may not"},
+		{"no right to insert", writer, func(tx database.Tx) error {
+			return insert(t, tx, databasetest.Table(t, schema, "public.secret"), "id", int64(3))
+		}, database.Refused, "", "may not"},
 		{"a trigger that says there is no right", owner, func(tx database.Tx) error {
 			return insert(t, tx, table, "id", int64(3), "email", "odd-hunter2")
 		}, database.Refused, "", "may not"},
-		{"a view that cannot be written", owner, func(tx database.Tx) error { return insert(t, tx, find(t, schema, "public.counted"), "mood", "x") }, database.Refused, "", "does not allow"},
+		{"a view that cannot be written", owner, func(tx database.Tx) error {
+			return insert(t, tx, databasetest.Table(t, schema, "public.counted"), "mood", "x")
+		}, database.Refused, "", "does not allow"},
 		{"too long", owner, change("short", "hunter2"), database.Invalid, "", "out of its range"},
 		{"out of range", owner, change("email", "z", "small", int64(40000)), database.Invalid, "small", "40000"},
 		{"too many digits", owner, change("price", "1234.5"), database.Invalid, "", "out of its range"},
 		{"no uuid", owner, change("email", "z", "uid", "nonsense"), database.Invalid, "uid", "nonsense"},
 		{"U+0000", owner, change("email", "a\x00b"), database.Invalid, "email", "U+0000"},
-		{"a table that is gone", owner, func(tx database.Tx) error { return insert(t, tx, find(t, schema, "public.gone"), "id", int64(1)) }, database.Changed, "", "changed"},
+		{"a table that is gone", owner, func(tx database.Tx) error {
+			return insert(t, tx, databasetest.Table(t, schema, "public.gone"), "id", int64(1))
+		}, database.Changed, "", "changed"},
 		{"declared SQL that is none", owner, declared("UPDATE t SET hunter2 hunter2"), database.Failed, "", "could not answer"},
 		{"declared SQL about what is not there", owner, declared("UPDATE t SET nowhere = 1"), database.Changed, "", "changed"},
 		{"too slow", owner, declared("SELECT pg_sleep(20)"), database.Timeout, "", "longer than"},
@@ -180,7 +186,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			if test.code == database.Timeout {
 				db = open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(200 * time.Millisecond) }))
 			}
-			for range 3 { // unnamed, prepared, and prepared before
+			for range 3 { // unnamed, then prepared, then prepared before
 				e := within(t, db, test.do)
 				if e == nil || e.Code != test.code || !strings.Contains(e.Message, test.says) {
 					t.Fatalf("got %+v", e)
@@ -198,8 +204,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 		t.Errorf("there are %s rows", got)
 	}
 	t.Run("no right to read", func(t *testing.T) {
-		_, _, err := writer.Select(t.Context(), all(find(t, schema, "public.child")), nil)
-		if e := failure(t, err); e.Code != database.Refused {
+		_, _, err := writer.Select(t.Context(), all(databasetest.Table(t, schema, "public.child")), nil)
+		if e := databasetest.Failure(t, err); e.Code != database.Refused {
 			t.Errorf("got %v", e)
 		}
 	})

@@ -74,8 +74,8 @@ func (t *transaction) Execute(ctx context.Context, statement *database.Declared)
 	return t.run(ctx, c, nil)
 }
 
-// run runs the statement that c was built with and returns how many rows it is about. What it returns beside is left
-// aside.
+// run runs the statement that was built in c and returns how many rows it is about. It ignores any rows that the
+// statement returns.
 func (t *transaction) run(ctx context.Context, c *call, table *database.Table) (int64, error) {
 	if err := c.params.encode(c.sql.Args); err != nil {
 		return 0, err
@@ -93,7 +93,7 @@ func (t *transaction) run(ctx context.Context, c *call, table *database.Table) (
 	return tag.RowsAffected(), nil
 }
 
-// start sends the statement that c was built with, prepared if it comes again.
+// start sends the statement that was built in c, prepared if it has come before.
 func (t *transaction) start(ctx context.Context, c *call) (*pgconn.ResultReader, error) {
 	if !t.unnamed() {
 		if err := t.session.makeRoom(ctx, t.conn); err != nil {

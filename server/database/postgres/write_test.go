@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
-// Every form that a value has in the API is written, read back, and used in a comparison.
+// Every form of a value in the API is written, read back, and used in a comparison.
 func TestValuesAreWritten(t *testing.T) {
 	t.Parallel()
 	type value = database.Value
@@ -80,7 +81,7 @@ CREATE TABLE w (name text PRIMARY KEY`
 		script += `, "` + test.name + `" ` + test.native
 	}
 	db := open(t, settings(filled(t, script+")"), nil))
-	table := find(t, introspect(t, db), "public.w")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.w")
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
 			column := table.Column(test.name)
@@ -116,7 +117,7 @@ CREATE TABLE w (name text PRIMARY KEY`
 			if err != nil || string(out) != want {
 				t.Fatalf("it reads %s, %v, want %s", out, err, want)
 			}
-			// What a page tells of its last row can be written again.
+			// The page's values of its last row can be written again.
 			if e := within(t, db, func(tx database.Tx) error {
 				return insert(t, tx, table, "name", "last "+test.name, test.name, page.Last[0])
 			}); e != nil {
@@ -134,17 +135,17 @@ func TestRowsWithoutValues(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `CREATE TABLE defaults (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at date DEFAULT '2026-01-01'); CREATE TABLE nothing ()`)
 	db := open(t, settings(c, nil))
-	schema := introspect(t, db)
+	schema := databasetest.Introspect(t, db)
 	if e := within(t, db, func(tx database.Tx) error {
-		out, err := tx.Insert(t.Context(), &database.Insert{Into: database.NewSource(find(t, schema, "public.defaults"), nil),
-			Returning: outputs(find(t, schema, "public.defaults").Columns...)}, nil)
+		out, err := tx.Insert(t.Context(), &database.Insert{Into: database.NewSource(databasetest.Table(t, schema, "public.defaults"), nil),
+			Returning: outputs(databasetest.Table(t, schema, "public.defaults").Columns...)}, nil)
 		if string(out) != `{"id":1,"at":"2026-01-01"}` {
 			t.Errorf("the row is %s", out)
 		}
 		if err != nil {
 			return err
 		}
-		out, err = tx.Insert(t.Context(), &database.Insert{Into: database.NewSource(find(t, schema, "public.nothing"), nil)}, nil)
+		out, err = tx.Insert(t.Context(), &database.Insert{Into: database.NewSource(databasetest.Table(t, schema, "public.nothing"), nil)}, nil)
 		if string(out) != `{}` {
 			t.Errorf("the row without columns is %s", out)
 		}
@@ -152,7 +153,7 @@ func TestRowsWithoutValues(t *testing.T) {
 	}); e != nil {
 		t.Fatal(e)
 	}
-	if got := read(t, db, all(find(t, schema, "public.nothing"))); got != "[{}]" {
+	if got := read(t, db, all(databasetest.Table(t, schema, "public.nothing"))); got != "[{}]" {
 		t.Errorf("got %s", got)
 	}
 }

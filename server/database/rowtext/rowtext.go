@@ -1,6 +1,6 @@
-// Package rowtext writes the rows of a plan as JSON objects, straight from what a driver hands out: the one place that
-// knows members, composite keys, masks and the cutting of long values (docs/design/values.md, "Long values"). What a
-// single value looks like, an engine says.
+// Package rowtext writes the rows of a plan as JSON objects, straight from a driver's values. It is the one place that
+// knows members, composite keys, masks and the cutting of long values (docs/design/values.md, "Long values"). An engine
+// says how a single value is written.
 //
 // The engines below package database import it.
 package rowtext
@@ -13,12 +13,12 @@ type Engine[V any] interface {
 	IsNull(v V) bool
 	// AppendJSON appends a value that is not NULL in its JSON form.
 	AppendJSON(dst []byte, c *database.Column, v V) []byte
-	// AppendPlain appends the text of a value that is not NULL, as it stands in a part of a composite key: that of its JSON
-	// form, without quotes and escapes.
+	// AppendPlain appends the text of a value that is not NULL, as it stands in a part of a composite key: its JSON
+	// form without quotes and escapes.
 	AppendPlain(dst []byte, c *database.Column, v V) []byte
-	// Size is how many bytes the value has: those of its text, or, if it is bytes, their own number. It is asked of
-	// every value, so it is to be cheap; for short values a guess will do.
+	// Size is the number of bytes of the value: of its text, or of the bytes themselves. It is called for every value,
+	// so it must be cheap; for short values a guess is enough.
 	Size(c *database.Column, v V) int
-	// Value returns the value in the form in which it can be bound again.
+	// Value returns the value in a form that can be bound again.
 	Value(c *database.Column, v V) database.Value
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-// maxScratch is how many bytes of memory a Writer that is kept for later keeps beside those of names.
+// maxScratch is the most bytes of scratch memory that a Writer keeps for later.
 const maxScratch = 64 << 10
 
-// Writer writes the rows of one plan after the other. Its zero value is ready for Prepare; it is used by one goroutine
-// at a time. Once it has seen a plan's names and longest values, writing rows allocates nothing but what dst grows by.
+// Writer writes the rows of one plan after the other. Its zero value is ready for Prepare; one goroutine uses it at a
+// time. Once it has seen a plan's names and longest values, it allocates nothing but dst's growth.
 type Writer[V any] struct {
 	engine    Engine[V]
 	outputs   []database.Output
@@ -23,8 +23,8 @@ type Writer[V any] struct {
 	scratch []byte
 }
 
-// Prepare makes the writer ready for the rows of a plan. A value of more than maxValue bytes shows its beginning only;
-// 0 is no bound. The outputs are read until Reset.
+// Prepare makes the writer ready for the rows of a plan. Of a value of more than maxValue bytes it shows only the
+// beginning; 0 is no bound. It reads outputs until Reset.
 func (w *Writer[V]) Prepare(e Engine[V], outputs []database.Output, maxValue int) {
 	w.engine, w.outputs, w.maxValue, w.shortened = e, outputs, maxValue, false
 	w.members.Reset()
@@ -33,7 +33,7 @@ func (w *Writer[V]) Prepare(e Engine[V], outputs []database.Output, maxValue int
 	}
 }
 
-// Reset forgets the plan, so that a Writer that is kept for later keeps none of a request's values.
+// Reset forgets the plan. A Writer that is kept for later then holds none of a request's values.
 func (w *Writer[V]) Reset() {
 	w.engine, w.outputs, w.shortened = nil, nil, false
 	if cap(w.scratch) > maxScratch {
@@ -45,8 +45,8 @@ func (w *Writer[V]) Reset() {
 // Shortened reports whether a value was cut since Prepare.
 func (w *Writer[V]) Shortened() bool { return w.shortened }
 
-// Append appends one row as a JSON object. The values are those of the outputs' columns, one after the other; there may
-// be more behind them, which are left alone.
+// Append appends one row as a JSON object. The values are those of the outputs' columns, one after the other. It
+// ignores any values after them.
 func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 	dst = append(dst, '{')
 	next := 0
@@ -74,8 +74,8 @@ func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 	return append(dst, '}')
 }
 
-// Values returns the values of columns in the form in which they can be bound again, as Page.Last has them. They hold
-// nothing of the driver's memory.
+// Values returns the values of columns in a form that can be bound again, for Page.Last. They do not refer to the
+// driver's memory.
 func (w *Writer[V]) Values(columns []*database.Column, values []V) []database.Value {
 	bound := make([]database.Value, len(columns))
 	for i, column := range columns {
@@ -86,7 +86,7 @@ func (w *Writer[V]) Values(columns []*database.Column, values []V) []database.Va
 	return bound
 }
 
-// anyNull reports whether the output is null: a key is where any part of it is.
+// anyNull reports whether the output is null: a key is null if any part of it is.
 func (w *Writer[V]) anyNull(values []V) bool {
 	for _, value := range values {
 		if w.engine.IsNull(value) {
@@ -96,8 +96,8 @@ func (w *Writer[V]) anyNull(values []V) bool {
 	return false
 }
 
-// appendComposite appends a key of several columns; docs/design/values.md, "Ids". A key is never cut: it would name no
-// row.
+// appendComposite appends a key of several columns (docs/design/values.md, "Ids"). A key is never cut, because a part
+// of it would name no row.
 func (w *Writer[V]) appendComposite(dst []byte, columns []*database.Column, values []V) []byte {
 	dst = append(dst, '"')
 	for i, value := range values {
@@ -109,8 +109,7 @@ func (w *Writer[V]) appendComposite(dst []byte, columns []*database.Column, valu
 	return append(dst, '"')
 }
 
-// appendMasked appends what a mask leaves of a value; docs/design/values.md, "Masks". It is a string, whatever the
-// value's kind.
+// appendMasked appends what a mask leaves of a value (docs/design/values.md, "Masks"), always as a string.
 func (w *Writer[V]) appendMasked(dst []byte, output *database.Output, values []V) []byte {
 	dst = append(dst, `"****`...)
 	if output.KeepLast > 0 && len(values) == 1 {
@@ -131,18 +130,18 @@ func lastRunes(text []byte, n int) []byte {
 	return text[at:]
 }
 
-// appendCut appends the beginning of a value that is too long, and says how much of it there is. It is a string, whatever
-// the value's kind: half a JSON document is none.
+// appendCut appends the beginning of a value that is too long, and says how much there is. It is always a string,
+// because half a JSON document is not JSON.
 func (w *Writer[V]) appendCut(dst []byte, c *database.Column, value V) []byte {
 	size := w.engine.Size(c, value)
 	plain := w.plain(c, value)
 	if len(plain) <= w.maxValue {
-		return w.engine.AppendJSON(dst, c, value) // it was a guess
+		return w.engine.AppendJSON(dst, c, value) // the size was a guess
 	}
 	w.shortened = true
 	end := w.maxValue
 	if c.Kind == database.Bytes {
-		end -= end % 4 // base64 that can be decoded
+		end -= end % 4 // so that the base64 can be decoded
 	}
 	for back := 0; back < utf8.UTFMax-1 && end > 0 && !utf8.RuneStart(plain[end]); back++ {
 		end--

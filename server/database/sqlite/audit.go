@@ -9,7 +9,7 @@ import (
 )
 
 // makeAudit makes the audit table that the settings name, if it is missing and the database may be written to. It
-// reports whether it did; why it could not stands in the schema, and an error is that the call was cancelled.
+// reports whether it did. If it could not, the schema says why; an error means that the call was cancelled.
 func (d *db) makeAudit(ctx context.Context, schema *database.Schema) (made bool, err error) {
 	if d.settings.ReadOnly || d.auditIn(schema) != nil {
 		return false, nil
@@ -33,7 +33,7 @@ func (d *db) makeAudit(ctx context.Context, schema *database.Schema) (made bool,
 	return false, nil
 }
 
-// findAudit tells of the audit table, or why it cannot be used.
+// findAudit sets the schema's audit table, or says why it cannot be used.
 func (d *db) findAudit(schema *database.Schema) {
 	if schema.AuditProblem != "" {
 		return
@@ -48,7 +48,7 @@ func (d *db) findAudit(schema *database.Schema) {
 	}
 }
 
-// auditIn returns the audit table, by SQLite's rule of names, or nil.
+// auditIn returns the audit table, compared by SQLite's rule of names, or nil.
 func (d *db) auditIn(schema *database.Schema) *database.Table {
 	at := slices.IndexFunc(schema.Tables, func(t *database.Table) bool { return sameName(t.Name, d.settings.Audit.Name) })
 	if at < 0 {

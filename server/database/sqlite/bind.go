@@ -14,7 +14,7 @@ import (
 type purpose uint8
 
 const (
-	// toCompare: values stand as they are. A cursor's timestamps have the form that their row has.
+	// toCompare: values stay as they are. A cursor's timestamps have the form that their row has.
 	toCompare purpose = iota
 	// toStore: timestamps are written as SQLite's own functions write them.
 	toStore
@@ -22,8 +22,8 @@ const (
 
 // bind turns the statement's values into the driver's. An error is a *database.Error.
 func (c *call) bind(purpose purpose) error {
-	c.args = c.args[:0]
-	for i, arg := range c.sql.Args {
+	c.Args = c.Args[:0]
+	for i, arg := range c.SQL.Args {
 		value := arg.Value
 		switch v := value.(type) {
 		case nil, int64:
@@ -41,9 +41,9 @@ func (c *call) bind(purpose purpose) error {
 		case []byte:
 			switch {
 			case arg.Kind == database.JSON:
-				value = string(v) // a BLOB would be no JSON to SQLite
+				value = string(v) // a BLOB would not be JSON to SQLite
 			case v == nil:
-				value = []byte{} // no bytes are not NULL, but to the driver
+				value = []byte{} // the driver takes a nil slice for NULL
 			}
 		case bool:
 			value = int64(0)
@@ -55,13 +55,13 @@ func (c *call) bind(purpose purpose) error {
 		default:
 			return &database.Error{Code: database.Failed, Reason: reasonError, Message: fmt.Sprintf("a value of type %T cannot be bound", value)}
 		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: value})
+		c.Args = append(c.Args, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
 	return nil
 }
 
-// decimal returns the number that a decimal is in SQLite, and any other text as it is. It is read here because SQLite's own
-// reading of a text may miss the float that is nearest to it, which is the one whose text rows show.
+// decimal returns the number that a decimal is in SQLite, and any other text as it is. SQLite's own reading of a text
+// may miss the nearest float, whose text rows show; so it is read here.
 func decimal(text string) driver.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
@@ -72,8 +72,8 @@ func decimal(text string) driver.Value {
 	return text
 }
 
-// storedTimestamp writes a timestamp as SQLite's own functions do: "2006-01-02 15:04:05[.999]" in UTC, whatever form other
-// rows of the column have; nothing tells which. Texts of one form sort as the times that they are.
+// storedTimestamp writes a timestamp as SQLite's own functions do: "2006-01-02 15:04:05[.999]" in UTC. Other rows of
+// the column may have another form; nothing tells which. Texts of one form sort in the order of their times.
 func storedTimestamp(text string) string {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if at, err := time.Parse(layout, text); err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// simpleChecks returns the checks of a table that bound the values of single columns. A check that is not surely understood
-// is left out.
+// simpleChecks returns the checks of a table that bound the values of single columns. It leaves out a check that it
+// does not surely understand.
 func simpleChecks(table *database.Table, sql string) []database.Check {
 	var found []database.Check
 	all := tokens(sql)
@@ -35,8 +35,8 @@ type checkReader struct {
 	found    []database.Check
 }
 
-// conjunction reads terms that are joined by AND, up to the end or a closing parenthesis. Before all of them there may be "c
-// IS NULL OR": NULL meets every check, so it says nothing if they are all about c.
+// conjunction reads terms joined by AND, up to the end or a closing parenthesis. The terms may begin with "c IS NULL
+// OR". NULL meets every check, so this says nothing if all the terms are about c.
 func (r *checkReader) conjunction() bool {
 	unlessNull, before := r.unlessNull(), len(r.found)
 	for {
@@ -127,7 +127,7 @@ func (r *checkReader) greatest(check *database.Check, exclusive bool) (ok bool) 
 	return ok
 }
 
-// takesLength takes "length(" if that is next.
+// takesLength takes "length(" if that comes next.
 func (r *checkReader) takesLength() bool {
 	if len(r.rest) < 2 || !r.rest[0].is("length") || !r.rest[1].isSign("(") {
 		return false
@@ -136,7 +136,7 @@ func (r *checkReader) takesLength() bool {
 	return true
 }
 
-// length reads a bound of a text's length, behind "length(".
+// length reads a bound of a text's length, after "length(".
 func (r *checkReader) length() bool {
 	c := r.column()
 	if c == nil || c.Kind != database.Text || !r.takeSign(")") {
@@ -179,7 +179,7 @@ func (r *checkReader) size() (int, bool) {
 	return int(size), ok && isInteger && size >= 0 && size < 1<<30
 }
 
-// checkOf returns what was found out about a column so far.
+// checkOf returns the check of a column as found so far.
 func (r *checkReader) checkOf(c *database.Column) *database.Check {
 	at := slices.IndexFunc(r.found, func(known database.Check) bool { return known.Column == c })
 	if at < 0 {
@@ -214,7 +214,7 @@ func (r *checkReader) literal(c *database.Column, choice bool) (string, bool) {
 	return string(values{}.AppendPlain(nil, c, value)), true
 }
 
-// number reads a number of the tokens that are next.
+// number reads a number from the next tokens.
 func (r *checkReader) number() (driver.Value, bool) {
 	end := 0
 	for end < len(r.rest) && !endsNumber(r.rest[end]) {
@@ -242,7 +242,7 @@ func (r *checkReader) column() *database.Column {
 	return c
 }
 
-// operator reads signs of comparison.
+// operator reads the signs of a comparison.
 func (r *checkReader) operator() string {
 	operator := ""
 	for len(r.rest) > 0 && isComparison(r.rest[0]) {

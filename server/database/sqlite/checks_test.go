@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestSimpleChecks(t *testing.T) {
@@ -36,7 +37,7 @@ func TestSimpleChecks(t *testing.T) {
 		t.Run(test.check, func(t *testing.T) {
 			column := "i INT, t TEXT, n INT, p NUMERIC(5,2), d DATE"
 			o := openFilled(t, "CREATE TABLE c ("+column+", x INT "+test.check+")", nil)
-			if got := fmt.Sprint(toldChecks(find(t, o.schema, "c"))); got != test.want {
+			if got := fmt.Sprint(toldChecks(databasetest.Table(t, o.schema, "c"))); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -82,7 +83,7 @@ func TestDefaultValues(t *testing.T) {
 		t.Run(test.column, func(t *testing.T) {
 			o := openFilled(t, "CREATE TABLE c (v "+test.column+")", nil)
 			got := "computed"
-			if told := find(t, o.schema, "c").Columns[0].DefaultValue; told != nil {
+			if told := databasetest.Table(t, o.schema, "c").Columns[0].DefaultValue; told != nil {
 				got = *told
 			}
 			if got != test.want {
@@ -96,7 +97,7 @@ func TestWhatForeignKeysDoWhenTheirRowChanges(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE a (id INTEGER PRIMARY KEY);
 CREATE TABLE b (c INT REFERENCES a ON UPDATE CASCADE, n INT REFERENCES a ON UPDATE SET NULL, d INT REFERENCES a ON UPDATE SET DEFAULT, r INT REFERENCES a ON DELETE CASCADE)`, nil)
 	want := map[string]database.ReferentialAction{"c": database.Cascade, "n": database.SetNull, "d": database.SetDefault, "r": database.Restrict}
-	for _, key := range find(t, o.schema, "b").ForeignKeys {
+	for _, key := range databasetest.Table(t, o.schema, "b").ForeignKeys {
 		if key.OnUpdate != want[key.Columns[0].Name] {
 			t.Errorf("%s does %v", key.Columns[0].Name, key.OnUpdate)
 		}
@@ -107,7 +108,7 @@ func TestNumbersOfRows(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE keyed (id INTEGER PRIMARY KEY); CREATE TABLE plain (a INT); CREATE TABLE taken (rowid TEXT, _rowid_ INT);
 CREATE TABLE without (id TEXT PRIMARY KEY) WITHOUT ROWID; CREATE TABLE all_taken (rowid, oid, _rowid_); CREATE VIEW v AS SELECT 1 AS a`, nil)
 	for name, want := range map[string]string{"keyed": "rowid true", "plain": "rowid false", "taken": "oid false", "without": " false", "all_taken": " false", "v": " false"} {
-		table, got := find(t, o.schema, name), ""
+		table, got := databasetest.Table(t, o.schema, name), ""
 		if table.RowID != nil {
 			got = table.RowID.Name
 			plan := all(table)

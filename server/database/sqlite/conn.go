@@ -10,8 +10,8 @@ import (
 // maxStatements bounds the statements that one connection keeps prepared.
 const maxStatements = 256
 
-// maxKept is the longest text, in bytes, of a statement that is kept prepared. Lists of values make longer ones, each
-// unlike the one before; what SQLite makes of them is many times their size.
+// maxKept is the longest text, in bytes, of a statement that is kept prepared. Lists of values make longer ones, which
+// seldom come again, and their prepared form is many times larger.
 const maxKept = 8 << 10
 
 // conn is one connection with its prepared statements. It is used by one goroutine at a time.
@@ -26,7 +26,7 @@ type conn struct {
 // Keep implements connpool.Conn.
 func (c *conn) Keep() bool { return !c.spoilt }
 
-// Alive implements connpool.Conn: a file does not hang up.
+// Alive implements connpool.Conn: a file does not close connections.
 func (*conn) Alive() bool { return true }
 
 // opener opens connections to a file for a pool.
@@ -55,7 +55,7 @@ func (c *conn) forget() {
 	clear(c.statements)
 }
 
-// prepare returns a statement, and what is to be done with it after its use.
+// prepare returns a statement, and a function to call after its use.
 func (c *conn) prepare(ctx context.Context, sql []byte) (s driver.StmtQueryContext, done func(), err error) {
 	if s := c.statements[string(sql)]; s != nil {
 		return s, func() {}, nil
@@ -67,7 +67,7 @@ func (c *conn) prepare(ctx context.Context, sql []byte) (s driver.StmtQueryConte
 	}
 	s = prepared.(driver.StmtQueryContext)
 	if len(text) > maxKept {
-		return s, func() { _ = prepared.Close() }, nil // what its use came to is known by then
+		return s, func() { _ = prepared.Close() }, nil // its result is known by then
 	}
 	if len(c.statements) >= maxStatements {
 		c.forget()
@@ -76,8 +76,8 @@ func (c *conn) prepare(ctx context.Context, sql []byte) (s driver.StmtQueryConte
 	return s, func() {}, nil
 }
 
-// query runs a prepared statement and calls row for each of its rows, whose values are good until the next, as long as it
-// returns true.
+// query runs a prepared statement and calls row for each of its rows until it returns false. The values are valid until
+// the next row.
 func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) (err error) {
 	s, done, err := c.prepare(ctx, sql)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *conn) each(ctx context.Context, sql string, args []driver.Value, row fu
 	})
 }
 
-// change runs a prepared statement, whatever rows it returns, and tells how many it has changed.
+// change runs a prepared statement, ignores its rows, and returns how many rows it changed.
 func (c *conn) change(ctx context.Context, sql []byte, args []driver.NamedValue) (int64, error) {
 	s, done, err := c.prepare(ctx, sql)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 const shop = `
@@ -76,7 +77,7 @@ func TestViolations(t *testing.T) {
 		}, database.UniqueViolation, "", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e := failure(t, o.Transact(t.Context(), test.do))
+			e := databasetest.Failure(t, o.Transact(t.Context(), test.do))
 			if e.Code != database.Violated || e.Violation == nil {
 				t.Fatalf("got %s: %v", e.Code, e)
 			}
@@ -84,8 +85,8 @@ func TestViolations(t *testing.T) {
 			if e.Violation.Table != nil {
 				table = e.Violation.Table.Name
 			}
-			if e.Violation.Kind != test.kind || table != test.table || names(e.Violation.Columns) != test.columns || e.Violation.Constraint != test.constraint {
-				t.Errorf("got kind %v of %q (%s) by %q", e.Violation.Kind, table, names(e.Violation.Columns), e.Violation.Constraint)
+			if e.Violation.Kind != test.kind || table != test.table || databasetest.Names(e.Violation.Columns) != test.columns || e.Violation.Constraint != test.constraint {
+				t.Errorf("got kind %v of %q (%s) by %q", e.Violation.Kind, table, databasetest.Names(e.Violation.Columns), e.Violation.Constraint)
 			}
 			if said := e.Violation.Message; (said == "the slug secret is taken by 42") != (test.name == "a trigger") {
 				t.Errorf("a trigger says %q", said)
@@ -141,7 +142,7 @@ func TestDeferredConstraints(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.want != "" {
-				if e := failure(t, err); e.Code != test.want || e.Violation.Kind != database.ForeignKeyViolation {
+				if e := databasetest.Failure(t, err); e.Code != test.want || e.Violation.Kind != database.ForeignKeyViolation {
 					t.Errorf("got %s: %v", e.Code, e)
 				}
 			}
@@ -159,11 +160,11 @@ CREATE TRIGGER v_update INSTEAD OF UPDATE ON v BEGIN UPDATE t SET n = new.n / 10
 CREATE TRIGGER v_delete INSTEAD OF DELETE ON v BEGIN DELETE FROM t WHERE id = old.id; END;
 CREATE VIEW plain AS SELECT id, n FROM t`, nil)
 	for name, want := range map[string]bool{"t": true, "v": true, "plain": false} {
-		if got := find(t, o.schema, name).Writable; got != want {
+		if got := databasetest.Table(t, o.schema, name).Writable; got != want {
 			t.Errorf("%s: writable is %v", name, got)
 		}
 	}
-	view := find(t, o.schema, "v")
+	view := databasetest.Table(t, o.schema, "v")
 	if want := database.MaySelect | database.MayUpdate | database.MayDelete; view.Privileges != want || view.Columns[0].Privileges != want&^database.MayDelete {
 		t.Errorf("it may be used for %b", view.Privileges)
 	}
@@ -192,7 +193,7 @@ CREATE VIEW plain AS SELECT id, n FROM t`, nil)
 		_, err := tx.Insert(t.Context(), o.insert(t, "v", map[string]database.Value{"id": int64(9)}), nil)
 		return err
 	})
-	if failure(t, err).Code != database.Refused {
+	if databasetest.Failure(t, err).Code != database.Refused {
 		t.Errorf("a view without a trigger for it: %v", err)
 	}
 }
@@ -203,7 +204,7 @@ func TestForeignKeysThatDoNotFit(t *testing.T) {
 		_, err := tx.Insert(t.Context(), o.insert(t, "child", map[string]database.Value{"n": int64(1)}), nil)
 		return err
 	})
-	if e := failure(t, err); e.Code != database.Failed || !strings.Contains(e.Message, "foreign key") {
+	if e := databasetest.Failure(t, err); e.Code != database.Failed || !strings.Contains(e.Message, "foreign key") {
 		t.Errorf("got %s: %v", e.Code, e)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// constant returns the value of a column's default in the text form of its kind, or nil if the default is no constant.
+// constant returns the value of a column's default in the text form of its kind, or nil if the default is not a
+// constant.
 func constant(c *database.Column) *string {
 	all := tokens(c.Default)
 	value, ok := literalValue(all)
@@ -19,8 +20,8 @@ func constant(c *database.Column) *string {
 	return &told
 }
 
-// literalValue returns the value of an expression that is a single literal; nil is NULL. What SQLite takes for a literal
-// only out of old habit, a name, is none.
+// literalValue returns the value of an expression that is a single literal; nil is NULL. A name that SQLite accepts as
+// a literal for old files' sake is not one.
 func literalValue(all []token) (driver.Value, bool) {
 	for len(all) > 2 && all[0].isSign("(") && closing(all, 0) == len(all)-1 {
 		all = all[1 : len(all)-1]
@@ -41,7 +42,7 @@ func literalValue(all []token) (driver.Value, bool) {
 	return number(all)
 }
 
-// number reads a number, of which a sign, a point and an exponent's sign are tokens of their own.
+// number reads a number. Its sign, its point and its exponent's sign are separate tokens.
 func number(all []token) (driver.Value, bool) {
 	var text strings.Builder
 	for i, t := range all {

@@ -7,13 +7,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// SQLite tells nothing of checks, nor of an index's expressions, but the text that made them. What is read here names the
-// columns that a violation is about; if a text is read amiss, none are named.
+// Of checks, and of an index's expressions, SQLite tells only the text that made them. The code below reads from it
+// which columns a violation is about. If it misreads a text, it names no columns.
 
 // token is a piece of a definition.
 type token struct {
 	class class
-	// text is a name without its quotes, and all else as it stands.
+	// text is a name without its quotes, or any other token as it stands.
 	text string
 	// from and to are where it stands.
 	from, to int
@@ -29,7 +29,7 @@ const (
 	sign
 )
 
-// is reports whether the token is a word of SQL's.
+// is reports whether the token is that word of SQL.
 func (t token) is(keyword string) bool { return t.class == word && sameName(t.text, keyword) }
 
 // names reports whether the token may stand for a column.
@@ -68,7 +68,7 @@ func tokens(sql string) []token {
 			for at < len(sql) && isWordByte(sql[at]) {
 				at++
 			}
-			all = append(all, token{word, sql[from:at], from, at}) // or a number, which is no name either
+			all = append(all, token{word, sql[from:at], from, at}) // or a number, which is not a name either
 		default:
 			at++
 			all = append(all, token{sign, sql[from:at], from, at})
@@ -77,7 +77,7 @@ func tokens(sql string) []token {
 	return all
 }
 
-// through returns how long a text is up to and with its first end.
+// through returns the length of a text up to and including the first end in it.
 func through(text, end string) int {
 	if at := strings.Index(text, end); at >= 0 {
 		return at + len(end)
@@ -85,7 +85,7 @@ func through(text, end string) int {
 	return len(text)
 }
 
-// quoted reads up to the closing quote, which stands for itself where it is doubled, and returns where to go on.
+// quoted reads up to the closing quote and returns where to go on. A doubled quote stands for one.
 func quoted(sql string, at int, end byte, doubled bool) (content string, next int) {
 	var b strings.Builder
 	for ; at < len(sql); at++ {
@@ -148,8 +148,8 @@ func checkDefinitions(all []token) []checkDefinition {
 	return found
 }
 
-// checks returns the checks of a table by the name that SQLite gives them in its errors: their own, or, without one,
-// their text.
+// checks returns the checks of a table by the names that SQLite gives them in its errors: their own, or else their
+// text.
 func checks(table *database.Table, sql string) []database.Constraint {
 	var found []database.Constraint
 	for _, d := range checkDefinitions(tokens(sql)) {
@@ -162,7 +162,7 @@ func checks(table *database.Table, sql string) []database.Constraint {
 	return found
 }
 
-// nameOf returns a check's own name, given the one that SQLite has for it in its errors, or "" if it has none of its own.
+// nameOf returns a check's own name from the name that SQLite has for it in its errors; "" if it has none of its own.
 func nameOf(told string) string {
 	if strings.ContainsFunc(told, func(r rune) bool { return strings.ContainsRune("()<>=!*/+|%&~'\"", r) }) {
 		return ""
@@ -170,7 +170,7 @@ func nameOf(told string) string {
 	return told
 }
 
-// indexed returns the columns that an index is about, in whatever expressions they stand; not those of its condition.
+// indexed returns the columns in an index's expressions, without those in its condition.
 func indexed(table *database.Table, sql string) []*database.Column {
 	all := tokens(sql)
 	open := slices.IndexFunc(all, func(t token) bool { return t.isSign("(") })
@@ -183,7 +183,7 @@ func indexed(table *database.Table, sql string) []*database.Column {
 	return nil
 }
 
-// insteadOf returns what a trigger does in the place of a view.
+// insteadOf returns which kind of statement a trigger replaces for a view.
 func insteadOf(sql string) database.Privileges {
 	all := tokens(sql)
 	for i := 2; i < len(all); i++ {
@@ -202,7 +202,7 @@ func insteadOf(sql string) database.Privileges {
 	return 0
 }
 
-// mentioned returns the columns that are named among tokens, each once, in the table's order.
+// mentioned returns the columns that tokens name, each once, in the table's order.
 func mentioned(table *database.Table, among []token) []*database.Column {
 	var columns []*database.Column
 	for _, column := range table.Columns {

@@ -16,7 +16,7 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// resultCode returns SQLite's primary result code, or 0 if the error is none of SQLite's.
+// resultCode returns SQLite's primary result code, or 0 if the error is not SQLite's.
 func resultCode(err error) int { return extendedCode(err) & 0xff }
 
 // extendedCode returns SQLite's extended result code, or 0 if the error is not SQLite's.
@@ -39,7 +39,7 @@ func cancelled(cause error) *database.Error {
 	return &database.Error{Code: database.Cancelled, Reason: reasonError, Message: "the call was cancelled", Cause: cause}
 }
 
-// openError says why no connection came about.
+// openError says why there is no connection.
 func (d *db) openError(ctx context.Context, err error) *database.Error {
 	switch {
 	case ctx.Err() != nil, d.closing.Err() != nil:
@@ -86,7 +86,7 @@ func (d *db) codeError(err error) *database.Error {
 	return e
 }
 
-// statementFault tells apart what may be wrong with a statement: SQLite has one code for all of it, and words only.
+// statementFault tells what is wrong with a statement. SQLite has one code for all faults, and only its words differ.
 func statementFault(said string) (database.Code, string) {
 	contains := func(words string) bool { return strings.Contains(said, words) }
 	switch {

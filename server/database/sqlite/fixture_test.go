@@ -3,14 +3,13 @@ package sqlite_test
 import (
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
@@ -53,26 +52,6 @@ func open(t testing.TB, s database.Settings) database.DB {
 	return db
 }
 
-func introspect(t testing.TB, db database.DB) *database.Schema {
-	t.Helper()
-	schema, err := db.Introspect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
-
-func find(t testing.TB, schema *database.Schema, name string) *database.Table {
-	t.Helper()
-	for _, table := range schema.Tables {
-		if table.String() == name {
-			return table
-		}
-	}
-	t.Fatalf("there is no table %s", name)
-	return nil
-}
-
 // all returns a plan that reads every column of a table.
 func all(table *database.Table) *database.Select {
 	plan := &database.Select{From: database.NewSource(table, nil), Limit: 1000}
@@ -95,41 +74,6 @@ func read(t testing.TB, db database.DB, plan *database.Select) string {
 	return string(out)
 }
 
-// failure returns an error as the *database.Error that it must be.
-func failure(t testing.TB, err error) *database.Error {
-	t.Helper()
-	var e *database.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("got %v, want a *database.Error", err)
-	}
-	if e.Message == "" || e.Reason == "" && e.Code != database.Invalid {
-		t.Errorf("%#v has no message or no reason", e)
-	}
-	return e
-}
-
-func keys(table *database.Table) string {
-	var all []string
-	if len(table.PrimaryKey) > 0 {
-		all = append(all, "key "+names(table.PrimaryKey))
-	}
-	for _, unique := range table.Unique {
-		all = append(all, "unique "+names(unique))
-	}
-	for _, key := range table.ForeignKeys {
-		all = append(all, names(key.Columns)+">"+key.References.String()+"."+names(key.ReferencedColumns))
-	}
-	return strings.Join(all, "; ")
-}
-
-func names(columns []*database.Column) string {
-	all := make([]string, len(columns))
-	for i, column := range columns {
-		all[i] = column.Name
-	}
-	return strings.Join(all, ",")
-}
-
 // opened is a database under test with its schema.
 type opened struct {
 	database.DB
@@ -141,11 +85,11 @@ func openFilled(t testing.TB, script string, change func(*database.Settings)) op
 	t.Helper()
 	path := filled(t, script)
 	db := open(t, settings(path, change))
-	return opened{db, path, introspect(t, db)}
+	return opened{db, path, databasetest.Introspect(t, db)}
 }
 
 func (o opened) source(t testing.TB, name string) database.Source {
-	return database.NewSource(find(t, o.schema, name), nil)
+	return database.NewSource(databasetest.Table(t, o.schema, name), nil)
 }
 
 // insert is a plan that gives a table's columns values.
@@ -215,5 +159,5 @@ func plainly(t testing.TB, path, query string) string {
 
 const journal, writeAhead = "PRAGMA journal_mode = DELETE;", "PRAGMA journal_mode = WAL;"
 
-// modes are the scripts that put a file into its journal mode.
+// modes are the scripts that set a file's journal mode.
 var modes = map[string]string{"journal": journal, "write-ahead": writeAhead}

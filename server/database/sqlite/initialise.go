@@ -53,13 +53,13 @@ func (d *db) fill(under *filling) {
 	defer d.mu.Unlock()
 	d.filled, d.filling = err == nil, nil
 	if err != nil {
-		under.err = err // a nil *database.Error would be no nil error
+		under.err = err // a nil *database.Error in an error is not nil
 	}
 	close(under.done)
 }
 
-// initialise makes a new file beside the place where it is to lie, and gives it its name when it is complete: a
-// half-filled file is never taken for a full one.
+// initialise makes a new file under another name in the same folder, and gives it its name when it is complete. So
+// nobody takes a half-filled file for a complete one.
 func (d *db) initialise() *database.Error {
 	path := d.settings.SQLitePath
 	switch info, err := os.Stat(path); {
@@ -83,12 +83,12 @@ func (d *db) initialise() *database.Error {
 	_ = made.Close()
 	defer func() {
 		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
-			_ = os.Remove(temporary + suffix) // most are not there
+			_ = os.Remove(temporary + suffix) // most do not exist
 		}
 	}()
 	failed = d.runScripts(temporary, scripts, true)
 	if failed != nil && strings.Contains(failed.Cause.Error(), "within a transaction") {
-		// A script that has a transaction of its own, as dumps do, or a statement that stands in none.
+		// The script has a transaction of its own, as dumps do, or a statement that must be outside of one.
 		if err := os.Truncate(temporary, 0); err != nil {
 			return d.unreachable(reasonOf(err), err)
 		}
@@ -97,16 +97,16 @@ func (d *db) initialise() *database.Error {
 	if failed != nil {
 		return failed
 	}
-	if err := os.Chmod(temporary, 0o660); err != nil { //nolint:gosec // the volume's group may be all that pods have in common
+	if err := os.Chmod(temporary, 0o660); err != nil { //nolint:gosec // pods may have only the volume's group in common
 		return d.unreachable(reasonOf(err), err)
 	}
 	if err := syncFile(temporary); err != nil {
 		return d.unreachable(reasonOf(err), err)
 	}
-	// A link, unlike a rename, never replaces what somebody else put there meanwhile.
+	// Unlike a rename, a link never replaces a file that another process made meanwhile.
 	err = os.Link(temporary, path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(temporary, path) // there are volumes without links
+		err = os.Rename(temporary, path) // some volumes have no links
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return d.unreachable(reasonOf(err), err)
@@ -125,8 +125,8 @@ func syncFile(path string) error {
 
 type script struct{ key, sql string }
 
-// readScripts reads the files of a folder in the order of their names. What the kubelet keeps beside a ConfigMap's keys
-// (..data and the like) is passed over, the links that lead there are followed.
+// readScripts reads the files of a folder in the order of their names. It follows the links of a ConfigMap's keys, and
+// skips what the kubelet keeps beside them (..data and the like).
 func readScripts(folder string) ([]script, *database.Error) {
 	if folder == "" {
 		return nil, nil
@@ -155,14 +155,14 @@ func readScripts(folder string) ([]script, *database.Error) {
 
 // runScripts fills an empty file, and closes it so that all of it lies in that one file.
 func (d *db) runScripts(path string, scripts []script, transaction bool) *database.Error {
-	// The file is thrown away if anything goes wrong, so it needs neither a journal nor to wait for the disk.
+	// The file is thrown away if anything goes wrong, so it needs no journal and need not wait for the disk.
 	c, err := openConn(fileURI(path, url.Values{"mode": {"rw"}, "_journal_mode": {"OFF"}, "_synchronous": {"OFF"}}))
 	if err != nil {
 		return d.unreachable("no new file can be made there", err)
 	}
 	defer c.Close()
 	run := func(sql string) error {
-		// The context ends with Close alone: how long filling takes is not ours to say.
+		// Only Close ends the context: we set no limit to the time that filling takes.
 		return c.exec(d.closing, sql)
 	}
 	if transaction {
@@ -180,7 +180,7 @@ func (d *db) runScripts(path string, scripts []script, transaction bool) *databa
 			return initFailed("a new file cannot be filled: "+err.Error(), err)
 		}
 	}
-	// Write-ahead logging is kept by the file itself; readers then never wait for a writer.
+	// The file itself keeps the mode of write-ahead logging; readers then never wait for a writer.
 	if err := run("PRAGMA journal_mode = WAL"); err != nil {
 		return initFailed("a new file cannot be filled: "+err.Error(), err)
 	}
@@ -191,14 +191,14 @@ func initFailed(message string, cause error) *database.Error {
 	return &database.Error{Code: database.Unreachable, Reason: contract.ReasonInitFailed, Message: message, Cause: cause}
 }
 
-// staleAfter is the age at which a file that was never completed belongs to nobody any more.
+// staleAfter is the age after which an incomplete file belongs to nobody any more.
 const staleAfter = time.Hour
 
 func temporaryName(path, random string) string { return "." + filepath.Base(path) + ".init-" + random }
 
-// removeStale removes what processes left that were killed while they filled a file.
+// removeStale removes the files of processes that were killed while they filled one.
 func removeStale(path string) {
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), temporaryName(path, "*"))) // fails for bad patterns only
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), temporaryName(path, "*"))) // it fails for bad patterns only
 	for _, file := range left {
 		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > staleAfter {
 			_ = os.Remove(file)
@@ -206,7 +206,7 @@ func removeStale(path string) {
 	}
 }
 
-// reasonOf returns the system's own words, without the path that the message has already.
+// reasonOf returns the system's own words, without the path, which the message already has.
 func reasonOf(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

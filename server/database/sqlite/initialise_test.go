@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 // mounted lays files out as the kubelet does for a ConfigMap: links into a folder that is itself a link.
@@ -58,7 +59,7 @@ func TestNewFileIsFilledOnce(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notes.sqlite")
 			folder := mounted(t, test.files)
-			for range 2 { // the second time it is there
+			for range 2 { // the file exists the second time
 				db := open(t, initialised(path, folder))
 				var group sync.WaitGroup
 				for range 4 {
@@ -69,7 +70,7 @@ func TestNewFileIsFilledOnce(t *testing.T) {
 					})
 				}
 				group.Wait()
-				if got := read(t, db, all(find(t, introspect(t, db), "note"))); got != test.want {
+				if got := read(t, db, all(databasetest.Table(t, databasetest.Introspect(t, db), "note"))); got != test.want {
 					t.Errorf("got %s, want %s", got, test.want)
 				}
 				db.Close()
@@ -83,7 +84,7 @@ func TestNewFileIsFilledOnce(t *testing.T) {
 	}
 }
 
-// alone checks that nothing lies beside a file but what SQLite itself keeps there while it is open.
+// alone checks that nothing lies beside a file except what SQLite itself keeps there while it is open.
 func alone(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -104,7 +105,7 @@ func TestAFailedFillLeavesNothing(t *testing.T) {
 	db := open(t, initialised(path, folder))
 	for range 2 {
 		_, err := db.Introspect(t.Context())
-		e := failure(t, err)
+		e := databasetest.Failure(t, err)
 		if e.Reason != contract.ReasonInitFailed || !strings.Contains(e.Message, `"2.sql"`) || !strings.Contains(e.Message, "no such table: nowhere") {
 			t.Errorf("got %s: %s", e.Reason, e.Message)
 		}
@@ -117,7 +118,7 @@ func TestAFailedFillLeavesNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "..data", "2.sql"), []byte("INSERT INTO note VALUES (7);"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, db, all(find(t, introspect(t, db), "note"))); got != `[{"id":7}]` {
+	if got := read(t, db, all(databasetest.Table(t, databasetest.Introspect(t, db), "note"))); got != `[{"id":7}]` {
 		t.Errorf("once the SQL was right it reads %s", got)
 	}
 }
@@ -129,7 +130,7 @@ func TestAFileThatExistsIsNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, initialised(path, mounted(t, map[string]string{"1.sql": "CREATE TABLE yours (id INT)"})))
-	find(t, introspect(t, db), "mine")
+	databasetest.Table(t, databasetest.Introspect(t, db), "mine")
 	db.Close()
 	after, err := os.ReadFile(path)
 	if err != nil || string(after) != string(before) {
@@ -142,7 +143,7 @@ func TestNewFiles(t *testing.T) {
 		for _, readOnly := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "data with ? and # and %41.sqlite")
 			db := open(t, settings(path, func(s *database.Settings) { s.ReadOnly = readOnly }))
-			if schema := introspect(t, db); len(schema.Tables) != 0 {
+			if schema := databasetest.Introspect(t, db); len(schema.Tables) != 0 {
 				t.Errorf("found %d tables", len(schema.Tables))
 			}
 			if _, err := os.Stat(path); err != nil {
@@ -152,7 +153,7 @@ func TestNewFiles(t *testing.T) {
 	})
 	t.Run("a folder of SQL that is missing", func(t *testing.T) {
 		db := open(t, initialised(filepath.Join(t.TempDir(), "data.sqlite"), filepath.Join(t.TempDir(), "missing")))
-		if e := failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonInitFailed {
+		if e := databasetest.Failure(t, db.Ping(t.Context())); e.Reason != contract.ReasonInitFailed {
 			t.Errorf("got %v", e)
 		}
 	})

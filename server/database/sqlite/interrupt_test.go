@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 // endless is a statement that changes all rows and takes for ever.
@@ -36,7 +37,7 @@ func TestSlowStatementsAreInterrupted(t *testing.T) {
 					_, err := tx.Execute(ctx, declared(endless))
 					return err
 				})
-				if failure(t, err).Code != test.code {
+				if databasetest.Failure(t, err).Code != test.code {
 					t.Errorf("got %v", err)
 				}
 				if got := plainly(t, o.path, "SELECT group_concat(n, ' ') FROM t"); got != "1 2" {
@@ -61,14 +62,14 @@ func TestAnInterruptedSavepointEndsTheTransaction(t *testing.T) {
 		if err := tx.Savepoint(t.Context(), func() error {
 			_, err := tx.Execute(t.Context(), declared(endless))
 			return err
-		}); failure(t, err).Code != database.Timeout {
+		}); databasetest.Failure(t, err).Code != database.Timeout {
 			t.Errorf("got %v", err)
 		}
 		_, _ = tx.Insert(t.Context(), o.insert(t, "t", map[string]database.Value{"id": int64(2)}), nil)
 		return nil
 	})
-	// SQLite rolls back everything when it interrupts a write: what came before must not seem to be there.
-	if failure(t, err).Code != database.Timeout {
+	// SQLite rolls back everything when it interrupts a write: the statements before must not seem to be kept.
+	if databasetest.Failure(t, err).Code != database.Timeout {
 		t.Errorf("it ended with %v", err)
 	}
 	if got := plainly(t, o.path, "SELECT group_concat(id, ' ') FROM t"); got != "1" {
@@ -84,20 +85,20 @@ func TestCancelledBeforeTheCommit(t *testing.T) {
 		_, err := tx.Insert(ctx, o.insert(t, "t", nil), nil)
 		return err
 	})
-	if failure(t, err).Code != database.Cancelled {
+	if databasetest.Failure(t, err).Code != database.Cancelled {
 		t.Errorf("it ended with %v", err)
 	}
 	if got := plainly(t, o.path, "SELECT count(*) FROM t"); got != "0" {
 		t.Errorf("%s rows are there", got)
 	}
-	if err := o.Transact(ctx, func(database.Tx) error { t.Error("it was begun"); return nil }); failure(t, err).Code != database.Cancelled {
+	if err := o.Transact(ctx, func(database.Tx) error { t.Error("it was begun"); return nil }); databasetest.Failure(t, err).Code != database.Cancelled {
 		t.Errorf("a call that was cancelled before: %v", err)
 	}
 }
 
 func TestReadOnlyAndUnwritable(t *testing.T) {
 	o := openFilled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY)", func(s *database.Settings) { s.ReadOnly = true })
-	if err := o.Transact(t.Context(), func(database.Tx) error { t.Error("it was begun"); return nil }); failure(t, err).Code != database.Refused {
+	if err := o.Transact(t.Context(), func(database.Tx) error { t.Error("it was begun"); return nil }); databasetest.Failure(t, err).Code != database.Refused {
 		t.Errorf("open for reading only: %v", err)
 	}
 
@@ -112,7 +113,7 @@ func TestReadOnlyAndUnwritable(t *testing.T) {
 	if err := os.Symlink(filepath.Join(t.TempDir(), "missing", "journal"), o.path+"-journal"); err != nil {
 		t.Fatal(err)
 	}
-	if err := insert(); failure(t, err).Code != database.Refused {
+	if err := insert(); databasetest.Failure(t, err).Code != database.Refused {
 		t.Errorf("without a journal: %v", err)
 	}
 	if err := os.Remove(o.path + "-journal"); err != nil {
@@ -129,7 +130,7 @@ func TestReadOnlyAndUnwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.DB = open(t, settings(o.path, nil))
-	if err := insert(); failure(t, err).Code != database.Refused {
+	if err := insert(); databasetest.Failure(t, err).Code != database.Refused {
 		t.Errorf("a file that may only be read: %v", err)
 	}
 }
@@ -151,7 +152,7 @@ func TestFull(t *testing.T) {
 			}
 			return nil
 		})
-		if e := failure(t, err); e.Code != database.Full {
+		if e := databasetest.Failure(t, err); e.Code != database.Full {
 			t.Errorf("%s: got %s: %v", name, e.Code, e)
 		}
 		if got := plainly(t, o.path, "SELECT count(*) FROM t"); got != "1" {
@@ -178,7 +179,7 @@ func TestCloseEndsTransactions(t *testing.T) {
 	<-begun
 	o.Close()
 	group.Wait()
-	if err := o.Transact(t.Context(), func(database.Tx) error { return nil }); failure(t, err).Code != database.Cancelled {
+	if err := o.Transact(t.Context(), func(database.Tx) error { return nil }); databasetest.Failure(t, err).Code != database.Cancelled {
 		t.Errorf("after Close: %v", err)
 	}
 }

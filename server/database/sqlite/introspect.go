@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Introspect implements database.DB. What SQLite itself cannot read is left out: a view whose table is gone, a virtual
-// table whose module is not there. So are the tables in which virtual ones keep their data.
+// Introspect implements database.DB. It leaves out what SQLite itself cannot read: a view whose table is gone, a
+// virtual table whose module is missing. It also leaves out the tables in which virtual tables keep their data.
 func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	c, err := d.acquire(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
 	return s, nil
 }
 
-// readTables lists the tables. A view can be written if it has triggers, which are always INSTEAD OF; a virtual table
-// is only read, since what a write would do to it is its module's to say.
+// readTables lists the tables. A view can be written if it has triggers, which are always INSTEAD OF. A virtual table
+// is read-only, since only its module knows what a write does to it.
 func readTables(ctx context.Context, c *conn) ([]found, error) {
 	const list = `SELECT l.name, l.type, l.wr, l.strict, s.sql, EXISTS (SELECT 1 FROM sqlite_schema AS t WHERE t.type = 'trigger' AND t.tbl_name = l.name COLLATE NOCASE)
 FROM pragma_table_list AS l LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
@@ -108,7 +108,7 @@ WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NO
 	return tables, readTriggers(ctx, c, tables)
 }
 
-// readTriggers finds what can be done with views: that for which they have a trigger.
+// readTriggers finds which statements a view allows: those that it has a trigger for.
 func readTriggers(ctx context.Context, c *conn, tables []found) error {
 	may := map[string]database.Privileges{}
 	err := c.each(ctx, "SELECT lower(tbl_name), sql FROM sqlite_schema WHERE type = 'trigger'", nil, func(v []driver.Value) {
@@ -139,13 +139,13 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 		}
 		column := &database.Column{
 			Name: text(v[0]), NativeType: text(v[1]), Default: text(v[3]),
-			// SQLite lets keys be NULL if nothing forbids it, but for a flaw that it keeps for old files' sake.
+			// By an old flaw that SQLite keeps for old files' sake, a key may hold NULL unless something forbids it.
 			Nullable:   v[2] == int64(0) && place == 0,
 			HasDefault: v[3] != nil,
 			Generated:  hidden == virtualGenerated || hidden == storedGenerated,
 		}
 		describeType(column)
-		column.Loose = !table.strict || column.Kind == database.Other // which is ANY there
+		column.Loose = !table.strict || column.Kind == database.Other // such a column is declared ANY
 		column.HoldsNull = place > 0 && v[2] == int64(0) && table.Kind == database.BaseTable && !table.withoutRowid && !table.strict
 		column.Privileges = table.Privileges &^ database.MayDelete
 		column.DefaultValue = constant(column)
@@ -170,7 +170,7 @@ func findColumn(table *database.Table, name string) *database.Column {
 	return nil
 }
 
-// sameName reports whether two names are one to SQLite, which folds the letters of ASCII.
+// sameName reports whether two names are the same to SQLite, which ignores the case of ASCII letters.
 func sameName(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestTablesThatAreFound(t *testing.T) {
@@ -65,7 +66,7 @@ CREATE INDEX plain ON checked (c)`, nil)
 	constraints := func(table *database.Table) string {
 		var all []string
 		for _, c := range table.Constraints {
-			all = append(all, c.Name+": "+names(c.Columns))
+			all = append(all, c.Name+": "+databasetest.Names(c.Columns))
 		}
 		return strings.Join(all, "; ")
 	}
@@ -76,8 +77,8 @@ CREATE INDEX plain ON checked (c)`, nil)
 		{"child", "key id; b,a>pair.b,a", ""},
 		{"checked", "key id; unique b,c", `lowered: b,c; some: c; "check" > 0: check; b is 'good': b; c <> 'CHECK (id)': c; true: `},
 	} {
-		table := find(t, o.schema, test.table)
-		if got := keys(table); got != test.keys {
+		table := databasetest.Table(t, o.schema, test.table)
+		if got := databasetest.Keys(table); got != test.keys {
 			t.Errorf("%s has %s, want %s", test.table, got, test.keys)
 		}
 		if got := constraints(table); got != test.constraints {
@@ -87,7 +88,7 @@ CREATE INDEX plain ON checked (c)`, nil)
 	for column, want := range map[string]database.ReferentialAction{
 		"parent_id": database.Cascade, "twin_id": database.SetNull, "first_id": database.SetDefault, "last_id": database.Restrict, "any_id": database.Restrict,
 	} {
-		for _, key := range find(t, o.schema, "node").ForeignKeys {
+		for _, key := range databasetest.Table(t, o.schema, "node").ForeignKeys {
 			if key.Columns[0].Name == column && key.OnDelete != want {
 				t.Errorf("%s does %v, want %v", column, key.OnDelete, want)
 			}
@@ -134,9 +135,9 @@ CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRI
 		"number_key": {column("id", "INT", database.Integer, func(c *database.Column) { c.Nullable, c.HoldsNull = false, true })},
 	}
 	for name, columns := range want {
-		got := find(t, o.schema, name).Columns
+		got := databasetest.Table(t, o.schema, name).Columns
 		if len(got) != len(columns) {
-			t.Fatalf("%s has %s", name, names(got))
+			t.Fatalf("%s has %s", name, databasetest.Names(got))
 		}
 		for i := range got {
 			if !reflect.DeepEqual(*got[i], columns[i]) {
@@ -169,12 +170,12 @@ func TestAuditTable(t *testing.T) {
 				if (o.schema.Audit != nil) != test.there || !strings.Contains(o.schema.AuditProblem, test.problem) || (test.problem == "") != (o.schema.AuditProblem == "") {
 					t.Fatalf("got %+v and %q", o.schema.Audit, o.schema.AuditProblem)
 				}
-				o.schema = introspect(t, o)
+				o.schema = databasetest.Introspect(t, o)
 			}
 			if !test.there {
 				return
 			}
-			if o.schema.Audit != find(t, o.schema, "mcp_audit") {
+			if o.schema.Audit != databasetest.Table(t, o.schema, "mcp_audit") {
 				t.Error("it is none of the schema's tables")
 			}
 			entry := map[string]database.Value{}

@@ -29,7 +29,7 @@ LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."un
 		return err
 	}
 	if len(table.PrimaryKey) == 1 && !keyIndex && !table.withoutRowid && !table.virtual {
-		// INTEGER PRIMARY KEY: SQLite gives the next number, and takes nothing but integers.
+		// INTEGER PRIMARY KEY: SQLite gives the next number, and accepts integers only.
 		key := table.PrimaryKey[0]
 		key.HasDefault, key.HoldsNull, key.Loose = true, false, false
 	}
@@ -51,13 +51,13 @@ LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."un
 	table.Constraints = append(table.Constraints, checks(table.Table, table.sql)...)
 	table.Checks = simpleChecks(table.Table, table.sql)
 	if !table.withoutRowid && !table.virtual {
-		// VACUUM may give the rows of a table without INTEGER PRIMARY KEY other numbers.
+		// Without INTEGER PRIMARY KEY, VACUUM may give the rows of a table other numbers.
 		table.RowID, table.RowIDStays = rowID(table.Table), len(table.PrimaryKey) == 1 && !keyIndex
 	}
 	return nil
 }
 
-// rowID returns the number that SQLite gives each row as a column, or nil if the table's own columns have taken all of its
+// rowID returns the number that SQLite gives each row, as a column; nil if columns of the table have taken all of its
 // names.
 func rowID(table *database.Table) *database.Column {
 	for _, name := range []string{"rowid", "_rowid_", "oid"} {
@@ -70,7 +70,7 @@ func rowID(table *database.Table) *database.Column {
 	return nil
 }
 
-// referentialActions are SQLite's words for what a foreign key does; those that are not here forbid.
+// referentialActions are SQLite's words for what a foreign key does. All other words forbid the change.
 var referentialActions = map[string]database.ReferentialAction{
 	"CASCADE": database.Cascade, "SET NULL": database.SetNull, "SET DEFAULT": database.SetDefault,
 }
@@ -95,13 +95,13 @@ func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *da
 	for i, id := range ids {
 		at := slices.IndexFunc(s.Tables, func(t *database.Table) bool { return sameName(t.Name, targets[i]) })
 		if at < 0 {
-			continue // SQLite takes a foreign key to a table that does not exist
+			continue // SQLite accepts a foreign key to a table that does not exist
 		}
 		key := &database.ForeignKey{References: s.Tables[at], OnDelete: referentialActions[deleted[i]], OnUpdate: referentialActions[updated[i]]}
 		for place, l := range links[id] {
 			theirs := findColumn(key.References, l.to)
 			if l.to == "" && place < len(key.References.PrimaryKey) {
-				theirs = key.References.PrimaryKey[place] // one that names no columns refers to the key
+				theirs = key.References.PrimaryKey[place] // a foreign key without columns refers to the primary key
 			}
 			key.Columns = append(key.Columns, findColumn(table, l.from))
 			key.ReferencedColumns = append(key.ReferencedColumns, theirs)

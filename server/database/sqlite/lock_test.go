@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestOneWriterAtATime(t *testing.T) {
@@ -15,7 +16,7 @@ func TestOneWriterAtATime(t *testing.T) {
 		o := openFilled(t, script+"CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)", func(s *database.Settings) {
 			s.StatementTimeout = contract.Duration(500 * time.Millisecond)
 		})
-		other := open(t, settings(o.path, nil)) // as another process has it
+		other := open(t, settings(o.path, nil)) // as if another process held it
 		add := func(db database.DB) error {
 			return db.Transact(t.Context(), func(tx database.Tx) error {
 				_, err := tx.Insert(t.Context(), o.insert(t, "t", nil), nil)
@@ -27,16 +28,16 @@ func TestOneWriterAtATime(t *testing.T) {
 				if _, err := tx.Insert(t.Context(), o.insert(t, "t", nil), nil); err != nil {
 					return err
 				}
-				if err := add(o); failure(t, err).Code != database.Locked {
+				if err := add(o); databasetest.Failure(t, err).Code != database.Locked {
 					t.Errorf("%s %s writes: %v", mode, name, err)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 				defer cancel()
-				if err := o.Transact(ctx, func(database.Tx) error { return nil }); failure(t, err).Code != database.Cancelled {
+				if err := o.Transact(ctx, func(database.Tx) error { return nil }); databasetest.Failure(t, err).Code != database.Cancelled {
 					t.Errorf("%s %s writes, and the caller goes away: %v", mode, name, err)
 				}
-				_, _, err := o.Select(t.Context(), all(find(t, o.schema, "t")), nil)
-				return err // reading goes on
+				_, _, err := o.Select(t.Context(), all(databasetest.Table(t, o.schema, "t")), nil)
+				return err // reads still work
 			})
 			if err != nil {
 				t.Errorf("%s %s: %v", mode, name, err)
@@ -48,7 +49,7 @@ func TestOneWriterAtATime(t *testing.T) {
 	}
 }
 
-// A rollback journal lets nobody commit while others read.
+// With a rollback journal nobody can commit while others read.
 func TestACommitThatReadersHoldUp(t *testing.T) {
 	o := openFilled(t, journal+"CREATE TABLE t (id INTEGER PRIMARY KEY);"+slowView+" AND NOT EXISTS (SELECT 1 FROM t)", func(s *database.Settings) {
 		s.StatementTimeout = contract.Duration(500 * time.Millisecond)
@@ -58,7 +59,7 @@ func TestACommitThatReadersHoldUp(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _, _ = reader.Select(ctx, all(find(t, o.schema, "slow")), nil)
+		_, _, _ = reader.Select(ctx, all(databasetest.Table(t, o.schema, "slow")), nil)
 	}()
 	written := 0
 	add := func() error {
@@ -76,7 +77,7 @@ func TestACommitThatReadersHoldUp(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		err = add()
 	}
-	if failure(t, err).Code != database.Locked {
+	if databasetest.Failure(t, err).Code != database.Locked {
 		t.Errorf("while somebody reads: %v", err)
 	}
 	cancel()

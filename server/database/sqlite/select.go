@@ -5,47 +5,38 @@ import (
 	"database/sql/driver"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/rowtext"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// dialect is what this package's statements are written in.
+// dialect is the dialect of this package's statements.
 var dialect = sqltext.SQLite
 
 // call is the memory of one statement, kept for the next.
-type call struct {
-	sql  sqltext.Statement
-	args []driver.NamedValue
-	row  rowtext.Writer[driver.Value]
-	// last are the values of the plan's Cursor in the row that was written last.
-	last []driver.Value
-}
+type call struct{ connpool.Call }
 
 var calls objpool.Pool[call]
 
 func (c *call) release() {
-	c.sql.Reset()
-	clear(c.args)
-	c.row.Reset()
-	clear(c.last[:cap(c.last)])
+	c.Reset()
 	calls.Put(c)
 }
 
 // build makes a call ready for a plan.
 func (c *call) build(plan *database.Select) error {
-	if err := c.sql.Build(dialect, plan); err != nil {
+	if err := c.SQL.Build(dialect, plan); err != nil {
 		return err
 	}
-	c.row.Prepare(values{}, plan.Output, plan.MaxValue)
+	c.Row.Prepare(values{}, plan.Output, plan.MaxValue)
 	return c.bind(toCompare)
 }
 
 // nothing is the page of a Select that failed.
 var nothing = database.Page{Total: -1}
 
-// Select implements database.DB. The rows are only counted if the page itself does not tell how many match; the count
-// is a statement of its own, and may see what was committed after the page was read.
+// Select implements database.DB. The rows are counted only if the page itself does not tell how many match. The count
+// is a separate statement, and may see what was committed after the page was read.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()
@@ -62,7 +53,9 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 
 // run answers a plan that was built.
 func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
-	extended, page, err := d.readPage(ctx, connection, plan, c, out)
+	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
+		return d.statement(ctx, connection, c.SQL.Select, c.Args, row)
+	})
 	if err != nil {
 		return out, nothing, err
 	}
@@ -78,30 +71,8 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 	return extended, page, nil
 }
 
-// readPage appends the rows of a page.
-func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
-	var page database.Page
-	err := d.statement(ctx, connection, c.sql.Select, c.args, func(values []driver.Value) bool {
-		if page.Ends(plan, len(out)) {
-			return false
-		}
-		if page.Count > 0 {
-			out = append(out, ',')
-		}
-		out = c.row.Append(out, values)
-		page.Count++
-		c.last = append(c.last[:0], values[len(values)-len(plan.Cursor):]...)
-		return true
-	})
-	page.Shortened = c.row.Shortened()
-	if page.Count > 0 && len(plan.Cursor) > 0 {
-		page.Last = c.row.Values(plan.Cursor, c.last)
-	}
-	return out, page, err
-}
-
-// count counts the matching rows in the plan's way. SQLite has no estimate: if an exact count takes too long, it is a
-// capped one; and where that takes too long as well, what the page itself shows.
+// count counts the matching rows in the way that the plan asks for. SQLite has no estimate. If an exact count takes too
+// long, it tries a capped one. If that takes too long as well, it returns what the page itself shows.
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page database.Page) (int64, database.Precision, error) {
 	if plan.Total != database.TotalAuto {
 		return d.countOnce(ctx, connection, plan, c)
@@ -121,7 +92,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	return shown(plan, page), database.TotalIsAtLeast, nil
 }
 
-// shown is how many matching rows there are at least, as the page tells.
+// shown returns the least number of matching rows, as the page shows it.
 func shown(plan *database.Select, page database.Page) int64 {
 	n := page.Count
 	if page.More {
@@ -133,7 +104,7 @@ func shown(plan *database.Select, page database.Page) int64 {
 	return int64(n)
 }
 
-// countSoon counts for no longer than database.TotalBudget, and tells whether that was too short.
+// countSoon counts for no longer than database.TotalBudget, and reports whether that was too short.
 func (d *db) countSoon(ctx context.Context, connection *conn, plan *database.Select, c *call) (total int64, precision database.Precision, late bool, err error) {
 	soon, cancel := context.WithTimeout(ctx, database.TotalBudget)
 	defer cancel()
@@ -142,7 +113,7 @@ func (d *db) countSoon(ctx context.Context, connection *conn, plan *database.Sel
 }
 
 func (d *db) countOnce(ctx context.Context, connection *conn, plan *database.Select, c *call) (total int64, precision database.Precision, err error) {
-	err = d.statement(ctx, connection, c.sql.Count, c.args[:c.sql.CountArgs], func(values []driver.Value) bool {
+	err = d.statement(ctx, connection, c.SQL.Count, c.Args[:c.SQL.CountArgs], func(values []driver.Value) bool {
 		total, _ = values[0].(int64)
 		return true
 	})
@@ -152,7 +123,7 @@ func (d *db) countOnce(ctx context.Context, connection *conn, plan *database.Sel
 	return total, precision, err
 }
 
-// statement runs a statement that reads, for no longer than a statement may take.
+// statement runs a statement that reads, for no longer than the statement timeout.
 func (d *db) statement(ctx context.Context, c *conn, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 // series fills the table t with rows 1 to n.
@@ -16,7 +17,7 @@ const series = "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); WITH RECURSIVE 
 
 func TestPages(t *testing.T) {
 	o := openFilled(t, fmt.Sprintf(series, 5), nil)
-	table := find(t, o.schema, "t")
+	table := databasetest.Table(t, o.schema, "t")
 	id := table.Column("id")
 	for _, test := range []struct {
 		name   string
@@ -80,7 +81,7 @@ func TestTotalsOfManyRows(t *testing.T) {
 		{database.TotalCap + 1, database.TotalExact, database.TotalCap + 1, database.TotalIsExact},
 	} {
 		o := openFilled(t, fmt.Sprintf(series, test.rows), nil)
-		plan := all(find(t, o.schema, "t"))
+		plan := all(databasetest.Table(t, o.schema, "t"))
 		plan.Limit, plan.Total = 1, test.way
 		_, page, err := o.Select(t.Context(), plan, nil)
 		if err != nil || page.Total != test.want || page.Precision != test.precision {
@@ -90,11 +91,11 @@ func TestTotalsOfManyRows(t *testing.T) {
 }
 
 func TestCountsThatTakeTooLong(t *testing.T) {
-	// Rows come quickly, but there is no end to them; or only the first does.
+	// Rows come quickly without an end, or only the first one comes.
 	o := openFilled(t, `CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n;
 CREATE VIEW few AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n WHERE i < 4`, nil)
 	for name, want := range map[string]int64{"endless": database.TotalCap, "few": 3} {
-		plan := all(find(t, o.schema, name))
+		plan := all(databasetest.Table(t, o.schema, name))
 		plan.Limit, plan.More, plan.Total = 2, true, database.TotalAuto
 		_, page, err := o.Select(t.Context(), plan, nil)
 		if err != nil || page.Count != 2 || page.Total != want || page.Precision != database.TotalIsAtLeast {
@@ -105,7 +106,7 @@ CREATE VIEW few AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM 
 
 func TestLongValues(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE t (v TEXT, j JSON, b BLOB, n INTEGER); INSERT INTO t VALUES ('0123456789é', '{"a":"0123456789"}', x'000102030405060708090a', 7)`, nil)
-	plan := all(find(t, o.schema, "t"))
+	plan := all(databasetest.Table(t, o.schema, "t"))
 	for _, test := range []struct {
 		most      int
 		want      string
@@ -126,7 +127,7 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// What pages show one after the other is what one page shows, whatever the columns hold.
+// Pages one after the other show what a single page shows, whatever the columns hold.
 func TestPagesFollowEachOther(t *testing.T) {
 	values := map[string]string{
 		"INTEGER":                   "(3), (1), (NULL), (2), (2), (9007199254740993), (9007199254740992), ('text'), (NULL)",
@@ -143,7 +144,7 @@ func TestPagesFollowEachOther(t *testing.T) {
 	}
 	for declared, rows := range values {
 		o := openFilled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, v "+declared+"); INSERT INTO t (v) VALUES "+rows, nil)
-		table := find(t, o.schema, "t")
+		table := databasetest.Table(t, o.schema, "t")
 		for _, descending := range []bool{false, true} {
 			for _, size := range []int{1, 2, 4} {
 				plan := all(table)
@@ -174,13 +175,13 @@ func TestPagesFollowEachOther(t *testing.T) {
 	}
 }
 
-// SQLite takes NULLs in keys, and pages lead to them.
+// SQLite accepts NULLs in keys, and pages must reach them.
 func TestPagesOfKeysThatHoldNull(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE one (k TEXT PRIMARY KEY); INSERT INTO one VALUES ('a'), (NULL), ('b'), (NULL);
 CREATE TABLE two (a INT, b TEXT, PRIMARY KEY (a, b)); INSERT INTO two VALUES (1, 'x'), (NULL, 'x'), (1, NULL), (2, 'y'), (NULL, 'y')`, nil)
 	for name, rows := range map[string]int{"one": 4, "two": 5} {
-		table := find(t, o.schema, name)
-		// Rows that are alike in all of the order would need the row's number: SQLite takes many NULLs in a key.
+		table := databasetest.Table(t, o.schema, name)
+		// Rows with the same values in the whole order would need the row's number: SQLite accepts many NULLs in a key.
 		keys := append(slices.Clone(table.PrimaryKey), table.RowID)
 		for _, descending := range []bool{false, true} {
 			plan := all(table)

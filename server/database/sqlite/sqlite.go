@@ -32,11 +32,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// busyTimeout is how long a statement waits for a lock of another connection or process, where its own time is not over
+// busyTimeout is how long a statement waits for a lock of another connection or process, unless its own time ends
 // before.
 const busyTimeout = 5 * time.Second
 
-// engine opens connections. It is a driver of its own, so that what it registers reaches nobody else's.
+// engine opens connections. It is a separate driver, so that no other user of the package sees the functions registered
+// here.
 var engine = sync.OnceValue(func() *sqlite.Driver {
 	d := new(sqlite.Driver)
 	d.MustRegisterDeterministicScalarFunction(sqltext.SQLiteFold, 1,
@@ -73,7 +74,7 @@ func Open(settings database.Settings) database.DB {
 	return d
 }
 
-// lockTimeout is how long a transaction waits for another to end: no longer than a statement may take.
+// lockTimeout is how long a transaction waits for another to end: no longer than the statement timeout.
 func lockTimeout(settings database.Settings) time.Duration {
 	if timeout := time.Duration(settings.StatementTimeout); timeout > 0 {
 		return min(timeout, busyTimeout)
@@ -93,7 +94,7 @@ func readerURI(settings database.Settings) string {
 	})
 }
 
-// writerURI names the file for the connection that writes. It cannot be used to damage the file itself.
+// writerURI names the file for the connection that writes. Its SQL cannot damage the file itself.
 func writerURI(settings database.Settings) string {
 	return fileURI(settings.SQLitePath, url.Values{
 		"mode": {"rw"}, "_busy_timeout": {strconv.FormatInt(lockTimeout(settings).Milliseconds(), 10)}, "_foreign_keys": {"1"},
@@ -132,6 +133,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	}
 	return c, nil
 }
+
+// Writers implements database.DB: SQLite has one writer, however many connections there are.
+func (d *db) Writers() int { return d.writer.Size() }
 
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestValues(t *testing.T) {
@@ -72,7 +73,7 @@ func TestValues(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(filled(t, "CREATE TABLE v (v "+test.declared+"); INSERT INTO v VALUES ("+test.sql+")"), nil))
-			table := find(t, introspect(t, db), "v")
+			table := databasetest.Table(t, databasetest.Introspect(t, db), "v")
 			if kind := table.Columns[0].Kind; kind != test.kind {
 				t.Errorf("kind is %v, want %v", kind, test.kind)
 			}
@@ -91,7 +92,7 @@ func TestValues(t *testing.T) {
 func TestTimestampsAreComparedByWhatTheyMean(t *testing.T) {
 	db := open(t, settings(filled(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, at DATETIME); INSERT INTO t VALUES
 (1, '2009-01-01 00:00:00'), (2, '2009-01-01T00:00:00'), (3, '2009-01-01 00:00:00.000'), (4, '2009-01-01T02:00:00+02:00'), (5, 1230768000), (6, 'soon'), (7, NULL), (8, '2009-01-02')`), nil))
-	table := find(t, introspect(t, db), "t")
+	table := databasetest.Table(t, databasetest.Introspect(t, db), "t")
 	for op, want := range map[database.CompareOp]string{
 		database.Equal: "1 2 3 4 5", database.Greater: "8", database.Less: "",
 	} {
@@ -120,7 +121,7 @@ CREATE VIEW totals AS SELECT customer_id, sum(total) AS total FROM orders GROUP 
 CREATE VIEW broken AS SELECT * FROM gone;
 CREATE VIRTUAL TABLE words USING fts5(word);`)
 	db := open(t, settings(path, nil))
-	schema := introspect(t, db)
+	schema := databasetest.Introspect(t, db)
 	if schema.Engine != "SQLite" || !strings.HasPrefix(schema.Version, "3.") || schema.Database != "some data.sqlite" || schema.HasSchemas {
 		t.Errorf("%+v", schema)
 	}
@@ -140,14 +141,14 @@ CREATE VIRTUAL TABLE words USING fts5(word);`)
 		"totals":     "",
 		"descending": "key id",
 	} {
-		got, want := strings.Split(keys(find(t, schema, name)), "; "), strings.Split(want, "; ")
+		got, want := strings.Split(databasetest.Keys(databasetest.Table(t, schema, name)), "; "), strings.Split(want, "; ")
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has %v, want %v", name, got, want)
 		}
 	}
-	customer := find(t, schema, "customer")
+	customer := databasetest.Table(t, schema, "customer")
 	for _, test := range []struct {
 		table, column string
 		want          database.Column
@@ -164,13 +165,13 @@ CREATE VIRTUAL TABLE words USING fts5(word);`)
 		{"totals", "total", database.Column{Kind: database.Other, Nullable: true, Scale: -1}},
 	} {
 		test.want.Name = test.column
-		if got := find(t, schema, test.table).Column(test.column); got == nil || got.Kind != test.want.Kind || got.NativeType != test.want.NativeType ||
+		if got := databasetest.Table(t, schema, test.table).Column(test.column); got == nil || got.Kind != test.want.Kind || got.NativeType != test.want.NativeType ||
 			got.Nullable != test.want.Nullable || got.HasDefault != test.want.HasDefault || got.Default != test.want.Default ||
 			got.Generated != test.want.Generated || got.MaxLength != test.want.MaxLength || got.Scale != test.want.Scale {
 			t.Errorf("%s is\n%+v, want\n%+v", test.column, got, test.want)
 		}
 	}
-	if got := names(customer.Columns); got != "id,email,a,b,twice" {
+	if got := databasetest.Names(customer.Columns); got != "id,email,a,b,twice" {
 		t.Errorf("the columns are %s", got)
 	}
 	for _, table := range schema.Tables {
@@ -182,27 +183,27 @@ const slowView = `CREATE VIEW slow AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL
 
 func TestStatementFailures(t *testing.T) {
 	path := filled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE gone (id INT);"+slowView)
-	schema := introspect(t, open(t, settings(path, nil)))
+	schema := databasetest.Introspect(t, open(t, settings(path, nil)))
 	execute(t, path, "DROP TABLE gone; ALTER TABLE t RENAME COLUMN v TO w")
-	many := all(find(t, schema, "t"))
+	many := all(databasetest.Table(t, schema, "t"))
 	many.Output = many.Output[:1]
-	many.Where = database.In{Column: find(t, schema, "t").Column("id"), Values: make([]database.Value, 40_000)}
+	many.Where = database.In{Column: databasetest.Table(t, schema, "t").Column("id"), Values: make([]database.Value, 40_000)}
 	for _, test := range []struct {
 		name    string
 		plan    *database.Select
 		timeout time.Duration
 		code    database.Code
 	}{
-		{"table dropped", all(find(t, schema, "gone")), time.Minute, database.Changed},
-		{"column renamed", all(find(t, schema, "t")), time.Minute, database.Changed},
+		{"table dropped", all(databasetest.Table(t, schema, "gone")), time.Minute, database.Changed},
+		{"column renamed", all(databasetest.Table(t, schema, "t")), time.Minute, database.Changed},
 		{"too many values", many, time.Minute, database.Invalid},
-		{"too slow, though a row is found at once", all(find(t, schema, "slow")), 100 * time.Millisecond, database.Timeout},
+		{"too slow, though a row is found at once", all(databasetest.Table(t, schema, "slow")), 100 * time.Millisecond, database.Timeout},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(path, func(s *database.Settings) { s.StatementTimeout = contract.Duration(test.timeout) }))
 			start := time.Now()
 			out, page, err := db.Select(t.Context(), test.plan, []byte("kept"))
-			if e := failure(t, err); e.Code != test.code {
+			if e := databasetest.Failure(t, err); e.Code != test.code {
 				t.Errorf("got %s: %v", e.Code, e)
 			}
 			if string(out) != "kept" || page.Count != 0 || time.Since(start) > 3*time.Second {
@@ -219,10 +220,10 @@ func TestCancelledBusyAndClosed(t *testing.T) {
 	db := open(t, settings(filled(t, slowView), func(s *database.Settings) {
 		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(time.Minute)
 	}))
-	slow := all(find(t, introspect(t, db), "slow"))
+	slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "slow"))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, _, err := db.Select(ctx, slow, nil); failure(t, err).Code != database.Cancelled {
+	if _, _, err := db.Select(ctx, slow, nil); databasetest.Failure(t, err).Code != database.Cancelled {
 		t.Errorf("got %v", err)
 	}
 	var group sync.WaitGroup
@@ -234,7 +235,7 @@ func TestCancelledBusyAndClosed(t *testing.T) {
 		}
 	})
 	time.Sleep(100 * time.Millisecond)
-	if e := failure(t, db.Ping(t.Context())); e.Code != database.Busy {
+	if e := databasetest.Failure(t, db.Ping(t.Context())); e.Code != database.Busy {
 		t.Errorf("got %v", e)
 	}
 	start := time.Now()
@@ -243,7 +244,7 @@ func TestCancelledBusyAndClosed(t *testing.T) {
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("Close took %v", took)
 	}
-	if e := failure(t, db.Ping(t.Context())); e.Code != database.Cancelled {
+	if e := databasetest.Failure(t, db.Ping(t.Context())); e.Code != database.Cancelled {
 		t.Errorf("after Close: %v", e)
 	}
 }
@@ -252,7 +253,7 @@ func TestConnectionsOnlyRead(t *testing.T) {
 	path := filled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); PRAGMA journal_mode = WAL")
 	for _, readOnly := range []bool{false, true} {
 		db := open(t, settings(path, func(s *database.Settings) { s.ReadOnly = readOnly }))
-		table := find(t, introspect(t, db), "t")
+		table := databasetest.Table(t, databasetest.Introspect(t, db), "t")
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -279,7 +280,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 	for name, path := range map[string]string{"a text": text, "a folder": t.TempDir(), "a folder that is missing": filepath.Join(t.TempDir(), "missing", "data.sqlite")} {
 		db := open(t, settings(path, nil))
-		if e := failure(t, db.Ping(t.Context())); e.Code != database.Unreachable || !strings.Contains(e.Message, path) {
+		if e := databasetest.Failure(t, db.Ping(t.Context())); e.Code != database.Unreachable || !strings.Contains(e.Message, path) {
 			t.Errorf("%s: got %s: %v", name, e.Code, e)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// temporaryStore says where SQLite is to keep what does not fit its memory while it sorts: in files (1), or, if it finds no
-// folder for them, in memory (2). Without either a sort of a few megabytes would fail.
+// temporaryStore says where SQLite keeps data that does not fit its memory while it sorts: in files (1), or in memory
+// (2) if there is no folder for files. Without either a sort of a few megabytes would fail.
 func temporaryStore() string {
 	// The folders that SQLite itself tries, in its order.
 	for _, folder := range []string{os.Getenv("SQLITE_TMPDIR"), os.Getenv("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp", "."} {

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
-// rootVariable names the folder that the test's second process takes for its root: one without a folder for temporary files.
+// rootVariable names the folder that the test's second process uses as its root: one without a folder for temporary
+// files.
 const rootVariable = "MCP_TEST_SORT_ROOT"
 
 func TestSortsWithoutATemporaryFolder(t *testing.T) {
@@ -32,7 +34,7 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 	}
 }
 
-// sortWithin sorts some megabytes within a root folder that has the database only, from a folder that is gone.
+// sortWithin sorts some megabytes within a root folder that holds only the database. The working folder is gone.
 func sortWithin(t *testing.T, root string) {
 	gone := filepath.Join(root, "gone")
 	for _, err := range []error{os.Mkdir(gone, 0o700), os.Chdir(gone), os.Remove(gone), syscall.Chroot(root)} {
@@ -46,8 +48,8 @@ func sortWithin(t *testing.T, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := all(find(t, schema, "t"))
-	plan.Order, plan.Limit = []database.Order{{Column: find(t, schema, "t").Column("body")}}, 20_000
+	plan := all(databasetest.Table(t, schema, "t"))
+	plan.Order, plan.Limit = []database.Order{{Column: databasetest.Table(t, schema, "t").Column("body")}}, 20_000
 	if _, page, err := db.Select(t.Context(), plan, nil); err != nil || page.Count != 20_000 {
 		t.Fatalf("%d rows: %v", page.Count, err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
 
-// Transact implements database.DB. SQLite has one writer at a time: a transaction takes that place as it begins, so that
-// it never finds in its midst that another was quicker, and waits for it no longer than busyTimeout and a statement's
-// own time. It must not be called by do.
+// Transact implements database.DB. SQLite has one writer at a time. A transaction takes that place when it begins, so
+// that it never loses it halfway to another. It waits for the place no longer than busyTimeout and the statement
+// timeout. do must not call Transact.
 func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if d.settings.ReadOnly {
 		return &database.Error{Code: database.Refused, Reason: reasonError, Message: "the database is open for reading only"}
@@ -48,7 +48,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 		return err
 	}
 	if t.failure != nil {
-		return t.failure // do has swallowed it; half of its work must not stay
+		return t.failure // do hid the error; half of its work must not be kept
 	}
 	if err := begun.Commit(); err != nil {
 		if resultCode(err) == sqlite3.SQLITE_IOERR && whole.Err() == nil {
@@ -62,16 +62,16 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	return nil
 }
 
-// errEnded is what a Tx answers that is used after its function has returned.
+// errEnded is the error of a Tx that is used after its function has returned.
 var errEnded = &database.Error{Code: database.Failed, Reason: reasonError, Message: "the transaction has ended"}
 
-// end gives the writer's connection back, with nothing left of a transaction.
+// end gives the writer's connection back, and leaves no transaction open on it.
 func (d *db) end(c *conn) {
 	c.spoilt = c.leave() != nil
 	d.writer.Release(c)
 }
 
-// leave rolls back the transaction that the connection is in, if it is in one.
+// leave rolls back the transaction of the connection, if there is one.
 func (c *conn) leave() error {
 	err := c.exec(context.Background(), "ROLLBACK")
 	if resultCode(err) == sqlite3.SQLITE_ERROR {
@@ -80,12 +80,12 @@ func (c *conn) leave() error {
 	return err
 }
 
-// tx is a transaction. An error of a statement makes it one that is only rolled back, but for what Savepoint undoes: of
-// some errors SQLite says so itself, and what was half done by others must not be committed either.
+// tx is a transaction. After an error of a statement it can only be rolled back, unless Savepoint undoes the failed
+// part. SQLite itself demands that for some errors; after the others half of the work must not be committed either.
 type tx struct {
 	db   *db
 	conn *conn
-	// failure is the error after which nothing goes on.
+	// failure is the error after which nothing is done any more.
 	failure error
 	// depth is the number of savepoints that are open.
 	depth int
@@ -125,7 +125,7 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 	if t.failure != nil {
 		return out, t.failure
 	}
-	if err := c.sql.BuildInsert(dialect, plan); err != nil {
+	if err := c.SQL.BuildInsert(dialect, plan); err != nil {
 		return out, err
 	}
 	doing := intent{table: plan.Into.Table()}
@@ -136,24 +136,24 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 	if err := c.bind(toStore); err != nil {
 		return out, err
 	}
-	c.row.Prepare(values{}, plan.Returning, 0)
+	c.Row.Prepare(values{}, plan.Returning, 0)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended := out
-	err := t.conn.query(limited, c.sql.Text, c.args, func(values []driver.Value) bool {
-		extended = c.row.Append(extended, values)
+	err := t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
+		extended = c.Row.Append(extended, values)
 		return true
 	})
 	if err != nil {
 		return out, t.db.writeError(ctx, limited, err, doing)
 	}
-	return extended, nil // as it was if a trigger's RAISE(IGNORE) kept the row away
+	return extended, nil // unchanged if a trigger's RAISE(IGNORE) refused the row
 }
 
 // Update implements database.Tx.
 func (t *tx) Update(ctx context.Context, plan *database.Update) (int64, error) {
 	n, err := t.write(ctx, intent{table: plan.In.Table()}, plan.In, plan.Where, func(c *call) error {
-		return c.sql.BuildUpdate(dialect, plan)
+		return c.SQL.BuildUpdate(dialect, plan)
 	})
 	return n, t.fail(err)
 }
@@ -161,13 +161,13 @@ func (t *tx) Update(ctx context.Context, plan *database.Update) (int64, error) {
 // Delete implements database.Tx.
 func (t *tx) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
 	n, err := t.write(ctx, intent{table: plan.From.Table(), deletes: true}, plan.From, plan.Where, func(c *call) error {
-		return c.sql.BuildDelete(dialect, plan)
+		return c.SQL.BuildDelete(dialect, plan)
 	})
 	return n, t.fail(err)
 }
 
-// write runs an UPDATE or DELETE. SQLite counts no rows if a view's triggers do the work: those that match are counted
-// before, and nobody can change them between.
+// write runs an UPDATE or DELETE. If a view's triggers do the work, SQLite counts no rows. Then the matching rows are
+// counted before, and nobody can change them in between.
 func (t *tx) write(ctx context.Context, doing intent, source database.Source, where database.Condition, build func(*call) error) (int64, error) {
 	if t.failure != nil {
 		return 0, t.failure
@@ -194,29 +194,28 @@ func (t *tx) Execute(ctx context.Context, statement *database.Declared) (int64, 
 	}
 	c := calls.Get()
 	defer c.release()
-	if err := c.sql.BuildDeclared(dialect, statement); err != nil {
+	if err := c.SQL.BuildDeclared(dialect, statement); err != nil {
 		return 0, t.fail(err)
 	}
 	n, err := t.change(ctx, c, intent{})
 	return n, t.fail(err)
 }
 
-// change runs the statement that was built, and tells how many rows it changed itself.
+// change runs the statement that was built, and returns how many rows it changed itself.
 func (t *tx) change(ctx context.Context, c *call, doing intent) (int64, error) {
 	if err := c.bind(toStore); err != nil {
 		return 0, err
 	}
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
-	n, err := t.conn.change(limited, c.sql.Text, c.args)
+	n, err := t.conn.change(limited, c.SQL.Text, c.Args)
 	if err != nil {
 		return 0, t.db.writeError(ctx, limited, err, doing)
 	}
 	return n, nil
 }
 
-// Savepoint implements database.Tx. The statements about savepoints wait for nothing, so they run whether or not the
-// call is cancelled.
+// Savepoint implements database.Tx. Its own statements wait for nothing, so they run even if the call is cancelled.
 func (t *tx) Savepoint(_ context.Context, do func() error) error {
 	if t.failure != nil {
 		return t.failure
@@ -229,7 +228,7 @@ func (t *tx) Savepoint(_ context.Context, do func() error) error {
 	}
 	err := do()
 	if err == nil {
-		err = t.failure // do has swallowed it
+		err = t.failure // do hid the error
 	}
 	if err == nil {
 		if err := t.conn.exec(context.Background(), "RELEASE "+name); err != nil {
@@ -245,8 +244,8 @@ func (t *tx) Savepoint(_ context.Context, do func() error) error {
 	return err
 }
 
-// CheckConstraints implements database.Tx. Deferred foreign keys are all that SQLite leaves for the end; it counts those
-// that are not met, and looks at the count when the transaction is committed.
+// CheckConstraints implements database.Tx. SQLite defers only foreign keys. It counts those that are not met, and looks
+// at that count at the commit.
 func (t *tx) CheckConstraints(context.Context) error {
 	if t.failure != nil {
 		return t.failure

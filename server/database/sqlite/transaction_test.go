@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestTransactionsAreWholeOrNothing(t *testing.T) {
@@ -35,11 +36,11 @@ func TestTransactionsAreWholeOrNothing(t *testing.T) {
 						if _, err := tx.Insert(t.Context(), o.insert(t, "t", map[string]database.Value{"id": int64(2)}), nil); err != nil {
 							t.Error(err)
 						}
-						out, _, err := tx.Select(t.Context(), all(find(t, o.schema, "t")), nil)
+						out, _, err := tx.Select(t.Context(), all(databasetest.Table(t, o.schema, "t")), nil)
 						if string(out) != `{"id":1},{"id":2}` || err != nil {
 							t.Errorf("within, there are %s and %v", out, err)
 						}
-						if got := read(t, o, all(find(t, o.schema, "t"))); got != `[{"id":1}]` {
+						if got := read(t, o, all(databasetest.Table(t, o.schema, "t"))); got != `[{"id":1}]` {
 							t.Errorf("others see %s", got)
 						}
 						return test.end()
@@ -51,7 +52,7 @@ func TestTransactionsAreWholeOrNothing(t *testing.T) {
 				var group sync.WaitGroup
 				for range 4 { // on each of the connections
 					group.Go(func() {
-						out, _, err := o.Select(context.Background(), all(find(t, o.schema, "t")), nil)
+						out, _, err := o.Select(context.Background(), all(databasetest.Table(t, o.schema, "t")), nil)
 						if got := strings.NewReplacer(`{"id":`, "", "}", "", ",", "").Replace(string(out)); got != test.want || err != nil {
 							t.Errorf("afterwards there are %s, and %v", got, err)
 						}
@@ -81,10 +82,10 @@ func TestSavepoints(t *testing.T) {
 		if err := point(func() error { return errors.Join(add(tx, 3), refused) }); !errors.Is(err, refused) {
 			t.Errorf("the error became %v", err)
 		}
-		if err := point(func() error { return add(tx, 1) }); failure(t, err).Code != database.Violated {
+		if err := point(func() error { return add(tx, 1) }); databasetest.Failure(t, err).Code != database.Violated {
 			t.Errorf("a row twice: %v", err)
 		}
-		// One inside another: the outer one keeps what the inner one undoes.
+		// One savepoint inside another: the outer one keeps its work when the inner one is undone.
 		return point(func() error {
 			if err := point(func() error { return errors.Join(add(tx, 4), add(tx, 1)) }); err == nil {
 				t.Error("a row twice is no error")
@@ -107,7 +108,7 @@ func TestNothingGoesOnAfterAnError(t *testing.T) {
 	err := o.Transact(t.Context(), func(tx database.Tx) error {
 		kept = tx
 		_, first := tx.Insert(t.Context(), twice, nil)
-		_, _, second := tx.Select(t.Context(), all(find(t, o.schema, "t")), nil)
+		_, _, second := tx.Select(t.Context(), all(databasetest.Table(t, o.schema, "t")), nil)
 		_, third := tx.Delete(t.Context(), o.remove(t, "t", int64(1)))
 		_, fourth := tx.Update(t.Context(), o.update(t, "t", int64(1), map[string]database.Value{"id": int64(9)}))
 		_, fifth := tx.Execute(t.Context(), declared("DELETE FROM t WHERE id IN (", []database.Value{int64(1)}, ")"))
@@ -119,7 +120,7 @@ func TestNothingGoesOnAfterAnError(t *testing.T) {
 		}
 		return nil
 	})
-	if failure(t, err).Code != database.Violated {
+	if databasetest.Failure(t, err).Code != database.Violated {
 		t.Errorf("it ended with %v", err)
 	}
 	if _, err := kept.Insert(t.Context(), o.insert(t, "t", map[string]database.Value{"id": int64(2)}), nil); err == nil {
@@ -133,7 +134,7 @@ func TestNothingGoesOnAfterAnError(t *testing.T) {
 func TestReadersAndWritersGoOnTogether(t *testing.T) {
 	for name, mode := range modes {
 		o := openFilled(t, mode+"CREATE TABLE t (id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 0)", nil)
-		table := find(t, o.schema, "t")
+		table := databasetest.Table(t, o.schema, "t")
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// wellKnown are declared types whose meaning SQLite itself does not know.
+// wellKnown are declared types that mean nothing to SQLite itself.
 var wellKnown = map[string]database.Kind{
 	"BOOLEAN": database.Boolean, "BOOL": database.Boolean,
 	"DATE": database.Date, "TIME": database.Time,
@@ -23,7 +23,7 @@ var wellKnown = map[string]database.Kind{
 	"DEC": database.Decimal, "FIXED": database.Decimal,
 }
 
-// describeType fills in what the declared type says of a column: by name where the name is well known, else by SQLite's
+// describeType fills in what the declared type says of a column: by its name if that is well known, else by SQLite's
 // rules of affinity (https://www.sqlite.org/datatype3.html#determination_of_column_affinity).
 func describeType(c *database.Column) {
 	name, arguments := splitType(c.NativeType)
@@ -31,9 +31,9 @@ func describeType(c *database.Column) {
 	c.Scale, c.Precision, c.FractionDigits = -1, -1, -1
 	switch c.Kind {
 	case database.Integer:
-		c.Bits = 64 // whatever it is called
+		c.Bits = 64 // whatever the type's name is
 	case database.Timestamp, database.TimestampTZ:
-		c.FractionDigits = 3 // SQLite's clock and its functions of time
+		c.FractionDigits = 3 // the precision of SQLite's clock and functions of time
 	case database.Text:
 		if len(arguments) == 1 {
 			c.MaxLength = arguments[0]
@@ -66,7 +66,7 @@ func kindOf(name string) database.Kind {
 	return database.Other
 }
 
-// splitType splits "NUMERIC(10, 2)" into "NUMERIC" and its numbers. Arguments that are no small numbers are left out.
+// splitType splits "NUMERIC(10, 2)" into "NUMERIC" and its numbers. It leaves out arguments that are not small numbers.
 func splitType(declared string) (name string, arguments []int) {
 	name, rest, _ := strings.Cut(declared, "(")
 	inside, after, _ := strings.Cut(rest, ")")

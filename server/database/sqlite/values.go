@@ -14,8 +14,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-// values writes what the driver hands out: nil, int64, float64, string and []byte, SQLite's five classes. SQLite lets a
-// column hold values of any class, whatever it declares: one that is not of the declared kind stands as it is stored.
+// values writes the driver's values: nil, int64, float64, string and []byte, which are SQLite's five classes. A column
+// may hold values of any class, whatever type it declares. A value that is not of the declared kind is shown as it is
+// stored.
 type values struct{}
 
 var _ rowtext.Engine[driver.Value] = values{}
@@ -34,8 +35,8 @@ func (values) Size(_ *database.Column, value driver.Value) int {
 	return 8
 }
 
-// Value implements rowtext.Engine. It is the value as it is stored, which finds it again: a decimal is an int64 or a
-// float64, as its text would not be the same number, and a timestamp has the form that its row has.
+// Value implements rowtext.Engine. It returns the value as it is stored, so that it can be found again. A decimal is an
+// int64 or a float64, since its text would not be the same number; a timestamp has the form that its row has.
 func (values) Value(c *database.Column, value driver.Value) database.Value {
 	if n, ok := value.(int64); ok && isTruth(c, n) {
 		return n == 1
@@ -105,7 +106,7 @@ func (values) AppendPlain(dst []byte, c *database.Column, value driver.Value) []
 	return dst
 }
 
-// appendScaled appends a whole number with as many zeros behind its point as the column declares.
+// appendScaled appends a whole number with the number of decimal places that the column declares, all of them zeros.
 func appendScaled(dst []byte, n int64, scale int) []byte {
 	dst = strconv.AppendInt(dst, n, 10)
 	if scale > 0 {
@@ -117,8 +118,8 @@ func appendScaled(dst []byte, n int64, scale int) []byte {
 	return dst
 }
 
-// appendDecimal appends a number with as many digits behind its point as the column declares, or with all that it has if
-// these do not tell it: so the text is always that of the number which is stored.
+// appendDecimal appends a number with the number of decimal places that the column declares. If these are too few, it
+// appends all places of the stored number, so the text is always exact.
 func appendDecimal(dst []byte, f float64, scale int) []byte {
 	from := len(dst)
 	dst = strconv.AppendFloat(dst, f, 'f', scale, 64)
@@ -129,12 +130,12 @@ func appendDecimal(dst []byte, f float64, scale int) []byte {
 }
 
 // isMoment reports whether a text in a column of timestamps is one that SQLite's own functions of time understand. Any
-// other text is shown as it is stored, by which it is found again.
+// other text is shown as it is stored, so that it can be found again.
 func isMoment(c *database.Column, text string) bool {
 	return (c.Kind == database.Timestamp || c.Kind == database.TimestampTZ) && sqltext.SQLiteMoment(text)
 }
 
-// isTruth reports whether a number is one of the two that a column of truths holds.
+// isTruth reports whether a number in a boolean column is 0 or 1.
 func isTruth(c *database.Column, n int64) bool {
 	return c.Kind == database.Boolean && (n == 0 || n == 1)
 }

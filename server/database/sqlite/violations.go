@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// intent is what a statement that writes is about.
+// intent is what a statement writes to, and whether it deletes.
 type intent struct {
-	// table is nil if nobody knows: a declared statement, or the end of a transaction.
+	// table is nil if it is not known: for a declared statement, or at the end of a transaction.
 	table *database.Table
 	// deletes reports whether it removes rows.
 	deletes bool
@@ -36,7 +36,8 @@ func (d *db) writeError(ctx, limited context.Context, err error, doing intent) *
 	case sqlite3.SQLITE_FULL:
 		e.Code, e.Message = database.Full, "the SQLite file "+d.settings.SQLitePath+" has no room left, or its volume has none"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
-		// It could be opened for reading: what cannot be is the file for writing, or a journal beside it.
+		// The file could be opened for reading. So it is the file for writing, or a journal beside it, that cannot be
+		// opened.
 		e.Code, e.Reason, e.Message = database.Refused, reasonError, "the SQLite file "+d.settings.SQLitePath+" or its folder cannot be written to"
 	case sqlite3.SQLITE_MISMATCH:
 		e = misfit(err, rowNumber(doing.table)) // of an INTEGER PRIMARY KEY only
@@ -72,7 +73,7 @@ func misfit(cause error, c *database.Column) *database.Error {
 	return e
 }
 
-// rowNumber returns the key that is the row's own number, an integer whatever is written, or nil.
+// rowNumber returns the key column that is the row's own number, which is always an integer; nil if there is none.
 func rowNumber(table *database.Table) *database.Column {
 	if table != nil && len(table.PrimaryKey) == 1 && table.PrimaryKey[0].Kind == database.Integer {
 		return table.PrimaryKey[0]
@@ -80,10 +81,10 @@ func rowNumber(table *database.Table) *database.Column {
 	return nil
 }
 
-// strictFault is what SQLite says of a value that a column of a STRICT table cannot hold.
+// strictFault matches SQLite's message about a value that a column of a STRICT table cannot hold.
 var strictFault = regexp.MustCompile(`^cannot store \w+ value in \w+ column (.*)$`)
 
-// constraintError tells which constraint a write met. SQLite tells it by a code and, in words, the columns.
+// constraintError says which constraint a write violated. SQLite tells the kind by a code, and the columns in words.
 func constraintError(err error, doing intent) *database.Error {
 	var told *sqlite.Error
 	if !errors.As(err, &told) {
@@ -113,7 +114,7 @@ func constraintError(err error, doing intent) *database.Error {
 		}
 	case sqlite3.SQLITE_CONSTRAINT_TRIGGER:
 		if what != "FOREIGN KEY constraint failed" {
-			return violated(database.Violation{Message: what}, nil) // a trigger's RAISE: its words are not for the log
+			return violated(database.Violation{Message: what}, nil) // a trigger's RAISE: its words do not belong in the log
 		}
 		v.Kind = database.ReferencedViolation // of a foreign key that says RESTRICT
 	case sqlite3.SQLITE_CONSTRAINT_DATATYPE:
@@ -131,7 +132,7 @@ func constraintError(err error, doing intent) *database.Error {
 	return violated(v, err)
 }
 
-// splitFault takes the driver's frame off SQLite's message, and returns all of it, and what stands behind "failed:".
+// splitFault removes the driver's frame from SQLite's message. It returns the rest, and the part after "failed:".
 func splitFault(message string) (what, words string) {
 	_, what, _ = strings.Cut(message, "constraint failed: ")
 	if at := strings.LastIndex(what, " ("); at >= 0 {
@@ -161,7 +162,7 @@ func namedColumns(table *database.Table, words string) []*database.Column {
 	return columns
 }
 
-// constraintColumns returns the columns of a check or index by its name, or nil.
+// constraintColumns returns the columns of the check or index of that name, or nil.
 func constraintColumns(table *database.Table, name string) []*database.Column {
 	if table != nil {
 		for _, constraint := range table.Constraints {

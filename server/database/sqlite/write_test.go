@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 func TestInsertReturnsTheNewRow(t *testing.T) {
@@ -30,7 +31,7 @@ CREATE TABLE ignored (id INTEGER PRIMARY KEY); CREATE TRIGGER no BEFORE INSERT O
 			{defaults, `{"id":2,"at":"2020-01-01T00:00:00","name":"none"}`},
 			{pair, `{"id":"x%2Cy,%2FwA%3D"}`},
 			{o.insert(t, "t", map[string]database.Value{"name": "silent"}), ""},
-			{ignored, ""}, // a trigger keeps the row away
+			{ignored, ""}, // a trigger refuses the row
 		} {
 			if out, err := tx.Insert(t.Context(), test.plan, []byte("before ")); string(out) != "before "+test.want || err != nil {
 				t.Errorf("got %s and %v, want %s", out, err, test.want)
@@ -38,13 +39,13 @@ CREATE TABLE ignored (id INTEGER PRIMARY KEY); CREATE TRIGGER no BEFORE INSERT O
 		}
 		return tx.Savepoint(t.Context(), func() error {
 			out, err := tx.Insert(t.Context(), twice, []byte("kept"))
-			if e := failure(t, err); e.Code != database.Violated || e.Violation.Kind != database.UniqueViolation || string(out) != "kept" {
+			if e := databasetest.Failure(t, err); e.Code != database.Violated || e.Violation.Kind != database.UniqueViolation || string(out) != "kept" {
 				t.Errorf("a key that is there already: %s and %v", out, err)
 			}
 			return nil
 		})
 	})
-	if failure(t, err).Code != database.Violated {
+	if databasetest.Failure(t, err).Code != database.Violated {
 		t.Errorf("an error that was swallowed let the transaction end with %v", err)
 	}
 	if got := plainly(t, o.path, "SELECT count(*) FROM t"); got != "0" {
@@ -116,8 +117,8 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 			_, err := tx.Insert(t.Context(), o.insert(t, test.table, map[string]database.Value{test.column: test.value}), nil)
 			return err
 		})
-		e := failure(t, err)
-		if e.Code != database.Invalid || e.Column != find(t, o.schema, test.table).Column(test.column) {
+		e := databasetest.Failure(t, err)
+		if e.Code != database.Invalid || e.Column != databasetest.Table(t, o.schema, test.table).Column(test.column) {
 			t.Errorf("%v in %s.%s: got %s, %v about %+v", test.value, test.table, test.column, e.Code, e, e.Column)
 		}
 		if strings.Contains(e.Error(), "abc") {
@@ -129,7 +130,7 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 func TestVersionsMove(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, n INT, at DATETIME, day DATE);
 INSERT INTO t VALUES (1, 7, '2999-01-01 00:00:00.999', NULL), (2, NULL, NULL, NULL), (3, 0, '2999-01-01T00:00:00', NULL)`, nil)
-	table := find(t, o.schema, "t")
+	table := databasetest.Table(t, o.schema, "t")
 	err := o.Transact(t.Context(), func(tx database.Tx) error {
 		_, err := tx.Update(t.Context(), &database.Update{
 			In: database.NewSource(table, nil), Where: database.Compare{Column: table.Column("id"), Op: database.Greater, Value: int64(0)},
@@ -155,9 +156,9 @@ CREATE TABLE t (id INTEGER PRIMARY KEY, owner_id INT, n INT); INSERT INTO t VALU
 CREATE VIEW v AS SELECT id, owner_id, n FROM t;
 CREATE TRIGGER v_update INSTEAD OF UPDATE ON v BEGIN UPDATE t SET n = new.n WHERE id = old.id; END;
 CREATE TRIGGER v_delete INSTEAD OF DELETE ON v BEGIN DELETE FROM t WHERE id = old.id; END`, nil)
-	owner := find(t, o.schema, "owner")
+	owner := databasetest.Table(t, o.schema, "owner")
 	for _, name := range []string{"t", "v"} {
-		table := find(t, o.schema, name)
+		table := databasetest.Table(t, o.schema, name)
 		reds := database.NewSource(table, database.Exists{
 			From: database.NewSource(owner, database.Match{Column: owner.Column("team"), Text: "red"}),
 			Ours: []*database.Column{table.Column("owner_id")}, Theirs: owner.PrimaryKey,
@@ -175,7 +176,7 @@ CREATE TRIGGER v_delete INSTEAD OF DELETE ON v BEGIN DELETE FROM t WHERE id = ol
 			if n, err := tx.Delete(t.Context(), &database.Delete{From: reds, Where: every}); n != 2 || err != nil {
 				t.Errorf("%s: %d rows were deleted, %v", name, n, err)
 			}
-			out, _, err := tx.Select(t.Context(), all(find(t, o.schema, "t")), nil)
+			out, _, err := tx.Select(t.Context(), all(databasetest.Table(t, o.schema, "t")), nil)
 			if string(out) != `{"id":2,"owner_id":2,"n":0},{"id":4,"owner_id":null,"n":0}` || err != nil {
 				t.Errorf("%s: left are %s, %v", name, out, err)
 			}
@@ -234,13 +235,13 @@ func TestTablesThatHaveChanged(t *testing.T) {
 	}
 	execute(t, o.path, "DROP TABLE gone; ALTER TABLE t RENAME COLUMN v TO w; ALTER TABLE keyed RENAME COLUMN id TO number")
 	for name, do := range plans {
-		if err := o.Transact(t.Context(), do); failure(t, err).Code != database.Changed {
+		if err := o.Transact(t.Context(), do); databasetest.Failure(t, err).Code != database.Changed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// Files are older than the advice to write texts in single quotes.
+// Some files are older than the advice to write texts in single quotes.
 func TestTriggersWithTextsInDoubleQuotes(t *testing.T) {
 	o := openFilled(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT);
 CREATE TRIGGER t_insert AFTER INSERT ON t BEGIN UPDATE t SET v = "by a trigger" WHERE id = new.id; END`, nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// AuditTable returns the statements that make the audit table if it is missing; schema is "" on an engine that has
-// none.
+// AuditTable returns the statements that make the audit table if it is missing; schema is "" on an engine without
+// schemas.
 func AuditTable(d Dialect, schema, name string) []string {
 	w := writer{dialect: d}
 	w.table(&database.Table{Schema: schema, Name: name})
@@ -19,14 +19,14 @@ func AuditTable(d Dialect, schema, name string) []string {
 	return d.auditTable(string(w.buf), string(d.quote(nil, name+auditIndex)))
 }
 
-// auditIndex is what an audit table's index is called behind the table's own name; maxIdentifier is the longest name, in
-// bytes, that every engine takes as it is.
+// auditIndex is the suffix of the name of an audit table's index. maxIdentifier is the longest name, in bytes, that
+// every engine takes uncut.
 const (
 	auditIndex    = "_object"
 	maxIdentifier = 63
 )
 
-// auditColumns are the columns of the audit table, and the kinds that each may have.
+// auditColumns are the columns of the audit table, with the kinds that each may have.
 var auditColumns = []struct {
 	name  string
 	kinds []database.Kind
@@ -44,7 +44,7 @@ var auditColumns = []struct {
 	{"changes", []database.Kind{database.JSON, database.Text}},
 }
 
-// AuditMismatch says what keeps a table from being the audit table, fit for an administrator; "" is nothing.
+// AuditMismatch says, for an administrator, why a table cannot be the audit table; "" if it can.
 func AuditMismatch(table *database.Table) string {
 	if !table.Writable {
 		return "the audit table " + table.String() + " cannot be written to"

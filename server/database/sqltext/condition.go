@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// precedence says what stands around a condition, and so whether it needs parentheses.
+// precedence says what surrounds a condition, and so whether it needs parentheses.
 type precedence int
 
 const (
@@ -15,7 +15,7 @@ const (
 	precedenceOperand
 )
 
-// condition writes a predicate. It may be unknown where a column is NULL, which WHERE takes as false; Not is written so
+// condition writes a predicate. If a column is NULL it may be unknown, which WHERE treats as false. Not is written so
 // that unknown becomes true.
 func (w *writer) condition(c database.Condition, around precedence) {
 	switch c := c.(type) {
@@ -51,8 +51,8 @@ func (w *writer) condition(c database.Condition, around precedence) {
 	}
 }
 
-// maxChain is how many conditions are joined without parentheses: each makes an expression one level deeper, and SQLite
-// takes no more than a thousand levels.
+// maxChain is how many conditions are joined without parentheses. Each makes an expression one level deeper, and SQLite
+// accepts at most a thousand levels.
 const maxChain = 100
 
 func (w *writer) join(all []database.Condition, operator, none string, inside precedence, parentheses bool) {

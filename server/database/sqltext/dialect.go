@@ -9,14 +9,14 @@ import (
 
 // Dialect is an engine's way of writing SQL. A new engine is one file beside these that implements it.
 //
-// Statements about a table call it t0, but for an INSERT, if it has no other name than its own: column writes either.
+// Statements call their table t0, except an INSERT, which uses the table's own name: column writes either.
 type Dialect interface {
 	// quote appends a quoted identifier.
 	quote(dst []byte, name string) []byte
 	// placeholder appends the placeholder of the nth value, counted from 1.
 	placeholder(dst []byte, n int) []byte
 
-	// selectPrefix and selectSuffix stand around the statement that reads at most so many rows.
+	// selectPrefix and selectSuffix surround a statement and limit the rows that it reads.
 	selectPrefix(rows int) string
 	selectSuffix(rows int) string
 	// output writes a column that is read.
@@ -26,39 +26,39 @@ type Dialect interface {
 	// lock is the clause that locks the rows which are read; "" if the engine has no such locks.
 	lock() string
 
-	// compare is called with a value that is not nil, in with at least one, match with a text that is not empty but
-	// for TextEquals.
+	// compare gets a value that is not nil; in gets at least one value; match gets a text that is not empty, except for
+	// TextEquals.
 	compare(w *writer, c database.Compare)
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
 	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool
-	// rowComparison reports whether (a, b) > (x, y) is searched for in an index.
+	// rowComparison reports whether the engine uses an index for (a, b) > (x, y).
 	rowComparison() bool
 
-	// value writes a value that a column is given, or that the column, just as it stands and is sorted, is compared with.
+	// value writes a value to give to a column, or to compare with the column as it stands and is sorted.
 	value(w *writer, c *database.Column, value database.Value)
 	// now writes the clock's time in the type of a column.
 	now(w *writer, c *database.Column)
-	// next writes what moves a timestamp: the clock's time, or the column's present value and its smallest step if the
-	// clock is not beyond that; the clock's if there is none.
+	// next writes the next value of a timestamp: the clock's time, or the column's present value plus its smallest step
+	// if the clock is not beyond that. If there is no present value it is the clock's.
 	next(w *writer, c *database.Column)
-	// noValues is what an INSERT has instead of columns and values if all are defaults.
+	// noValues stands in an INSERT in the place of columns and values if all are defaults.
 	noValues() string
 	// returning reports whether an INSERT can return columns of its row.
 	returning() bool
-	// deleteFrom is what a DELETE begins with, up to the table and its alias.
+	// deleteFrom is the beginning of a DELETE, up to the table and its alias.
 	deleteFrom() string
 
 	// readsWritten reports whether a statement may read the table that it writes to, by its own name.
 	readsWritten() bool
 
-	// auditTable returns the statements that make the audit table, given its name, and that of an index, in quotes.
+	// auditTable returns the statements that make the audit table. Its name and the name of its index come in quotes.
 	auditTable(table, index string) []string
 }
 
-// quoteStandard quotes an identifier as standard SQL has it.
+// quoteStandard quotes an identifier as in standard SQL.
 func quoteStandard(dst []byte, name string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(name); i++ {
@@ -72,7 +72,7 @@ func quoteStandard(dst []byte, name string) []byte {
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// likePattern is the LIKE pattern, with the backslash as its escape character, that a text operator stands for.
+// likePattern is the LIKE pattern for a text operator, with the backslash as its escape character.
 func likePattern(op database.TextOp, text string) string {
 	pattern := likeEscaper.Replace(text)
 	switch op {

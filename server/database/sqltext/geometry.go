@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// geometryExamples are the types whose values are bytes to MySQL and MariaDB, and read and written as well-known text
-// here, each with an example. The spatial reference system stands before the text unless it is 0.
+// geometryExamples are the types whose values are bytes to MySQL and MariaDB, each with an example. Here they are read
+// and written as well-known text. The spatial reference system comes before the text unless it is 0.
 var geometryExamples = map[string]string{
 	"geometry":           "POINT(1 2)",
 	"point":              "POINT(1 2)",
@@ -35,7 +35,7 @@ func geometryName(c *database.Column) string {
 	return "a " + c.NativeType
 }
 
-// cutSRID takes the spatial reference system off a geometry's text ("SRID=4326;POINT(1 2)"); it is 0 if the text names none.
+// cutSRID cuts the spatial reference system off a geometry's text ("SRID=4326;POINT(1 2)"); 0 if the text names none.
 func cutSRID(v string) (srid uint64, text string, ok bool) {
 	found := sridForm.FindStringSubmatch(v)
 	if found == nil {
@@ -47,8 +47,8 @@ func cutSRID(v string) (srid uint64, text string, ok bool) {
 
 var sridForm = regexp.MustCompile(`^(?i:\s*SRID=([0-9]+);)`)
 
-// isWellKnownText reports whether a text is one geometry that a column of the type holds. MariaDB stores NULL for a text
-// that is none, and reads no further than the geometry's end.
+// isWellKnownText reports whether a text is exactly one geometry that a column of the type holds. MariaDB stores NULL
+// for a text that is not one, and ignores everything after the geometry's end.
 func isWellKnownText(text, columnType string) bool {
 	r := geometryReader{rest: text}
 	found, ok := r.geometry()
@@ -56,13 +56,13 @@ func isWellKnownText(text, columnType string) bool {
 		return false
 	}
 	switch columnType {
-	case "geometry", "geometrycollection", "geomcollection": // the servers take any
+	case "geometry", "geometrycollection", "geomcollection": // the servers accept any geometry
 		return true
 	}
 	return columnType == found
 }
 
-// geometryReader reads well-known text; its methods report whether there was what they read.
+// geometryReader reads well-known text. Its methods report whether they found what they read.
 type geometryReader struct {
 	rest  string
 	depth int
@@ -73,7 +73,7 @@ var (
 	coordinate   = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?`)
 )
 
-// maxGeometryDepth bounds collections within collections.
+// maxGeometryDepth bounds the nesting of collections.
 const maxGeometryDepth = 50
 
 // geometry reads one geometry, and returns its type.
@@ -104,7 +104,7 @@ func (r *geometryReader) geometry() (name string, ok bool) {
 	return "", false
 }
 
-// space skips blanks, and returns what follows.
+// space skips blanks, and returns the text after them.
 func (r *geometryReader) space() string {
 	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
 	return r.rest
@@ -132,7 +132,7 @@ func (r *geometryReader) empty() bool {
 	return false
 }
 
-// list reads (element,element,…): so many at least and, unless it is 0, at most.
+// list reads (element,element,…): at least so many elements and, unless it is 0, at most so many.
 func (r *geometryReader) list(element func() bool, least, most int) bool {
 	if !r.sign('(') {
 		return false
@@ -184,7 +184,7 @@ func (r *geometryReader) number() bool {
 
 func (r *geometryReader) line(least int) bool { return r.list(r.position, least, 0) }
 
-// polygon reads rings, each of which ends where it begins.
+// polygon reads rings. Each ring must end at the position at which it begins.
 func (r *geometryReader) polygon() bool { return r.list(r.ring, 1, 0) }
 
 func (r *geometryReader) ring() bool {

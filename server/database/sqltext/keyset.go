@@ -2,9 +2,9 @@ package sqltext
 
 import "github.com/mcp-admin/mcp-admin-operator/server/database"
 
-// after writes that a row lies behind the one which had the values in the order's columns. If all columns go one way and no
-// NULL lies behind a value, an engine that searches an index by it gets one comparison of rows. If not, the columns are
-// compared one by one, the first in a way that lets an index begin there.
+// after writes the condition that a row comes after the one with the values in the order's columns. If all columns have
+// the same direction and no NULL comes after a value, an engine that searches an index for it gets one comparison of
+// rows. If not, the columns are compared one by one, and an index can begin at the first comparison.
 func (w *writer) after(order []database.Order, values []database.Value) {
 	if len(order) > 1 && w.dialect.rowComparison() && w.comparableAsRow(order, values) {
 		w.text("(")
@@ -36,13 +36,13 @@ func (w *writer) comparableAsRow(order []database.Order, values []database.Value
 	return true
 }
 
-// nullsBehind reports whether a step may have NULLs, and they come after its values.
+// nullsBehind reports whether a step may have NULLs that come after its values.
 func (w *writer) nullsBehind(step database.Order) bool {
 	return (step.Column.Nullable || step.Column.HoldsNull) && w.dialect.nullsFirst() == step.Descending
 }
 
-// behind writes the condition column by column: a row is behind if its first column is, or equals the value and the
-// other columns are behind. Which of a value and NULL comes first, the engine and the direction say.
+// behind writes the condition column by column. A row is behind if its first column is behind, or if it equals the
+// value and the other columns are behind. The engine and the direction decide whether NULL comes before values.
 func (w *writer) behind(order []database.Order, values []database.Value, around precedence) {
 	step, value, last := order[0], values[0], len(order) == 1
 	c := step.Column
@@ -107,7 +107,7 @@ func (w *writer) either(around precedence, parentheses bool, write func()) {
 	}
 }
 
-// compareWith compares a column, just as it is sorted, with a value.
+// compareWith compares a column, as it is sorted, with a value.
 func (w *writer) compareWith(c *database.Column, op database.CompareOp, value database.Value) {
 	w.column(c)
 	w.text(" " + string(op) + " ")

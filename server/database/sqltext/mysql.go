@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// MySQL and MariaDB are the dialects of the two. Their sessions are in UTC, and speak utf8mb4.
+// MySQL and MariaDB are the dialects of the two. Their sessions are in UTC, and use utf8mb4.
 //
-// A value is cast if the server would compare it as a float otherwise (decimals), or as a text (dates).
+// A value is cast if the server would otherwise compare it as a float (decimals), or as a text (dates).
 var (
 	MySQL   Dialect = mysql{}
 	MariaDB Dialect = mysql{mariaDB: true}
@@ -39,7 +39,7 @@ func (mysql) noValues() string        { return " () VALUES ()" }
 func (d mysql) returning() bool       { return d.mariaDB }
 func (mysql) readsWritten() bool      { return false }
 
-// deleteFrom names the alias, which MariaDB before 11.6 takes in this form only.
+// deleteFrom names the alias in the only form that MariaDB before 11.6 accepts.
 func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
 
 func (mysql) output(w *writer, c *database.Column) {
@@ -90,7 +90,7 @@ func (mysql) now(w *writer, c *database.Column) {
 	}
 }
 
-// next takes care that greatest is NULL if any of its values is.
+// next allows for greatest, which is NULL if any of its values is.
 func (d mysql) next(w *writer, c *database.Column) {
 	w.text("coalesce(greatest(")
 	d.now(w, c)
@@ -101,8 +101,8 @@ func (d mysql) next(w *writer, c *database.Column) {
 	w.text(")")
 }
 
-// auditTable has the time as a datetime in UTC, since a timestamp ends with the year 2038. Of an id, the beginning is
-// in the index: all of it might be longer than an index may be.
+// auditTable stores the time as a datetime in UTC, since a timestamp ends in the year 2038. Only the beginning of an id
+// is in the index, since the whole might be too long for one.
 func (mysql) auditTable(table, index string) []string {
 	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
   id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -120,8 +120,9 @@ func (mysql) auditTable(table, index string) []string {
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`}
 }
 
-// BuildInserted writes the statement that reads what an Insert returns where the engine cannot: by the new row's key, as
-// far as the plan gives it or the server counted it up (0 if it did not). It reports whether the key is known.
+// BuildInserted writes the statement that reads what an Insert returns, for an engine that cannot return it. It finds
+// the new row by its key: the plan's values, or counted, the number that the server gave (0 if it gave none). It
+// reports whether the key is known.
 func (s *Statement) BuildInserted(d Dialect, plan *database.Insert, counted int64) (known bool, err error) {
 	w := s.write(d, 0)
 	w.text("SELECT ")
@@ -147,8 +148,8 @@ func (s *Statement) BuildInserted(d Dialect, plan *database.Insert, counted int6
 	return len(key) > 0, s.written(w)
 }
 
-// match compares byte by byte, whatever the column's collation, and folds letters as Unicode does. If the text has
-// its beginning to go by, the column's own comparison stands before it: it is true for more, and an index serves it.
+// match compares byte by byte, whatever the column's collation, and folds letters as Unicode does. If the text's
+// beginning is known, the column's own comparison comes first: it matches more rows, and an index serves it.
 func (d mysql) match(w *writer, m database.Match) {
 	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }
 	operator, text := " LIKE ", likePattern(m.Op, m.Text)
@@ -210,7 +211,7 @@ func (d mysql) part(w *writer, p database.PartEquals) {
 	}
 }
 
-// dateRange writes that a column lies in [from, to); the calendar ends with the year 9999.
+// dateRange writes that a column lies in [from, to). The calendar ends with the year 9999.
 func (d mysql) dateRange(w *writer, c *database.Column, from, to time.Time) {
 	w.text("(")
 	w.column(c)

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// value binds a value as one of the column's type. If the server would take a text that is none of the type for NULL,
-// zero or a part of it, with a warning at most, the text is checked here.
+// value binds a value as one of the column's type. For some texts that are not of the type the server would take NULL,
+// zero or a part of the text, with a warning at most. Such texts are checked here.
 func (d mysql) value(w *writer, c *database.Column, value database.Value) {
 	switch v := value.(type) {
 	case float64:
@@ -30,7 +30,7 @@ func (d mysql) value(w *writer, c *database.Column, value database.Value) {
 	}
 }
 
-// float binds what the column can hold of a number.
+// float binds the part of a number that the column can hold.
 func (mysql) float(w *writer, c *database.Column, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		w.invalid(c, "must be a finite number")
@@ -46,7 +46,7 @@ func (d mysql) bytes(w *writer, c *database.Column, v []byte) {
 		w.bind(Arg{Kind: c.Kind, Value: v})
 		return
 	}
-	arg := Arg{Kind: c.Kind, Value: string(v)} // the server takes no bytes for JSON
+	arg := Arg{Kind: c.Kind, Value: string(v)} // the server accepts no bytes for JSON
 	if d.mariaDB {
 		w.bind(arg)
 		return
@@ -102,8 +102,7 @@ var (
 	timeForm    = regexp.MustCompile(`^-?([0-9]{2}|[0-7][0-9]{2}|8[0-2][0-9]|83[0-8]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?$`)
 )
 
-// moment casts to a type that keeps all that a moment may have; the server rounds what a column cannot hold only if it
-// is stored.
+// moment casts to a type that keeps every digit of a moment. The server rounds only when it stores the value.
 func (d mysql) moment(w *writer, c *database.Column, v string) {
 	arg := Arg{Kind: c.Kind, Value: v}
 	switch c.Kind {
@@ -120,7 +119,7 @@ func (d mysql) moment(w *writer, c *database.Column, v string) {
 			w.cast(arg, "TIME(6)")
 			return
 		}
-		// MySQL takes a parameter that is cast to a time for a date with a time.
+		// If a parameter is cast to a time, MySQL takes it for a date with a time.
 		w.text("CAST(CONVERT(")
 		w.bind(arg)
 		w.text(" USING utf8mb4) AS TIME(6))")
@@ -132,8 +131,8 @@ func (d mysql) moment(w *writer, c *database.Column, v string) {
 	}
 }
 
-// isDay reports whether a text has the form, and its day is one of the calendar, or one of zeros: servers keep such days,
-// and cursors name them.
+// isDay reports whether a text has the form of a day, and is a day of the calendar or one of zeros: servers store such
+// days, and cursors name them.
 func isDay(form *regexp.Regexp, text string) bool {
 	if !form.MatchString(text) {
 		return false
@@ -142,8 +141,8 @@ func isDay(form *regexp.Regexp, text string) bool {
 	return err == nil || text[5:7] == "00" || text[8:10] == "00"
 }
 
-// enumPlace is the place of a value among the choices, as which the server stores and sorts it. The place of "", which
-// stands for what was no choice, is 0.
+// enumPlace is the place of a value among the choices. The server stores and sorts the value as this number. "" stands
+// for a value that was not a choice; its place is 0.
 func enumPlace(w *writer, c *database.Column, v string) int64 {
 	place := slices.Index(c.Choices, v)
 	if place < 0 && v != "" {
@@ -177,7 +176,7 @@ func (d mysql) other(w *writer, c *database.Column, v string) {
 	}
 }
 
-// setBits is the number as which the server stores some of a set's members, which stand in any order.
+// setBits is the number by which the server stores members of a set. The members may come in any order.
 func setBits(w *writer, c *database.Column, v string) (bits uint64) {
 	if v == "" {
 		return 0
@@ -200,7 +199,8 @@ func (w *writer) cast(arg Arg, as string) {
 	w.text(" AS " + as + ")")
 }
 
-// widestDecimal is the decimal type with room for the column's whole digits, and then for as long a fraction as there is.
+// widestDecimal is the decimal type with room for all whole digits of the column. The rest of its room is for the
+// fraction.
 func widestDecimal(c *database.Column) string {
 	const digits, fraction = 65, 30
 	whole := max(c.Precision-max(c.Scale, 0), digits-fraction)

@@ -9,9 +9,9 @@ import (
 
 // PostgreSQL is the dialect of PostgreSQL.
 //
-// Values are bound without a cast, so that the server takes them as the type of the column they are compared with
-// (enum, citext, inet, …) and its indexes apply. Integers are bound as bigint, which every integer index can be
-// searched for: a value beyond the column's own range then matches nothing, instead of being an error.
+// Values are bound without a cast, so that the server gives them the type of the column that they are compared with
+// (enum, citext, inet, …), and its indexes apply. Integers are bound as bigint, which every integer index can be
+// searched for. A value beyond the column's range then matches nothing and is not an error.
 var PostgreSQL Dialect = postgresql{}
 
 type postgresql struct{}
@@ -32,7 +32,7 @@ func (postgresql) returning() bool         { return true }
 func (postgresql) readsWritten() bool      { return true }
 func (postgresql) deleteFrom() string      { return "DELETE FROM " }
 
-// output casts character columns, which are padded with blanks: the cast takes them off.
+// output casts character columns, because the cast removes the blanks that pad them.
 func (postgresql) output(w *writer, c *database.Column) {
 	w.column(c)
 	if c.Padded {
@@ -69,11 +69,11 @@ func (postgresql) in(w *writer, c database.In) {
 	w.text(")")
 }
 
-// value is bound without a cast as well: the server takes it as what the column is, and a write of a value beyond its
-// range is refused.
+// value is bound without a cast as well: the server gives it the column's type, and refuses to write a value beyond its
+// range.
 func (postgresql) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
 
-// now is the clock, and not the beginning of the transaction; types without a zone have it in UTC.
+// now is the present time, not the beginning of the transaction; for types without a zone it is in UTC.
 func (postgresql) now(w *writer, c *database.Column) {
 	switch c.Kind {
 	case database.Date, database.Time, database.Timestamp:
@@ -83,7 +83,7 @@ func (postgresql) now(w *writer, c *database.Column) {
 	}
 }
 
-// next relies on greatest, which passes over NULLs.
+// next relies on greatest, which ignores NULLs.
 func (d postgresql) next(w *writer, c *database.Column) {
 	w.text("greatest(")
 	d.now(w, c)
@@ -116,8 +116,8 @@ func isPlainInteger(c *database.Column) bool {
 	return false
 }
 
-// match uses LIKE and ILIKE, which indexes of the operator classes text_pattern_ops and gin_trgm_ops serve. Letters are
-// folded as the database's locale says.
+// match uses LIKE and ILIKE, which indexes of the operator classes text_pattern_ops and gin_trgm_ops serve. The
+// database's locale says how letters are folded.
 func (d postgresql) match(w *writer, m database.Match) {
 	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }
 	switch {
@@ -142,8 +142,8 @@ func (d postgresql) match(w *writer, m database.Match) {
 	}
 }
 
-// subject writes the column so that it compares byte by byte, or is folded by the database's own locale. A collation
-// is only written if the column's own would be in the way, since an index has the column's own.
+// subject writes the column so that it is compared byte by byte, or folded by the database's own locale. It writes a
+// collation only if the column has another one, since an index has the column's collation.
 func (postgresql) subject(w *writer, m database.Match) {
 	w.column(m.Column)
 	switch {

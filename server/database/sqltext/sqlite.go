@@ -12,21 +12,21 @@ import (
 
 // SQLite is the dialect of SQLite. Its connections need the function SQLiteFold.
 //
-// Timestamps are compared by what they mean, to the millisecond: SQLite has no such type, and files hold them as texts
-// of several forms and as numbers. A column's index does not serve such a comparison.
+// Timestamps are compared by what they mean, to the millisecond. SQLite has no type for them, and files hold them as
+// texts of several forms and as numbers. A column's index does not serve such a comparison.
 var SQLite Dialect = sqlite{}
 
-// SQLiteFold is the name of the SQL function of one text that Fold must implement: SQLite's own LIKE, lower and NOCASE
-// fold no letters but ASCII's. It is only used if the text that is looked for has others.
+// SQLiteFold is the name of the SQL function of one text that Fold must implement. SQLite's own LIKE, lower and NOCASE
+// fold only ASCII's letters. The function is used only if the text that is looked for has other letters.
 const SQLiteFold = "mcp_fold"
 
-// Fold returns a text with its letters folded, so that texts which differ in case only become equal.
+// Fold returns a text with its letters folded, so that texts that differ in case only become equal.
 func Fold(text string) string {
 	return strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, text)
 }
 
-// maxPattern is the longest text, in bytes, that is looked for by LIKE or GLOB; SQLite refuses patterns over 50,000
-// bytes, and escaping can triple a text.
+// maxPattern is the longest text, in bytes, that LIKE or GLOB looks for. SQLite refuses patterns over 50,000 bytes, and
+// escaping can make a text three times as long.
 const maxPattern = 10_000
 
 type sqlite struct{}
@@ -38,8 +38,8 @@ func (sqlite) placeholder(dst []byte, n int) []byte {
 	return strconv.AppendInt(append(dst, '?'), int64(n), 10)
 }
 
-// selectPrefix puts a page of several rows together before its first row is handed out: the driver interrupts a
-// statement that is cancelled only while it waits for the first row.
+// selectPrefix makes SQLite compute the whole page before it returns the first row: the driver can interrupt a
+// cancelled statement only while it waits for the first row.
 func (sqlite) selectPrefix(rows int) string {
 	if rows > 1 {
 		return "WITH sqlite_page AS MATERIALIZED ("
@@ -62,7 +62,7 @@ func (sqlite) returning() bool     { return true }
 func (sqlite) readsWritten() bool  { return true }
 func (sqlite) deleteFrom() string  { return "DELETE FROM " }
 
-// output hides the column's declared type, by which the driver would turn texts into times.
+// output hides the column's declared type, because the driver would use it to turn texts into times.
 func (sqlite) output(w *writer, c *database.Column) {
 	w.text("+")
 	w.column(c)
@@ -87,7 +87,8 @@ func (d sqlite) compare(w *writer, c database.Compare) {
 	d.comparable(w, c.Column, c.Value)
 }
 
-// in compares a column with values by what they mean, and with values that have no meaning in its type as they are stored.
+// in compares a column with values by what they mean. It compares values that have no meaning in the column's type as
+// they are stored.
 func (d sqlite) in(w *writer, c database.In) {
 	meant := c.Values
 	var plain []database.Value
@@ -112,7 +113,7 @@ func (d sqlite) in(w *writer, c database.In) {
 	w.text(")")
 }
 
-// inAlike is in for values that are all compared in the way of the first.
+// inAlike is in for values that are all compared in the same way as the first.
 func (d sqlite) inAlike(w *writer, c *database.Column, values []database.Value) {
 	d.subject(w, c, values[0])
 	w.text(" IN (")
@@ -189,10 +190,10 @@ func SQLiteMoment(text string) bool {
 	return false
 }
 
-// value stands as it is bound: columns are sorted by what they store, whatever that means.
+// value stays as it is bound: columns are sorted by what they store, whatever that means.
 func (sqlite) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
 
-// now writes the clock's time in UTC, to the millisecond, which is as fine as SQLite tells it.
+// now writes the clock's time in UTC, to the millisecond, which is SQLite's precision.
 func (sqlite) now(w *writer, c *database.Column) {
 	switch c.Kind {
 	case database.Date:
@@ -204,7 +205,7 @@ func (sqlite) now(w *writer, c *database.Column) {
 	}
 }
 
-// next compares texts of one form, which sort as the times that they are.
+// next compares texts of the same form, which sort in the order of their times.
 func (d sqlite) next(w *writer, c *database.Column) {
 	w.text("max(")
 	d.now(w, c)
@@ -249,13 +250,13 @@ func (sqlite) match(w *writer, m database.Match) {
 			w.text(")")
 		})
 	case m.Op == database.TextEquals:
-		// An index of a column that minds case serves this as well: it is BINARY.
+		// An index of a case-sensitive column serves this too: it is BINARY.
 		w.column(m.Column)
 		w.text(" = ")
 		bind(m.Text)
 		w.text(" COLLATE BINARY")
 	case m.Op == database.TextStartsWith && len(m.Text) <= maxPattern:
-		// GLOB minds case, and an index serves a pattern that starts with letters.
+		// GLOB is case-sensitive, and an index serves a pattern that starts with letters.
 		w.column(m.Column)
 		w.text(" GLOB ")
 		bind(globEscaper.Replace(m.Text) + "*")

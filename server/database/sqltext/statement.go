@@ -16,34 +16,35 @@ import (
 
 // Arg is a value to bind.
 type Arg struct {
-	// Kind is that of the column which the value is compared with or given to; Element that of an array's elements.
+	// Kind is the kind of the column that the value is compared with or given to; Element is the kind of an array's
+	// elements.
 	Kind, Element database.Kind
 	// Column is that column; nil if there is none.
 	Column *database.Column
-	// Value is the value; List, if it is not nil, stands for it: several values of that kind, bound as one array.
+	// Value is the value. If List is not nil it replaces Value: several values of that kind, bound as one array.
 	Value database.Value
 	List  []database.Value
 }
 
-// argOf is a value of a column.
+// argOf returns a value of a column as an Arg.
 func argOf(c *database.Column, value database.Value) Arg {
 	return Arg{Kind: c.Kind, Element: c.Element, Column: c, Value: value}
 }
 
-// Statement is a plan as SQL. Its zero value is ready, and it may be built again and again: what it held before is then
-// overwritten. Build fills Select and Count; the others fill Text.
+// Statement is a plan as SQL. Its zero value is ready. It can be built again and again; each build overwrites the one
+// before. Build fills Select and Count; the other methods fill Text.
 type Statement struct {
-	// Select reads the rows; its columns are those of the plan's outputs, one after the other, and then its Cursor. Where
-	// the plan asks for More, it reads one row beyond the limit.
+	// Select reads the rows. Its columns are those of the plan's outputs, one after the other, and then those of its
+	// Cursor. If the plan asks for More, it reads one row beyond the limit.
 	Select []byte
 	// Count counts all matching rows, or those up to one beyond TotalCap; it is empty if the plan does not ask for
 	// them.
 	Count []byte
-	// Text writes, or is what an administrator declared. The columns that it returns are those of an Insert's outputs;
-	// Returns tells whether it returns any: an engine that cannot must find the new row itself.
+	// Text writes rows, or is a statement that an administrator declared. The columns that it returns are those of an
+	// Insert's outputs. Returns reports whether it returns any: an engine that cannot must find the new row itself.
 	Text    []byte
 	Returns bool
-	// Args are those of Select or of Text; Count takes the first CountArgs of them.
+	// Args are the values of Select or of Text. Count takes the first CountArgs of them.
 	Args      []Arg
 	CountArgs int
 
@@ -87,7 +88,8 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 		w.after(plan.Order, plan.After)
 	}
 	w.order(plan.Order)
-	// The limit stands in the text: PostgreSQL plans a bound one as a tenth of all rows. Few different ones are in use.
+	// The limit is part of the text: PostgreSQL plans a bound limit as a tenth of all rows. Few different limits are in
+	// use.
 	w.text(" LIMIT ")
 	w.buf = strconv.AppendInt(w.buf, int64(rows), 10)
 	if plan.Offset > 0 {
@@ -118,8 +120,8 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	return w.err
 }
 
-// Matching writes the statement of all matching rows of the plan that was built, with none of their values: what a
-// planner can be asked about. It takes the first CountArgs of Args.
+// Matching writes a statement of all matching rows of the plan that was built, without their values, for a planner to
+// explain. It takes the first CountArgs of Args.
 func (s *Statement) Matching(d Dialect, plan *database.Select) string {
 	w := writer{dialect: d}
 	w.text("SELECT 1")
@@ -127,7 +129,7 @@ func (s *Statement) Matching(d Dialect, plan *database.Select) string {
 	return string(append(w.buf, s.where...))
 }
 
-// Reset forgets the values, so that a Statement that is kept for later keeps none of a request's.
+// Reset forgets the values. A Statement that is kept for later then holds none of a request's values.
 func (s *Statement) Reset() {
 	clear(s.Args)
 	s.Args = s.Args[:0]
@@ -138,12 +140,12 @@ type writer struct {
 	dialect Dialect
 	buf     []byte
 	args    []Arg
-	// alias is the number of the source that is being written about, aliases that of the latest one.
-	// Without an alias (unaliased) columns stand by their names alone.
+	// alias is the number of the source that is being written, aliases the number of the latest one. Without an alias
+	// (unaliased) columns are written by their names alone.
 	alias, aliases int
 	// written is the table that an UPDATE or DELETE writes to.
 	written *database.Table
-	// own, if it is not nil, is what the first source is called by instead: its own name.
+	// own, if it is not nil, is what the first source is called instead: its own name.
 	own *database.Table
 	err error
 }
@@ -168,8 +170,8 @@ func (w *writer) from(table *database.Table) {
 	w.aliased(table)
 }
 
-// fromOther is from for a table that is read beside the statement's own. If that is the table which is written to, and
-// the engine does not have it so, a copy is read; the limit, which is none, keeps the engine from seeing through it.
+// fromOther is from for a table beside the statement's own. If it is the table that is written to, and the engine does
+// not allow that, the statement reads a copy. A limit beyond all rows keeps the engine from optimizing the copy away.
 func (w *writer) fromOther(table *database.Table) {
 	if table != w.written || w.dialect.readsWritten() {
 		w.from(table)
@@ -187,7 +189,7 @@ func (w *writer) aliased(table *database.Table) {
 	w.aliasName(w.alias)
 }
 
-// outputs writes what is read: the outputs' columns, and then others. A row without any has a 1.
+// outputs writes what is read: the outputs' columns, and then others. A row without columns has a 1.
 func (w *writer) outputs(outputs []database.Output, others []*database.Column) {
 	separator := ""
 	write := func(columns []*database.Column, slice *database.Slice) {
@@ -210,11 +212,11 @@ func (w *writer) outputs(outputs []database.Output, others []*database.Column) {
 	}
 }
 
-// longestValue is the most characters or bytes that a value has on any engine.
+// longestValue is the most characters or bytes of a value on any engine.
 const longestValue = 1 << 30
 
-// substring writes the function that all engines have for a piece of a value. The numbers stand in the text: they would be
-// bound before those of the conditions, which are written first.
+// substring writes the function that all engines have for a piece of a value. Its numbers are part of the text: as
+// values they would be bound before those of the conditions, which are written first.
 func (w *writer) substring(first, length int, value func()) {
 	w.text("substr(")
 	value()

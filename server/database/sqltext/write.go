@@ -45,8 +45,8 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 	return s.written(w)
 }
 
-// BuildUpdate writes the statement that changes rows. An error is a *database.Error: also if neither the plan nor its
-// source's policy has a condition, or nothing is to be set.
+// BuildUpdate writes the statement that changes rows. An error is a *database.Error. It refuses an update that sets
+// nothing, and one for which neither the plan nor its source's policy has a condition.
 func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	condition := and(plan.In.Policy(), plan.Where)
 	switch {
@@ -74,8 +74,8 @@ func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	return s.written(w)
 }
 
-// BuildDelete writes the statement that removes rows. An error is a *database.Error: also if neither the plan nor its
-// source's policy has a condition.
+// BuildDelete writes the statement that removes rows. An error is a *database.Error. It refuses a delete for which
+// neither the plan nor its source's policy has a condition.
 func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
 	condition := and(plan.From.Policy(), plan.Where)
 	if always(condition) {
@@ -90,7 +90,8 @@ func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
 	return s.written(w)
 }
 
-// NoDeletion writes a deletion that removes nothing: an engine that prepares it tells whether it would take another one.
+// NoDeletion writes a deletion that removes nothing. If an engine can prepare it, the engine would accept another
+// deletion too.
 func NoDeletion(d Dialect, table *database.Table) string {
 	return "DELETE FROM " + TableName(d, table) + " WHERE FALSE"
 }
@@ -122,7 +123,7 @@ func (s *Statement) BuildDeclared(d Dialect, statement *database.Declared) error
 	return s.written(w)
 }
 
-// changed writes the table whose rows are changed or removed. SQLite knows a view by no alias there.
+// changed writes the table whose rows are changed or removed. SQLite knows no alias for a view there.
 func (w *writer) changed(table *database.Table) {
 	if _, ok := w.dialect.(sqlite); ok && table.Kind == database.View {
 		w.own = table
@@ -158,7 +159,7 @@ func (w *writer) assigned(a database.Assignment) {
 	}
 }
 
-// smallestStep is the smallest step of a timestamp column, in seconds; most is how many digits the engine knows of.
+// smallestStep is the smallest step of a timestamp column, in seconds; most is the engine's own number of digits.
 func smallestStep(c *database.Column, most int) string {
 	digits := c.FractionDigits
 	if digits < 0 || digits > most {
@@ -170,7 +171,8 @@ func smallestStep(c *database.Column, most int) string {
 	return "0." + strings.Repeat("0", digits-1) + "1"
 }
 
-// always reports whether a condition holds for every row whatever is in it. It is there to refuse what must be a mistake.
+// always reports whether a condition holds for every row, whatever the row holds. Such a condition must be a mistake
+// and is refused.
 func always(condition database.Condition) bool {
 	switch c := condition.(type) {
 	case nil:
@@ -194,7 +196,7 @@ func always(condition database.Condition) bool {
 	return false
 }
 
-// never reports whether a condition holds for no row whatever is in it.
+// never reports whether a condition holds for no row, whatever the row holds.
 func never(condition database.Condition) bool {
 	switch c := condition.(type) {
 	case database.And:

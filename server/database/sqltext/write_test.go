@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// hostile is a table whose names try to end the identifier that they stand in.
+// hostile is a table whose names try to break out of their quotes.
 var (
 	evil    = &database.Column{Name: `a" = 1; DROP TABLE book; --`, Kind: database.Text, NativeType: "text"}
 	evilID  = &database.Column{Name: "i`d", Kind: database.Integer, NativeType: "integer"}
