@@ -73,7 +73,7 @@ func (req *request) readInlines(raw json.RawMessage, creates bool, ownProblem er
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		inline, scope := req.findInline(name)
 		if inline == nil {
-			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", req.scope.Model().Name, name, cmp.Or(namesOf("", inlinesOf(req.scope), inlineName), "none"))
+			return nil, invalid("inlines: %s has no inline %q; %s", req.scope.Model().Name, name, cmp.Or(namesOf("its inlines are ", inlinesOf(req.scope), inlineName), "it has none that you may see"))
 		}
 		var rows []json.RawMessage
 		if err := json.Unmarshal(given[name], &rows); err != nil {

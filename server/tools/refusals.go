@@ -35,7 +35,7 @@ func explainRead(scope access.Scope, err error) error {
 		return err
 	}
 	if f := fieldOf(scope, e.Column); f != nil {
-		return failf(CodeInvalidArgument, "filters: %s %s", f.Name, e.Message)
+		return failf(CodeInvalidArgument, "filters: %s: %s", f.Name, e.Message)
 	}
 	return failf(CodeInvalidArgument, "filters: a value is not of its field's type, or out of its range")
 }
