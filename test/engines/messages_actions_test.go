@@ -80,4 +80,6 @@ var messagesOfActions = []messageRow{
 		want: `Permission denied: cannot run actions on review`},
 	{token: "adder", tool: "action_review", arguments: `{"action":"delete_selected","ids":[1]}`,
 		want: `Permission denied: cannot run actions on review`},
+	{token: "runner", tool: "action_book", arguments: `{"action":"renumber","ids":[1]}`,
+		want: `Permission denied: cannot run renumber on book; you may run discount, retire`},
 }

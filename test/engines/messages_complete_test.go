@@ -109,5 +109,41 @@ func refusal(n ast.Node) string {
 	return ""
 }
 
+// Why these calls cause no such refusal.
+const (
+	neverTold      = "no caller is told it"
+	checkedBefore  = "it is checked before"
+	administrators = "it is told of what an administrator declares"
+	notReady       = "the server or the database is not ready, or has too much to do"
+	meanwhile      = "another transaction comes between"
+	otherSchema    = "a schema or an exposure that these tables do not have; the tests of server/tools and test/schemas do"
+)
+
 // elsewhere are the refusals that these calls do not cause, and why.
-var elsewhere = map[string]string{}
+var elsewhere = map[string]string{
+	"an item failed":        neverTold,
+	"dry run":               neverTold,
+	"Internal server error": neverTold,
+	"several rows of %s have this id; nothing was changed":                                                                               neverTold,
+	"the audit table has no column %s":                                                                                                   neverTold,
+	"arguments must be a JSON object":                                                                                                    checkedBefore,
+	"must be valid JSON":                                                                                                                 checkedBefore,
+	"must not contain half of a surrogate pair (\\ud800 to \\udfff alone)":                                                               checkedBefore,
+	"%s has no fields that search looks in; use filters":                                                                                 checkedBefore,
+	"inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out":                                           checkedBefore,
+	"lookup %s is not offered for a field of type %s; its lookups are %s":                                                                administrators,
+	"%s is unavailable: the database has not answered yet; try again in a few seconds":                                                   notReady,
+	"Too many requests at once":                                                                                                          notReady,
+	"The endpoint has no configuration yet":                                                                                              notReady,
+	"%s was changed meanwhile, and nothing was deleted; read it and try again":                                                           meanwhile,
+	"is given twice: %s is the same field; send one of them":                                                                             otherSchema,
+	"filters: %s: %s is a relation to %s, which has no field to filter by":                                                               otherSchema,
+	"a value that you cannot see does not fit its column":                                                                                otherSchema,
+	"filters: a value is not of its field's type, or out of its range":                                                                   otherSchema,
+	"the database shows this %s to the endpoint's user, but its row-level security does not let that user change it":                     otherSchema,
+	"a row cannot be added: %s has no key, so that it cannot be checked whether you may see the new row":                                 otherSchema,
+	"nothing was added: the database does not tell the id of a row of %s; give %s in data":                                               otherSchema,
+	"nothing was added: a trigger or rule of the database stores rows of %s elsewhere, where it cannot be told whether you may see them": otherSchema,
+	"a trigger or rule of the database stores the row elsewhere, so that no inlines can belong to it; add it without them":               otherSchema,
+	"must not be digits alone: the column's type %s would store another number":                                                          otherSchema,
+}

@@ -226,4 +226,8 @@ var messagesOverHTTP = []httpRow{
 		want: `400 Header mismatch: Mcp-Name must be the body's params.name or params.uri`},
 	{headers: modern + "Mcp-Method: initialize", body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		want: `404 Method not found: initialize`},
+	{body: `[5]`,
+		want: `200 [{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: a message must be an object"}}]`},
+	{body: `[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}]`,
+		want: `200 [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"initialize cannot be part of a batch"}}]`},
 }

@@ -12,7 +12,7 @@ const oddities = `
 create extension if not exists btree_gist;
 create table oddity (
   id int primary key, address inet, net cidr, card macaddr, span int4range, spans int4multirange, clock time, ratio real, place point, doc xml,
-  vector tsvector, hundreds numeric(3,-2), code char(3), numbers int[], amount money, wait interval, mask bit(3),
+  vector tsvector, hundreds numeric(3,-2), fraction numeric(2,4), code char(3), numbers int[], amount money, wait interval, mask bit(3),
   room int, during int4range, exclude using gist (room with =, during with &&));
 insert into oddity (id, room, during) values (1, 1, '[1,5)');
 create table log (id int not null, year int not null, primary key (id, year)) partition by list (year);
@@ -98,4 +98,6 @@ var messagesOfPostgreSQL = []messageRow{
 		want: `filters: wait: must be an interval: 1 day 02:03:04, not "soon"`},
 	{token: "root", tool: "list_oddity", arguments: `{"filters":{"clock":"noon"}}`,
 		want: `filters: clock: must be a time, HH:MM:SS, not "noon"`},
+	{token: "root", tool: "create_oddity", arguments: `{"data":{"id":2,"fraction":"0.01"}}`,
+		want: `fraction: must be less than 1e-2 in size`},
 }

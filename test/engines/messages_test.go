@@ -133,12 +133,18 @@ func startWithParcels(t *testing.T, engine harness.Engine) *suite {
 		contract.Model{Name: "crate", Table: "crate", Expose: true, MaxBulkItems: 3000, Actions: []contract.Action{sweep}},
 		contract.Model{Name: "nowhere", Table: "nowhere", Expose: true})
 	withhold := func(c *contract.Config) { c.Endpoint.WithheldTables = []contract.TableName{{Name: "shed"}} }
-	return &suite{engine, harness.Serve(t, database, served, tokens(), withAudit, withhold), plain}
+	return &suite{engine, harness.Serve(t, database, served, append(tokens(), runner()), withAudit, withhold), plain}
 }
 
 // sweep is an action without parameters.
 var sweep = contract.Action{Name: "sweep", Update: &contract.UpdateAction{
 	Set: []contract.ActionAssignment{{Field: "body", Source: contract.SourceValue, Value: "swept"}}}}
+
+// runner may run one action of the books.
+func runner() contract.Token {
+	return contract.Token{Namespace: "test", Name: "runner", Hashes: []string{contract.HashToken(secret("runner"))}, Groups: []string{"staff"},
+		Rules: []contract.Rule{{Models: []string{"book"}, Verbs: []string{"view", "change"}, Actions: []string{"retire"}}}}
+}
 
 // parcelModel takes two parcels in a call, and has an action for each way in which a webhook fails.
 func parcelModel(webhook string) contract.Model {

@@ -140,4 +140,10 @@ var messagesOfWriting = []messageRow{
 		want: `Permission denied: cannot add book`},
 	{token: "viewer", tool: "update_book", arguments: `{"id":1,"data":{"title":"x"}}`,
 		want: `Permission denied: cannot change book`},
+	{token: "root", tool: "create_country", arguments: `{"data":{"id":"XX","code":"YY","name":"x"}}`,
+		want: `id: there is no such field; those that can be set are code, name`},
+	{token: "root", tool: "create_sample", arguments: `{"data":{"rough":"NaN"}}`,
+		want: `rough: must be a number: the column cannot hold NaN`, only: sqlite},
+	{token: "root", tool: "create_sample", arguments: `{"data":{"exact":"Infinity"}}`,
+		want: `exact: must be a finite number`, only: sqlite},
 }
