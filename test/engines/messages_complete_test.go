@@ -116,7 +116,7 @@ const (
 	administrators = "it is told of what an administrator declares"
 	notReady       = "the server or the database is not ready, or has too much to do"
 	meanwhile      = "another transaction comes between"
-	otherSchema    = "a schema or an exposure that these tables do not have; the tests of server/tools and test/schemas do"
+	otherSchema    = "it takes a schema, or an exposure, that these tables do not have"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
