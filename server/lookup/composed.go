@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"unicode/utf16"
 
@@ -52,7 +53,9 @@ func parseArray(c *database.Column, raw []byte, parse func(*database.Column, jso
 			case depth+1 < len(lengths):
 				err = errors.New("must not mix values and arrays")
 			default:
-				values[i], err = parse(element, raw)
+				if values[i], err = parse(element, raw); err != nil {
+					err = fmt.Errorf("each value %w", err)
+				}
 			}
 			if err != nil {
 				return nil, err

@@ -102,7 +102,7 @@ func TestJSONRPC(t *testing.T) {
 		{"initialize after a request in a batch", "", `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"initialize"}]`, 200,
 			`[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"initialize cannot be part of a batch"}}]`},
 		{"50 in a batch", "", batchOf(50), 200, `[{"jsonrpc":"2.0","id":0,"result":{}},{"jsonrpc":"2.0","id":1,"result":{}},…`},
-		{"51 in a batch", "", batchOf(51), 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: a batch has at most 50 messages"}}`},
+		{"51 in a batch", "", batchOf(51), 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: a batch has at most 50 messages; send the rest in another"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := http.Header{}

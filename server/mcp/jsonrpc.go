@@ -34,11 +34,11 @@ func (x *exchange) batch() (status int) {
 	case x.protocol.refused != 0:
 		return x.refuseVersion(nullID)
 	case !x.protocol.batches:
-		return x.invalid(nullID, "this protocol version has no batches")
+		return x.invalid(nullID, "this protocol version has no batches; send each message by itself")
 	case x.body.elements == 0:
 		return x.invalid(nullID, "the batch is empty")
 	case x.body.elements > maxBatch:
-		return x.invalid(nullID, "a batch has at most 50 messages")
+		return x.invalid(nullID, "a batch has at most 50 messages; send the rest in another")
 	}
 	x.inBatch = true
 	x.out = append(x.out, '[')

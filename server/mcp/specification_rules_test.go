@@ -97,7 +97,7 @@ func promptRules() []rule {
 			`"description":"…","messages":[{"role":"user","content":{"type":"text","text":"You may read books here, not change them…- get_book: …"}}]`, 0, 0),
 		method("4.4", "bulk_operations_guide", readerToken, "prompts/get", `"name":"bulk_operations_guide"`,
 			`"description":"…","messages":[{"role":"user","content":{"type":"text","text":"No model that you may use has bulk tools or actions…"}}]`, 0, 0),
-		method("4.4 rule 1", "an unknown prompt", readerToken, "prompts/get", `"name":"sing"`, `"message":"Unknown prompt: sing"`, -32602, -32602),
+		method("4.4 rule 1", "an unknown prompt", readerToken, "prompts/get", `"name":"sing"`, `"message":"Unknown prompt: sing; prompts/list tells which there are"`, -32602, -32602),
 		method("4.4 rule 2", "no arguments", readerToken, "prompts/get", `"name":"crud_guide"`, `"message":"model_name is required"`, -32602, -32602),
 		method("4.4 rule 2", "an argument that is missing", readerToken, "prompts/get", `"name":"understand_model","arguments":{}`, `"message":"model_name is required"`, -32602, -32602),
 		method("4.4 rule 2", "an argument that is empty", readerToken, "prompts/get", `"name":"understand_model","arguments":{"model_name":""}`, `"message":"model_name is required"`, -32602, -32602),

@@ -127,7 +127,7 @@ func TestArgumentsOfAnAction(t *testing.T) {
 		{"ids that are no array", ownerText, "action_book", `{"action":"publish","ids":1}`, CodeInvalidArgument, "ids must be an array"},
 		{"empty ids", ownerText, "action_book", `{"action":"publish","ids":[]}`, CodeInvalidArgument, "at least one"},
 		{"null among them", ownerText, "action_book", `{"action":"publish","ids":[null]}`, CodeInvalidArgument, "ids[0]"},
-		{"an id of another type", ownerText, "action_book", `{"action":"publish","ids":[1,"x"]}`, CodeInvalidArgument, "ids[1]: id: must be an integer"},
+		{"an id of another type", ownerText, "action_book", `{"action":"publish","ids":[1,"x"]}`, CodeInvalidArgument, "ids[1]: must be an integer"},
 		{"an id twice", ownerText, "action_book", `{"action":"publish","ids":[1,2,1]}`, CodeInvalidArgument, "ids[2]: 1 is at ids[0] already"},
 		{"an id twice, written otherwise", ownerText, "action_book", `{"action":"publish","ids":[1,"1"]}`, CodeInvalidArgument, "ids[1]"},
 		{"too many", ownerText, "action_book", `{"action":"publish","ids":[1,2,3,4,5,6]}`, CodeInvalidArgument, "at most 5 in one call, not 6"},

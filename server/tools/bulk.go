@@ -345,7 +345,7 @@ func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
 	}
 	var err error
 	if id := args[idName]; id != nil {
-		if item.where, err = keyEquals(m, id); err != nil {
+		if item.where, err = idEquals(m, id); err != nil {
 			return err
 		}
 	}

@@ -213,7 +213,7 @@ func (f *cascade) seeAll(a *affected, where database.Condition, all int) error {
 func (f *cascade) judge(a *affected) {
 	restricting := slices.DeleteFunc(slices.Clone(a.restricting), func(row foundRow) bool { return a.gone[row.identity] })
 	if len(restricting) > 0 {
-		f.object(a, "it is referred to by %s; delete or change that first", len(restricting))
+		f.object(a, "it is referred to by %s; delete or change "+thatOrThose(len(restricting))+" first", len(restricting))
 	}
 	if a.model == nil {
 		return
@@ -273,6 +273,13 @@ func (f *cascade) consequences() []consequence {
 		}
 	}
 	return named
+}
+
+func thatOrThose(n int) string {
+	if n == 1 {
+		return "that"
+	}
+	return "those"
 }
 
 func verboseName(m *catalog.Model, n int) string {

@@ -54,7 +54,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 			problems.add(lookup.Excerpt([]byte(name)), "%s", message)
 			continue
 		case slices.Contains(d.fields, f):
-			problems.add(name, "is given twice: %s is the same field", f.Name)
+			problems.add(name, "is given twice: %s is the same field; send one of them", f.Name)
 			continue
 		}
 		d.fields = append(d.fields, f)
@@ -118,7 +118,7 @@ func needsValue(c *database.Column) bool { return !c.Nullable && !c.HasDefault &
 func whyNotWritable(f *catalog.Field, p purpose) string {
 	switch {
 	case slices.Contains(p.parent, f.Column):
-		return "cannot be set here: the row belongs to the one that it is sent with"
+		return "cannot be set here: it refers to the row that this one is sent with; leave it out"
 	case f.Column.Generated:
 		return "cannot be set: the database computes it; leave it out"
 	case f.ReadOnly || !mayStore(f.Column, p.creates):

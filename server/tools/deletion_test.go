@@ -48,7 +48,7 @@ func TestDeleteIsProtected(t *testing.T) {
 		says         string
 	}{
 		{"by rows that forbid it", "INSERT INTO loan VALUES (1, 1, 'x'), (2, 1, 'y')", []contract.Rule{all, verbs("loan", "view"), verbs("chapter", "*"), verbs("review", "*")},
-			"it is referred to by 2 loans; delete or change that first"},
+			"it is referred to by 2 loans; delete or change those first"},
 		{"by rows of a model that is not seen", "INSERT INTO loan VALUES (1, 1, 'x')", []contract.Rule{all, verbs("chapter", "*"), verbs("review", "*")}, "other records depend on it"},
 		{"by rows that the token may not delete", "", []contract.Rule{all, verbs("chapter", "view", "change"), verbs("review", "*")}, "deleting it would delete 2 chapters, which you may not"},
 		{"by rows that the token may not change", "", []contract.Rule{all, verbs("chapter", "*"), verbs("review", "view", "delete")}, "deleting it would change 1 review, which you may not"},

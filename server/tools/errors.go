@@ -113,7 +113,7 @@ func tell(e *database.Error) *toolError {
 	case database.Timeout:
 		return &toolError{Code: CodeTimeout, Message: "the database took too long, and nothing was changed; ask for less at once (narrower filters, a smaller limit, fewer items, total: none), or try again later"}
 	case database.Cancelled:
-		return &toolError{Code: CodeUnavailable, Message: "the call was cancelled, and nothing was changed; call again where it is still wanted"}
+		return &toolError{Code: CodeUnavailable, Message: "the call was cancelled, and nothing was changed; call again if it is still wanted"}
 	case database.Changed:
 		return &toolError{Code: CodeUnavailable, Message: "the table has just changed; try again in a few seconds"}
 	case database.Invalid:

@@ -176,7 +176,7 @@ func relationFilter(scope, related access.Scope, r *catalog.Relation, key, name 
 		others = append(others, withLookup(r.Name+"__"+fields[0], name))
 	}
 	if len(others) == 0 {
-		return invalid("filters: %s: %s is a relation to %s, none of whose fields can be filtered by", key, r.Name, r.Target.Name)
+		return invalid("filters: %s: %s is a relation to %s, which has no field to filter by", key, r.Name, r.Target.Name)
 	}
 	return invalid("filters: %s: %s is a relation to %s, and only fields have values; use %s", key, r.Name, r.Target.Name, strings.Join(others, " or "))
 }

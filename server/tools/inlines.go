@@ -67,13 +67,13 @@ func (req *request) readInlines(raw json.RawMessage, creates bool, ownProblem er
 		return nil, invalid("inlines must be an object of model name to array of rows, not %s", lookup.Excerpt(raw))
 	}
 	if !req.scope.Model().UniqueKey {
-		return nil, invalid("inlines: %s has no key by which rows could belong to one of it", req.scope.Model().Name)
+		return nil, invalid("inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out", req.scope.Model().Name)
 	}
 	var items inlineItems
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		inline, scope := req.findInline(name)
 		if inline == nil {
-			return nil, invalid("inlines: %s has no inline %q; its inlines are %s", req.scope.Model().Name, name, cmp.Or(namesOf("", inlinesOf(req.scope), inlineName), "none"))
+			return nil, invalid("inlines: %s has no inline %q; %s", req.scope.Model().Name, name, cmp.Or(namesOf("its inlines are ", inlinesOf(req.scope), inlineName), "it has none that you may see"))
 		}
 		var rows []json.RawMessage
 		if err := json.Unmarshal(given[name], &rows); err != nil {
@@ -168,11 +168,11 @@ func (req *request) readInline(item *inlineItem, raw json.RawMessage, creates bo
 		return err
 	}
 	if creates && id != nil {
-		return oneViolation(idName, "cannot be given: no %s belongs to a row that is yet to be added; leave id out", item.scope.Model().Declared.VerboseName)
+		return oneViolation(idName, "must not be given: a row that is not added yet has no %s; leave id out", item.scope.Model().Declared.VerboseName)
 	}
 	if id != nil {
 		if item.where, err = keyEquals(item.scope.Model(), id); err != nil {
-			return oneViolation(idName, "%s", strings.TrimPrefix(err.Error(), "id: "))
+			return oneViolation(idName, "%s", err)
 		}
 	}
 	if !remove {

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -38,40 +40,45 @@ func keyOrder(m *catalog.Model) []database.Order {
 
 // wantedRow is the condition that a row is the one that the argument id names.
 func (req *request) wantedRow(id json.RawMessage) (database.Condition, error) {
-	return keyEquals(req.scope.Model(), id)
+	return idEquals(req.scope.Model(), id)
+}
+
+// idEquals is keyEquals of the argument id, which an error names.
+func idEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
+	where, err := keyEquals(m, raw)
+	if err != nil {
+		return nil, invalid("id: %s", err)
+	}
+	return where, nil
 }
 
 // keyEquals is the condition that a row's key is the id: a value of the key's own type, or, for a key of several
 // columns, a string of their values, each percent-encoded, joined by commas (docs/design/values.md, "Ids"). An integer
-// that is beyond what any column holds is the id of no row.
+// that is beyond what any column holds is the id of no row. An error says what the id must be, and does not name the argument that it came in.
 func keyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
 	if len(m.Key) == 1 {
 		if isNull(raw) {
-			return nil, invalid("id: must not be null")
+			return nil, errors.New("must not be null")
 		}
-		condition, err := equals(m.Key[0].Column, raw)
-		if err != nil {
-			return nil, invalid("id: %s", err)
-		}
-		return condition, nil
+		return equals(m.Key[0].Column, raw)
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, invalid("id: must be a string of %s, each percent-encoded, joined by commas", keyNames(m))
+		return nil, fmt.Errorf("must be a string of %s, each percent-encoded, joined by commas", keyNames(m))
 	}
 	parts := strings.Split(text, ",")
 	if len(parts) != len(m.Key) {
-		return nil, invalid("id: must have %d parts (%s) joined by commas, not %d", len(m.Key), keyNames(m), len(parts))
+		return nil, fmt.Errorf("must have %d parts (%s) joined by commas, not %d", len(m.Key), keyNames(m), len(parts))
 	}
 	var all database.And
 	for i, part := range parts {
 		plain, err := url.PathUnescape(part)
 		if err != nil {
-			return nil, invalid("id: part %d is not percent-encoded properly: a percent sign is %%25, a comma %%2C", i+1)
+			return nil, fmt.Errorf("part %d is not percent-encoded properly: a percent sign is %%25, a comma %%2C", i+1)
 		}
 		condition, err := equalsText(m.Key[i].Column, plain)
 		if err != nil {
-			return nil, invalid("id: part %d (%s): %s", i+1, m.Key[i].Name, err)
+			return nil, fmt.Errorf("part %d (%s): %w", i+1, m.Key[i].Name, err)
 		}
 		all = append(all, condition)
 	}

@@ -54,7 +54,7 @@ func (set *Set) AppendPrompts(dst []byte, _ *access.Token) []byte { return appen
 func (set *Set) Prompt(token *access.Token, name string, arguments []byte) (Prompt, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.Name == name })
 	if i < 0 {
-		return Prompt{}, invalid("Unknown prompt: %s", lookup.Excerpt([]byte(name)))
+		return Prompt{}, invalid("Unknown prompt: %s; prompts/list tells which there are", lookup.Excerpt([]byte(name)))
 	}
 	p := &prompts[i]
 	if p.about != nil {

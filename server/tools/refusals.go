@@ -35,7 +35,7 @@ func explainRead(scope access.Scope, err error) error {
 		return err
 	}
 	if f := fieldOf(scope, e.Column); f != nil {
-		return failf(CodeInvalidArgument, "filters: %s %s", f.Name, e.Message)
+		return failf(CodeInvalidArgument, "filters: %s: %s", f.Name, e.Message)
 	}
 	return failf(CodeInvalidArgument, "filters: a value is not of its field's type, or out of its range")
 }
@@ -116,7 +116,7 @@ func ruleBroken(v *database.Violation, fields []*catalog.Field, constraint strin
 		}
 		return "the value does not meet " + rule
 	case database.ExclusionViolation:
-		return "another row is in the way of this value, says " + rule
+		return "another row conflicts with this value, says " + rule
 	case database.PartitionViolation:
 		return "the database has no partition for this value"
 	}
@@ -146,11 +146,11 @@ func brokenElsewhere(scope access.Scope, v *database.Violation) string {
 	}
 	switch v.Kind {
 	case database.ForeignKeyViolation:
-		return "the database changes " + record + " along with it, which would refer to a row that does not exist"
+		return "the database would change " + record + " along with it, which would then refer to a row that does not exist"
 	case database.UniqueViolation:
-		return "the database changes " + record + " along with it, which would no longer be unique"
+		return "the database would change " + record + " along with it, which would then no longer be unique"
 	}
-	return "the database changes " + record + " along with it, which a rule of the database does not allow"
+	return "the database would change " + record + " along with it, and a rule of the database does not allow that"
 }
 
 // fieldsOf returns the visible fields of columns; nil if one of them is hidden.

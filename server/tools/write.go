@@ -111,7 +111,7 @@ type written struct {
 func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*database.Column) (written, error) {
 	m := d.scope.Model()
 	if d.scope.Limited() && !m.UniqueKey {
-		return written{}, failf(CodePermissionDenied, "rows of %s have no key by which it could be told whether you may see the one you add", m.Name)
+		return written{}, failf(CodePermissionDenied, "a row cannot be added: %s has no key, so that it cannot be checked whether you may see the new row", m.Name)
 	}
 	if err := w.checkReferences(d.scope, d.references); err != nil {
 		return written{}, err
@@ -276,7 +276,7 @@ func (w *write) whyUnseen(scope access.Scope, references []reference, where data
 			return err
 		}
 	}
-	return oneViolation(allFields, "the row would not be one that you may see; change the fields that decide who sees it")
+	return oneViolation(allFields, "you may not see such a row; change the fields that decide who sees it")
 }
 
 // readAgain reads a row once more, after what was written since may have changed it.
@@ -298,7 +298,7 @@ func onlyOne(m *catalog.Model, n int64, current json.RawMessage) error {
 	case n == 0:
 		return &toolError{Code: CodeConflict, Current: current, Message: m.Name + " was changed meanwhile; read it again before you change it"}
 	}
-	return failf(CodeInternal, "the id of %s is that of several rows; nothing was changed", m.Name)
+	return failf(CodeInternal, "several rows of %s have this id; nothing was changed", m.Name)
 }
 
 // expectedVersion is the condition that the row still has the version that the caller saw; nil where it names none.

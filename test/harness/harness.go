@@ -119,7 +119,7 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 	}
 	s := &server.Server{
 		Source: e.source, Endpoint: endpoint, Admin: admin, SQLiteFile: database.SQLiteFile,
-		Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)),
+		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -47,9 +47,9 @@ func (d *db) writeError(ctx, limited context.Context, err error, doing intent) *
 		case strings.Contains(said, "because it is a view"):
 			e.Code, e.Message = database.Refused, "the view has no trigger for this"
 		case strings.Contains(said, "malformed JSON"):
-			e.Code, e.Message = database.Invalid, "a value must be JSON, which the table computes other values of"
+			e.Code, e.Message = database.Invalid, "a value must be JSON, as the table computes other values from it"
 		case strings.Contains(said, "integer overflow"):
-			e.Code, e.Message = database.Invalid, "a value makes a number too large that the table computes of it"
+			e.Code, e.Message = database.Invalid, "a value is too large: the table computes a number from it that does not fit"
 		}
 	}
 	return e

@@ -1,0 +1,146 @@
+package engines
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// refusals are the functions whose text is what a caller is told, by the place of that text among the arguments.
+var refusals = map[string]int{
+	"invalid": 0, "failf": 1, "oneViolation": 1, "add": 1, "Errorf": 0, "New": 0, "refuse": 1, "badSimple": 0, "mismatch": 1, "badMetadata": 1,
+	"fail": 0,
+}
+
+// Every refusal in the source of the tools, of the lookups and of MCP has a row, or a reason why no caller can cause it.
+func TestMessagesAreComplete(t *testing.T) {
+	var told strings.Builder
+	for _, row := range slices.Concat(messagesOfReading, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfPostgreSQL) {
+		told.WriteString(row.want + "\n")
+	}
+	for _, row := range messagesOverHTTP {
+		told.WriteString(row.want + "\n")
+	}
+	used := map[string]bool{}
+	for _, folder := range []string{"tools", "lookup", "mcp"} {
+		for _, format := range formatsIn(t, filepath.Join("../../server", folder)) {
+			if _, ok := elsewhere[format]; ok {
+				used[format] = true
+			} else if !pattern(format).MatchString(told.String()) {
+				t.Errorf("server/%s: no row has %q", folder, format)
+			}
+		}
+	}
+	for format := range elsewhere {
+		if !used[format] {
+			t.Errorf("the source has no refusal %q", format)
+		}
+	}
+}
+
+var verb = regexp.MustCompile(`%(?:%|[sdqvw])`)
+
+// pattern is what a format makes.
+func pattern(format string) *regexp.Regexp {
+	constants := verb.Split(format, -1)
+	for i, constant := range constants {
+		constants[i] = regexp.QuoteMeta(constant)
+	}
+	return regexp.MustCompile(strings.Join(constants, ".*"))
+}
+
+// formatsIn are the texts that the refusals of a package begin with, but for those that consist of verbs.
+func formatsIn(t *testing.T, folder string) []string {
+	t.Helper()
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var formats []string
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, file.Name()), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if format := refusal(n); strings.Trim(verb.ReplaceAllString(format, ""), " :;,") != "" {
+				formats = append(formats, format)
+			}
+			return true
+		})
+	}
+	return formats
+}
+
+// refusal is the text of a call that refuses, "" of anything else. Texts follow an error's id or code, so that the first
+// one at or after the place is it.
+func refusal(n ast.Node) string {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	var name string
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	from, ok := refusals[name]
+	if !ok || from >= len(call.Args) {
+		return ""
+	}
+	for _, argument := range call.Args[from:] {
+		if text, ok := argument.(*ast.BasicLit); ok && text.Kind == token.STRING {
+			format, _ := strconv.Unquote(text.Value)
+			return format
+		}
+	}
+	return ""
+}
+
+// Why these calls cause no such refusal.
+const (
+	neverTold      = "no caller is told it"
+	checkedBefore  = "it is checked before"
+	administrators = "it is told of what an administrator declares"
+	notReady       = "the server or the database is not ready, or has too much to do"
+	meanwhile      = "another transaction comes between"
+	otherSchema    = "it takes a schema, or an exposure, that these tables do not have"
+)
+
+// elsewhere are the refusals that these calls do not cause, and why.
+var elsewhere = map[string]string{
+	"an item failed":        neverTold,
+	"dry run":               neverTold,
+	"Internal server error": neverTold,
+	"several rows of %s have this id; nothing was changed":                                                           neverTold,
+	"the audit table has no column %s":                                                                               neverTold,
+	"arguments must be a JSON object":                                                                                checkedBefore,
+	"must be valid JSON":                                                                                             checkedBefore,
+	"must not contain half of a surrogate pair (\\ud800 to \\udfff alone)":                                           checkedBefore,
+	"%s has no fields that search looks in; use filters":                                                             checkedBefore,
+	"inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out":                       checkedBefore,
+	"lookup %s is not offered for a field of type %s; its lookups are %s":                                            administrators,
+	"%s is unavailable: the database has not answered yet; try again in a few seconds":                               notReady,
+	"Too many requests at once":                                                                                      notReady,
+	"The endpoint has no configuration yet":                                                                          notReady,
+	"%s was changed meanwhile, and nothing was deleted; read it and try again":                                       meanwhile,
+	"is given twice: %s is the same field; send one of them":                                                         otherSchema,
+	"filters: %s: %s is a relation to %s, which has no field to filter by":                                           otherSchema,
+	"a value that you cannot see does not fit its column":                                                            otherSchema,
+	"filters: a value is not of its field's type, or out of its range":                                               otherSchema,
+	"the database shows this %s to the endpoint's user, but its row-level security does not let that user change it": otherSchema,
+	"nothing was added: the database does not tell the id of a row of %s; give %s in data":                           otherSchema,
+	"must not be digits alone: the column's type %s would store another number":                                      otherSchema,
+}
