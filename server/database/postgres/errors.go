@@ -117,6 +117,8 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
 	case aboutParameter(answer) && (answer.Code == "42601" || class == "XX"): // tsquery, ltree, hstore: the value's own syntax
 		e.Code, e.Message = database.Invalid, misfitting
+	case answer.Code == "0A000" && answer.Routine == "RewriteQuery":
+		e.Code, e.Message = database.Refused, "a rule of the table replaces this write and returns no row; whoever administers the database must give the rule a RETURNING clause"
 	case answer.Code == "42883", answer.Code == "42804", answer.Code == "0A000":
 		e.Code, e.Message = database.Invalid, "a value cannot be compared with its column in that way"
 	case answer.Code == "54000":

@@ -41,6 +41,15 @@ CREATE TABLE ruled (id int PRIMARY KEY); CREATE RULE never AS ON INSERT TO ruled
 			}
 		}
 	}
+	// The server reads the new row's key back, for which the rule would need a RETURNING of its own.
+	ruled := databasetest.Table(t, schema, "public.ruled")
+	e := within(t, db, func(tx database.Tx) error {
+		_, err := tx.Insert(t.Context(), &database.Insert{Into: database.NewSource(ruled, nil), Set: set(ruled, "id", int64(1)), Returning: outputs(ruled.Column("id"))}, nil)
+		return err
+	})
+	if e == nil || e.Code != database.Refused || !strings.Contains(e.Message, "must give the rule a RETURNING clause") {
+		t.Errorf("a rule without RETURNING: %+v", e)
+	}
 	if got := scalar(t, c, "SELECT count(*) FROM elsewhere"); got != "2" {
 		t.Errorf("elsewhere are %s rows", got)
 	}
