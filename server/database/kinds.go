@@ -73,9 +73,9 @@ func (c copier) column(column *Column) *Column {
 	c.columns[column] = &own
 	if kind, ok := c.kinds[column]; ok {
 		own.Kind = kind
-		if own.DefaultValue != nil {
-			value := asKind(*own.DefaultValue, kind)
-			own.DefaultValue = &value
+		if own.Default != nil {
+			value := asKind(*own.Default, kind)
+			own.Default = &value
 		}
 	}
 	return &own

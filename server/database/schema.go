@@ -147,13 +147,11 @@ type Column struct {
 	// HoldsNull reports that rows may hold NULL although they should not: SQLite takes NULLs in most primary
 	// keys. An order must take them into account.
 	HoldsNull bool
-	// HasDefault reports whether the database fills the column if a new row gives no value (default, identity, serial,
-	// rowid). Default is the expression as the database writes it; "" if there is none to show. DefaultValue is the
-	// value if the expression is a constant, in the text form that the column's kind has in filters (draft, not
+	// HasDefault reports whether the database fills the column if a row gives no value (default, identity, serial, rowid).
+	// Default is that value if it is a constant, in the text form that the column's kind has in filters ("draft", not
 	// 'draft'); nil if the database computes it.
-	HasDefault   bool
-	Default      string
-	DefaultValue *string
+	HasDefault bool
+	Default    *string
 	// Generated reports whether the database always computes the column.
 	Generated bool
 	// LooseCollation reports whether the column's own comparison treats some different texts as equal (citext, a

@@ -182,9 +182,9 @@ func nextValues(key *database.ForeignKey, action database.ReferentialAction, row
 			if parent := parentOf(key, row, parents); parent != nil {
 				next[column] = parent.will(key.ReferencedColumns[i])
 			}
-		case column.DefaultValue != nil:
+		case column.Default != nil:
 			next[column] = unknownValue{}
-			if value, err := lookup.ParseStoredText(column, *column.DefaultValue); err == nil {
+			if value, err := lookup.ParseStoredText(column, *column.Default); err == nil {
 				next[column] = value
 			}
 		case column.HasDefault:

@@ -22,7 +22,7 @@ func scopes(t *testing.T) (track, album access.Scope) {
 	artist, number, year := integer("artist"), integer("number"), integer("year")
 	computed := &database.Column{Name: "digest", Kind: database.Text, HasDefault: true, Generated: true}
 	albums := &database.Table{Name: "album", Columns: []*database.Column{artist, number, year, computed}, PrimaryKey: []*database.Column{artist, number}}
-	id, no, genre := integer("id"), integer("no"), &database.Column{Name: "genre", Kind: database.Text, HasDefault: true, DefaultValue: new("jazz")}
+	id, no, genre := integer("id"), integer("no"), &database.Column{Name: "genre", Kind: database.Text, HasDefault: true, Default: new("jazz")}
 	albumNumber := integer("album_id")
 	tracks := &database.Table{Name: "track", Columns: []*database.Column{id, no, genre, albumNumber}, PrimaryKey: []*database.Column{id},
 		ForeignKeys: []*database.ForeignKey{{Columns: []*database.Column{albumNumber}, References: albums, ReferencedColumns: []*database.Column{number}}}}

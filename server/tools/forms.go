@@ -78,10 +78,10 @@ func defaultOf(c *database.Column) any {
 	switch {
 	case !c.HasDefault || c.Generated:
 		return nil
-	case c.DefaultValue == nil:
+	case c.Default == nil:
 		return computedDefault
 	}
-	return shown(c, *c.DefaultValue)
+	return shown(c, *c.Default)
 }
 
 // shown is a value, of which the text is known, as rows show it in JSON.

@@ -16,11 +16,11 @@ func TestWhatFieldsAreSaidToHold(t *testing.T) {
 		check            *database.Check
 		described, input string
 	}{
-		{"a constant default", database.Column{Kind: database.Integer, Bits: 32, HasDefault: true, DefaultValue: new("0")}, nil,
+		{"a constant default", database.Column{Kind: database.Integer, Bits: 32, HasDefault: true, Default: new("0")}, nil,
 			`{"name":"f","type":"integer","required":false,"default":0}`, `{"type":"integer"}`},
 		{"a computed default", database.Column{Kind: database.Integer, Bits: 32, HasDefault: true}, nil,
 			`{"name":"f","type":"integer","required":false,"default":"computed by the database"}`, `{"type":"integer"}`},
-		{"a default that is false", database.Column{Kind: database.Boolean, HasDefault: true, DefaultValue: new("false")}, nil,
+		{"a default that is false", database.Column{Kind: database.Boolean, HasDefault: true, Default: new("false")}, nil,
 			`{"name":"f","type":"boolean","required":false,"default":false}`, `{"type":"boolean"}`},
 		{"a boolean that may hold other numbers", database.Column{Kind: database.Boolean, Bits: 8}, nil,
 			`{"name":"f","type":"boolean","required":true}`, `{"type":["boolean","integer"]}`},

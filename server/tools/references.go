@@ -74,12 +74,12 @@ func (d *rowData) name(r *reference, other func(*database.Column) (value databas
 // defaultValue is what the database gives a column in a new row; false if it is not known.
 func defaultValue(t *database.Table, c *database.Column) (database.Value, bool) {
 	switch {
-	case t.InsertTrigger, c.Generated, c.HasDefault && c.DefaultValue == nil:
+	case t.InsertTrigger, c.Generated, c.HasDefault && c.Default == nil:
 		return nil, false
-	case c.DefaultValue == nil:
+	case c.Default == nil:
 		return nil, true
 	}
-	value, err := lookup.ParseStoredText(c, *c.DefaultValue)
+	value, err := lookup.ParseStoredText(c, *c.Default)
 	return value, err == nil
 }
 

@@ -16,7 +16,7 @@ const booleanType = "tinyint(1)"
 func (i *introspection) tellBooleans() {
 	for _, t := range i.tables {
 		for _, c := range t.Columns {
-			if c.NativeType == booleanType && !i.numbers[c] && isTruthText(c.DefaultValue) && !slices.ContainsFunc(t.Checks, allowsMore(c)) {
+			if c.NativeType == booleanType && !i.numbers[c] && isTruthText(c.Default) && !slices.ContainsFunc(t.Checks, allowsMore(c)) {
 				i.makeBoolean(t, c)
 			}
 		}
@@ -40,9 +40,9 @@ func allowsMore(c *database.Column) func(database.Check) bool {
 // makeBoolean makes the column a boolean. Of its checks only choices remain.
 func (i *introspection) makeBoolean(t *database.Table, c *database.Column) {
 	c.Kind = database.Boolean
-	if c.DefaultValue != nil {
-		value, _ := truth(*c.DefaultValue)
-		c.DefaultValue = &value
+	if c.Default != nil {
+		value, _ := truth(*c.Default)
+		c.Default = &value
 	}
 	t.Checks = slices.DeleteFunc(t.Checks, func(check database.Check) bool { return check.Column == c && check.Choices == nil })
 	for n := range t.Checks {

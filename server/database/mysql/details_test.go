@@ -40,11 +40,11 @@ func TestDefaults(t *testing.T) {
 			f := open(t, "SET time_zone = '+00:00'; CREATE TABLE item (id integer PRIMARY KEY, v "+test.declared+")", nil)
 			v := f.table(t, "item").Column("v")
 			got := "nothing"
-			if v.DefaultValue != nil {
-				got = *v.DefaultValue
+			if v.Default != nil {
+				got = *v.Default
 			}
 			if got != test.want {
-				t.Errorf("%s has the default %s, want %s", v.Default, got, test.want)
+				t.Errorf("%s has the default %s, want %s", test.declared, got, test.want)
 			}
 		})
 	}

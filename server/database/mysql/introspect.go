@@ -5,7 +5,6 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -218,10 +217,7 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		// expression.
 		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
 			isExpression := i.conn.mariaDB || strings.Contains(extra, "DEFAULT_GENERATED")
-			c.HasDefault, c.Default, c.DefaultValue = true, v[2], defaultValue(c, v[2], isExpression)
-			if !isExpression && !isNumeric(v[2]) {
-				c.Default = "'" + strings.ReplaceAll(v[2], "'", "''") + "'"
-			}
+			c.HasDefault, c.Default = true, defaultValue(c, v[2], isExpression)
 		}
 		if strings.Contains(extra, "AUTO_INCREMENT") {
 			c.HasDefault, i.numbers[c] = true, true
@@ -230,11 +226,6 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		t.Privileges |= c.Privileges
 		t.Columns = append(t.Columns, c)
 	})
-}
-
-func isNumeric(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
 }
 
 // primaryKey is the name of every table's primary key.

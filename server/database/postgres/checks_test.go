@@ -91,36 +91,36 @@ func TestParseCheck(t *testing.T) {
 
 func TestDefaultValue(t *testing.T) {
 	for _, test := range []struct {
-		column database.Column
-		want   string // "-" is none
+		column     database.Column
+		text, want string // "-" is none
 	}{
-		{database.Column{Kind: database.Text, NativeType: "text", Default: `'it''s'::text`}, "it's"},
-		{database.Column{Kind: database.Text, NativeType: "character varying(9)", Default: `''::character varying`}, ""},
-		{database.Column{Kind: database.Text, NativeType: "short", Default: `'x'::short`}, "x"},
-		{database.Column{Kind: database.Text, NativeType: "short", Default: `('x'::character varying)::short`}, "-"},
-		{database.Column{Kind: database.Integer, NativeType: "integer", Default: `'-1'::integer`}, "-1"},
-		{database.Column{Kind: database.Integer, NativeType: "bigint", Default: `0`}, "0"},
-		{database.Column{Kind: database.Integer, NativeType: "oid", Default: `'pg_class'::regclass`}, "-"},
-		{database.Column{Kind: database.Decimal, NativeType: "numeric(5,2)", Default: `(0)::numeric`}, "0"},
-		{database.Column{Kind: database.Decimal, NativeType: "numeric(5,2)", Default: `1.5`}, "1.5"},
-		{database.Column{Kind: database.Boolean, NativeType: "boolean", Default: `true`}, "true"},
-		{database.Column{Kind: database.Date, NativeType: "date", Default: `'2020-01-02'::date`}, "2020-01-02"},
-		{database.Column{Kind: database.Timestamp, NativeType: "timestamp(3) without time zone", Default: `'2020-01-02 00:00:00'::timestamp without time zone`}, "2020-01-02T00:00:00"},
-		{database.Column{Kind: database.Enum, NativeType: "mood", Choices: []string{"sad"}, Default: `'sad'::mood`}, "sad"},
-		{database.Column{Kind: database.JSON, NativeType: "jsonb", Default: `'{"a": 1}'::jsonb`}, `{"a": 1}`},
-		{database.Column{Kind: database.Array, Element: database.Text, NativeType: "text[]", Default: `'{a,b}'::text[]`}, `["a","b"]`},
-		{database.Column{Kind: database.Text, NativeType: "text", Default: `NULL::text`}, "-"},
-		{database.Column{Kind: database.TimestampTZ, NativeType: "timestamp with time zone", Default: `now()`}, "-"},
-		{database.Column{Kind: database.Date, NativeType: "date", Default: `CURRENT_DATE`}, "-"},
-		{database.Column{Kind: database.Integer, NativeType: "integer", Default: `nextval('s'::regclass)`}, "-"},
-		{database.Column{Kind: database.Integer, NativeType: "integer", Generated: true, Default: `7`}, "-"},
+		{database.Column{Kind: database.Text, NativeType: "text"}, `'it''s'::text`, "it's"},
+		{database.Column{Kind: database.Text, NativeType: "character varying(9)"}, `''::character varying`, ""},
+		{database.Column{Kind: database.Text, NativeType: "short"}, `'x'::short`, "x"},
+		{database.Column{Kind: database.Text, NativeType: "short"}, `('x'::character varying)::short`, "-"},
+		{database.Column{Kind: database.Integer, NativeType: "integer"}, `'-1'::integer`, "-1"},
+		{database.Column{Kind: database.Integer, NativeType: "bigint"}, `0`, "0"},
+		{database.Column{Kind: database.Integer, NativeType: "oid"}, `'pg_class'::regclass`, "-"},
+		{database.Column{Kind: database.Decimal, NativeType: "numeric(5,2)"}, `(0)::numeric`, "0"},
+		{database.Column{Kind: database.Decimal, NativeType: "numeric(5,2)"}, `1.5`, "1.5"},
+		{database.Column{Kind: database.Boolean, NativeType: "boolean"}, `true`, "true"},
+		{database.Column{Kind: database.Date, NativeType: "date"}, `'2020-01-02'::date`, "2020-01-02"},
+		{database.Column{Kind: database.Timestamp, NativeType: "timestamp(3) without time zone"}, `'2020-01-02 00:00:00'::timestamp without time zone`, "2020-01-02T00:00:00"},
+		{database.Column{Kind: database.Enum, NativeType: "mood", Choices: []string{"sad"}}, `'sad'::mood`, "sad"},
+		{database.Column{Kind: database.JSON, NativeType: "jsonb"}, `'{"a": 1}'::jsonb`, `{"a": 1}`},
+		{database.Column{Kind: database.Array, Element: database.Text, NativeType: "text[]"}, `'{a,b}'::text[]`, `["a","b"]`},
+		{database.Column{Kind: database.Text, NativeType: "text"}, `NULL::text`, "-"},
+		{database.Column{Kind: database.TimestampTZ, NativeType: "timestamp with time zone"}, `now()`, "-"},
+		{database.Column{Kind: database.Date, NativeType: "date"}, `CURRENT_DATE`, "-"},
+		{database.Column{Kind: database.Integer, NativeType: "integer"}, `nextval('s'::regclass)`, "-"},
+		{database.Column{Kind: database.Integer, NativeType: "integer", Generated: true}, `7`, "-"},
 	} {
 		got := "-"
-		if value := defaultValue(&test.column); value != nil {
+		if value := defaultValue(&test.column, test.text); value != nil {
 			got = *value
 		}
 		if got != test.want {
-			t.Errorf("%s: got %q, want %q", test.column.Default, got, test.want)
+			t.Errorf("%s: got %q, want %q", test.text, got, test.want)
 		}
 	}
 }

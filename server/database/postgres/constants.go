@@ -7,12 +7,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// defaultValue returns a column's default if it is a constant, in the text form that the column's kind has in filters.
-func defaultValue(c *database.Column) *string {
-	if c.Default == "" || c.Generated {
+// defaultValue returns a column's default, an expression or "", if it is a constant: in the text form that the column's
+// kind has in filters.
+func defaultValue(c *database.Column, text string) *string {
+	if text == "" || c.Generated {
 		return nil
 	}
-	e, ok := parseExpression(c.Default)
+	e, ok := parseExpression(text)
 	if !ok {
 		return nil
 	}

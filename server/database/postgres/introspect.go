@@ -184,11 +184,11 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, tables []uin
 	var number int32
 	var c database.Column
 	var t columnType
-	var identity, generated string
+	var identity, generated, byDefault string
 	var loose bool
 	var choices []string
 	var privileges int32
-	targets := []any{&oid, &number, &c.Name, &c.NativeType, &c.Nullable, &c.Default, &identity, &generated,
+	targets := []any{&oid, &number, &c.Name, &c.NativeType, &c.Nullable, &byDefault, &identity, &generated,
 		&t.name, &t.class, &t.category, &t.modifier, &t.elementName, &t.elementClass, &loose, &choices, &c.Comment, &c.Incomparable, &privileges}
 	return each(ctx, tx, columnsQuery, tables, targets, func() {
 		table := i.tables[oid]
@@ -196,7 +196,7 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, tables []uin
 			return
 		}
 		column := c
-		column.HasDefault = c.Default != "" || identity != ""
+		column.HasDefault = byDefault != "" || identity != ""
 		column.Generated = generated != "" || identity == "a"
 		column.LooseCollation = loose || t.name == "citext"
 		column.Scale, column.Precision, column.FractionDigits = -1, -1, -1
@@ -205,7 +205,7 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, tables []uin
 		}
 		column.Privileges = database.Privileges(privileges)
 		t.describe(&column)
-		column.DefaultValue = defaultValue(&column)
+		column.Default = defaultValue(&column, byDefault)
 		table.Columns = append(table.Columns, &column)
 		i.columns[oid][number] = &column
 	})

@@ -156,7 +156,7 @@ ALTER TABLE t ADD CONSTRAINT unchecked CHECK (later > 0) NOT VALID`), nil))
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	for name, want := range map[string]string{"status": "draft", "price": "0", "since": "2020-01-01"} {
-		if value := table.Column(name).DefaultValue; value == nil || *value != want {
+		if value := table.Column(name).Default; value == nil || *value != want {
 			t.Errorf("the default of %s is %v, want %s", name, value, want)
 		}
 	}

@@ -83,7 +83,7 @@ func TestDefaultValues(t *testing.T) {
 		t.Run(test.column, func(t *testing.T) {
 			o := openFilled(t, "CREATE TABLE c (v "+test.column+")", nil)
 			got := "computed"
-			if told := databasetest.Table(t, o.schema, "c").Columns[0].DefaultValue; told != nil {
+			if told := databasetest.Table(t, o.schema, "c").Columns[0].Default; told != nil {
 				got = *told
 			}
 			if got != test.want {

@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// constant returns the value of a column's default in the text form of its kind, or nil if the default is not a
-// constant.
-func constant(c *database.Column) *string {
-	all := tokens(c.Default)
+// constant returns the value of a column's default, which is an expression, in the text form of the column's kind, or nil
+// if the default is not a constant.
+func constant(c *database.Column, expression string) *string {
+	all := tokens(expression)
 	value, ok := literalValue(all)
 	if !ok || value == nil {
 		return nil

@@ -138,7 +138,7 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 			return
 		}
 		column := &database.Column{
-			Name: text(v[0]), NativeType: text(v[1]), Default: text(v[3]),
+			Name: text(v[0]), NativeType: text(v[1]),
 			// By an old flaw that SQLite keeps for old files' sake, a key may hold NULL unless something forbids it.
 			Nullable:   v[2] == int64(0) && place == 0,
 			HasDefault: v[3] != nil,
@@ -148,7 +148,7 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 		column.Loose = !table.strict || column.Kind == database.Other // such a column is declared ANY
 		column.HoldsNull = place > 0 && v[2] == int64(0) && table.Kind == database.BaseTable && !table.withoutRowid && !table.strict
 		column.Privileges = table.Privileges &^ database.MayDelete
-		column.DefaultValue = constant(column)
+		column.Default = constant(column, text(v[3]))
 		table.Columns = append(table.Columns, column)
 		if place > 0 {
 			key[place] = column

@@ -119,13 +119,13 @@ CREATE TABLE text_key (id TEXT PRIMARY KEY); CREATE TABLE number_key (id INT PRI
 			column("id", "INTEGER", database.Integer, func(c *database.Column) { c.Nullable, c.HasDefault, c.Loose = false, true, false }),
 			column("name", "NVARCHAR(160)", database.Text, func(c *database.Column) { c.Nullable, c.MaxLength = false, 160 }),
 			column("price", "DECIMAL(10,2)", database.Decimal, func(c *database.Column) {
-				c.Precision, c.Scale, c.HasDefault, c.Default = 10, 2, true, "1.5"
-				c.DefaultValue = &price
+				c.Precision, c.Scale, c.HasDefault = 10, 2, true
+				c.Default = &price
 			}),
 			column("rate", "NUMERIC(5)", database.Decimal, func(c *database.Column) { c.Precision = 5 }),
 			column("small", "TINYINT", database.Integer, nil),
 			column("at", "TIMESTAMP", database.Timestamp, clock),
-			column("said", "DATETIME", database.Timestamp, func(c *database.Column) { c.FractionDigits, c.HasDefault, c.Default = 3, true, "CURRENT_TIMESTAMP" }),
+			column("said", "DATETIME", database.Timestamp, func(c *database.Column) { c.FractionDigits, c.HasDefault = 3, true }),
 			column("on_day", "DATE", database.Date, nil),
 			column("doubled", "INT", database.Integer, func(c *database.Column) { c.Generated = true }),
 			column("tripled", "INT", database.Integer, func(c *database.Column) { c.Generated = true }),
