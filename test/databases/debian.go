@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,6 +87,10 @@ func (u unpacked) wanted(listed string) []string {
 
 // configure writes a configuration of apt that is apart from the machine's, and returns its path.
 func (u unpacked) configure() (string, error) {
+	from, err := mirror()
+	if err != nil {
+		return "", err
+	}
 	apt := filepath.Join(u.cache, "apt")
 	for _, folder := range []string{"lists/partial", "cache/archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(apt, folder), 0o755); err != nil { //nolint:gosec // G301: apt's own user reads there
@@ -95,12 +100,12 @@ func (u unpacked) configure() (string, error) {
 	conf := filepath.Join(apt, "apt.conf")
 	for name, text := range map[string]string{
 		"status": "",
-		"sid.sources": `Types: deb
-URIs: http://deb.debian.org/debian
+		"sid.sources": strings.ReplaceAll(`Types: deb
+URIs: MIRROR
 Suites: sid
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-`,
+`, "MIRROR", from),
 		"apt.conf": strings.ReplaceAll(`Dir::Etc::sourcelist "APT/sid.sources";
 Dir::Etc::sourceparts "/nonexistent";
 Dir::State::lists "APT/lists";
@@ -115,4 +120,18 @@ APT::Sandbox::User "root";
 		}
 	}
 	return conf, nil
+}
+
+// mirror returns from where this machine gets Debian's packages: other releases lie there too.
+func mirror() (string, error) {
+	sites, err := exec.Command("apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages").Output()
+	if err != nil {
+		return "", fmt.Errorf("apt-get does not tell where packages come from: %w", err)
+	}
+	for site := range strings.Lines(string(sites)) {
+		if site = strings.TrimSpace(site); strings.HasSuffix(strings.TrimSuffix(site, "/"), "/debian") {
+			return site, nil
+		}
+	}
+	return "", errors.New("this machine's apt has no source of Debian's own packages")
 }
