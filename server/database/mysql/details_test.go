@@ -296,3 +296,13 @@ CREATE TABLE child (id integer PRIMARY KEY, parent_id integer, FOREIGN KEY (pare
 		t.Errorf("the column is %+v", c)
 	}
 }
+
+func TestTriggersThatMayFillColumns(t *testing.T) {
+	f := open(t, `CREATE TABLE filled (id integer); CREATE TABLE later (id integer); CREATE TABLE none (id integer);
+CREATE TRIGGER a BEFORE INSERT ON filled FOR EACH ROW SET NEW.id = 1; CREATE TRIGGER b BEFORE UPDATE ON later FOR EACH ROW SET NEW.id = 1`, nil)
+	for _, table := range databasetest.Introspect(t, f).Tables {
+		if want := table.Name == "filled"; table.InsertTrigger != want {
+			t.Errorf("%s has such a trigger: %v", table.Name, table.InsertTrigger)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	}
 	for _, read := range []func(context.Context) error{
 		i.optional(i.readOtherSchemas, "it does not tell of foreign keys in other schemas: deletions do not follow them"),
-		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys,
+		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readTriggers,
 		i.optional(i.readChecks, "it does not tell of CHECK constraints: schemas and descriptions are without them"), i.readDeletable,
 	} {
 		if err := read(ctx); err != nil {
@@ -204,6 +204,10 @@ func (i *introspection) readViews(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+func (i *introspection) readTriggers(ctx context.Context) error {
+	return i.each(ctx, triggersQuery, func(t *database.Table, _ []string) { t.InsertTrigger = true })
 }
 
 func (i *introspection) readColumns(ctx context.Context) error {

@@ -25,6 +25,13 @@ FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA IN () AND NON_UNIQUE = 0
 ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 
+// triggersQuery finds the tables with triggers that run before a row is inserted. A user without the right TRIGGER is told of
+// none.
+const triggersQuery = `
+SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE
+FROM information_schema.TRIGGERS
+WHERE EVENT_OBJECT_SCHEMA IN () AND ACTION_TIMING = 'BEFORE' AND EVENT_MANIPULATION = 'INSERT'`
+
 // foreignKeysQuery finds the foreign keys. Their rules are "" for a user who may only read the tables.
 const foreignKeysQuery = `
 SELECT k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME,

@@ -146,7 +146,7 @@ func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []str
 	var partitionedBy []int32
 	var privileges int32
 	var outside, distinct bool
-	targets := []any{&oid, &t.Schema, &t.Name, &kind, &t.Comment, &t.Writable, &root, &partitionedBy, &outside, &privileges, &distinct}
+	targets := []any{&oid, &t.Schema, &t.Name, &kind, &t.Comment, &t.Writable, &root, &partitionedBy, &outside, &privileges, &distinct, &t.InsertTrigger}
 	return each(ctx, tx, tablesQuery, schemas, targets, func() {
 		table := t
 		switch kind {

@@ -108,7 +108,7 @@ CREATE VIEW v AS SELECT * FROM keyless; CREATE MATERIALIZED VIEW m AS SELECT * F
 	schema := databasetest.Introspect(t, db)
 	for name, want := range map[string]bool{"keyless": true, "parent": false, "child": true, "divided": false, "piece": true, "v": false, "m": false} {
 		table := databasetest.Table(t, schema, "public."+name)
-		if got := table.RowID != nil; got != want || table.RowIDStays {
+		if got := table.RowID != nil; got != want {
 			t.Errorf("%s has a row id: %v", name, got)
 		}
 	}
@@ -201,6 +201,22 @@ func TestAuditTablesWithoutRights(t *testing.T) {
 		schema := databasetest.Introspect(t, open(t, settings(limited, func(s *database.Settings) { audit(s); s.ReadOnly = test.readOnly })))
 		if !strings.Contains(schema.AuditProblem, test.says) || (test.says == "") != (schema.AuditProblem == "") || (test.says == "") != (schema.Audit != nil) {
 			t.Errorf("%s: got %v, %q", test.grant, schema.Audit, schema.AuditProblem)
+		}
+	}
+}
+
+func TestTriggersThatMayFillColumns(t *testing.T) {
+	t.Parallel()
+	db := open(t, settings(filled(t, `
+CREATE TABLE filled (id int); CREATE TABLE later (id int); CREATE TABLE off (id int); CREATE TABLE changed (id int); CREATE TABLE none (id int);
+CREATE FUNCTION same() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+CREATE TRIGGER t BEFORE INSERT OR UPDATE ON filled FOR EACH ROW EXECUTE FUNCTION same();
+CREATE TRIGGER t AFTER INSERT ON later FOR EACH ROW EXECUTE FUNCTION same();
+CREATE TRIGGER t BEFORE INSERT ON off FOR EACH ROW EXECUTE FUNCTION same(); ALTER TABLE off DISABLE TRIGGER t;
+CREATE TRIGGER t BEFORE UPDATE ON changed FOR EACH ROW EXECUTE FUNCTION same()`), nil))
+	for _, table := range databasetest.Introspect(t, db).Tables {
+		if want := table.Name == "filled"; table.InsertTrigger != want {
+			t.Errorf("%s has such a trigger: %v", table.Name, table.InsertTrigger)
 		}
 	}
 }
