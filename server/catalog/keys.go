@@ -15,7 +15,7 @@ const (
 )
 
 // resolveKey finds the columns of the key. It takes the table's own; else those that the exposure names; else the only
-// unique index that can serve as a key; else the engine's row id.
+// unique index that can serve as a key.
 func (m *Model) resolveKey() *problem {
 	switch {
 	case len(m.Declared.Key) > 0:
@@ -37,17 +37,17 @@ func (m *Model) resolveKey() *problem {
 }
 
 // chooseKey finds a key for a table that declares none. It takes the only unique index whose columns are never null.
-// Else it takes the only unique index whose columns may be null: rows without nulls can then be read by it. Else it
-// takes the engine's row id; a row does not keep it for life, so rows can be read by it, but not changed. The status
+// Else it takes the only unique index whose columns may be null: rows without nulls can then be read by it. The status
 // says which one was taken.
 func (m *Model) chooseKey() {
 	var strict, loose [][]*database.Column
 	for _, columns := range m.Table.Unique {
 		switch {
-		case !slices.ContainsFunc(columns, func(c *database.Column) bool { return !m.canBeKey(c) }) && !anyNullable(columns):
-			strict = append(strict, columns)
-		case !slices.ContainsFunc(columns, func(c *database.Column) bool { return !m.canBeKey(c) }):
+		case slices.ContainsFunc(columns, func(c *database.Column) bool { return !m.canBeKey(c) }):
+		case anyNullable(columns):
 			loose = append(loose, columns)
+		default:
+			strict = append(strict, columns)
 		}
 	}
 	switch {
@@ -57,9 +57,6 @@ func (m *Model) chooseKey() {
 	case len(strict) == 0 && len(loose) == 1:
 		m.Key = m.fieldsOf(loose[0])
 		m.note("The table has no primary key; rows can be read by its only unique index (%s), which may be null.", joined(loose[0]))
-	case m.Table.RowID != nil && m.Table.RowIDStays && m.Table.Kind == database.BaseTable:
-		m.Key = []*Field{{Name: m.Table.RowID.Name, Column: m.Table.RowID, ReadOnly: true}}
-		m.note("The table has no primary key; rows can be read by the database's own row id (%s).", m.Table.RowID.Name)
 	}
 }
 

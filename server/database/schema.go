@@ -66,17 +66,16 @@ type Table struct {
 	// Writable reports whether rows can be written at all. Those of a materialized view cannot, nor those of a view
 	// that no rule or trigger makes writable. Privileges says what the database's user may do.
 	Writable bool
-	// InsertTrigger reports whether a trigger runs before a row is inserted: it may fill columns that have no default.
+	// InsertTrigger reports whether a trigger runs before a row is inserted that may fill columns without a default. SQLite's
+	// triggers cannot, and MySQL tells of triggers only to a user with the right TRIGGER.
 	InsertTrigger bool
 	// Privileges are what the database's user may do with the table. Each except MayDelete holds if it holds for at
 	// least one column; Column.Privileges says for which.
 	Privileges Privileges
 	// RowID is a pseudo-column by which the engine tells rows apart, for tables without a key; nil if the engine has
-	// none for this table. RowIDStays reports whether a row keeps it for life, so that it can be the key. SQLite's
-	// rowid stays only as the INTEGER PRIMARY KEY, since VACUUM changes the others. PostgreSQL's ctid changes with each
-	// update. A RowID that does not stay can only put rows in an order.
-	RowID      *Column
-	RowIDStays bool
+	// none for this table. It puts rows in an order, and cannot be the key: VACUUM changes SQLite's rowid, and each
+	// update changes PostgreSQL's ctid.
+	RowID *Column
 }
 
 // Privileges are what the database's user may do.

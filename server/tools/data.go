@@ -91,7 +91,7 @@ func (d *rowData) complete(p purpose, problems *violations) {
 	}
 	m := d.scope.Model()
 	for _, f := range d.scope.Fields() {
-		if slices.Contains(d.fields, f) || d.sets(f.Column) || slices.Contains(p.parent, f.Column) || !needsValue(f.Column) {
+		if slices.Contains(d.fields, f) || d.sets(f.Column) || slices.Contains(p.parent, f.Column) || !f.Column.NeedsValue() {
 			continue
 		}
 		switch {
@@ -110,9 +110,6 @@ func (d *rowData) complete(p purpose, problems *violations) {
 func (d *rowData) sets(c *database.Column) bool {
 	return slices.ContainsFunc(d.set, func(a database.Assignment) bool { return a.Column == c })
 }
-
-// needsValue reports whether nothing but an assignment gives the column a value in a new row.
-func needsValue(c *database.Column) bool { return !c.Nullable && !c.HasDefault && !c.Generated }
 
 // whyNotWritable says why a field cannot be set; "" where it can.
 func whyNotWritable(f *catalog.Field, p purpose) string {

@@ -129,7 +129,7 @@ func isReadOnly(f *catalog.Field) bool { return f.ReadOnly || f.Masked || f.Colu
 func describeField(f *catalog.Field) fieldInfo {
 	c := f.Column
 	info := fieldInfo{
-		Name: f.Name, Type: c.Kind.String(), Required: !c.Nullable && !c.HasDefault && !c.Generated,
+		Name: f.Name, Type: c.Kind.String(), Required: c.NeedsValue(),
 		Format: valueForm(c), bounds: boundsOf(f), PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
 	}
 	if !f.Masked {

@@ -241,7 +241,7 @@ func exampleData(m *catalog.Model, p purpose) string {
 	var members []string
 	more := exampleFields
 	for _, f := range m.Fields {
-		required := p.creates && needsValue(f.Column)
+		required := p.creates && f.Column.NeedsValue()
 		if whyNotWritable(f, p) != "" || !required && (more == 0 || f.PrimaryKey) {
 			continue
 		}

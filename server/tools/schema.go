@@ -80,7 +80,7 @@ func dataSchema(m *catalog.Model, creates bool) schema {
 			continue
 		}
 		properties[f.Name] = valueSchema(f)
-		if creates && needsValue(f.Column) && !mayBeFixed(m, f) {
+		if creates && f.Column.NeedsValue() && !mayBeFixed(m, f) {
 			required = append(required, f.Name)
 		}
 	}

@@ -51,8 +51,7 @@ LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name WHERE l."un
 	table.Constraints = append(table.Constraints, checks(table.Table, table.sql)...)
 	table.Checks = simpleChecks(table.Table, table.sql)
 	if !table.withoutRowid && !table.virtual {
-		// Without INTEGER PRIMARY KEY, VACUUM may give the rows of a table other numbers.
-		table.RowID, table.RowIDStays = rowID(table.Table), len(table.PrimaryKey) == 1 && !keyIndex
+		table.RowID = rowID(table.Table)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func AuditMismatch(table *database.Table) string {
 		}
 	}
 	for _, c := range table.Columns {
-		if !known[c.Name] && !c.Nullable && !c.HasDefault && !c.Generated {
+		if !known[c.Name] && c.NeedsValue() {
 			wrong = append(wrong, c.Name+" is not one of its columns, and needs a value")
 		}
 	}
