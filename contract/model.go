@@ -52,6 +52,8 @@ type Model struct {
 	DefaultPageSize int    `json:"defaultPageSize"`
 	MaxPageSize     int    `json:"maxPageSize"`
 	MaxBulkItems    int    `json:"maxBulkItems"`
+	// MinGroupSize leaves groups of fewer rows out of aggregates; 0 leaves out none.
+	MinGroupSize int `json:"minGroupSize,omitempty"`
 }
 
 // The ways of total_count (docs/design/tools.md, "Total counts"); "" is TotalAuto.

@@ -13,7 +13,7 @@ var (
 )
 
 // operations are the tools that a model may have.
-var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"}
+var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete", "aggregate"}
 
 // lookups are the ways in which a field may be compared.
 var lookups = []Lookup{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",

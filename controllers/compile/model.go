@@ -119,6 +119,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		DefaultPageSize:   int(spec.Limits.EffectiveDefaultPageSize()),
 		MaxPageSize:       int(spec.Limits.EffectiveMaxPageSize()),
 		MaxBulkItems:      int(spec.Limits.EffectiveMaxBulkItems()),
+		MinGroupSize:      int(spec.Aggregate.MinGroupSize),
 	}
 	for _, m := range spec.Fields.Masked {
 		entry.Masked = append(entry.Masked, contract.MaskedField{Name: m.Name, KeepLast: int(m.KeepLast)})

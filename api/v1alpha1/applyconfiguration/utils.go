@@ -18,6 +18,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=mcpadmin.dev, Version=v1alpha1
 	case v1alpha1.SchemeGroupVersion.WithKind("ActionSpec"):
 		return &apiv1alpha1.ActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AggregateSpec"):
+		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Choice"):

@@ -58,6 +58,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: webhook
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
+  map:
+    fields:
+    - name: minGroupSize
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
@@ -414,6 +420,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: aggregate
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
     - name: databaseMessages
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
