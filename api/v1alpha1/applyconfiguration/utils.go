@@ -22,6 +22,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CatalogueSpec"):
+		return &apiv1alpha1.CatalogueSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Choice"):
 		return &apiv1alpha1.ChoiceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfigMapReference"):
