@@ -31,7 +31,7 @@ var relatedOperation = withArguments(operation{
 )
 
 type relatedArguments struct {
-	id            json.RawMessage
+	id              json.RawMessage
 	relation        string
 	filters         json.RawMessage
 	orderBy, fields []string
