@@ -31,6 +31,8 @@ type MCPModelExposure struct {
 }
 
 // MCPModelExposureSpec says which table is registered as which model, and how it shows itself.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.pinned) || !self.pinned || (has(self.expose) && self.expose)",message="pinned needs expose: true"
 type MCPModelExposureSpec struct {
 	// endpointRef names the endpoint, in this object's namespace.
 	// +required
@@ -54,6 +56,10 @@ type MCPModelExposureSpec struct {
 	// whether it is advertised or not. Not advertised when absent.
 	// +optional
 	Expose *bool `json:"expose,omitempty"`
+	// pinned keeps the model's own tools in tools/list where the endpoint's catalogue is generic, for the few models that
+	// agents use most. Only a model with expose: true can be pinned. Not pinned when absent.
+	// +optional
+	Pinned *bool `json:"pinned,omitempty"`
 	// verboseName is the model's name for people, singular; absent, made from the model's name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -102,6 +102,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		Schema:            spec.Table.Schema,
 		Table:             spec.Table.Name,
 		Expose:            spec.EffectiveExpose(),
+		Pinned:            spec.EffectivePinned(),
 		VerboseName:       e.EffectiveVerboseName(),
 		VerboseNamePlural: e.EffectiveVerboseNamePlural(),
 		Description:       spec.Description,

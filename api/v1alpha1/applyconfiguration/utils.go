@@ -20,6 +20,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CatalogueSpec"):
+		return &apiv1alpha1.CatalogueSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Choice"):
 		return &apiv1alpha1.ChoiceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfigMapReference"):

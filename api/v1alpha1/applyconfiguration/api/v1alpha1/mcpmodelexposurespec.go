@@ -22,6 +22,9 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// expose advertises the model in tools/list and resources/list. Tokens with permission can call a model's tools
 	// whether it is advertised or not. Not advertised when absent.
 	Expose *bool `json:"expose,omitempty"`
+	// pinned keeps the model's own tools in tools/list where the endpoint's catalogue is generic, for the few models that
+	// agents use most. Only a model with expose: true can be pinned. Not pinned when absent.
+	Pinned *bool `json:"pinned,omitempty"`
 	// verboseName is the model's name for people, singular; absent, made from the model's name.
 	VerboseName *string `json:"verboseName,omitempty"`
 	// verboseNamePlural is the plural of verboseName; absent, made from it.
@@ -109,6 +112,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithTable(value *TableReference
 // If called multiple times, the Expose field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithExpose(value bool) *MCPModelExposureSpecApplyConfiguration {
 	b.Expose = &value
+	return b
+}
+
+// WithPinned sets the Pinned field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Pinned field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithPinned(value bool) *MCPModelExposureSpecApplyConfiguration {
+	b.Pinned = &value
 	return b
 }
 
