@@ -85,7 +85,7 @@ func planList(scope access.Scope, a *listArguments) (*database.Select, error) {
 		return nil, err
 	}
 	if m := scope.Model(); m.UniqueKey {
-		plan.Cursor = orderColumns(plan.Order)
+		plan.Cursor = orderRefs(plan.Order)
 	}
 	plan.Output, err = planOutput(scope, a.fields)
 	return plan, err
@@ -174,12 +174,12 @@ func looksAlike(c *database.Column) bool {
 	return c.Loose || c.LooseCollation || c.Kind == database.Decimal && c.Scale < 0
 }
 
-func orderColumns(order []database.Order) []*database.Column {
-	columns := make([]*database.Column, len(order))
+func orderRefs(order []database.Order) []database.Ref {
+	refs := make([]database.Ref, len(order))
 	for i, o := range order {
-		columns[i] = o.Column
+		refs[i] = database.Ref{Join: o.Join, Column: o.Column}
 	}
-	return columns
+	return refs
 }
 
 func orderedFields(scope access.Scope) []string {

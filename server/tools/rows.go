@@ -96,7 +96,7 @@ func (req *request) readPage(from reader, scope access.Scope, where database.Con
 	if err != nil {
 		return nil, database.Page{}, err
 	}
-	plan := &database.Select{From: scope.Source(), Output: output, Where: where, Limit: 1, MaxValue: maxOneValue, Cursor: columns, Lock: lock}
+	plan := &database.Select{From: scope.Source(), Output: output, Where: where, Limit: 1, MaxValue: maxOneValue, Cursor: database.Refs(columns...), Lock: lock}
 	text, page, err := from.Select(req.ctx, plan, nil)
 	if err == nil && page.Count == 0 {
 		err = rowNotFound(scope.Model())
