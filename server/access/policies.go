@@ -52,7 +52,7 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 	condition := f.Condition
 	if f.TokenAttribute != "" {
 		attribute, ok := t.subject.attributes[f.TokenAttribute]
-		if !ok || attribute == "" && lookup.ComparesPiece(f.Lookup) {
+		if !ok || attribute == "" && lookup.ComparesPiece(f.Column, f.Lookup) {
 			return database.Never
 		}
 		var err error

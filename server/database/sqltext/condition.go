@@ -44,6 +44,8 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.match(c)
 	case database.PartEquals:
 		w.dialect.part(w, c)
+	case database.Holds:
+		w.dialect.holds(w, c)
 	case database.Exists:
 		w.exists(c)
 	default:

@@ -32,6 +32,7 @@ type Dialect interface {
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
+	holds(w *writer, h database.Holds)
 	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool
 	// rowComparison reports whether the engine uses an index for (a, b) > (x, y).
@@ -86,7 +87,7 @@ func likePattern(op database.TextOp, text string) string {
 	return pattern
 }
 
-// partNumber returns the number that a Year, Month or Day is compared with.
+// partNumber returns the number that a part other than WholeDate is compared with.
 func partNumber(w *writer, p database.PartEquals) (int64, bool) {
 	n, ok := p.Value.(int64)
 	if !ok {
