@@ -19,6 +19,8 @@ const (
 // leads to. Paths through the same relations share one join.
 type rowSet struct {
 	scope access.Scope
+	// members are what the rows have if they are groups, and nil otherwise; a group leads to no other row.
+	members []*catalog.Field
 	joins []*database.Join
 	// relations are those of the joins, and scopes where they lead to.
 	relations []*catalog.Relation
@@ -30,11 +32,12 @@ type rowSet struct {
 type place struct {
 	join      *database.Join
 	scope     access.Scope
+	members   []*catalog.Field
 	relations int
 }
 
 // base is the row of the set itself.
-func (s *rowSet) base() place { return place{scope: s.scope} }
+func (s *rowSet) base() place { return place{scope: s.scope, members: s.members} }
 
 // follow goes from a place to the one row that a relation leads to.
 func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (place, error) {
@@ -56,10 +59,10 @@ func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (p
 // step takes the relation with which a path begins, and returns what is behind it; false if it begins with none that the
 // token may follow. Of several it is the shortest name.
 func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest string, ok bool) {
-	for end := 0; ; {
+	for end := 0; p.members == nil; {
 		i := strings.Index(path[end:], "__")
 		if i < 0 {
-			return nil, access.Scope{}, "", false
+			break
 		}
 		end += i
 		if r, target, ok := p.scope.Follow(path[:end]); ok {
@@ -67,6 +70,7 @@ func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest
 		}
 		end += len("__")
 	}
+	return nil, access.Scope{}, "", false
 }
 
 // checkDepth judges whether a path may take one more relation.
@@ -87,7 +91,7 @@ func (s *rowSet) lead(argument, path string, find func(at place, rest string) bo
 		case !ok:
 			return place{}, "", errNoPath{at, rest}
 		case r.Many:
-			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no one value here; only filters take such a path", argument, path, r.Name, r.Target.Name)
+			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no one value here; only filters take such a path; to compute over those rows, start from aggregate_%s", argument, path, r.Name, r.Target.Name, r.Target.Name)
 		}
 		if err := at.checkDepth(argument, path); err != nil {
 			return place{}, "", err
@@ -174,6 +178,9 @@ func (s *rowSet) pathOutput(path string) (database.Output, error) {
 
 // unknown says what the model has where a path ends that names nothing.
 func (e errNoPath) unknown(argument, path, what string, names []string) error {
+	if e.at.members != nil {
+		return invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
+	}
 	m := e.at.scope.Model()
 	message := argument + ": "
 	if path != e.rest {
