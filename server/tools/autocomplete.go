@@ -39,6 +39,8 @@ type suggestions struct {
 	Term    string       `json:"term"`
 	Count   int          `json:"count"`
 	Results []suggestion `json:"results"`
+	// Notice says that there is more, if the size of the answer ended it.
+	Notice string `json:"notice,omitempty"`
 }
 
 type suggestion struct {
@@ -62,7 +64,7 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	if len(where) > 0 {
 		plan.Where = where
 	}
-	plan.MaxBytes, plan.MaxValue = c.settings.MaxResultBytes, maxListValue
+	plan.MaxBytes, plan.MaxValue = rowBytes(c.settings.MaxResultBytes), maxListValue
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {
 		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
@@ -75,11 +77,14 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 			plan.Order = append(plan.Order, o)
 		}
 	}
-	read, _, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
+	read, page, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
 	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read))}
+	if page.Cut {
+		found.Notice = fmt.Sprintf("the rows were cut off after %d bytes: send a longer term, or filters", plan.MaxBytes)
+	}
 	for i, row := range read {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
 	}

@@ -32,6 +32,7 @@ type Dialect interface {
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
+	holds(w *writer, h database.Holds)
 	// groupKey writes a column, or a part of it, so that values are equal only if every character is.
 	groupKey(w *writer, key database.GroupKey)
 	// sum and quotient write what a Sum of a column's values, and a division of two measures, are; argument, dividend and
@@ -92,7 +93,7 @@ func likePattern(op database.TextOp, text string) string {
 	return pattern
 }
 
-// partNumber returns the number that a Year, Month or Day is compared with.
+// partNumber returns the number that a part other than WholeDate is compared with.
 func partNumber(w *writer, p database.PartEquals) (int64, bool) {
 	n, ok := p.Value.(int64)
 	if !ok {
