@@ -40,6 +40,8 @@ type Dialect interface {
 	filters() bool
 	// groupKey writes a column, or a part of it, so that values are equal only if every character is.
 	groupKey(w *writer, key database.GroupKey)
+	// groupsBeginnings reports whether the engine groups by the beginnings of a column's values only.
+	groupsBeginnings(c *database.Column) bool
 	// sum, average and extreme write a Sum, an Avg, and a Min or Max; function is "min(" or "max(".
 	sum(w *writer, m *database.Measure)
 	average(w *writer, m *database.Measure)

@@ -35,6 +35,13 @@ func (w *writer) groups(from database.Source) {
 			w.text(", ")
 		}
 		w.buf = strconv.AppendInt(w.buf, int64(i+1), 10) // the place in what is selected
+		if key := g.Keys[i]; key.Part == database.WholeValue && w.dialect.groupsBeginnings(key.Column) {
+			w.text(", SHA2(")
+			before := w.enter(key.Join)
+			w.dialect.groupKey(w, key)
+			w.alias = before
+			w.text(", 256)")
+		}
 	}
 	if g.MinRows > 1 {
 		w.text(" HAVING count(*) >= ")

@@ -8,6 +8,13 @@ import (
 
 func (mysql) filters() bool { return false }
 
+// sortedLength is how many characters of a text MariaDB sorts at least, and groups by: its max_sort_length is 1,024 bytes.
+const sortedLength = 255
+
+func (d mysql) groupsBeginnings(c *database.Column) bool {
+	return d.mariaDB && (c.Kind == database.Text || c.Kind == database.Bytes) && (c.MaxLength == 0 || c.MaxLength > sortedLength)
+}
+
 func (d mysql) groupKey(w *writer, key database.GroupKey) {
 	column := func() { w.column(key.Column) }
 	format := func(pattern string) { w.around("DATE_FORMAT(", column, ", '"+pattern+"')") }

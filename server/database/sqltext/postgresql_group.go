@@ -6,7 +6,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-func (postgresql) filters() bool { return true }
+func (postgresql) filters() bool                          { return true }
+func (postgresql) groupsBeginnings(*database.Column) bool { return false }
 
 func (d postgresql) groupKey(w *writer, key database.GroupKey) {
 	c := key.Column
@@ -81,12 +82,11 @@ func (postgresql) total(w *writer, m *database.Measure) {
 	})
 }
 
+// average of floats is not the server's own, which fails if the square of one is too large.
 func (d postgresql) average(w *writer, m *database.Measure) {
 	if m.Ref.Column.Kind == database.Float {
-		w.aggregate(m, "avg(", func() {
-			w.column(m.Ref.Column)
-			w.text("::float8")
-		})
+		d.total(w, m)
+		w.around(" / nullif(", func() { w.ofColumn(m, "count(") }, ", 0)")
 		return
 	}
 	d.quotient(w, func() { d.total(w, m) }, func() { w.ofColumn(m, "count(") })
@@ -95,10 +95,11 @@ func (d postgresql) average(w *writer, m *database.Measure) {
 func (d postgresql) ratio(w *writer, dividend, divisor term) {
 	operand := func(t term) func() {
 		return func() {
-			t.write()
-			if t.float {
-				w.text("::text::numeric") // the cast of a float itself keeps 15 digits only
+			if !t.float {
+				t.write()
+				return
 			}
+			w.around("(", t.write, ")::text::numeric") // the cast of a float itself keeps 15 digits only
 		}
 	}
 	d.quotient(w, operand(dividend), operand(divisor))

@@ -25,7 +25,8 @@ const (
 	SQLiteDecimal = "mcp_decimal"
 )
 
-func (sqlite) filters() bool { return true }
+func (sqlite) filters() bool                          { return true }
+func (sqlite) groupsBeginnings(*database.Column) bool { return false }
 
 func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 	column := func() { w.column(key.Column) }
