@@ -87,13 +87,14 @@ func (c *Catalog) relate() {
 	}
 }
 
-// relateBy adds a foreign key's relation and its reverse if both ends are visible and the name is free.
+// relateBy adds a foreign key's relation and its reverse if both ends are visible and the name is free. MySQL and SQLite
+// accept foreign keys to columns that are not unique: those lead to many rows.
 func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
 	target := c.byTable[fk.References]
 	if name == "" || target == nil || m.relations[name] != nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
 		return
 	}
-	m.addRelation(&Relation{Name: name, Target: target, Ours: fk.Columns, Theirs: fk.ReferencedColumns})
+	m.addRelation(&Relation{Name: name, Target: target, Many: !isUnique(target.Table, fk.ReferencedColumns...), Ours: fk.Columns, Theirs: fk.ReferencedColumns})
 	if reverse := m.Name + "_by_" + name; target.columns[reverse] == nil {
 		target.addRelation(reverseOf(fk, m, reverse))
 	}

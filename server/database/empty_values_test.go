@@ -56,7 +56,7 @@ INSERT INTO t VALUES (1, 'x', NULL), (2, NULL, NULL)`, "BYTES", bytes)
 		if got := f.ids(t, table, database.Not{Condition: is(note, "")}); got != "2" {
 			t.Errorf("all but the empty text are the rows %q", got)
 		}
-		_, page := f.read(t, &database.Select{From: source, Output: outputs(id), Order: ascending(id), Limit: 1, Cursor: []*database.Column{note}})
+		_, page := f.read(t, &database.Select{From: source, Output: outputs(id), Order: ascending(id), Limit: 1, Cursor: database.Refs(note)})
 		if len(page.Last) != 1 || page.Last[0] != "" {
 			t.Errorf("the cursor has %#v", page.Last)
 		}

@@ -8,20 +8,53 @@ import "time"
 type Source struct {
 	table  *Table
 	policy Condition
+	// groups is set if the rows are not those of a table, but groups of them.
+	groups *Grouping
 }
 
 // NewSource returns a source; policy may be nil.
-func NewSource(table *Table, policy Condition) Source { return Source{table, policy} }
+func NewSource(table *Table, policy Condition) Source { return Source{table: table, policy: policy} }
 
-// Table is the table that is read.
+// Table is the table that is read. That of groups has a column for each key and measure.
 func (s Source) Table() *Table { return s.table }
+
+// Groups returns the grouping whose groups are read; nil if the source is a table.
+func (s Source) Groups() *Grouping { return s.groups }
 
 // Policy is the condition that stands in every statement about the source; nil is none.
 func (s Source) Policy() Condition { return s.policy }
 
+// Join is the one row of another source that each row of a statement leads to: the row whose Theirs columns, which are a
+// key of that source, equal the Ours columns. If there is none, or if the policy of From does not show it, its columns
+// are NULL.
+type Join struct {
+	// Through is the join whose row has the Ours columns; nil is the statement's own source.
+	Through *Join
+	From    Source
+	Ours    []*Column
+	Theirs  []*Column
+}
+
+// Ref is a column of a statement's own source, or of a join if that is not nil.
+type Ref struct {
+	Join   *Join
+	Column *Column
+}
+
+// Refs returns columns of a statement's own source.
+func Refs(columns ...*Column) []Ref {
+	refs := make([]Ref, len(columns))
+	for i, c := range columns {
+		refs[i].Column = c
+	}
+	return refs
+}
+
 // Select is a read of one source, in terms of columns and values.
 type Select struct {
 	From Source
+	// Joins are the joins that Output, Where, Order and Cursor use. Each comes after the one that it goes through.
+	Joins []*Join
 	// Output are the members of each row, in order.
 	Output []Output
 	// Where is ANDed with the source's policy; nil is every row.
@@ -34,7 +67,7 @@ type Select struct {
 	// Limit is the most rows; Offset is how many matching rows are skipped first.
 	Limit, Offset int
 	// Cursor are the columns whose values Page.Last returns.
-	Cursor []*Column
+	Cursor []Ref
 	// More asks whether there are rows beyond Limit.
 	More bool
 	// MaxBytes ends the page: no row begins once out has that size. MaxValue is the most bytes of one text, JSON or
@@ -71,6 +104,8 @@ const (
 type Output struct {
 	// Name is the member's name.
 	Name string
+	// Join is the join that has Columns; nil is the statement's own source.
+	Join *Join
 	// Columns is the one column that the member shows. With Composite it is the columns of a key: their values are
 	// percent-encoded and joined by commas into one string.
 	Columns   []*Column
@@ -87,13 +122,15 @@ type Output struct {
 // Beyond the value's end it is empty.
 type Slice struct{ Offset, Length int }
 
-// Order is one step of an ordering.
+// Order is one step of an ordering. Join is the join that has the column; nil is the statement's own source.
 type Order struct {
+	Join       *Join
 	Column     *Column
 	Descending bool
 }
 
-// Condition is a predicate on the rows of a source. Its columns are that source's, except inside Exists.
+// Condition is a predicate on the rows of a source. Its columns are that source's, except inside Joined, Exists and
+// CountOf.
 type Condition interface{ condition() }
 
 // And is true if all are; an empty And is true.
@@ -174,13 +211,36 @@ type PartEquals struct {
 	Value  Value
 }
 
+// CompareRefs compares two columns of comparable kinds. It is false if one of them is NULL. Both are given from the
+// source of the statement, or of the Exists or CountOf that it stands in, even inside Joined.
+type CompareRefs struct {
+	Left  Ref
+	Op    CompareOp
+	Right Ref
+}
+
+// Joined is true if the condition is true of the join's row. Inside Exists and CountOf the join is one of theirs.
+type Joined struct {
+	Join      *Join
+	Condition Condition
+}
+
 // Exists is true if there is a row of From that meets Where and whose Theirs columns equal this source's Ours columns,
 // pair by pair.
 type Exists struct {
 	From         Source
 	Ours, Theirs []*Column
+	// Joins are the joins that Where uses. Each comes after the one that it goes through.
+	Joins []*Join
 	// Where may be nil.
 	Where Condition
+}
+
+// CountOf compares the number of rows for which Exists looks with a number; with Equal, with any of several numbers.
+type CountOf struct {
+	Rows    Exists
+	Op      CompareOp
+	Numbers []int64
 }
 
 // Value is a bound value in the Go type of its column's kind: nil, bool (Boolean), int64 (Integer; uint64 beyond its
@@ -189,12 +249,15 @@ type Exists struct {
 // Element).
 type Value any
 
-func (And) condition()        {}
-func (Or) condition()         {}
-func (Not) condition()        {}
-func (IsNull) condition()     {}
-func (Compare) condition()    {}
-func (In) condition()         {}
-func (Match) condition()      {}
-func (PartEquals) condition() {}
-func (Exists) condition()     {}
+func (And) condition()         {}
+func (Or) condition()          {}
+func (Not) condition()         {}
+func (IsNull) condition()      {}
+func (Compare) condition()     {}
+func (In) condition()          {}
+func (Match) condition()       {}
+func (PartEquals) condition()  {}
+func (CompareRefs) condition() {}
+func (Joined) condition()      {}
+func (Exists) condition()      {}
+func (CountOf) condition()     {}

@@ -14,6 +14,7 @@ var getOperation = withArguments(operation{
 	advice:      "one row by its id, as list rows show it",
 }, (*call).get,
 	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},
+	argument[getArguments]{name: "fields", into: func(a *getArguments) any { return &a.fields }, help: "only these, or relation__field of rows that it leads to"},
 	argument[getArguments]{name: "include_inlines", into: func(a *getArguments) any { return &a.inlines },
 		offered: hasInlines,
 		help:    "with _inlines: the rows that belong to it, by model"},
@@ -30,6 +31,7 @@ var getOperation = withArguments(operation{
 
 type getArguments struct {
 	id               json.RawMessage
+	fields           []string
 	inlines, related bool
 	field            string
 	offset, length   count
@@ -44,8 +46,14 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 	if a.field != "" || a.offset.sent || a.length.sent {
 		return c.getPiece(a, where)
 	}
+	plan := planRow(c.scope, where)
+	rows := &rowSet{scope: c.scope}
+	if plan.Output, err = rows.output(a.fields); err != nil {
+		return nil, err
+	}
+	plan.Joins = rows.joins
 	if !a.inlines && !a.related {
-		row, page, err := c.readPage(c.db, c.scope, where, false)
+		row, page, err := c.readOne(c.db, c.scope, plan)
 		if err == nil && len(row) > c.settings.MaxResultBytes {
 			return nil, c.tooLarge()
 		}
@@ -54,7 +62,7 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 		}
 		return row, err
 	}
-	k := &relatedReader{call: c, parent: c.scope, where: where}
+	k := &relatedReader{call: c, parent: c.scope, plan: plan}
 	if a.inlines {
 		k.addInlines()
 	}

@@ -117,7 +117,7 @@ func (j *rowJournal) newest(where database.Condition, columns ...string) *databa
 // the latest creation, or before the latest deletion, where the row was put there again by other means.
 func (j *rowJournal) first() (database.Condition, error) {
 	plan := j.newest(append(slices.Clone(j.where), database.Or{j.equals("action", "create"), j.equals("action", "delete")}), "action")
-	plan.Limit, plan.Cursor = 1, []*database.Column{j.table.Column("id")}
+	plan.Limit, plan.Cursor = 1, database.Refs(j.table.Column("id"))
 	out, page, err := j.call.db.Select(j.call.ctx, plan, nil)
 	if err != nil || page.Count == 0 {
 		return database.And{}, err

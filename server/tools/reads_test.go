@@ -68,7 +68,7 @@ func TestWrongArgumentsOfReads(t *testing.T) {
 		{"list_author", `{"limit":-1}`, CodeInvalidArgument, "limit must be an integer of at least 0"},
 		{"list_author", `{"cursor":7}`, CodeInvalidArgument, "cursor must be a string"},
 		{"list_author", `{"cursor":""}`, CodeInvalidArgument, "cursor must not be empty: leave it out"},
-		{"get_author", `{"id":1,"include_inlines":true}`, CodeInvalidArgument, `unknown argument "include_inlines"; the arguments are id, include_related`},
+		{"get_author", `{"id":1,"include_inlines":true}`, CodeInvalidArgument, `unknown argument "include_inlines"; the arguments are id, fields, include_related`},
 		{"describe_author", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; describe_author takes no arguments`},
 		{"find_models", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; the arguments are query`},
 		{"list_author", `{"cursor":"x","offset":3}`, CodeInvalidArgument, "cursor and offset do not go together"},
@@ -250,7 +250,9 @@ func TestReadsUnderARowPolicy(t *testing.T) {
 		{"autocomplete_author", `{}`, `{"model":"author","term":"","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_author", `{"term":"1"}`, `{"model":"author","term":"1","count":0,"results":[]}`},
 		{"list_book", `{"fields":["title"],"filters":{"author__name":"Herbert"}}`, `{"count":0,"total_count":0,"results":[]}`},
-		{"list_book", `{"fields":["title"],"filters":{"author__id__ne":9}}`, `{"count":1,"total_count":1,"results":[{"id":2,"title":"Emma"}]}`},
+		{"list_book", `{"fields":["title"],"filters":{"author__id__ne":9}}`, `{"count":2,"total_count":2,"results":[{"id":1,"title":"Dune"},{"id":2,"title":"Emma"}]}`},
+		{"list_book", `{"fields":["title","author__name"],"order_by":["author__name","-title"]}`, `{"count":2,"total_count":2,"results":[{"id":1,"title":"Dune","author__name":null},{"id":2,"title":"Emma","author__name":"Le Guin"}]}`},
+		{"list_book", `{"fields":["title"],"filters":{"author__name__isnull":true}}`, `{"count":1,"total_count":1,"results":[{"id":1,"title":"Dune"}]}`},
 	} {
 		if r := l.call(clerkText, c.tool, c.arguments); string(r.Text) != c.want {
 			t.Errorf("%s %s: %s\nwant %s", c.tool, c.arguments, r.Text, c.want)

@@ -98,7 +98,7 @@ func (w *write) completeReferences(d *rowData, where database.Condition) error {
 	if !readable(columns) {
 		return nil // the row is looked at after the write
 	}
-	plan := &database.Select{From: d.scope.Source(), Output: []database.Output{keyOutput(m, idName)}, Where: where, Limit: 1, Cursor: columns}
+	plan := &database.Select{From: d.scope.Source(), Output: []database.Output{keyOutput(m, idName)}, Where: where, Limit: 1, Cursor: database.Refs(columns...)}
 	_, page, err := w.tx.Select(w.req.ctx, plan, nil)
 	if err != nil || page.Count == 0 {
 		return err

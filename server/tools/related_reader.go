@@ -21,8 +21,8 @@ const (
 type relatedReader struct {
 	call   *call
 	parent access.Scope
-	// where is the condition that the parent meets.
-	where database.Condition
+	// plan reads the parent.
+	plan *database.Select
 	// columns are the parent's columns by which others are related to it, values what its row has in them.
 	columns []*database.Column
 	values  []database.Value
@@ -68,7 +68,7 @@ func (k *relatedReader) addRelations() {
 			break
 		}
 		if _, target, ok := k.parent.Follow(r.Name); ok {
-			order, _ := planOrder(target, nil) // the model's own: it cannot fail
+			order := planOrder(target)
 			group.parts = append(group.parts, relatedPart{r.Name, r, target, mostRelatedRows, order})
 		}
 	}
@@ -93,7 +93,8 @@ func (k *relatedReader) addColumns(r *catalog.Relation) {
 
 // answer returns the parent's row with the groups behind its own members.
 func (k *relatedReader) answer() ([]byte, error) {
-	out, page, err := k.call.readPage(k.call.db, k.parent, k.where, false, k.columns...)
+	k.plan.Cursor = database.Refs(k.columns...)
+	out, page, err := k.call.readOne(k.call.db, k.parent, k.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +145,7 @@ func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error)
 		k.more = append(k.more, part.name)
 		return out, nil
 	}
-	output, err := planOutput(part.target, nil)
-	if err != nil {
-		return nil, err
-	}
-	plan := &database.Select{From: part.target.Source(), Output: output, Where: where, Order: part.order, Limit: part.most, More: true,
+	plan := &database.Select{From: part.target.Source(), Output: planOutput(part.target), Where: where, Order: part.order, Limit: part.most, More: true,
 		MaxBytes: k.call.settings.MaxResultBytes, MaxValue: maxListValue}
 	out, page, err := k.call.db.Select(k.call.ctx, plan, out)
 	k.shortened = k.shortened || page.Shortened
@@ -168,7 +165,7 @@ func (k *relatedReader) related(r *catalog.Relation) (database.Condition, bool) 
 			return nil, false
 		}
 		if r.Theirs[i].Kind != ours.Kind { // a value of one is none of the other: the database compares the columns
-			return database.Exists{From: k.parent.Source(), Ours: r.Theirs, Theirs: r.Ours, Where: k.where}, true
+			return database.Exists{From: k.parent.Source(), Ours: r.Theirs, Theirs: r.Ours, Where: k.plan.Where}, true
 		}
 		all = append(all, database.Compare{Column: r.Theirs[i], Op: database.Equal, Value: value})
 	}

@@ -128,7 +128,7 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 	if connection.mariaDB {
 		explain = "EXPLAIN EXTENDED "
 	}
-	sql := explain + c.SQL.Matching(connection.dialect(), plan)
+	sql := explain + c.SQL.Matching()
 	var rows, product float64 = -1, -1
 	err := connection.query(ctx, []byte(sql), c.Args[:c.SQL.CountArgs], func(v []driver.Value) bool {
 		if len(v) < explained {

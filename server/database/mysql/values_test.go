@@ -77,7 +77,7 @@ func TestValues(t *testing.T) {
 				t.Errorf("the kind is %s, want %s", v.Kind, test.kind)
 			}
 			plan := all(item)
-			plan.Cursor = []*database.Column{v}
+			plan.Cursor = database.Refs(v)
 			out, page, err := f.Select(t.Context(), plan, nil)
 			if v.NativeType == "json" { // MySQL's is not the text that was written
 				test.want = `{"a": 1.1, "b": [null, "é"]}`
@@ -173,7 +173,7 @@ INSERT INTO item VALUES (1,'happy',9.50,'b','2001-01-01 00:00:00.250'), (2,'sad'
 		}
 	}
 	plan := all(item)
-	plan.MaxBytes, plan.Cursor = 60, []*database.Column{id}
+	plan.MaxBytes, plan.Cursor = 60, database.Refs(id)
 	out, page, err := f.Select(t.Context(), plan, nil)
 	if err != nil || !page.Cut || !page.More || page.Count == 5 || page.Last[0] != int64(page.Count) {
 		t.Errorf("cut: %+v, %v: %s", page, err, out)

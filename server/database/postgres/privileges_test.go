@@ -116,7 +116,7 @@ CREATE VIEW v AS SELECT * FROM keyless; CREATE MATERIALIZED VIEW m AS SELECT * F
 	seen := map[string]bool{}
 	plan := &database.Select{
 		From: database.NewSource(table, nil), Output: outputs(table.RowID), Limit: 7, More: true,
-		Order: []database.Order{{Column: table.Column("v")}, {Column: table.RowID}}, Cursor: []*database.Column{table.Column("v"), table.RowID},
+		Order: []database.Order{{Column: table.Column("v")}, {Column: table.RowID}}, Cursor: database.Refs(table.Column("v"), table.RowID),
 	}
 	for more := true; more; {
 		out, page, err := db.Select(t.Context(), plan, nil)

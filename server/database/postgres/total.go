@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // budget bounds the statement after it in the same transaction, the count, because a page must not wait for it.
@@ -66,7 +65,7 @@ func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) 
 func (x exchange) explain(ctx context.Context, plan *database.Select, c *call) (text []byte, err error) {
 	var batch pgconn.Batch
 	before := x.begin(&batch)
-	batch.ExecParams("EXPLAIN (FORMAT JSON) "+c.sql.Matching(sqltext.PostgreSQL, plan), c.params.values[:c.sql.CountArgs], nil, nil, nil)
+	batch.ExecParams("EXPLAIN (FORMAT JSON) "+c.sql.Matching(), c.params.values[:c.sql.CountArgs], nil, nil, nil)
 	x.end(&batch)
 	results := x.conn.ExecBatch(ctx, &batch)
 	skip(results, before)

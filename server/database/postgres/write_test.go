@@ -112,7 +112,7 @@ CREATE TABLE w (name text PRIMARY KEY`
 			}); e != nil {
 				t.Fatalf("%+v", e)
 			}
-			plan := &database.Select{From: database.NewSource(table, is(table, "name", test.name)), Limit: 2, Output: row, Cursor: []*database.Column{column}}
+			plan := &database.Select{From: database.NewSource(table, is(table, "name", test.name)), Limit: 2, Output: row, Cursor: database.Refs(column)}
 			out, page, err := db.Select(t.Context(), plan, nil)
 			if err != nil || string(out) != want {
 				t.Fatalf("it reads %s, %v, want %s", out, err, want)

@@ -76,11 +76,11 @@ func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 
 // Values returns the values of columns in a form that can be bound again, for Page.Last. They do not refer to the
 // driver's memory.
-func (w *Writer[V]) Values(columns []*database.Column, values []V) []database.Value {
+func (w *Writer[V]) Values(columns []database.Ref, values []V) []database.Value {
 	bound := make([]database.Value, len(columns))
-	for i, column := range columns {
+	for i := range columns {
 		if !w.engine.IsNull(values[i]) {
-			bound[i] = w.engine.Value(column, values[i])
+			bound[i] = w.engine.Value(columns[i].Column, values[i])
 		}
 	}
 	return bound

@@ -142,7 +142,7 @@ func TestValues(t *testing.T) {
 	var w rowtext.Writer[*string]
 	w.Prepare(engine{}, nil, 1)
 	columns := []*database.Column{column(database.Integer), column(database.Text), column(database.Text)}
-	got := w.Values(columns, some("7", "long", "NULL"))
+	got := w.Values(database.Refs(columns...), some("7", "long", "NULL"))
 	if want := []database.Value{int64(7), "long", nil}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}

@@ -36,10 +36,10 @@ func TestPages(t *testing.T) {
 		{"behind a row", func(p *database.Select) { p.After = []database.Value{int64(3)} }, "4 5", database.Page{Count: 2, Total: 5}},
 		{"behind the last row", func(p *database.Select) { p.After = []database.Value{int64(5)} }, "", database.Page{Total: 5}},
 		{"downwards", func(p *database.Select) { p.Order[0].Descending, p.After = true, []database.Value{int64(3)} }, "2 1", database.Page{Count: 2, Total: 5}},
-		{"with the last row's values", func(p *database.Select) { p.Limit, p.Cursor = 2, table.Columns }, "1 2",
+		{"with the last row's values", func(p *database.Select) { p.Limit, p.Cursor = 2, database.Refs(table.Columns...) }, "1 2",
 			database.Page{Count: 2, More: true, Total: 5, Last: []database.Value{int64(2), "row 2"}}},
 		{"no last row", func(p *database.Select) { p.Offset, p.Cursor = 9, table.Columns }, "", database.Page{Total: 5}},
-		{"cut", func(p *database.Select) { p.MaxBytes, p.Cursor = len(`{"id":1},{"id":2}`), []*database.Column{id} }, "1 2",
+		{"cut", func(p *database.Select) { p.MaxBytes, p.Cursor = len(`{"id":1},{"id":2}`), database.Refs(id) }, "1 2",
 			database.Page{Count: 2, More: true, Cut: true, Total: 5, Last: []database.Value{int64(2)}}},
 		{"cut, though nobody asks for more", func(p *database.Select) { p.MaxBytes, p.More = 12, false }, "1 2", database.Page{Count: 2, More: true, Cut: true, Total: 5}},
 		{"one row is always there", func(p *database.Select) { p.MaxBytes = 1 }, "1", database.Page{Count: 1, More: true, Cut: true, Total: 5}},
@@ -150,7 +150,7 @@ func TestPagesFollowEachOther(t *testing.T) {
 				plan := all(table)
 				plan.Order = []database.Order{{Column: table.Column("v"), Descending: descending}, {Column: table.Column("id"), Descending: descending}}
 				want := decoded(t, o, plan)
-				plan.Limit, plan.More, plan.Cursor = size, true, []*database.Column{table.Column("v"), table.Column("id")}
+				plan.Limit, plan.More, plan.Cursor = size, true, database.Refs(table.Column("v"), table.Column("id"))
 				var got []any
 				for range len(want) + 1 {
 					out, page, err := o.Select(t.Context(), plan, []byte("["))

@@ -44,8 +44,18 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.match(c)
 	case database.PartEquals:
 		w.dialect.part(w, c)
+	case database.CompareRefs:
+		w.compareRefs(c)
+	case database.Joined:
+		before := w.enter(c.Join)
+		w.condition(c.Condition, around)
+		w.alias = before
 	case database.Exists:
-		w.exists(c)
+		w.text("EXISTS (SELECT 1")
+		w.related(c)
+		w.text(")")
+	case database.CountOf:
+		w.countOf(c)
 	default:
 		panic(fmt.Sprintf("sqltext: no such condition: %T", c))
 	}
@@ -91,7 +101,7 @@ func (w *writer) not(c database.Not) {
 		w.text(" IS NOT NULL")
 	case database.Exists:
 		w.text("NOT ")
-		w.exists(inner)
+		w.condition(inner, precedenceOperand)
 	default:
 		w.text("(")
 		w.condition(inner, precedenceTop)
@@ -108,21 +118,41 @@ func (w *writer) match(m database.Match) {
 	w.dialect.match(w, m)
 }
 
-func (w *writer) exists(e database.Exists) {
-	outer := w.alias
-	w.aliases++
-	w.alias = w.aliases
-	w.text("EXISTS (SELECT 1")
-	w.fromOther(e.From.Table())
-	w.text(" WHERE ")
-	for i, theirs := range e.Theirs {
-		if i > 0 {
-			w.text(" AND ")
-		}
-		w.column(theirs)
-		w.text(" = ")
-		w.columnOf(outer, e.Ours[i])
+func (w *writer) compareRefs(c database.CompareRefs) {
+	w.ref(c.Left)
+	w.text(" " + string(c.Op) + " ")
+	w.ref(c.Right)
+}
+
+func (w *writer) countOf(c database.CountOf) {
+	w.text("(SELECT count(*)")
+	w.related(c.Rows)
+	w.text(") ")
+	if len(c.Numbers) == 1 {
+		w.text(string(c.Op) + " ")
+		w.bind(Arg{Kind: database.Integer, Value: c.Numbers[0]})
+		return
 	}
+	w.text("IN (")
+	for i, n := range c.Numbers {
+		if i > 0 {
+			w.text(", ")
+		}
+		w.bind(Arg{Kind: database.Integer, Value: n})
+	}
+	w.text(")")
+}
+
+// related writes FROM and WHERE of the rows for which Exists looks.
+func (w *writer) related(e database.Exists) {
+	outer, base := w.alias, w.base
+	w.aliases++
+	w.alias, w.base = w.aliases, w.aliases
+	w.number(e.Joins)
+	w.fromOther(e.From.Table())
+	w.joinAll(e.Joins)
+	w.text(" WHERE ")
+	w.equalColumns(e.Theirs, e.Ours, outer)
 	if condition := and(e.From.Policy(), e.Where); condition != nil {
 		if len(e.Theirs) > 0 {
 			w.text(" AND ")
@@ -131,6 +161,5 @@ func (w *writer) exists(e database.Exists) {
 	} else if len(e.Theirs) == 0 {
 		w.text("TRUE")
 	}
-	w.text(")")
-	w.alias = outer
+	w.alias, w.base = outer, base
 }

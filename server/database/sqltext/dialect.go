@@ -32,6 +32,12 @@ type Dialect interface {
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
+	// groupKey writes a column, or a part of it, so that values are equal only if every character is.
+	groupKey(w *writer, key database.GroupKey)
+	// sum and quotient write what a Sum of a column's values, and a division of two measures, are; argument, dividend and
+	// divisor write what they are of. A quotient by 0 is NULL.
+	sum(w *writer, c *database.Column, argument func())
+	quotient(w *writer, dividend, divisor func())
 	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool
 	// rowComparison reports whether the engine uses an index for (a, b) > (x, y).

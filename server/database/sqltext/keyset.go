@@ -12,7 +12,7 @@ func (w *writer) after(order []database.Order, values []database.Value) {
 			if i > 0 {
 				w.text(", ")
 			}
-			w.column(step.Column)
+			w.orderColumn(step)
 		}
 		w.text(") " + string(beyond(order[0])) + " (")
 		for i, step := range order {
@@ -38,20 +38,20 @@ func (w *writer) comparableAsRow(order []database.Order, values []database.Value
 
 // nullsBehind reports whether a step may have NULLs that come after its values.
 func (w *writer) nullsBehind(step database.Order) bool {
-	return (step.Column.Nullable || step.Column.HoldsNull) && w.dialect.nullsFirst() == step.Descending
+	nullable := step.Column.Nullable || step.Column.HoldsNull || step.Join != nil
+	return nullable && w.dialect.nullsFirst() == step.Descending
 }
 
 // behind writes the condition column by column. A row is behind if its first column is behind, or if it equals the
 // value and the other columns are behind. The engine and the direction decide whether NULL comes before values.
 func (w *writer) behind(order []database.Order, values []database.Value, around precedence) {
 	step, value, last := order[0], values[0], len(order) == 1
-	c := step.Column
 	nullsFirst := w.dialect.nullsFirst() != step.Descending
 	switch {
 	case value == nil && nullsFirst:
 		// Every value is behind NULL.
 		w.either(around, !last, func() {
-			w.column(c)
+			w.orderColumn(step)
 			w.text(" IS NOT NULL")
 			if !last {
 				w.text(" OR ")
@@ -62,32 +62,32 @@ func (w *writer) behind(order []database.Order, values []database.Value, around 
 		w.text("FALSE")
 	case value == nil:
 		w.either(around, around == precedenceOperand, func() {
-			w.column(c)
+			w.orderColumn(step)
 			w.text(" IS NULL AND ")
 			w.behind(order[1:], values[1:], precedenceAnd)
 		})
 	case w.nullsBehind(step):
 		w.either(around, true, func() {
-			w.compareWith(c, beyond(step), value)
+			w.compareStep(step, beyond(step), value)
 			w.text(" OR ")
-			w.column(c)
+			w.orderColumn(step)
 			w.text(" IS NULL")
 			if !last {
 				w.text(" OR (")
-				w.compareWith(c, database.Equal, value)
+				w.compareStep(step, database.Equal, value)
 				w.text(" AND ")
 				w.behind(order[1:], values[1:], precedenceAnd)
 				w.text(")")
 			}
 		})
 	case last:
-		w.compareWith(c, beyond(step), value)
+		w.compareStep(step, beyond(step), value)
 	default:
 		// The first comparison follows from the others; an index can begin with it.
 		w.either(around, around == precedenceOperand, func() {
-			w.compareWith(c, beyond(step)+"=", value)
+			w.compareStep(step, beyond(step)+"=", value)
 			w.text(" AND (")
-			w.compareWith(c, beyond(step), value)
+			w.compareStep(step, beyond(step), value)
 			w.text(" OR ")
 			w.behind(order[1:], values[1:], precedenceOperand)
 			w.text(")")
@@ -105,6 +105,17 @@ func (w *writer) either(around precedence, parentheses bool, write func()) {
 	if parentheses {
 		w.text(")")
 	}
+}
+
+func (w *writer) orderColumn(step database.Order) {
+	w.ref(database.Ref{Join: step.Join, Column: step.Column})
+}
+
+// compareStep compares what a step orders by with a value.
+func (w *writer) compareStep(step database.Order, op database.CompareOp, value database.Value) {
+	before := w.enter(step.Join)
+	w.compareWith(step.Column, op, value)
+	w.alias = before
 }
 
 // compareWith compares a column, as it is sorted, with a value.

@@ -48,7 +48,8 @@ type Statement struct {
 	Args      []Arg
 	CountArgs int
 
-	where []byte
+	// rows is what Select and Count have in common: FROM and WHERE.
+	rows []byte
 }
 
 // Build writes the statements of a read. An error is a *database.Error of the code Invalid: a value is none of its
@@ -57,17 +58,14 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	if plan.After != nil && len(plan.After) != len(plan.Order) {
 		return &database.Error{Code: database.Invalid, Message: "the cursor does not fit the order"}
 	}
-	w := writer{dialect: d, buf: s.where[:0], args: s.Args[:0]}
-	condition := and(plan.From.Policy(), plan.Where)
+	w := writer{dialect: d, buf: s.rows[:0], args: s.Args[:0]}
 	around := precedenceTop
 	if len(plan.After) > 0 {
 		around = precedenceAnd
 	}
-	if condition != nil {
-		w.text(" WHERE ")
-		w.condition(condition, around)
-	}
-	s.where, s.CountArgs = w.buf, len(w.args)
+	w.number(plan.Joins)
+	conditional := w.rowsOf(plan.From, plan.Joins, plan.Where, around)
+	s.rows, s.CountArgs = w.buf, len(w.args)
 
 	w.buf = s.Select[:0]
 	rows := max(plan.Limit, 0)
@@ -77,13 +75,12 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	w.text(d.selectPrefix(rows))
 	w.text("SELECT ")
 	w.outputs(plan.Output, plan.Cursor)
-	w.from(plan.From.Table())
-	w.buf = append(w.buf, s.where...)
+	w.buf = append(w.buf, s.rows...)
 	if len(plan.After) > 0 {
-		if condition == nil {
-			w.text(" WHERE ")
-		} else {
+		if conditional {
 			w.text(" AND ")
+		} else {
+			w.text(" WHERE ")
 		}
 		w.after(plan.Order, plan.After)
 	}
@@ -106,12 +103,10 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	switch plan.Total {
 	case database.TotalExact, database.TotalAuto:
 		w.text("SELECT count(*)")
-		w.from(plan.From.Table())
-		w.buf = append(w.buf, s.where...)
+		w.buf = append(w.buf, s.rows...)
 	case database.TotalCapped:
 		w.text("SELECT count(*) FROM (SELECT 1")
-		w.from(plan.From.Table())
-		w.buf = append(w.buf, s.where...)
+		w.buf = append(w.buf, s.rows...)
 		w.text(" LIMIT ")
 		w.buf = strconv.AppendInt(w.buf, database.TotalCap+1, 10)
 		w.text(") AS counted")
@@ -120,14 +115,9 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	return w.err
 }
 
-// Matching writes a statement of all matching rows of the plan that was built, without their values, for a planner to
+// Matching returns a statement of all matching rows of the plan that was built, without their values, for a planner to
 // explain. It takes the first CountArgs of Args.
-func (s *Statement) Matching(d Dialect, plan *database.Select) string {
-	w := writer{dialect: d}
-	w.text("SELECT 1")
-	w.from(plan.From.Table())
-	return string(append(w.buf, s.where...))
-}
+func (s *Statement) Matching() string { return "SELECT 1" + string(s.rows) }
 
 // Reset forgets the values. A Statement that is kept for later then holds none of a request's values.
 func (s *Statement) Reset() {
@@ -140,9 +130,12 @@ type writer struct {
 	dialect Dialect
 	buf     []byte
 	args    []Arg
-	// alias is the number of the source that is being written, aliases the number of the latest one. Without an alias
-	// (unaliased) columns are written by their names alone.
-	alias, aliases int
+	// alias is the number of the source or join that is being written, aliases the number of the latest one. Without an
+	// alias (unaliased) columns are written by their names alone. base is the number of the statement's own source, or of
+	// that of the EXISTS that is being written.
+	alias, aliases, base int
+	// joins are the joins that have a number.
+	joins []numberedJoin
 	// written is the table that an UPDATE or DELETE writes to.
 	written *database.Table
 	// own, if it is not nil, is what the first source is called instead: its own name.
@@ -190,23 +183,28 @@ func (w *writer) aliased(table *database.Table) {
 }
 
 // outputs writes what is read: the outputs' columns, and then others. A row without columns has a 1.
-func (w *writer) outputs(outputs []database.Output, others []*database.Column) {
+func (w *writer) outputs(outputs []database.Output, others []database.Ref) {
 	separator := ""
-	write := func(columns []*database.Column, slice *database.Slice) {
-		for _, column := range columns {
+	before := w.alias
+	for i := range outputs {
+		w.enter(outputs[i].Join)
+		for _, column := range outputs[i].Columns {
 			w.text(separator)
-			if slice == nil {
-				w.dialect.output(w, column)
-			} else {
+			if slice := outputs[i].Slice; slice != nil {
 				w.dialect.slice(w, column, min(max(slice.Offset, 0), longestValue)+1, min(max(slice.Length, 0), longestValue))
+			} else {
+				w.dialect.output(w, column)
 			}
 			separator = ", "
 		}
 	}
-	for i := range outputs {
-		write(outputs[i].Columns, outputs[i].Slice)
+	for _, other := range others {
+		w.text(separator)
+		w.enter(other.Join)
+		w.dialect.output(w, other.Column)
+		separator = ", "
 	}
-	write(others, nil)
+	w.alias = before
 	if separator == "" {
 		w.text("1")
 	}
@@ -234,7 +232,7 @@ func (w *writer) order(order []database.Order) {
 		} else {
 			w.text(", ")
 		}
-		w.column(step.Column)
+		w.ref(database.Ref{Join: step.Join, Column: step.Column})
 		if step.Descending {
 			w.text(" DESC")
 		}

@@ -38,7 +38,7 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 	if s.Returns {
 		w.text(" RETURNING ")
 		if _, ok := d.(sqlite); ok {
-			w.alias, w.own = 0, plan.Into.Table() // a name alone that is no column's is a text to SQLite
+			w.alias, w.base, w.own = 0, 0, plan.Into.Table() // a name alone that is no column's is a text to SQLite
 		}
 		w.outputs(plan.Returning, nil)
 	}
@@ -135,7 +135,7 @@ func (w *writer) changed(table *database.Table) {
 
 func (s *Statement) write(d Dialect, alias int) *writer {
 	s.Returns = false
-	return &writer{dialect: d, buf: s.Text[:0], args: s.Args[:0], alias: alias}
+	return &writer{dialect: d, buf: s.Text[:0], args: s.Args[:0], alias: alias, base: alias}
 }
 
 func (s *Statement) written(w *writer) error {

@@ -1,0 +1,90 @@
+package sqltext
+
+import "github.com/mcp-admin/mcp-admin-operator/server/database"
+
+// numberedJoin is a join and the number of its alias.
+type numberedJoin struct {
+	join  *database.Join
+	alias int
+}
+
+// rowsOf writes FROM and WHERE of a source at the present alias: its table or groups, its joins, its policy and a further
+// condition, which may be nil. It reports whether there is a WHERE.
+//
+// The joins have their numbers (number).
+func (w *writer) rowsOf(from database.Source, joins []*database.Join, where database.Condition, around precedence) (conditional bool) {
+	w.text(" FROM ")
+	if groups := from.Groups(); groups != nil {
+		w.groups(groups)
+	} else {
+		w.aliased(from.Table())
+	}
+	w.joinAll(joins)
+	condition := and(from.Policy(), where)
+	if condition == nil {
+		return false
+	}
+	w.text(" WHERE ")
+	w.condition(condition, around)
+	return true
+}
+
+// number gives joins their numbers.
+func (w *writer) number(joins []*database.Join) {
+	for _, join := range joins {
+		w.aliases++
+		w.joins = append(w.joins, numberedJoin{join, w.aliases})
+	}
+}
+
+// joinAll writes joins that have their numbers. The policy stands in ON, so that a row that it hides looks like one that
+// is missing.
+func (w *writer) joinAll(joins []*database.Join) {
+	for _, join := range joins {
+		before := w.enter(join)
+		w.text(" LEFT JOIN ")
+		w.aliased(join.From.Table())
+		w.text(" ON ")
+		w.equalColumns(join.Theirs, join.Ours, w.aliasOf(join.Through))
+		if policy := join.From.Policy(); policy != nil {
+			w.text(" AND ")
+			w.condition(policy, precedenceAnd)
+		}
+		w.alias = before
+	}
+}
+
+// equalColumns writes that the present source's columns equal those of another, pair by pair.
+func (w *writer) equalColumns(columns, others []*database.Column, other int) {
+	for i, column := range columns {
+		if i > 0 {
+			w.text(" AND ")
+		}
+		w.column(column)
+		w.text(" = ")
+		w.columnOf(other, others[i])
+	}
+}
+
+// aliasOf is the number of a join; nil is the source that is being written.
+func (w *writer) aliasOf(join *database.Join) int {
+	if join == nil {
+		return w.base
+	}
+	for i := len(w.joins) - 1; i >= 0; i-- {
+		if w.joins[i].join == join {
+			return w.joins[i].alias
+		}
+	}
+	panic("sqltext: a plan uses a join that is not among its joins")
+}
+
+// enter makes a join's row the present one, and returns the number of the one before.
+func (w *writer) enter(join *database.Join) (before int) {
+	before = w.alias
+	w.alias = w.aliasOf(join)
+	return before
+}
+
+// ref writes a column of the source or of one of its joins.
+func (w *writer) ref(r database.Ref) { w.columnOf(w.aliasOf(r.Join), r.Column) }
