@@ -9,6 +9,7 @@ import (
 
 // selection is a SELECT whose names are known.
 type selection struct {
+	tree   *sqltree.Select
 	tables []source
 	// equal are the equalities of columns of two sources, where the rest of the conditions.
 	equal    []equality
@@ -54,7 +55,7 @@ type ordering struct {
 }
 
 func (b *builder) bind(tree *sqltree.Select) (*selection, error) {
-	s := &selection{limit: -1, distinct: tree.Distinct, having: tree.Having}
+	s := &selection{tree: tree, limit: -1, distinct: tree.Distinct, having: tree.Having}
 	for _, from := range tree.From {
 		if err := s.addSource(b.schema, from); err != nil {
 			return nil, err

@@ -59,6 +59,12 @@ func (c *compiler) condition(e sqltree.Expr, negate bool) (condition, error) {
 			return c.inQuery(e, negate != e.Not)
 		}
 		return c.inList(e, negate != e.Not)
+	case *relatedRows:
+		operator := e.operator
+		if negate {
+			operator = contrary[operator]
+		}
+		return leaf{c.shape.paths[e.of.source] + e.relation + "__count", lookups[operator], e.number}, nil
 	case *sqltree.Exists:
 		return nil, unable("EXISTS")
 	}

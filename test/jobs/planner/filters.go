@@ -111,6 +111,9 @@ func (b *builder) branch(h *shape, inner *branch, placed map[sqltree.Expr]bool) 
 func (s *selection) places(e sqltree.Expr) []place {
 	var found []place
 	sqltree.Walk(e, func(e sqltree.Expr) {
+		if r, ok := e.(*relatedRows); ok {
+			found = append(found, r.of)
+		}
 		if p, ok := s.find(e); ok {
 			found = append(found, p)
 		}

@@ -13,8 +13,10 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 	if len(a.parts) != 1 || len(a.parts[0].Members) != 1 || a.parts[0].Total {
 		return nil, unable("a comparison with a query of several answers")
 	}
-	if text, known := c.isText(q); !known || text != (o.affinity == TextAffinity) {
-		return nil, unable("a comparison of numbers with texts")
+	if text, known := c.isText(q); !known {
+		return nil, unable("a comparison with a query of several answers")
+	} else if o, err = c.compared(o, text); err != nil {
+		return nil, err
 	}
 	part := a.parts[0]
 	if part.Call.Most < 0 || part.Call.Most > 1 {
@@ -22,6 +24,25 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 		part.Call.Arguments["limit"] = 1
 	}
 	return withoutNulls(o, operator, leaf{o.path, lookups[operator], Reference{part.Call, part.Members[0], false}}), nil
+}
+
+// compared returns the operand that compares with texts or with numbers: a foreign key whose type is not that of the key that
+// it leads to is compared by that key, as the join compares it.
+func (c *compiler) compared(o operand, text bool) (operand, error) {
+	if text == (o.affinity == TextAffinity) {
+		return o, nil
+	}
+	if o.place == nil || c.shape == nil {
+		return o, unable("a comparison of numbers with texts")
+	}
+	for _, key := range c.shape.tables[o.place.source].table.ForeignKeys {
+		if to := key.Referenced[0]; len(key.Columns) == 1 && key.Columns[0] == o.place.column && key.Holds && key.toOne() && text == (to.Affinity == TextAffinity) {
+			o.path = c.shape.paths[o.place.source] + key.Relation + "__" + to.Field
+			o.affinity, o.served, o.place = to.Affinity, to.Served, nil
+			return o, nil
+		}
+	}
+	return o, unable("a comparison of numbers with texts")
 }
 
 // isText reports whether a query's one column holds texts.
@@ -75,7 +96,7 @@ func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condit
 		if err != nil {
 			return nil, err
 		}
-		if len(s.columns) == 1 && !s.grouped() {
+		if s = c.ungrouped(s); s != nil && len(s.columns) == 1 {
 			before := *c.builder
 			if found, err := c.byRelation(*o.place, s, negate); found != nil && err == nil {
 				return found, nil
@@ -89,7 +110,7 @@ func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condit
 // byRelation says by relations that a column's value is among those of a selection. It returns nil if none leads there.
 func (c *compiler) byRelation(x place, s *selection, negate bool) (condition, error) {
 	y := s.columns[0].place
-	if y.source < 0 || negate && (y.column.Nulls || c.shape.nullable(x)) {
+	if y.source < 0 || negate && (s.maybeNull(y) || c.shape.nullable(x)) {
 		return nil, nil
 	}
 	inner, err := s.from(y.source, everySource(s))
@@ -164,12 +185,14 @@ func (c *compiler) byValues(o operand, q *sqltree.Query, negate bool) (condition
 		return nil, err
 	}
 	v := s.columns[0]
-	switch {
-	case v.aggregate != "":
+	if v.aggregate != "" {
 		return nil, unable("IN with aggregates")
-	case v.column.Affinity != o.affinity:
-		return nil, unable("a comparison of numbers with texts")
-	case negate && v.column.Nulls:
+	}
+	if o, err = c.compared(o, v.column.Affinity == TextAffinity); err != nil {
+		return nil, err
+	}
+	switch {
+	case negate && s.maybeNull(v.place):
 		return nil, unable("NOT IN with NULLs")
 	}
 	return inValues(o, Reference{a.parts[0].Call, a.parts[0].Members[0], true}, negate), nil
