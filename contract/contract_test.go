@@ -86,6 +86,8 @@ func TestAConfigThatNoServerCouldWorkWithIsNotValid(t *testing.T) {
 		"endpoint.audit.name":              func(c *Config) { c.Endpoint.Audit = &AuditTable{Schema: "public"} },
 		"endpoint.database.engine":         func(c *Config) { c.Endpoint.Database.Engine = "Oracle" },
 		"endpoint.database.maxConnections": func(c *Config) { c.Endpoint.Database.MaxConnections = 0 },
+		"endpoint.catalogue":               func(c *Config) { c.Endpoint.Catalogue.Style = "Short" },
+		"endpoint.catalogue: style":        func(c *Config) { c.Endpoint.Catalogue.MaxTools = -1 },
 		"endpoint.limits":                  func(c *Config) { c.Endpoint.Limits.MaxResultBytes = 0 },
 		"models[0].name":                   func(c *Config) { c.Models[0].Name = "Book" },
 		"models[1].name":                   func(c *Config) { c.Models = append(c.Models, c.Models[0]) },

@@ -51,6 +51,10 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 		Entry("with a small largest page", true, func(e *exposureType) { e.Spec.Limits.MaxPageSize = 10 }),
 		Entry("with messages of the database", true, func(e *exposureType) { e.Spec.DatabaseMessages = "Shown" }),
 		Entry("with messages of the database in part", false, func(e *exposureType) { e.Spec.DatabaseMessages = "Some" }),
+		Entry("with a pin", true, func(e *exposureType) { e.Spec.Expose, e.Spec.Pinned = new(true), new(true) }),
+		Entry("with a pin that is out", true, func(e *exposureType) { e.Spec.Pinned = new(false) }),
+		Entry("with a pin on what is not exposed", false, func(e *exposureType) { e.Spec.Pinned = new(true) }),
+		Entry("with a pin on what is exposed no more", false, func(e *exposureType) { e.Spec.Expose, e.Spec.Pinned = new(false), new(true) }),
 		Entry("with a negative page", false, func(e *exposureType) { e.Spec.Limits.MaxPageSize = -1 }),
 	)
 

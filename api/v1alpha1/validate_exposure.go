@@ -13,7 +13,7 @@ var (
 )
 
 // operations are the tools that a model may have.
-var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"}
+var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete", "aggregate"}
 
 // lookups are the ways in which a field may be compared.
 var lookups = []Lookup{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",
@@ -30,6 +30,9 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 	v.optional(spec.Child("model"), e.Spec.Model, 40, identifier)
 	v.optional(spec.Child("module"), e.Spec.Module, 64, nil)
 	v.table(spec.Child("table"), e.Spec.Table)
+	if e.Spec.EffectivePinned() && !e.Spec.EffectiveExpose() {
+		v.invalid(spec.Child("pinned"), true, "pinned needs expose: true")
+	}
 	v.optional(spec.Child("verboseName"), e.Spec.VerboseName, 100, nil)
 	v.optional(spec.Child("verboseNamePlural"), e.Spec.VerboseNamePlural, 100, nil)
 	v.optional(spec.Child("description"), e.Spec.Description, 1000, nil)

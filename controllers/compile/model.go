@@ -102,6 +102,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		Schema:            spec.Table.Schema,
 		Table:             spec.Table.Name,
 		Expose:            spec.EffectiveExpose(),
+		Pinned:            spec.EffectivePinned(),
 		VerboseName:       e.EffectiveVerboseName(),
 		VerboseNamePlural: e.EffectiveVerboseNamePlural(),
 		Description:       spec.Description,
@@ -119,6 +120,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		DefaultPageSize:   int(spec.Limits.EffectiveDefaultPageSize()),
 		MaxPageSize:       int(spec.Limits.EffectiveMaxPageSize()),
 		MaxBulkItems:      int(spec.Limits.EffectiveMaxBulkItems()),
+		MinGroupSize:      int(spec.Aggregate.MinGroupSize),
 	}
 	for _, m := range spec.Fields.Masked {
 		entry.Masked = append(entry.Masked, contract.MaskedField{Name: m.Name, KeepLast: int(m.KeepLast)})

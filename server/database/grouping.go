@@ -106,7 +106,7 @@ func (g *Grouping) measureColumn(i int) *Column {
 	c := &Column{Kind: Integer, Bits: 64, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
 	switch m.Func {
 	case CountRows, Count, CountDistinct:
-		c.Nullable = false
+		c.Nullable = g.MinRows > 1 && m.Where != nil
 	case Min, Max:
 		*c = *m.Ref.Column
 		c.Nullable = true

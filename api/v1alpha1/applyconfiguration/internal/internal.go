@@ -58,6 +58,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: webhook
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
+  map:
+    fields:
+    - name: minGroupSize
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
@@ -79,6 +85,20 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueSpec
+  map:
+    fields:
+    - name: maxTools
+      type:
+        scalar: numeric
+    - name: structuredContent
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
+    - name: style
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueStyle
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueStyle
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Choice
   map:
     fields:
@@ -330,6 +350,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: audit
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
+    - name: catalogue
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueSpec
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseSpec
@@ -414,6 +437,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: aggregate
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
     - name: databaseMessages
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
@@ -473,6 +499,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: pinned
+      type:
+        scalar: boolean
     - name: rowPolicies
       type:
         list:
@@ -902,6 +931,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: certificateSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
