@@ -166,6 +166,9 @@ func (b *builder) count(q *sqltree.Query) (*answer, error) {
 	}
 	a.parts[0].Total, a.parts[0].Call.Most = true, 1
 	a.parts[0].Call.Arguments["limit"] = 1
+	if a.parts[0].Call.Operation == aggregate {
+		a.parts[0].Call.Arguments["total"] = "exact"
+	}
 	return a, nil
 }
 
