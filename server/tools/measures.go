@@ -146,17 +146,13 @@ func (g *groupReader) measured(name, function string, of database.MeasureFunc, p
 func takes(of database.MeasureFunc, c *database.Column) bool {
 	switch of {
 	case database.Sum, database.Avg:
-		return isNumeric(c)
+		return c.Summable()
 	case database.Min, database.Max:
-		return c.Ordered() && c.Kind != database.Boolean
+		return c.HasExtremes()
 	case database.CountDistinct:
 		return slices.Contains(lookup.Of(c), lookup.Exact)
 	}
 	return true
-}
-
-func isNumeric(c *database.Column) bool {
-	return c.Kind == database.Integer || c.Kind == database.Decimal || c.Kind == database.Float
 }
 
 // measuredFields are the names of the fields that a function of measures takes.
@@ -198,7 +194,7 @@ func (g *groupReader) isNumber(i int) bool {
 	case database.Ratio:
 		return false
 	case database.Min, database.Max:
-		return isNumeric(m.Ref.Column)
+		return m.Ref.Column.Summable()
 	}
 	return true
 }
