@@ -17,23 +17,25 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
 )
 
-// bookshop is a running server of config/samples.
+// bookshop is a running server of a page's manifests; most pages have those of the bookshop in config/samples.
 type bookshop struct {
 	url, state string
+	// namespace is that of the manifests.
+	namespace string
 	// differing has, for each cursor and confirmation token that a page shows, the one that was given.
 	differing map[string]string
 	// confirmation is the last confirmation token that was given.
 	confirmation string
 }
 
-// openBookshop serves a new bookshop until the test ends.
-func openBookshop(t *testing.T) *bookshop {
+// open serves a page's manifests, with a new database, until the test ends.
+func open(t *testing.T, p page) *bookshop {
 	t.Helper()
-	s := &bookshop{state: t.TempDir(), differing: map[string]string{}}
+	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
 	command := dev.Command("test")
-	command.SetArgs([]string{"-f", filepath.Join(root, "config/samples"), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command.SetArgs([]string{"-f", filepath.Join(root, p.manifests), "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
@@ -53,7 +55,7 @@ func openBookshop(t *testing.T) *bookshop {
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the bookshop does not open")
+			t.Fatalf("%s is not ready", p.manifests)
 		}
 	}
 }
@@ -72,7 +74,7 @@ func freeAddress(t *testing.T) string {
 // call makes an example's call and returns the text of the answer.
 func (s *bookshop) call(t *testing.T, e example) string {
 	t.Helper()
-	token, err := os.ReadFile(filepath.Join(s.state, "tokens", "bookshop", e.caller))
+	token, err := os.ReadFile(filepath.Join(s.state, "tokens", s.namespace, e.caller))
 	if err != nil {
 		t.Fatal(err)
 	}
