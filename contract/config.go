@@ -46,6 +46,8 @@ type Endpoint struct {
 	SealKey  string   `json:"sealKey"`
 	Database Database `json:"database"`
 	Limits   Limits   `json:"limits"`
+	// Catalogue says what tools/list shows.
+	Catalogue Catalogue `json:"catalogue,omitzero"`
 	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
 	Audit *AuditTable `json:"audit,omitempty"`
 	// WithheldTables are the tables of exposures that were not accepted, sorted: nobody has rights on their rows, and nobody
@@ -100,6 +102,23 @@ type Limits struct {
 	// RequestsPerSecondPerToken is each token's rate, for each pod; bulk and batch count their items. 0 is no limit.
 	RequestsPerSecondPerToken int `json:"requestsPerSecondPerToken,omitempty"`
 }
+
+// Catalogue says what tools/list shows, and what comes with each answer.
+type Catalogue struct {
+	// Style is one of the Style… constants; "" is StyleAuto.
+	Style string `json:"style,omitempty"`
+	// MaxTools is the most tools of a per-model list under StyleAuto; 0 is any number.
+	MaxTools int `json:"maxTools,omitempty"`
+	// StructuredContent adds outputSchema to tools and structuredContent to answers.
+	StructuredContent bool `json:"structuredContent,omitempty"`
+}
+
+// The styles of tools/list (docs/design/catalogue.md, "Styles").
+const (
+	StylePerModel = "PerModel"
+	StyleGeneric  = "Generic"
+	StyleAuto     = "Auto"
+)
 
 // AuditTable names the audit table; the server makes it if it is missing and may.
 type AuditTable struct {

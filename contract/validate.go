@@ -47,6 +47,9 @@ func (c *Config) Validate() error {
 	if l := c.Endpoint.Limits; l.MaxBodyBytes < 1 || l.MaxConcurrentRequests < 1 || l.MaxResultBytes < 1 || l.RequestsPerSecondPerToken < 0 {
 		fail("endpoint.limits: must be positive")
 	}
+	if l := c.Endpoint.Catalogue; l.MaxTools < 0 || !slices.Contains([]string{"", StylePerModel, StyleGeneric, StyleAuto}, l.Style) {
+		fail("endpoint.catalogue: style %q with %d tools makes no sense", l.Style, l.MaxTools)
+	}
 	if c.Endpoint.Audit != nil && c.Endpoint.Audit.Name == "" {
 		fail("endpoint.audit.name: is missing")
 	}
@@ -83,6 +86,9 @@ func (c *Config) Validate() error {
 		for j, p := range m.RowPolicies {
 			if p.AllRows == (len(p.Filters) > 0) {
 				fail("models[%d].rowPolicies[%d]: must have either allRows or filters", i, j)
+			}
+			if slices.ContainsFunc(p.Filters, func(f Filter) bool { return (f.Field == "") == (len(f.Any) == 0) }) {
+				fail("models[%d].rowPolicies[%d]: each filter must have either a field or any", i, j)
 			}
 		}
 	}

@@ -107,6 +107,13 @@ var _ = Describe("The API server and Validate", func() {
 			e.Spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Schema: "public", Name: "log"}}
 		}),
 		Entry("with an audit nowhere", false, func(e *endpointType) { e.Spec.Audit = &v1alpha1.AuditSpec{} }),
+		Entry("with a catalogue", true, func(e *endpointType) {
+			e.Spec.Catalogue = v1alpha1.CatalogueSpec{Style: "Generic", MaxTools: 40, StructuredContent: "Enabled"}
+		}),
+		Entry("with a catalogue of another style", false, func(e *endpointType) { e.Spec.Catalogue.Style = "Short" }),
+		Entry("with a catalogue of too many tools", false, func(e *endpointType) { e.Spec.Catalogue.MaxTools = 100001 }),
+		Entry("with a catalogue of fewer than no tools", false, func(e *endpointType) { e.Spec.Catalogue.MaxTools = -1 }),
+		Entry("with structured content in part", false, func(e *endpointType) { e.Spec.Catalogue.StructuredContent = "Some" }),
 		Entry("with a rate", true, func(e *endpointType) { e.Spec.Server.Limits.RequestsPerSecondPerToken = 1 }),
 		Entry("with too high a rate", false, func(e *endpointType) { e.Spec.Server.Limits.RequestsPerSecondPerToken = 100001 }),
 		Entry("with the smallest result", true, func(e *endpointType) { e.Spec.Server.Limits.MaxResultBytes = 16384 }),

@@ -17,6 +17,7 @@ const (
 	DefaultMaxPageSize           = 1000
 	DefaultMaxBulkItems          = 1000
 	DefaultMaxResultBytes        = 1 << 20
+	DefaultMaxTools              = 100
 	DefaultInlineMax             = 100
 	DefaultWebhookTimeout        = 10 * time.Second
 )
@@ -81,6 +82,9 @@ func (t TableReference) String() string {
 
 // EffectiveExpose says whether the model is advertised.
 func (s *MCPModelExposureSpec) EffectiveExpose() bool { return s.Expose != nil && *s.Expose }
+
+// EffectivePinned says whether the model's own tools stay in a generic list.
+func (s *MCPModelExposureSpec) EffectivePinned() bool { return s.Pinned != nil && *s.Pinned }
 
 // EffectiveMaxPageSize caps the `limit` of a call.
 func (l ModelLimits) EffectiveMaxPageSize() int32 {
@@ -210,6 +214,17 @@ func (d *DatabaseSpec) EffectiveAccess() DatabaseAccess {
 	return DatabaseReadWrite
 }
 
+// EffectiveStyle is how tools/list names the tools.
+func (c CatalogueSpec) EffectiveStyle() CatalogueStyle {
+	if c.Style != "" {
+		return c.Style
+	}
+	return CatalogueAuto
+}
+
+// EffectiveMaxTools is the most tools of a per-model list if the style is Auto.
+func (c CatalogueSpec) EffectiveMaxTools() int32 { return positiveOr(c.MaxTools, DefaultMaxTools) }
+
 // EffectiveMaxBodyBytes is the largest request body.
 func (l ServerLimits) EffectiveMaxBodyBytes() int64 {
 	return positiveOr(l.MaxBodyBytes, DefaultMaxBodyBytes)
@@ -230,4 +245,9 @@ func positiveOr[N int32 | int64](n, otherwise N) N {
 		return n
 	}
 	return otherwise
+}
+
+// Plain is the filter without any.
+func (f RowFilter) Plain() FieldFilter {
+	return FieldFilter{Field: f.Field, Lookup: f.Lookup, Value: f.Value, Values: f.Values, TokenAttribute: f.TokenAttribute}
 }

@@ -47,11 +47,53 @@ type MCPEndpointSpec struct {
 	// network says how agents reach the endpoint.
 	// +optional
 	Network NetworkSpec `json:"network,omitempty,omitzero"`
+	// catalogue says what tools/list shows.
+	// +optional
+	Catalogue CatalogueSpec `json:"catalogue,omitempty,omitzero"`
 	// audit records changes in a table of the database; absent, they are in the server's log alone, and there is no
 	// history.
 	// +optional
 	Audit *AuditSpec `json:"audit,omitempty"`
 }
+
+// CatalogueSpec says what tools/list shows a token. Whatever it shows, a token can call the tools of both styles.
+type CatalogueSpec struct {
+	// style is PerModel (list_book, get_book, and so on for each model), Generic (list, get, and so on, which take the
+	// model as an argument), or Auto: PerModel for a token that would see at most maxTools tools, Generic for one that
+	// would see more. Auto when absent.
+	// +optional
+	Style CatalogueStyle `json:"style,omitempty"`
+	// maxTools is the most tools of a per-model list if style is Auto; 100 when absent. Common clients take 40 to 128.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	MaxTools int32 `json:"maxTools,omitempty"`
+	// structuredContent adds outputSchema to every tool and structuredContent to every answer, for clients that generate
+	// code from them. It doubles the bytes of an answer. Disabled when absent.
+	// +optional
+	StructuredContent StructuredContent `json:"structuredContent,omitempty"`
+}
+
+// CatalogueStyle is how tools/list names the tools.
+// +kubebuilder:validation:Enum=PerModel;Generic;Auto
+type CatalogueStyle string
+
+// The styles of a catalogue.
+const (
+	CataloguePerModel CatalogueStyle = "PerModel"
+	CatalogueGeneric  CatalogueStyle = "Generic"
+	CatalogueAuto     CatalogueStyle = "Auto"
+)
+
+// StructuredContent says whether answers have structuredContent.
+// +kubebuilder:validation:Enum=Enabled;Disabled
+type StructuredContent string
+
+// The uses of structuredContent.
+const (
+	StructuredContentEnabled  StructuredContent = "Enabled"
+	StructuredContentDisabled StructuredContent = "Disabled"
+)
 
 // AuditSpec says where changes are recorded.
 type AuditSpec struct {
@@ -277,8 +319,8 @@ type MCPEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Tokens *int32 `json:"tokens,omitempty"`
-	// notes name models and actions in the groups' permissions that do not exist, and models that no agent can find. An
-	// endpoint with notes can still be Ready.
+	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
+	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20

@@ -133,6 +133,7 @@ var schemaExceptions = []exception{
 	{"enum in PascalCase", `mcpmodelexposures\.spec\.operations\.\[\]`, "the operations are what the tools' names begin with"},
 	{"enum in PascalCase", `mcpmodelexposures\.spec\..*\.lookup`, "the lookups are those that agents write in filters"},
 	{"no boolean", `mcpmodelexposures\.spec\.rowPolicies\.\[\]\.allRows`, "a policy without filters must say that it means every row; there is no third thing to mean"},
+	{"no boolean", `mcpmodelexposures\.spec\.pinned`, "it goes with expose, and is read beside it"},
 	{"reference", `mcpendpoints\.spec\.database\.sqlite\.claim`, "one kind of volume beside emptyDir, as a pod's volumes have them"},
 	{"reference", `mcpendpoints\.spec\.server\.imagePullSecrets\.\[\]`, "named as those of a pod, and of every chart"},
 	{"reference", `mcptokens\.(spec|status)\.secret`, "the Secret that is written, not one that is read"},

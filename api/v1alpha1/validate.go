@@ -56,6 +56,7 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 		}
 	}
 	v.cors(spec.Child("network", "cors"), e.Spec.Network.CORS)
+	v.catalogue(spec.Child("catalogue"), e.Spec.Catalogue)
 	if e.Spec.Audit != nil {
 		v.table(spec.Child("audit", "table"), e.Spec.Audit.Table)
 	}
@@ -65,6 +66,12 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 func isExternalURL(s string) bool {
 	u, err := url.ParseRequestURI(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(s, "?#@")
+}
+
+func (v *validator) catalogue(path *field.Path, c CatalogueSpec) {
+	oneOf(v, path.Child("style"), c.Style, "", CataloguePerModel, CatalogueGeneric, CatalogueAuto)
+	within(v, path.Child("maxTools"), c.MaxTools, 1, 100000)
+	oneOf(v, path.Child("structuredContent"), c.StructuredContent, "", StructuredContentEnabled, StructuredContentDisabled)
 }
 
 func (v *validator) cors(path *field.Path, c *CORSSpec) {

@@ -231,6 +231,11 @@ func endpointEntry(in Inputs) contract.Endpoint {
 			RequestsPerSecondPerToken: int(limits.RequestsPerSecondPerToken),
 		},
 	}
+	entry.Catalogue = contract.Catalogue{
+		Style:             string(e.Spec.Catalogue.EffectiveStyle()),
+		MaxTools:          int(e.Spec.Catalogue.EffectiveMaxTools()),
+		StructuredContent: e.Spec.Catalogue.StructuredContent == v1alpha1.StructuredContentEnabled,
+	}
 	if audit := e.Spec.Audit; audit != nil {
 		entry.Audit = &contract.AuditTable{Schema: audit.Table.Schema, Name: audit.Table.Name}
 	}

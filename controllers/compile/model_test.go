@@ -25,16 +25,18 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 			Name: "status", Description: "Where it stands.", Type: "Integer", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
 		}, {Name: "Unit Price", Rename: "unit_price"}},
 	}
+	s.Expose, s.Pinned = new(true), new(true)
 	s.DatabaseMessages = "Shown"
 	s.DisplayField, s.VersionField = "number", "updated_at"
 	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
 	s.Operations = []v1alpha1.Operation{"list", "action"}
 	s.RowPolicies = []v1alpha1.RowPolicy{
-		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.FieldFilter{
+		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.RowFilter{
 			{Field: "region", TokenAttribute: "region"}, {Field: "status", Lookup: "in", Values: []string{"open", "paid"}},
+			{Any: []v1alpha1.FieldFilter{{Field: "customer__country__code", Value: new("DE")}, {Field: "public", Lookup: "ne", TokenAttribute: "x"}}},
 		}},
 		{Name: "all", Groups: []string{"analysts"}, AllRows: new(true)},
-		{Name: "public", AppliesTo: "Everyone", Filters: []v1alpha1.FieldFilter{{Field: "public", Value: new("true")}}},
+		{Name: "public", AppliesTo: "Everyone", Filters: []v1alpha1.RowFilter{{Field: "public", Value: new("true")}}},
 	}
 	s.Actions = []v1alpha1.ActionSpec{
 		{
@@ -66,7 +68,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 	ten := contract.Duration(10 * time.Second)
 	want := contract.Model{
 		Revision: 1, Exposure: "order", UID: "uid-order", Created: config.Models[0].Created, Name: "order", Table: "order",
-		VerboseName: "order", VerboseNamePlural: "orders",
+		Expose: true, Pinned: true, VerboseName: "order", VerboseNamePlural: "orders",
 		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
 		Masked:           []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
 		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Type: "Integer", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
@@ -77,6 +79,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		RowPolicies: []contract.RowPolicy{
 			{Name: "own", Groups: []string{"support"}, Filters: []contract.Filter{
 				{Field: "region", Lookup: "exact", TokenAttribute: "region"}, {Field: "status", Lookup: "in", Values: []string{"open", "paid"}},
+				{Any: []contract.Filter{{Field: "customer__country__code", Lookup: "exact", Value: "DE"}, {Field: "public", Lookup: "ne", TokenAttribute: "x"}}},
 			}},
 			{Name: "all", Groups: []string{"analysts"}, AllRows: true},
 			{Name: "public", Everyone: true, Filters: []contract.Filter{{Field: "public", Lookup: "exact", Value: "true"}}},
@@ -113,6 +116,17 @@ func TestTheEndpointsEntryHoldsItsAuditAndLimits(t *testing.T) {
 	config = mustCompile(t, in)
 	if e := config.Endpoint; *e.Audit != (contract.AuditTable{Schema: "public", Name: "log"}) || e.Limits.MaxResultBytes != 65536 || e.Limits.RequestsPerSecondPerToken != 50 {
 		t.Errorf("with audit and limits: %+v", e)
+	}
+}
+
+func TestTheEndpointsEntryHoldsItsCatalogue(t *testing.T) {
+	in := inputs()
+	if got := mustCompile(t, in).Endpoint.Catalogue; got != (contract.Catalogue{Style: contract.StyleAuto, MaxTools: 100}) {
+		t.Errorf("as it is: %+v", got)
+	}
+	in.Endpoint.Spec.Catalogue = v1alpha1.CatalogueSpec{Style: v1alpha1.CatalogueGeneric, MaxTools: 7, StructuredContent: v1alpha1.StructuredContentEnabled}
+	if got := mustCompile(t, in).Endpoint.Catalogue; got != (contract.Catalogue{Style: contract.StyleGeneric, MaxTools: 7, StructuredContent: true}) {
+		t.Errorf("with a catalogue: %+v", got)
 	}
 }
 

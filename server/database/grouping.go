@@ -121,6 +121,9 @@ func (g *Grouping) measureColumn(i int) *Column {
 	m := &g.Measures[i]
 	c := m.column()
 	c.Measure = m
+	if m.Where != nil && g.MinRows > 1 {
+		c.Nullable = true // too few rows
+	}
 	return c
 }
 

@@ -174,6 +174,8 @@ type Column struct {
 	Choices []string
 	// Element is the kind of an array's elements.
 	Element Kind
+	// Contains reports whether the engine can look into the column's arrays or JSON documents (see Holds).
+	Contains bool
 	// Incomparable reports that the type has no equality (PostgreSQL's xml, json, point, polygon): only isnull can be
 	// asked of it.
 	Incomparable bool

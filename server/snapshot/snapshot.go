@@ -38,6 +38,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 		SealKey:          sealKey(config),
 		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
 		MaxResultBytes:   config.Endpoint.Limits.MaxResultBytes,
+		Catalogue:        config.Endpoint.Catalogue,
 		Audit:            log,
 		Webhook:          hooks,
 	}

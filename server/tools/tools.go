@@ -19,6 +19,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -48,6 +49,8 @@ type Settings struct {
 	StatementTimeout time.Duration
 	// MaxResultBytes is the size at which the rows of an answer are cut off.
 	MaxResultBytes int
+	// Catalogue says what tools/list shows.
+	Catalogue contract.Catalogue
 	// Audit is told of every change and refusal; it may be nil.
 	Audit *audit.Log
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.

@@ -44,6 +44,8 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.match(c)
 	case database.PartEquals:
 		w.dialect.part(w, c)
+	case database.Holds:
+		w.dialect.holds(w, c)
 	case database.CompareRefs:
 		w.compareRefs(c)
 	case database.Joined:

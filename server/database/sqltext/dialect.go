@@ -33,6 +33,7 @@ type Dialect interface {
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
+	holds(w *writer, h database.Holds)
 	// side writes one side of CompareRefs, so that it can be compared with the other one.
 	side(w *writer, own database.Ref, other *database.Column, op database.CompareOp)
 
@@ -111,7 +112,7 @@ func likePattern(op database.TextOp, text string) string {
 	return pattern
 }
 
-// partNumber returns the number that a Year, Month or Day is compared with.
+// partNumber returns the number that a part other than WholeDate is compared with.
 func partNumber(w *writer, p database.PartEquals) (int64, bool) {
 	n, ok := p.Value.(int64)
 	if !ok {

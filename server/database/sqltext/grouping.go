@@ -24,7 +24,7 @@ func (w *writer) groups(from database.Source) {
 	}
 	for i := range g.Measures {
 		w.separate(len(g.Keys) + i)
-		w.measure(g, &g.Measures[i])
+		w.sufficient(g, &g.Measures[i], func() { w.measure(g, &g.Measures[i]) })
 		w.named(columns[len(g.Keys)+i])
 	}
 	w.rowsOf(g.From, g.Joins, g.Where, precedenceTop)
@@ -56,6 +56,39 @@ func (w *writer) groups(from database.Source) {
 func (w *writer) separate(i int) {
 	if i > 0 {
 		w.text(", ")
+	}
+}
+
+// sufficient writes what value does, or NULL if fewer rows than the grouping's MinRows meet the condition of the measure.
+func (w *writer) sufficient(g *database.Grouping, m *database.Measure, value func()) {
+	if g.MinRows <= 1 {
+		value()
+		return
+	}
+	parts := []*database.Measure{m}
+	if m.Func == database.Ratio {
+		parts = []*database.Measure{&g.Measures[m.Dividend], &g.Measures[m.Divisor]}
+	}
+	conditions := 0
+	for _, part := range parts {
+		if part.Where == nil {
+			continue
+		}
+		if conditions++; conditions == 1 {
+			w.text("CASE WHEN ")
+		} else {
+			w.text(" AND ")
+		}
+		w.aggregate(&database.Measure{Where: part.Where}, "count(", nil)
+		w.text(" >= ")
+		w.buf = strconv.AppendInt(w.buf, int64(g.MinRows), 10)
+	}
+	if conditions > 0 {
+		w.text(" THEN ")
+	}
+	value()
+	if conditions > 0 {
+		w.text(" END")
 	}
 }
 

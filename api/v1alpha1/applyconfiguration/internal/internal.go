@@ -58,6 +58,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: webhook
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
+  map:
+    fields:
+    - name: minGroupSize
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
@@ -79,6 +85,20 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueSpec
+  map:
+    fields:
+    - name: maxTools
+      type:
+        scalar: numeric
+    - name: structuredContent
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
+    - name: style
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueStyle
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueStyle
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Choice
   map:
     fields:
@@ -330,6 +350,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: audit
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
+    - name: catalogue
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueSpec
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseSpec
@@ -414,6 +437,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: aggregate
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
     - name: databaseMessages
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
@@ -473,6 +499,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: pinned
+      type:
+        scalar: boolean
     - name: rowPolicies
       type:
         list:
@@ -769,6 +798,33 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
+  map:
+    fields:
+    - name: any
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+          elementRelationship: atomic
+    - name: field
+      type:
+        scalar: string
+    - name: lookup
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
+    - name: tokenAttribute
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicy
   map:
     fields:
@@ -782,7 +838,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
           elementRelationship: atomic
     - name: groups
       type:
@@ -902,6 +958,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: certificateSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference

@@ -23,8 +23,8 @@ type MCPEndpointStatusApplyConfiguration struct {
 	Models *int32 `json:"models,omitempty"`
 	// tokens is the number of tokens in force.
 	Tokens *int32 `json:"tokens,omitempty"`
-	// notes name models and actions in the groups' permissions that do not exist, and models that no agent can find. An
-	// endpoint with notes can still be Ready.
+	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
+	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
 	// revision is the newest revision of the Config.
 	Revision *int64 `json:"revision,omitempty"`

@@ -22,6 +22,9 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// expose advertises the model in tools/list and resources/list. Tokens with permission can call a model's tools
 	// whether it is advertised or not. Not advertised when absent.
 	Expose *bool `json:"expose,omitempty"`
+	// pinned keeps the model's own tools in tools/list where the endpoint's catalogue is generic, for the few models that
+	// agents use most. Only a model with expose: true can be pinned. Not pinned when absent.
+	Pinned *bool `json:"pinned,omitempty"`
 	// verboseName is the model's name for people, singular; absent, made from the model's name.
 	VerboseName *string `json:"verboseName,omitempty"`
 	// verboseNamePlural is the plural of verboseName; absent, made from it.
@@ -62,6 +65,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
 	// database refused the write, and the text is in the server's log.
 	DatabaseMessages *apiv1alpha1.DatabaseMessages `json:"databaseMessages,omitempty"`
+	// aggregate says what aggregate_ may tell.
+	Aggregate *AggregateSpecApplyConfiguration `json:"aggregate,omitempty"`
 	// limits bound the model's pages and bulk calls.
 	Limits *ModelLimitsApplyConfiguration `json:"limits,omitempty"`
 }
@@ -109,6 +114,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithTable(value *TableReference
 // If called multiple times, the Expose field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithExpose(value bool) *MCPModelExposureSpecApplyConfiguration {
 	b.Expose = &value
+	return b
+}
+
+// WithPinned sets the Pinned field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Pinned field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithPinned(value bool) *MCPModelExposureSpecApplyConfiguration {
+	b.Pinned = &value
 	return b
 }
 
@@ -262,6 +275,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithTotalCount(value apiv1alpha
 // If called multiple times, the DatabaseMessages field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithDatabaseMessages(value apiv1alpha1.DatabaseMessages) *MCPModelExposureSpecApplyConfiguration {
 	b.DatabaseMessages = &value
+	return b
+}
+
+// WithAggregate sets the Aggregate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Aggregate field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithAggregate(value *AggregateSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	b.Aggregate = value
 	return b
 }
 
