@@ -49,10 +49,17 @@ func (s Scope) policy() database.Condition {
 // attribute is not a value of the column. An empty attribute never meets a lookup of pieces (contains, startswith),
 // because an empty piece is in every text.
 func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
+	if len(f.AnyOf) > 0 {
+		any := make(database.Or, 0, len(f.AnyOf))
+		for i := range f.AnyOf {
+			any = append(any, t.filter(&f.AnyOf[i]))
+		}
+		return any
+	}
 	condition := f.Condition
 	if f.TokenAttribute != "" {
 		attribute, ok := t.subject.attributes[f.TokenAttribute]
-		if !ok || attribute == "" && lookup.ComparesPiece(f.Lookup) {
+		if !ok || attribute == "" && lookup.ComparesPiece(f.Column, f.Lookup) {
 			return database.Never
 		}
 		var err error
@@ -60,10 +67,10 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 			return database.Never
 		}
 	}
-	if f.Related == nil {
-		return condition
+	for _, step := range slices.Backward(f.Steps) {
+		condition = database.Exists{From: database.NewSource(step.Table, nil), Ours: step.Ours, Theirs: step.Theirs, Where: condition}
 	}
-	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
+	return condition
 }
 
 // Limited reports whether a row policy stands between the token and the model's rows. Such a token must not see the
@@ -100,11 +107,7 @@ func (s Scope) Fingerprint() string {
 	for i, p := range matching {
 		terms[i].Policy = p.Declared
 		for _, f := range p.Filters {
-			if value, ok := s.token.subject.attributes[f.TokenAttribute]; ok {
-				terms[i].Attributes = append(terms[i].Attributes, &value)
-			} else {
-				terms[i].Attributes = append(terms[i].Attributes, nil)
-			}
+			terms[i].Attributes = s.token.appendAttributes(terms[i].Attributes, f)
 		}
 	}
 	text, _ := json.Marshal(terms) // strings only: it cannot fail
@@ -112,8 +115,19 @@ func (s Scope) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
+// appendAttributes appends the attributes that a filter compares with; nil is one that the token does not have.
+func (t *Token) appendAttributes(all []*string, f catalog.PolicyFilter) []*string {
+	for _, one := range f.AnyOf {
+		all = t.appendAttributes(all, one)
+	}
+	if value, ok := t.subject.attributes[f.TokenAttribute]; ok {
+		return append(all, &value)
+	}
+	return append(all, nil)
+}
+
 // Fixed are the values that the row policy demands of a new row. They are those that the policy compares for equality,
-// and there are some only if exactly one policy matches the token.
+// outside of any, and there are some only if exactly one policy matches the token.
 func (s Scope) Fixed() []database.Assignment {
 	matching, _ := s.policies()
 	if len(matching) != 1 {
@@ -122,7 +136,7 @@ func (s Scope) Fixed() []database.Assignment {
 	var fixed []database.Assignment
 	for i := range matching[0].Filters {
 		f := &matching[0].Filters[i]
-		if f.Related != nil || lookup.Named(f.Lookup) != lookup.Exact || f.Column.Generated || isFixed(fixed, f.Column) {
+		if len(f.AnyOf)+len(f.Steps) > 0 || lookup.Named(f.Lookup) != lookup.Exact || f.Column.Generated || isFixed(fixed, f.Column) {
 			continue
 		}
 		text := f.Value

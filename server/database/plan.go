@@ -208,18 +208,47 @@ type Match struct {
 // DatePart is a piece of a date or timestamp, in UTC.
 type DatePart uint8
 
-// The parts. WholeDate compares with a date text "YYYY-MM-DD", the others with an int64.
+// The parts. WholeDate compares with a date text "YYYY-MM-DD", the others with an int64. Week is ISO 8601's, Weekday is 1
+// (Monday) to 7. A date has no Hour.
 const (
 	WholeDate DatePart = iota
 	Year
 	Month
 	Day
+	Quarter
+	Week
+	Weekday
+	Hour
 )
 
 // PartEquals is true if that part of a date or timestamp column equals the value.
 type PartEquals struct {
 	Column *Column
 	Part   DatePart
+	Value  Value
+}
+
+// HoldsOp is an operator of Holds.
+type HoldsOp uint8
+
+// The operators. For an Array column, values are compared as the elements' type compares them. For a JSON column a value
+// is in another one as documented in docs/design/tools.md, "Arrays and JSON".
+const (
+	// HoldsAll is true if the column holds every element (of a []Value or a JSON array), or every member of a JSON object.
+	HoldsAll HoldsOp = iota
+	// HoldsAny is true if the column holds one of the elements at least.
+	HoldsAny
+	// HoldsOnly is true if every element of the column is one of these. Those of a JSON array are plain values.
+	HoldsOnly
+	// HasKey is true if the column is a JSON object that has a member of this name, a string.
+	HasKey
+)
+
+// Holds looks into a column for which Contains is set: an Array, with a []Value, or a JSON document, with the bytes of a
+// JSON array or object.
+type Holds struct {
+	Column *Column
+	Op     HoldsOp
 	Value  Value
 }
 
@@ -271,5 +300,6 @@ func (Match) condition()       {}
 func (PartEquals) condition()  {}
 func (CompareRefs) condition() {}
 func (Joined) condition()      {}
+func (Holds) condition()       {}
 func (Exists) condition()      {}
 func (CountOf) condition()     {}

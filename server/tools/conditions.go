@@ -89,7 +89,7 @@ func (r *conditionReader) count() error {
 
 // member reads one member of an object. A field that is named like one of the words goes before the word.
 func (r *conditionReader) member(s *rowSet, key string, raw json.RawMessage) (database.Condition, error) {
-	if !findsTarget(s.scope, key) {
+	if !s.base().has(key) {
 		switch key {
 		case wordAny:
 			any, err := r.list(s, raw)
@@ -144,7 +144,7 @@ func (r *conditionReader) related(at place, relation *catalog.Relation, target a
 	rows := &rowSet{scope: target}
 	exists := database.Exists{From: target.Source(), Ours: relation.Ours, Theirs: relation.Theirs}
 	word, comparison, _ := strings.Cut(rest, "__")
-	if findsTarget(target, word) || findsTarget(target, rest) {
+	if rows.base().has(word) || rows.base().has(rest) {
 		word = ""
 	}
 	var err error
@@ -158,7 +158,7 @@ func (r *conditionReader) related(at place, relation *catalog.Relation, target a
 		counted, err := r.counted(exists, comparison, value)
 		return at.condition(counted), err
 	default:
-		if rest == "" || lookup.Find(rest) != nil && !findsTarget(target, rest) {
+		if rest == "" || lookup.Find(rest) != nil && !rows.base().has(rest) {
 			return nil, r.onRelation(at.scope, target, relation, rest)
 		}
 		exists.Where, err = r.filter(rows, place{scope: target, relations: at.relations + 1}, rest, value)
@@ -235,16 +235,16 @@ func (r *conditionReader) compareFields(s *rowSet, at place, t filterTarget, nam
 		return nil, r.invalid("_field cannot be compared in this way; a field takes exact, ne, gt, gte, lt or lte of another field of its type")
 	}
 	other, field, err := s.lead(r.argument+": "+r.key, path, func(at place, rest string) bool {
-		target, ok := findTarget(at.scope, rest)
+		target, ok := at.target(rest)
 		return ok && target.field != nil
 	})
 	if none, ok := err.(errNoPath); ok {
-		return nil, none.unknown(r.argument+": "+r.key+": _field", path, "field", comparedFields(none.at.scope))
+		return nil, none.unknown(r.argument+": "+r.key+": _field", path, "", none.at.comparedNames())
 	}
 	if err != nil {
 		return nil, err
 	}
-	target, _ := findTarget(other.scope, field)
+	target, _ := other.target(field)
 	if !comparable(t.field.Column, target.field.Column) {
 		return nil, r.invalid("a field of type %s cannot be compared with %s, of type %s", t.field.Column.Kind, path, target.field.Column.Kind)
 	}

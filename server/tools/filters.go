@@ -16,18 +16,18 @@ import (
 // a field, then its last __ as a lookup, then its first as a relation. A key that means nothing is an error, never a wider
 // result.
 func (r *conditionReader) filter(s *rowSet, at place, key string, value json.RawMessage) (database.Condition, error) {
-	if target, ok := findTarget(at.scope, key); ok {
+	if target, ok := at.target(key); ok {
 		return r.compare(s, at, target, lookup.Exact, value)
 	}
 	if i := strings.LastIndex(key, "__"); i >= 0 && lookup.Find(key[i+2:]) != nil {
-		target, ok := findTarget(at.scope, key[:i])
+		target, ok := at.target(key[:i])
 		if ok && (slices.Contains(target.lookups(), key[i+2:]) || !at.leads(key)) {
 			return r.compare(s, at, target, key[i+2:], value)
 		}
 	}
 	relation, target, rest, ok := at.step(key)
 	if !ok {
-		return nil, r.unknown(at.scope, key)
+		return nil, r.unknown(at, key)
 	}
 	if err := at.checkDepth(r.argument, r.key); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (r *conditionReader) filter(s *rowSet, at place, key string, value json.Raw
 	if relation.Many {
 		return r.related(at, relation, target, rest, value)
 	}
-	if rest == "" || lookup.Find(rest) != nil && !findsTarget(target, rest) {
+	if rest == "" || lookup.Find(rest) != nil && !(place{scope: target}).has(rest) {
 		return nil, r.onRelation(at.scope, target, relation, rest)
 	}
 	next, err := s.follow(at, relation, target)
@@ -48,7 +48,7 @@ func (r *conditionReader) filter(s *rowSet, at place, key string, value json.Raw
 // leads reports whether a key that ends like a lookup names a field of a related row all the same.
 func (p place) leads(key string) bool {
 	_, target, rest, ok := p.step(key)
-	return ok && findsTarget(target, rest)
+	return ok && place{scope: target}.has(rest)
 }
 
 // filterTarget is what a filter compares: a field, or the whole key.
@@ -57,21 +57,42 @@ type filterTarget struct {
 	field *catalog.Field // nil: the whole key, of several columns
 }
 
-func findTarget(scope access.Scope, name string) (filterTarget, bool) {
-	m := scope.Model()
+// target is what a name means at a place.
+func (p place) target(name string) (filterTarget, bool) {
+	if p.members != nil {
+		i := slices.IndexFunc(p.members, func(f *catalog.Field) bool { return f.Name == name })
+		if i < 0 {
+			return filterTarget{}, false
+		}
+		return filterTarget{field: p.members[i]}, true
+	}
+	m := p.scope.Model()
 	switch {
 	case isKeyName(m, name) && len(m.Key) == 1:
 		return filterTarget{m, m.Key[0]}, true
 	case isKeyName(m, name):
 		return filterTarget{m, nil}, true
 	}
-	f := comparedField(scope, name)
+	f := comparedField(p.scope, name)
 	return filterTarget{m, f}, f != nil
 }
 
-func findsTarget(scope access.Scope, name string) bool {
-	_, ok := findTarget(scope, name)
+// has reports whether a name means something at a place that has a value.
+func (p place) has(name string) bool {
+	_, ok := p.target(name)
 	return ok
+}
+
+// comparedNames are the names that target finds, but for that of the key.
+func (p place) comparedNames() []string {
+	if p.members == nil {
+		return comparedFields(p.scope)
+	}
+	names := make([]string, len(p.members))
+	for i, f := range p.members {
+		names[i] = f.Name
+	}
+	return names
 }
 
 // compare makes the condition of a lookup of a field, or of a key, at the row of a place.
@@ -128,18 +149,21 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 
 // unknown says why a key is no filter; name is the piece of it that is about the scope's model. A masked field is like one
 // that does not exist.
-func (r *conditionReader) unknown(scope access.Scope, name string) error {
-	m := scope.Model()
-	for at := strings.LastIndex(name, "__"); at > 0; at = strings.LastIndex(name[:at], "__") {
-		if target, ok := findTarget(scope, name[:at]); ok {
-			return r.invalid("%s has no lookup %q; its lookups are %s", name[:at], name[at+2:], strings.Join(target.lookups(), ", "))
+func (r *conditionReader) unknown(at place, name string) error {
+	for end := strings.LastIndex(name, "__"); end > 0; end = strings.LastIndex(name[:end], "__") {
+		if target, ok := at.target(name[:end]); ok {
+			return r.invalid("%s has no lookup %q; its lookups are %s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "))
 		}
 	}
+	if at.members != nil {
+		return r.invalid("there is no measure or group %q; there are %s; a lookup may follow after __: %s", name, strings.Join(at.comparedNames(), ", "), strings.Join(lookup.Names, ", "))
+	}
+	scope := at.scope
 	if relation, target, ok := scope.Follow(name); ok {
 		return r.onRelation(scope, target, relation, "")
 	}
 	field, _, _ := strings.Cut(name, "__")
-	message := fmt.Sprintf("%s has no field %q to filter by; it has %s", m.Name, field, strings.Join(comparedFields(scope), ", "))
+	message := fmt.Sprintf("%s has no field %q to filter by; it has %s", scope.Model().Name, field, strings.Join(comparedFields(scope), ", "))
 	if relations := scope.Relations(); len(relations) > 0 {
 		message += "; its relations (as relation__field) are " + relationNames(scope)
 	}

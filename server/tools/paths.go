@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,8 @@ const (
 // leads to. Paths through the same relations share one join.
 type rowSet struct {
 	scope access.Scope
+	// members are what the rows have if they are groups, and nil otherwise; a group leads to no other row.
+	members []*catalog.Field
 	joins []*database.Join
 	// relations are those of the joins, and scopes where they lead to.
 	relations []*catalog.Relation
@@ -30,11 +33,12 @@ type rowSet struct {
 type place struct {
 	join      *database.Join
 	scope     access.Scope
+	members   []*catalog.Field
 	relations int
 }
 
 // base is the row of the set itself.
-func (s *rowSet) base() place { return place{scope: s.scope} }
+func (s *rowSet) base() place { return place{scope: s.scope, members: s.members} }
 
 // follow goes from a place to the one row that a relation leads to.
 func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (place, error) {
@@ -56,10 +60,10 @@ func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (p
 // step takes the relation with which a path begins, and returns what is behind it; false if it begins with none that the
 // token may follow. Of several it is the shortest name.
 func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest string, ok bool) {
-	for end := 0; ; {
+	for end := 0; p.members == nil; {
 		i := strings.Index(path[end:], "__")
 		if i < 0 {
-			return nil, access.Scope{}, "", false
+			break
 		}
 		end += i
 		if r, target, ok := p.scope.Follow(path[:end]); ok {
@@ -67,6 +71,7 @@ func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest
 		}
 		end += len("__")
 	}
+	return nil, access.Scope{}, "", false
 }
 
 // checkDepth judges whether a path may take one more relation.
@@ -87,7 +92,7 @@ func (s *rowSet) lead(argument, path string, find func(at place, rest string) bo
 		case !ok:
 			return place{}, "", errNoPath{at, rest}
 		case r.Many:
-			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no one value here; only filters take such a path", argument, path, r.Name, r.Target.Name)
+			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no one value here; only filters take such a path; to compute over those rows, start from aggregate_%s", argument, path, r.Name, r.Target.Name, r.Target.Name)
 		}
 		if err := at.checkDepth(argument, path); err != nil {
 			return place{}, "", err
@@ -159,7 +164,7 @@ func (s *rowSet) pathOutput(path string) (database.Output, error) {
 		return at.scope.Field(rest) != nil || isKeyName(at.scope.Model(), rest)
 	})
 	if none, ok := err.(errNoPath); ok {
-		return database.Output{}, none.unknown("fields", path, "field", fieldNames(none.at.scope))
+		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
 	}
 	if err != nil {
 		return database.Output{}, err
@@ -172,22 +177,24 @@ func (s *rowSet) pathOutput(path string) (database.Output, error) {
 	return output, nil
 }
 
-// unknown says what the model has where a path ends that names nothing.
-func (e errNoPath) unknown(argument, path, what string, names []string) error {
-	m := e.at.scope.Model()
-	message := argument + ": "
+// unknown says what there is where a path ends that names nothing; purpose is what a field is wanted for, such as " to
+// group by", and may be empty.
+func (e errNoPath) unknown(argument, path, purpose string, names []string) error {
+	if e.at.members != nil {
+		return invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
+	}
 	if path != e.rest {
-		message += path + ": "
+		argument += ": " + path
 	}
 	name, _, _ := strings.Cut(e.rest, "__")
-	if len(names) == 0 {
-		return invalid("%s%s has no %s %q", message, m.Name, what, name)
+	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
+	if len(names) > 0 {
+		message += "; the fields are " + strings.Join(names, ", ")
 	}
-	message += m.Name + " has no " + what + " %q; the " + what + "s are " + strings.Join(names, ", ")
 	if relations := singleRelations(e.at.scope); len(relations) > 0 {
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
 	}
-	return invalid(message, name)
+	return invalid("%s", message)
 }
 
 // singleRelations are the names of the relations to one row that the token may follow.
