@@ -32,7 +32,7 @@ var getOperation = withArguments(operation{
 
 // gotSchema is that of a row with what belongs to it, or of a piece of a value.
 func gotSchema(m *catalog.Model) schema {
-	row := rowSchema(m)
+	row := listedRow(m)
 	if m == nil {
 		return row
 	}

@@ -89,7 +89,7 @@ func (s schema) orNull() schema {
 // oneOf is an answer that has one of several forms.
 func oneOf(forms ...schema) schema { return schema{Type: types{"object"}, AnyOf: forms} }
 
-// rowSchema is the schema of a row with all its fields, as get_ shows it.
+// rowSchema is the schema of a row with all its fields.
 func rowSchema(m *catalog.Model) schema {
 	if m == nil {
 		return schema{Type: types{"object"}}
@@ -106,7 +106,7 @@ func rowSchema(m *catalog.Model) schema {
 	return s
 }
 
-// listedRow is the schema of a row of a list: the call may leave out fields but the key, and add those of related rows by
+// listedRow is the schema of a row that list_ or get_ shows: the call may leave out fields but the key, and add those of related rows by
 // their paths.
 func listedRow(m *catalog.Model) schema {
 	s := rowSchema(m)

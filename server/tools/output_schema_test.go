@@ -68,7 +68,7 @@ func TestRowSchemas(t *testing.T) {
 			t.Errorf("%s of %s: %s, want %s", c.member, c.model, got, c.want)
 		}
 		if len(row.Required) != len(row.Properties) {
-			t.Errorf("%s: a row of get_ requires %v of %d members", c.model, row.Required, len(row.Properties))
+			t.Errorf("%s: a whole row requires %v of %d members", c.model, row.Required, len(row.Properties))
 		}
 	}
 	if listed := listedRow(l.set.catalog.Model("tag")); len(listed.Required) != 1 || listed.Required[0] != "id" {

@@ -25,7 +25,8 @@ func (c *call) bind(purpose purpose) error {
 	c.Args = c.Args[:0]
 	for i, arg := range c.SQL.Args {
 		value := arg.Value
-		if arg.Column != nil && arg.Column.Exact() {
+		exact := arg.Column != nil && arg.Column.Exact() // a parameter of an action has no column
+		if exact {
 			value = exactNumber(value)
 		}
 		switch v := value.(type) {
@@ -36,7 +37,7 @@ func (c *call) bind(purpose purpose) error {
 			}
 		case string:
 			switch {
-			case arg.Kind == database.Decimal && !arg.Column.Exact():
+			case arg.Kind == database.Decimal && !exact:
 				value = decimal(v)
 			case purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ):
 				value = storedTimestamp(v)
