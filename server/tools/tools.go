@@ -47,7 +47,7 @@ type Settings struct {
 	SealKey []byte
 	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.
 	StatementTimeout time.Duration
-	// MaxResultBytes is the size at which the rows of an answer are cut off.
+	// MaxResultBytes is the most bytes of rows that a call may ask for.
 	MaxResultBytes int
 	// Catalogue says what tools/list shows.
 	Catalogue contract.Catalogue
