@@ -116,6 +116,9 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := g.checkSmallGroups(set, having); err != nil {
+		return nil, err
+	}
 	if len(having) > 0 {
 		plan.Where = having
 	}

@@ -25,8 +25,7 @@ func (c *call) bind(purpose purpose) error {
 	c.Args = c.Args[:0]
 	for i, arg := range c.SQL.Args {
 		value := arg.Value
-		exact := arg.Column != nil && arg.Column.Exact() // a parameter of an action has no column
-		if exact {
+		if arg.Column != nil && arg.Column.Exact() {
 			value = exactNumber(value)
 		}
 		switch v := value.(type) {
@@ -37,7 +36,7 @@ func (c *call) bind(purpose purpose) error {
 			}
 		case string:
 			switch {
-			case arg.Kind == database.Decimal && !exact:
+			case arg.Kind == database.Decimal && (arg.Column == nil || !arg.Column.Exact()):
 				value = decimal(v)
 			case purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ):
 				value = storedTimestamp(v)
