@@ -19,7 +19,7 @@ type page struct{ path, manifests, namespace string }
 var pages = []page{
 	{"README.md", "config/samples", "bookshop"}, {"docs/agents.md", "config/samples", "bookshop"},
 	{"docs/actions.md", "config/samples", "bookshop"}, {"docs/objects.md", "config/samples", "bookshop"},
-	{"docs/asking.md", "docs/examples/store.yaml", "store"},
+	{"docs/asking.md", "docs/examples/store", "store"},
 }
 
 var (
