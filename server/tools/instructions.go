@@ -40,6 +40,8 @@ func (set *Set) Instructions(endpoint string, token *access.Token) string {
 	b.WriteString(someNames("change, but not view", unseen))
 	b.WriteString("\nStart with find_models, then describe_<model> for fields and relationships.")
 	b.WriteString(` list_<model> filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`)
+	b.WriteString(" A field may be a path, relation__field; _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
+	b.WriteString(" Compute with aggregate_<model> (count, sum, avg, min, max, by group), not from lists.")
 	if changes {
 		b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; crud_guide and bulk_operations_guide say how. An answer with requires_confirmation has changed nothing: ask your user first.")
 	} else {
