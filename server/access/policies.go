@@ -17,13 +17,13 @@ import (
 // one (docs/design/rights.md, "Row policies").
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
-		if !p.Declared.Everyone && !slices.ContainsFunc(p.Declared.Groups, s.token.subject.in) {
-			continue
-		}
-		if p.Declared.AllRows {
+		switch {
+		case !s.token.subject.matches(p):
+		case p.Declared.AllRows:
 			return nil, false
+		default:
+			matching = append(matching, p)
 		}
-		matching = append(matching, p)
 	}
 	return matching, len(s.model.Policies) > 0
 }
@@ -76,8 +76,20 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 // Limited reports whether a row policy stands between the token and the model's rows. Such a token must not see the
 // planner's estimates, which know nothing of policies.
 func (s Scope) Limited() bool {
-	_, limited := s.policies()
-	return limited
+	return len(s.model.Policies) > 0 && !slices.ContainsFunc(s.model.Policies, func(p *catalog.Policy) bool {
+		return p.Declared.AllRows && s.token.subject.matches(p)
+	})
+}
+
+// PolicyNames are the names of the row policies that show the token rows of the model, if Limited: a row is seen if it
+// meets one of them, and none is seen if there is no policy.
+func (s Scope) PolicyNames() []string {
+	var names []string
+	matching, _ := s.policies()
+	for _, p := range matching {
+		names = append(names, p.Declared.Name)
+	}
+	return names
 }
 
 // Fingerprint tells the rows that the token may see from those of other tokens: equal policies with equal attributes
@@ -157,6 +169,11 @@ func subjectOf(entry *contract.Token, shared map[string]*subject) *subject {
 		shared[string(key)] = &subject{entry.Groups, entry.Attributes}
 	}
 	return shared[string(key)]
+}
+
+// matches reports whether a policy is about the token.
+func (s *subject) matches(p *catalog.Policy) bool {
+	return p.Declared.Everyone || slices.ContainsFunc(p.Declared.Groups, s.in)
 }
 
 func (s *subject) in(group string) bool { return slices.Contains(s.groups, group) }

@@ -55,8 +55,9 @@ type Select struct {
 	From Source
 	// Joins are the joins that Output, Where, Order and Cursor use. Each comes after the one that it goes through.
 	Joins []*Join
-	// Output are the members of each row, in order.
+	// Output are the members of each row, in order; Form is how a row is written.
 	Output []Output
+	Form   RowForm
 	// Where is ANDed with the source's policy; nil is every row.
 	Where Condition
 	// Order must end with the columns of a key, or else pages may overlap.
@@ -79,6 +80,17 @@ type Select struct {
 	Lock bool
 }
 
+// RowForm is a way to write a row as JSON.
+type RowForm uint8
+
+// The forms.
+const (
+	// RowObjects: an object of the members.
+	RowObjects RowForm = iota
+	// RowArrays: an array of the members' values, in their order.
+	RowArrays
+)
+
 // Total is a way to count the matching rows (docs/design/tools.md, "Total counts").
 type Total uint8
 
@@ -100,7 +112,7 @@ const (
 	TotalCap    = 10_000
 )
 
-// Output is one member of a row's JSON object.
+// Output is one member of a row.
 type Output struct {
 	// Name is the member's name.
 	Name string

@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -189,7 +190,7 @@ func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
 		return key.Column != nil
 	})
 	if none, ok := err.(errNoPath); ok {
-		return key, none.unknown("group_by", path, "field to group by", groupedFields(none.at.scope))
+		return key, noKey(none, path)
 	}
 	if err != nil {
 		return key, err
@@ -199,6 +200,25 @@ func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
 		return key, invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups", path, key.Column.Kind)
 	}
 	return key, nil
+}
+
+// noKey says what to group by instead of a path that is no key.
+func noKey(none errNoPath, path string) error {
+	if i := strings.LastIndex(none.rest, "__"); i > 0 {
+		if f := singleField(none.at, none.rest[:i]); f != nil {
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(groupParts)) {
+				if hasPart(f.Column, groupParts[name]) {
+					parts = append(parts, name)
+				}
+			}
+			if len(parts) == 0 {
+				return invalid("group_by: %s: %s, of type %s, has no parts to group by", path, f.Name, f.Column.Kind)
+			}
+			return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
+		}
+	}
+	return none.unknown("group_by", path, " to group by", groupedFields(none.at.scope))
 }
 
 // singleField is the field that a name means at a place: the key's, if that is of one column, for its name.

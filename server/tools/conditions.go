@@ -239,7 +239,7 @@ func (r *conditionReader) compareFields(s *rowSet, at place, t filterTarget, nam
 		return ok && target.field != nil
 	})
 	if none, ok := err.(errNoPath); ok {
-		return nil, none.unknown(r.argument+": "+r.key+": _field", path, "field", none.at.comparedNames())
+		return nil, none.unknown(r.argument+": "+r.key+": _field", path, "", none.at.comparedNames())
 	}
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, l *library)) {
 
 func TestCursorsOnEachEngine(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, l *library) {
-		for _, field := range []string{"id", "big", "price", "ratio", "name", "day", "clock", "moment", "instant", "flag", "tag", "parent_id"} {
+		for _, field := range []string{"id", "big", "price", "ratio", "name", "day", "clock", "moment", "instant", "flag", "tag", "parent_id", "parent__price", "parent__name", "parent__parent__moment"} {
 			for _, direction := range []string{"", "-"} {
 				order := fmt.Sprintf(`"order_by":[%q]`, direction+field)
 				whole := ids(l.must(readerText, "list_kinds", `{`+order+`}`))

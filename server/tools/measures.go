@@ -124,7 +124,7 @@ func (g *groupReader) measured(name, function string, of database.MeasureFunc, p
 	argument := "measures: " + name
 	at, field, err := g.rows.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
 	if none, ok := err.(errNoPath); ok {
-		return database.Ref{}, none.unknown(argument, path, "field", comparedFields(none.at.scope))
+		return database.Ref{}, none.unknown(argument, path, "", comparedFields(none.at.scope))
 	}
 	if err != nil {
 		return database.Ref{}, err

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -163,7 +164,7 @@ func (s *rowSet) pathOutput(path string) (database.Output, error) {
 		return at.scope.Field(rest) != nil || isKeyName(at.scope.Model(), rest)
 	})
 	if none, ok := err.(errNoPath); ok {
-		return database.Output{}, none.unknown("fields", path, "field", fieldNames(none.at.scope))
+		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
 	}
 	if err != nil {
 		return database.Output{}, err
@@ -176,25 +177,24 @@ func (s *rowSet) pathOutput(path string) (database.Output, error) {
 	return output, nil
 }
 
-// unknown says what the model has where a path ends that names nothing.
-func (e errNoPath) unknown(argument, path, what string, names []string) error {
+// unknown says what there is where a path ends that names nothing; purpose is what a field is wanted for, such as " to
+// group by", and may be empty.
+func (e errNoPath) unknown(argument, path, purpose string, names []string) error {
 	if e.at.members != nil {
 		return invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
 	}
-	m := e.at.scope.Model()
-	message := argument + ": "
 	if path != e.rest {
-		message += path + ": "
+		argument += ": " + path
 	}
 	name, _, _ := strings.Cut(e.rest, "__")
-	if len(names) == 0 {
-		return invalid("%s%s has no %s %q", message, m.Name, what, name)
+	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
+	if len(names) > 0 {
+		message += "; the fields are " + strings.Join(names, ", ")
 	}
-	message += m.Name + " has no " + what + " %q; the " + what + "s are " + strings.Join(names, ", ")
 	if relations := singleRelations(e.at.scope); len(relations) > 0 {
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
 	}
-	return invalid(message, name)
+	return invalid("%s", message)
 }
 
 // singleRelations are the names of the relations to one row that the token may follow.
