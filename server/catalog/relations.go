@@ -21,7 +21,8 @@ func (m *Model) nameFields() *problem {
 	// name gives a foreign key's field the name of its relation; false if another field has that name.
 	name := func(f *Field, relation string) bool {
 		field := relation + "_id"
-		if relation == "" || taken[relation] && relation != f.Column.Name || taken[field] && field != f.Column.Name {
+		own := func(name string) bool { return name == f.Column.Name || name == f.Name }
+		if relation == "" || taken[relation] && !own(relation) || taken[field] && !own(field) {
 			return false
 		}
 		taken[relation], taken[field] = true, true

@@ -71,6 +71,11 @@ func compare(op database.CompareOp) Lookup {
 		if far := (beyond{}); errors.As(err, &far) {
 			return beyondAll(c, op, far.below()), nil
 		}
+		if err != nil {
+			if condition, ok := compareFraction(c, op, raw); ok {
+				return condition, nil
+			}
+		}
 		return database.Compare{Column: c, Op: op, Value: value}, err
 	}
 }

@@ -90,6 +90,9 @@ func (w *Writer[V]) appendOutput(dst []byte, output *database.Output, values []V
 		dst = w.appendCut(dst, output.Columns[0], own[0])
 	default:
 		dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
+		if output.Columns[0].Quotient() {
+			dst = trimQuotient(dst)
+		}
 	}
 	return dst, values[len(own):]
 }
@@ -171,6 +174,25 @@ func (w *Writer[V]) appendCut(dst []byte, c *database.Column, value V) []byte {
 	dst = append(dst, "...[cut: "...)
 	dst = appendGrouped(dst, size)
 	return append(dst, ` bytes in all]"`...)
+}
+
+// shownDigits are the digits behind the point that a quotient has at least.
+const shownDigits = 6
+
+// trimQuotient removes zeros at the end of a number in quotes, which ends dst.
+func trimQuotient(dst []byte) []byte {
+	end := len(dst) - 1
+	point := end - 1
+	for point >= 0 && dst[point] >= '0' && dst[point] <= '9' {
+		point--
+	}
+	if point < 0 || dst[point] != '.' {
+		return dst
+	}
+	for end-point-1 > shownDigits && dst[end-1] == '0' {
+		end--
+	}
+	return append(dst[:end], '"')
 }
 
 // plain returns the text of a value; it is good until the next call.

@@ -169,7 +169,7 @@ func (d mysql) match(w *writer, m database.Match) {
 		folded, end = "LOWER(", ")"
 	}
 	w.text("CAST(" + folded + "CONVERT(")
-	w.column(m.Column)
+	d.choice(w, m.Column)
 	w.text(" USING utf8mb4)" + end + " AS BINARY)" + operator + "CAST(" + folded)
 	bind(text)
 	w.text(end + " AS BINARY)")
