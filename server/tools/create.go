@@ -11,17 +11,17 @@ import (
 var createOperation = withArguments(operation{
 	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate, extra: []string{"inlines"},
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Add one %s. Fields that are left out get the database's default.", m.Declared.VerboseName)
+		return fmt.Sprintf("Add one %s.", one(m))
 	},
 	advice: "try it with dry_run first; fields that are left out get the database's default",
 }, (*call).create,
 	argument[createArguments]{name: "data", into: func(a *createArguments) any { return &a.data }, required: always,
 		schema: func(m *catalog.Model) schema { return dataSchema(m, true) }},
 	argument[createArguments]{name: "inlines", into: func(a *createArguments) any { return &a.inlines },
-		offered: hasInlines,
-		help:    "rows of inline models to add with it: {model: [{data}]}",
-		names:   inlineModels},
-	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp},
+		offered: hasInlines, brief: "{model: [{data}]}",
+		help:  "rows of inline models to add with it: {model: [{data}]}",
+		names: inlineModels},
+	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 )
 
 type createArguments struct {

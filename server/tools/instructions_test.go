@@ -24,7 +24,7 @@ func TestInstructionsAreCheap(t *testing.T) {
 	models := catalog.Build(config, schema.GrantAll(), Viewing())
 	a, token := New(models, nil, Settings{}), access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	const perModel = 5
-	if got := testing.AllocsPerRun(10, func() { a.Instructions("shop", token) }); got > 200*perModel {
+	if got := testing.AllocsPerRun(10, func() { a.Instructions("shop", token, View{}) }); got > 200*perModel {
 		t.Errorf("%v allocations for 200 models, want at most %d for each", got, perModel)
 	}
 }

@@ -33,13 +33,13 @@ type operation struct {
 	counted string
 	// extra are the arguments that cost calls beside: one for each row that they hold, or one if they are true.
 	extra []string
-	// description is what tools/list says, advice what prompts say about using it well: a sentence that goes on after the
-	// tool's name.
+	// description is what tools/list says, of any model's rows if the model is nil; advice what prompts say about using it
+	// well: a sentence that goes on after the tool's name.
 	description func(*catalog.Model) string
 	advice      string
 
 	// inputSchema, names and run follow from the operation's arguments; withArguments sets them. names may be nil.
-	inputSchema func(*catalog.Model) schema
+	inputSchema func(m *catalog.Model, besideCreate bool) schema
 	names       func(access.Scope) string
 	run         func(*call) ([]byte, error)
 }
@@ -65,13 +65,14 @@ func findOperation(name string) *operation {
 	return nil
 }
 
-// parseName returns the operation and the model that a tool's name says; nil if it is no tool's name.
+// parseName returns the operation and the model that a tool's name says; nil if it is no tool's name. The name of an
+// operation alone is that of its generic tool, whose model is an argument. It never is a model's tool: those have a _.
 func parseName(tool string) (op *operation, model string) {
 	if tool == findModels {
 		return &findModelsOperation, ""
 	}
-	name, model, _ := strings.Cut(tool, "_")
-	if model == "" {
+	name, model, ofModel := strings.Cut(tool, "_")
+	if ofModel && model == "" {
 		return nil, ""
 	}
 	return findOperation(name), model
@@ -152,13 +153,18 @@ func Viewing() []string {
 // writes reports whether the operation changes anything.
 func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
 
-// define returns the operation's tool as tools/list shows it; m is nil for a global one.
-func (o *operation) define(m *catalog.Model) definition {
-	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m), Annotations: o.hints}
+// define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
+// operation.
+func (o *operation) define(m *catalog.Model, besideCreate bool) definition {
+	hints := o.hints
+	// A write moves the row's version: done twice it is not what it is done once.
+	hints.IdempotentHint = hints.IdempotentHint && (!o.writes() || m != nil && m.Version == nil)
+	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, besideCreate), Annotations: hints}
 	if m != nil {
 		d.Name = toolName(o, m.Name)
-		// A write moves the row's version: done twice it is not what it is done once.
-		d.Annotations.IdempotentHint = o.hints.IdempotentHint && (!o.writes() || m.Version == nil)
+		// What is the same in the tools of every model is left out where it says nothing: a list has thousands of them. A
+		// call refuses unknown arguments all the same.
+		d.InputSchema.AdditionalProperties, d.Annotations = nil, hints.brief()
 	}
 	return d
 }

@@ -13,7 +13,7 @@ import (
 var relatedOperation = withArguments(operation{
 	name: "related", may: has(access.View), label: "view", hints: reads, offered: hasRelations, useful: canFollow,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.Declared.VerboseName, m.Name)
+		return fmt.Sprintf("Rows related to one %s.", one(m))
 	},
 	advice: "the rows that a relation of one row leads to",
 }, (*call).related,
@@ -22,7 +22,7 @@ var relatedOperation = withArguments(operation{
 		hint: func(c *call) string {
 			return relationsOf(c.scope)
 		},
-		help: "the relation's name"},
+		common: true, help: "the relation's name, as describe has it"},
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
 )

@@ -127,7 +127,7 @@ func (k *relatedReader) notice(cut bool) string {
 		notices = append(notices, cutNotice(m))
 	}
 	if len(k.more) > 0 {
-		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; related_"+m.Name+" shows all rows of a relation")
+		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; "+k.call.toolFor("related", m)+" shows all rows of a relation")
 	}
 	if k.shortened {
 		notices = append(notices, fmt.Sprintf("values of more than %d bytes in related rows are cut; get_ of the related row shows up to %d", maxListValue, maxOneValue))
