@@ -67,6 +67,8 @@ type fieldInfo struct {
 	// Format says what values look like if the type does not.
 	Format   string `json:"format,omitempty"`
 	Required bool   `json:"required"`
+	// Nullable is set if a call may write null.
+	Nullable bool `json:"nullable,omitempty"`
 	bounds
 	Choices    []choice `json:"choices,omitempty"`
 	Default    any      `json:"default,omitempty"`
@@ -197,6 +199,7 @@ func describeField(f *catalog.Field) fieldInfo {
 	for _, each := range f.Choices {
 		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})
 	}
+	info.Nullable = c.Nullable && !isReadOnly(f)
 	switch {
 	case isReadOnly(f):
 		info.Editable, info.Required = new(bool), false
