@@ -126,7 +126,7 @@ type MCPModelExposureSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=12
+	// +kubebuilder:validation:MaxItems=13
 	Operations []Operation `json:"operations,omitempty"`
 	// actions are what agents can do to selected rows, in addition to delete_selected.
 	// +optional
@@ -156,13 +156,28 @@ type MCPModelExposureSpec struct {
 	// database refused the write, and the text is in the server's log.
 	// +optional
 	DatabaseMessages DatabaseMessages `json:"databaseMessages,omitempty"`
+	// aggregate says what aggregate_ may tell.
+	// +optional
+	Aggregate AggregateSpec `json:"aggregate,omitempty,omitzero"`
 	// limits bound the model's pages and bulk calls.
 	// +optional
 	Limits ModelLimits `json:"limits,omitempty,omitzero"`
 }
 
+// AggregateSpec says what aggregate_ may tell.
+type AggregateSpec struct {
+	// minGroupSize leaves groups of fewer rows out of the answers of aggregate_, for data on people. So is a measure with
+	// filters of its own that fewer rows of its group meet. It does not keep a caller from comparing the answers of several
+	// calls, nor list_ from showing rows: leave list and get out of operations if rows are not to be seen. Nothing is left
+	// out when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=1000000
+	MinGroupSize int32 `json:"minGroupSize,omitempty"`
+}
+
 // Operation is one of a model's tools.
-// +kubebuilder:validation:Enum=list;get;create;update;delete;describe;actions;action;bulk;related;history;autocomplete
+// +kubebuilder:validation:Enum=list;get;create;update;delete;describe;actions;action;bulk;related;history;autocomplete;aggregate
 type Operation string
 
 // TotalCountMode is how total_count is found.

@@ -290,7 +290,7 @@ func TestKeys(t *testing.T) {
 		{"a unique column", "task", key("number"), "number", "id", true},
 		{"a unique column that may be null", "task", key("maybe"), "maybe", "id", false},
 		{"a column that is not unique", "task", key("key"), "key", "id", false},
-		{"more than what is unique", "task", key("number", "key"), "number key", "id", false},
+		{"more than what is unique", "task", key("number", "key"), "number key", "id", true},
 		{"a view's", "summary", key("region", "id"), "region id", "pk", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -102,12 +102,13 @@ func (m *Model) declaredKey() *problem {
 	return nil
 }
 
-// isUnique reports whether the table has a key or a unique index of exactly these columns, in any order.
+// isUnique reports whether no two rows of the table can have equal values in the columns, NULLs aside: a key or a unique
+// index has no others.
 func isUnique(t *database.Table, columns ...*database.Column) bool {
-	same := func(set []*database.Column) bool {
-		return len(set) == len(columns) && !slices.ContainsFunc(columns, func(c *database.Column) bool { return !slices.Contains(set, c) })
+	within := func(key []*database.Column) bool {
+		return len(key) > 0 && !slices.ContainsFunc(key, func(c *database.Column) bool { return !slices.Contains(columns, c) })
 	}
-	return same(t.PrimaryKey) || slices.ContainsFunc(t.Unique, same)
+	return within(t.PrimaryKey) || slices.ContainsFunc(t.Unique, within)
 }
 
 // nameKey decides under which name a row shows its whole key (docs/design/values.md, "Ids").

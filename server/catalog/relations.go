@@ -21,7 +21,8 @@ func (m *Model) nameFields() *problem {
 	// name gives a foreign key's field the name of its relation; false if another field has that name.
 	name := func(f *Field, relation string) bool {
 		field := relation + "_id"
-		if relation == "" || taken[relation] && relation != f.Column.Name || taken[field] && field != f.Column.Name {
+		own := func(name string) bool { return name == f.Column.Name || name == f.Name }
+		if relation == "" || taken[relation] && !own(relation) || taken[field] && !own(field) {
 			return false
 		}
 		taken[relation], taken[field] = true, true
@@ -87,13 +88,14 @@ func (c *Catalog) relate() {
 	}
 }
 
-// relateBy adds a foreign key's relation and its reverse if both ends are visible and the name is free.
+// relateBy adds a foreign key's relation and its reverse if both ends are visible and the name is free. MySQL and SQLite
+// accept foreign keys to columns that are not unique: those lead to many rows.
 func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
 	target := c.byTable[fk.References]
 	if name == "" || target == nil || m.relations[name] != nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
 		return
 	}
-	m.addRelation(&Relation{Name: name, Target: target, Ours: fk.Columns, Theirs: fk.ReferencedColumns})
+	m.addRelation(&Relation{Name: name, Target: target, Many: !isUnique(target.Table, fk.ReferencedColumns...), Ours: fk.Columns, Theirs: fk.ReferencedColumns})
 	if reverse := m.Name + "_by_" + name; target.columns[reverse] == nil {
 		target.addRelation(reverseOf(fk, m, reverse))
 	}

@@ -148,7 +148,7 @@ func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	if e.call.catalog.Audit() != nil {
 		shown = nil
 	}
-	output, err := planOutput(e.call.scope, shown)
+	output, err := (&rowSet{scope: e.call.scope}).output(shown)
 	if err != nil {
 		return nil, err
 	}

@@ -20,16 +20,19 @@ var autocompleteOperation = withArguments(operation{
 	argument[autocompleteArguments]{name: "term", into: func(a *autocompleteArguments) any { return &a.term },
 		common: true,
 		help:   "text in the name or search fields, or an id; the first rows without it"},
+	argument[autocompleteArguments]{name: "filters", into: func(a *autocompleteArguments) any { return &a.filters },
+		common: true, help: "which rows, as in list"},
 	argument[autocompleteArguments]{name: "limit", into: func(a *autocompleteArguments) any { return &a.limit },
 		common: true, help: fmt.Sprintf("%d without it", autocompleteLimit)},
 )
 
 type autocompleteArguments struct {
-	term  string
-	limit count
+	term    string
+	filters json.RawMessage
+	limit   count
 }
 
-// autocompleteLimit is how many rows autocomplete_ answers where the call does not say.
+// autocompleteLimit is how many rows autocomplete_ answers if the call does not say.
 const autocompleteLimit = 20
 
 // suggestions is autocomplete_'s payload.
@@ -38,6 +41,8 @@ type suggestions struct {
 	Term    string       `json:"term"`
 	Count   int          `json:"count"`
 	Results []suggestion `json:"results"`
+	// Notice says that there is more, if the size of the answer ended it.
+	Notice string `json:"notice,omitempty"`
 }
 
 type suggestion struct {
@@ -49,12 +54,19 @@ type suggestion struct {
 // all of its words, and of the one whose id it is.
 func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	m := c.scope.Model()
-	where, err := planTerm(c.scope, a.term)
+	rows := &rowSet{scope: c.scope}
+	where, err := rows.conditions("filters", a.filters)
 	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
-	plan.MaxBytes, plan.MaxValue = c.settings.MaxResultBytes, maxListValue
+	if where, err = appendTerm(where, c.scope, a.term); err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: c.scope.Source(), Joins: rows.joins, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
+	if len(where) > 0 {
+		plan.Where = where
+	}
+	plan.MaxBytes, plan.MaxValue = rowBytes(c.settings.MaxResultBytes), maxListValue
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {
 		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
@@ -67,22 +79,25 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 			plan.Order = append(plan.Order, o)
 		}
 	}
-	rows, _, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
+	read, page, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
-	found := suggestions{Model: m.Name, Term: a.term, Count: len(rows), Results: make([]suggestion, len(rows))}
-	for i, row := range rows {
+	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read))}
+	if page.Cut {
+		found.Notice = fmt.Sprintf("the rows were cut off after %d bytes: send a longer term, or filters", plan.MaxBytes)
+	}
+	for i, row := range read {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
 	}
 	return json.Marshal(found)
 }
 
-// planTerm is the condition that a term finds a row; nil, which is every row, for an empty one.
-func planTerm(scope access.Scope, term string) (database.Condition, error) {
+// appendTerm adds the condition that a term finds a row. An empty term finds every row.
+func appendTerm(where database.And, scope access.Scope, term string) (database.And, error) {
 	term = strings.TrimSpace(term)
 	if term == "" {
-		return nil, nil
+		return where, nil
 	}
 	if err := checkSearch("term", term); err != nil {
 		return nil, err
@@ -98,11 +113,11 @@ func planTerm(scope access.Scope, term string) (database.Condition, error) {
 	if id, ok := keyFromText(m, term); ok {
 		any = append(any, id)
 	}
-	return any, nil
+	return append(where, any), nil
 }
 
-// keyFromText is the condition that a row's key is what a text says; false where it cannot be one. Of kinds that only
-// the database knows, it cannot be told without an error of the database's.
+// keyFromText is the condition that a row's key is what a text says; false if it cannot be one. Of kinds that only the
+// database knows, it cannot be told without an error of the database's.
 func keyFromText(m *catalog.Model, text string) (database.Condition, bool) {
 	for _, f := range m.Key {
 		if k := f.Column.Kind; k == database.Other || k == database.Interval {

@@ -128,10 +128,7 @@ func (f *cascade) find(from database.Source, m *catalog.Model, where database.Co
 	var output []database.Output
 	if m != nil {
 		columns = append(columns, keyColumns(m)...)
-		var err error
-		if output, err = planOutput(f.req.token.Reach(m), nil); err != nil {
-			return nil, err
-		}
+		output = planOutput(f.req.token.Reach(m))
 	}
 	for _, dependent := range f.req.catalog.Dependents(t) {
 		if readable(dependent.Key.ReferencedColumns) {

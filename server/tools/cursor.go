@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -28,6 +29,9 @@ type listIdentity struct {
 	Filters map[string]json.RawMessage `json:",omitempty"`
 	Search  []string                   `json:",omitempty"`
 	Policy  string
+	// OrderBy is how the caller wrote an order by related rows, and Related the policies under which those are seen.
+	OrderBy []string `json:",omitempty"`
+	Related []string `json:",omitempty"`
 }
 
 type orderIdentity struct {
@@ -38,7 +42,7 @@ type orderIdentity struct {
 
 // identity is the list that a plan and its arguments are about, as bytes: equal for equal lists, whatever the spaces and
 // the order of members in the arguments.
-func (c *call) identity(plan *database.Select, a *listArguments) ([]byte, error) {
+func (c *call) identity(rows *rowSet, plan *database.Select, a *listArguments) ([]byte, error) {
 	id := listIdentity{Model: c.scope.Model().Name, Policy: c.scope.Fingerprint()}
 	id.Order = make([]orderIdentity, len(plan.Order))
 	for i, o := range plan.Order {
@@ -50,12 +54,18 @@ func (c *call) identity(plan *database.Select, a *listArguments) ([]byte, error)
 		}
 	}
 	id.Search = strings.Fields(a.search)
+	if slices.ContainsFunc(plan.Order, func(o database.Order) bool { return o.Join != nil }) {
+		id.OrderBy = a.orderBy
+		for _, scope := range rows.scopes {
+			id.Related = append(id.Related, scope.Fingerprint())
+		}
+	}
 	return json.Marshal(id)
 }
 
 // nextCursor returns the cursor that goes on behind the row with these values of the plan's order; "" where there is
 // none, as nothing makes sure that such a row is only one, or as the values are too long.
-func (c *call) nextCursor(plan *database.Select, a *listArguments, last []database.Value) (string, error) {
+func (c *call) nextCursor(rows *rowSet, plan *database.Select, a *listArguments, last []database.Value) (string, error) {
 	if len(last) == 0 {
 		return "", nil
 	}
@@ -63,7 +73,7 @@ func (c *call) nextCursor(plan *database.Select, a *listArguments, last []databa
 	if len(plain) > maxCursorValues {
 		return "", nil
 	}
-	bound, err := c.identity(plan, a)
+	bound, err := c.identity(rows, plan, a)
 	if err != nil {
 		return "", err
 	}
@@ -72,14 +82,14 @@ func (c *call) nextCursor(plan *database.Select, a *listArguments, last []databa
 
 // openCursor returns where the list goes on: the values of the plan's order in the last row of the page before; nil
 // without a cursor.
-func (c *call) openCursor(plan *database.Select, a *listArguments) ([]database.Value, error) {
+func (c *call) openCursor(rows *rowSet, plan *database.Select, a *listArguments) ([]database.Value, error) {
 	if a.cursor == "" {
 		return nil, nil
 	}
 	if a.offset.sent {
 		return nil, invalid("cursor and offset do not go together: send one of them")
 	}
-	bound, err := c.identity(plan, a)
+	bound, err := c.identity(rows, plan, a)
 	if err != nil {
 		return nil, err
 	}

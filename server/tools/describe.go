@@ -26,18 +26,20 @@ var describeOperation = withArguments(operation{
 
 // description is describe_'s payload.
 type description struct {
-	ModelName         string                `json:"model_name"`
-	VerboseName       string                `json:"verbose_name"`
-	VerboseNamePlural string                `json:"verbose_name_plural"`
-	AppLabel          string                `json:"app_label"`
-	Description       string                `json:"description,omitempty"`
-	Operations        []string              `json:"operations"`
-	Fields            []fieldInfo           `json:"fields"`
-	Relationships     []relationInfo        `json:"relationships"`
-	AdminConfig       administrationOptions `json:"admin_config"`
-	Data              writableData          `json:"data,omitzero"`
-	VersionField      string                `json:"version_field,omitempty"`
-	Limits            modelLimits           `json:"limits"`
+	ModelName         string `json:"model_name"`
+	VerboseName       string `json:"verbose_name"`
+	VerboseNamePlural string `json:"verbose_name_plural"`
+	AppLabel          string `json:"app_label"`
+	Description       string `json:"description,omitempty"`
+	// Rows says which rows the token sees, if a row policy decides that.
+	Rows          string                `json:"rows,omitempty"`
+	Operations    []string              `json:"operations"`
+	Fields        []fieldInfo           `json:"fields"`
+	Relationships []relationInfo        `json:"relationships"`
+	AdminConfig   administrationOptions `json:"admin_config"`
+	Data          writableData          `json:"data,omitzero"`
+	VersionField  string                `json:"version_field,omitempty"`
+	Limits        modelLimits           `json:"limits"`
 }
 
 // writableData are the fields that create and update take; one that the token may not use is left out. Fields says of
@@ -110,7 +112,7 @@ func (c *call) describe(*noArguments) ([]byte, error) {
 func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	m := scope.Model()
 	d := &description{
-		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
+		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rowsSeen(scope),
 		Description: describeModel(m), Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		Limits: modelLimits{m.Declared.DefaultPageSize, m.Declared.MaxPageSize, m.Declared.MaxBulkItems},
 		AdminConfig: administrationOptions{
@@ -182,6 +184,24 @@ func dataOf(models *catalog.Catalog, scope access.Scope) writableData {
 		data.Update = slices.Sorted(maps.Keys(dataSchema(m, false).Properties))
 	}
 	return data
+}
+
+// rowsSeen says in a sentence which rows the token sees; "" if it sees all of them.
+func rowsSeen(scope access.Scope) string {
+	if !scope.Limited() {
+		return ""
+	}
+	names := scope.PolicyNames()
+	for i, name := range names {
+		names[i] = "`" + name + "`"
+	}
+	switch len(names) {
+	case 0:
+		return "you see no rows: no row policy is for you"
+	case 1:
+		return "you see the rows of policy " + names[0]
+	}
+	return "you see the rows of the policies " + strings.Join(names, ", ")
 }
 
 // isReadOnly reports whether no call writes the field.

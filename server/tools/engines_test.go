@@ -88,7 +88,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, l *library)) {
 
 func TestCursorsOnEachEngine(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, l *library) {
-		for _, field := range []string{"id", "big", "price", "ratio", "name", "day", "clock", "moment", "instant", "flag", "tag", "parent_id"} {
+		for _, field := range []string{"id", "big", "price", "ratio", "name", "day", "clock", "moment", "instant", "flag", "tag", "parent_id", "parent__price", "parent__name", "parent__parent__moment"} {
 			for _, direction := range []string{"", "-"} {
 				order := fmt.Sprintf(`"order_by":[%q]`, direction+field)
 				whole := ids(l.must(readerText, "list_kinds", `{`+order+`}`))
@@ -119,6 +119,8 @@ func TestReadsOnEachEngine(t *testing.T) {
 			{"related_kinds", `{"id":2,"relation":"kinds_by_parent","offset":1}`, "[5]"},
 			{"autocomplete_kinds", `{"term":"a","limit":9}`, "[1 2 5]"},
 			{"autocomplete_kinds", `{"term":"4"}`, "[4]"},
+			{"autocomplete_kinds", `{"filters":{"parent__parent__id":1,"kinds_by_parent__none":{}}}`, "[5]"},
+			{"autocomplete_kinds", `{"term":"a","filters":{"_not":{"parent__id":1}}}`, "[1 5]"},
 		} {
 			got := l.must(readerText, c.tool, c.arguments)
 			found := ids(got)

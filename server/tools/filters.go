@@ -3,7 +3,6 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,64 +12,43 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// maxFilters bounds the filters of a call (docs/design/tools.md, "Filters").
-const maxFilters = 32
-
-// appendFilters adds one condition for each filter: they are ANDed.
-func appendFilters(where database.And, scope access.Scope, raw json.RawMessage) (database.And, error) {
-	if raw == nil {
-		return where, nil
+// filter reads one condition about the row of a place, whose key is [relation__…]field[__lookup]: the whole key is tried as
+// a field, then its last __ as a lookup, then its first as a relation. A key that means nothing is an error, never a wider
+// result.
+func (r *conditionReader) filter(s *rowSet, at place, key string, value json.RawMessage) (database.Condition, error) {
+	if target, ok := at.target(key); ok {
+		return r.compare(s, at, target, lookup.Exact, value)
 	}
-	var filters map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &filters); err != nil {
-		return nil, invalid("filters must be an object of field name to value, not %s", lookup.Excerpt(raw))
-	}
-	if len(filters) > maxFilters {
-		return nil, invalid("filters: at most %d, not %d", maxFilters, len(filters))
-	}
-	for _, key := range slices.Sorted(maps.Keys(filters)) { // sorted, so that equal calls give equal SQL
-		condition, err := planFilter(scope, key, filters[key])
-		if err != nil {
-			return nil, err
-		}
-		where = append(where, condition)
-	}
-	return where, nil
-}
-
-// planFilter reads one filter, whose key is [relation__]field[__lookup]: the whole key is tried as a field, then its
-// last __ as a lookup, then its first as a relation. A key that means nothing is an error, never a wider result.
-func planFilter(scope access.Scope, key string, value json.RawMessage) (database.Condition, error) {
-	if target, ok := findTarget(scope, key); ok {
-		return target.compare(key, "exact", value)
-	}
-	name := "exact"
 	if i := strings.LastIndex(key, "__"); i >= 0 && lookup.Find(key[i+2:]) != nil {
-		name = key[i+2:]
-		if target, ok := findTarget(scope, key[:i]); ok {
-			return target.compare(key, name, value)
+		target, ok := at.target(key[:i])
+		if ok && (slices.Contains(target.lookups(), key[i+2:]) || !at.leads(key)) {
+			return r.compare(s, at, target, key[i+2:], value)
 		}
 	}
-	relation, rest, through := strings.Cut(key, "__")
-	r, related, ok := scope.Follow(relation)
-	if !ok || !through {
-		return nil, unknownFilter(scope, key, key)
-	}
-	target, ok := findTarget(related, rest)
-	if ok {
-		name = "exact" // a field of that name goes before a lookup: author__year may be the author's year
-	} else if field, behind := strings.CutSuffix(rest, "__"+name); behind {
-		rest = field
-		target, ok = findTarget(related, rest)
-	}
+	relation, target, rest, ok := at.step(key)
 	if !ok {
-		return nil, unknownFilter(scope, key, key)
+		return nil, r.unknown(at, key)
 	}
-	condition, err := target.compare(key, name, value)
+	if err := at.checkDepth(r.argument, r.key); err != nil {
+		return nil, err
+	}
+	if relation.Many {
+		return r.related(at, relation, target, rest, value)
+	}
+	if rest == "" || lookup.Find(rest) != nil && !(place{scope: target}).has(rest) {
+		return nil, r.onRelation(at.scope, target, relation, rest)
+	}
+	next, err := s.follow(at, relation, target)
 	if err != nil {
 		return nil, err
 	}
-	return scope.Related(r, condition), nil
+	return r.filter(s, next, rest, value)
+}
+
+// leads reports whether a key that ends like a lookup names a field of a related row all the same.
+func (p place) leads(key string) bool {
+	_, target, rest, ok := p.step(key)
+	return ok && place{scope: target}.has(rest)
 }
 
 // filterTarget is what a filter compares: a field, or the whole key.
@@ -79,19 +57,49 @@ type filterTarget struct {
 	field *catalog.Field // nil: the whole key, of several columns
 }
 
-func findTarget(scope access.Scope, name string) (filterTarget, bool) {
-	m := scope.Model()
+// target is what a name means at a place.
+func (p place) target(name string) (filterTarget, bool) {
+	if p.members != nil {
+		i := slices.IndexFunc(p.members, func(f *catalog.Field) bool { return f.Name == name })
+		if i < 0 {
+			return filterTarget{}, false
+		}
+		return filterTarget{field: p.members[i]}, true
+	}
+	m := p.scope.Model()
 	switch {
 	case isKeyName(m, name) && len(m.Key) == 1:
 		return filterTarget{m, m.Key[0]}, true
 	case isKeyName(m, name):
 		return filterTarget{m, nil}, true
 	}
-	f := comparedField(scope, name)
+	f := comparedField(p.scope, name)
 	return filterTarget{m, f}, f != nil
 }
 
-func (t filterTarget) compare(key, name string, value json.RawMessage) (database.Condition, error) {
+// has reports whether a name means something at a place that has a value.
+func (p place) has(name string) bool {
+	_, ok := p.target(name)
+	return ok
+}
+
+// comparedNames are the names that target finds, but for that of the key.
+func (p place) comparedNames() []string {
+	if p.members == nil {
+		return comparedFields(p.scope)
+	}
+	names := make([]string, len(p.members))
+	for i, f := range p.members {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// compare makes the condition of a lookup of a field, or of a key, at the row of a place.
+func (r *conditionReader) compare(s *rowSet, at place, t filterTarget, name string, value json.RawMessage) (database.Condition, error) {
+	if path, ok := otherField(t, value); ok {
+		return r.compareFields(s, at, t, name, path)
+	}
 	var condition database.Condition
 	var err error
 	switch {
@@ -103,9 +111,9 @@ func (t filterTarget) compare(key, name string, value json.RawMessage) (database
 		condition, err = lookup.Find(name)(t.field.Column, value)
 	}
 	if err != nil {
-		return nil, invalid("filters: %s: %s", key, err)
+		return nil, r.invalid("%s", err)
 	}
-	return condition, nil
+	return at.condition(condition), nil
 }
 
 // keyLookups are the lookups of a key of several columns.
@@ -139,46 +147,57 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are %s", name, strings.Join(keyLookups, ", "))
 }
 
-// unknownFilter says why a key is no filter; name is the piece of the key that is about the scope's model. A masked field is
-// like one that does not exist.
-func unknownFilter(scope access.Scope, key, name string) error {
-	m := scope.Model()
-	for at := strings.LastIndex(name, "__"); at > 0; at = strings.LastIndex(name[:at], "__") {
-		if target, ok := findTarget(scope, name[:at]); ok {
-			return invalid("filters: %s: %s has no lookup %q; its lookups are %s", key, name[:at], name[at+2:], strings.Join(target.lookups(), ", "))
+// unknown says why a key is no filter; name is the piece of it that is about the scope's model. A masked field is like one
+// that does not exist.
+func (r *conditionReader) unknown(at place, name string) error {
+	for end := strings.LastIndex(name, "__"); end > 0; end = strings.LastIndex(name[:end], "__") {
+		if target, ok := at.target(name[:end]); ok {
+			return r.invalid("%s has no lookup %q; its lookups are %s%s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "), at.rowHint(target.field))
 		}
 	}
-	relation, rest, _ := strings.Cut(name, "__")
-	if r, related, ok := scope.Follow(relation); ok {
-		if rest == "" || lookup.Find(rest) != nil {
-			return relationFilter(scope, related, r, key, rest)
-		}
-		return unknownFilter(related, key, rest)
+	if at.members != nil {
+		return r.invalid("there is no measure or group %q; there are %s; a lookup may follow after __: %s", name, strings.Join(at.comparedNames(), ", "), strings.Join(lookup.Names, ", "))
 	}
-	message := fmt.Sprintf("filters: %s: %s has no field %q to filter by; it has %s", key, m.Name, relation, strings.Join(comparedFields(scope), ", "))
+	scope := at.scope
+	if relation, target, ok := scope.Follow(name); ok {
+		return r.onRelation(scope, target, relation, "")
+	}
+	field, _, _ := strings.Cut(name, "__")
+	if at.relations > 0 && slices.Contains(quantifiers, field) {
+		return r.invalid("%s is asked of relations to many rows, and this one leads to one row of %s; name a field of it in place of %s", field, scope.Model().Name, field)
+	}
+	message := fmt.Sprintf("%s has no field %q to filter by; it has %s", scope.Model().Name, field, strings.Join(comparedFields(scope), ", "))
+	if strings.HasPrefix(name, "_") {
+		message += fmt.Sprintf("; conditions are joined by %s, %s and %s", wordAny, wordAll, wordNot)
+	}
 	if relations := scope.Relations(); len(relations) > 0 {
 		message += "; its relations (as relation__field) are " + relationNames(scope)
 	}
-	return invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookup.Names, ", "))
+	return r.invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookup.Names, ", "))
 }
 
-// relationFilter says what to filter by in place of a relation, which has no value of its own.
-func relationFilter(scope, related access.Scope, r *catalog.Relation, key, name string) error {
+// onRelation says what to filter by in place of a relation, which has no value of its own.
+func (r *conditionReader) onRelation(scope, related access.Scope, relation *catalog.Relation, name string) error {
 	var others []string
-	if !r.Many && len(r.Ours) == 1 {
+	if !relation.Many && len(relation.Ours) == 1 {
 		for _, f := range scope.Fields() {
-			if f.Column == r.Ours[0] && !f.Masked {
+			if f.Column == relation.Ours[0] && !f.Masked {
 				others = append(others, withLookup(f.Name, name))
 			}
 		}
 	}
 	if fields := comparedFields(related); len(fields) > 0 {
-		others = append(others, withLookup(r.Name+"__"+fields[0], name))
+		others = append(others, withLookup(relation.Name+"__"+fields[0], name))
+	}
+	if relation.Many {
+		for _, word := range quantifiers {
+			others = append(others, relation.Name+"__"+word)
+		}
 	}
 	if len(others) == 0 {
-		return invalid("filters: %s: %s is a relation to %s, which has no field to filter by", key, r.Name, r.Target.Name)
+		return r.invalid("%s is a relation to %s, which has no field to filter by", relation.Name, relation.Target.Name)
 	}
-	return invalid("filters: %s: %s is a relation to %s, and only fields have values; use %s", key, r.Name, r.Target.Name, strings.Join(others, " or "))
+	return r.invalid("%s is a relation to %s, and only fields have values; use %s", relation.Name, relation.Target.Name, strings.Join(others, " or "))
 }
 
 func withLookup(field, name string) string {
@@ -197,50 +216,4 @@ func comparedFields(scope access.Scope) []string {
 		}
 	}
 	return names
-}
-
-// maxWords bounds the words of a search.
-const maxWords = 10
-
-// appendSearch adds one condition for each word of a search: the word must be in one of the search fields at least.
-func appendSearch(where database.And, scope access.Scope, search string) (database.And, error) {
-	if strings.TrimSpace(search) == "" {
-		return where, nil
-	}
-	if err := checkSearch("search", search); err != nil {
-		return nil, err
-	}
-	fields := scope.SearchFields()
-	if len(fields) == 0 {
-		return nil, invalid("%s has no fields that search looks in; use filters", scope.Model().Name)
-	}
-	return append(where, matchWords(scope, fields, search)...), nil
-}
-
-// checkSearch judges the text of a search, which the argument of that name has.
-func checkSearch(argument, search string) error {
-	if n := len(strings.Fields(search)); n > maxWords {
-		return invalid("%s: at most %d words, not %d", argument, maxWords, n)
-	}
-	if strings.ContainsRune(search, 0) {
-		return invalid("%s must not contain U+0000", argument)
-	}
-	return nil
-}
-
-// matchWords has one condition for each word: that it is in one of the fields at least.
-func matchWords(scope access.Scope, fields []catalog.SearchField, search string) database.And {
-	var all database.And
-	for _, word := range strings.Fields(search) {
-		var any database.Or
-		for _, f := range fields {
-			var condition database.Condition = database.Match{Column: f.Field.Column, Op: f.Op, Text: word, FoldCase: true}
-			if f.Relation != nil {
-				condition = scope.Related(f.Relation, condition)
-			}
-			any = append(any, condition)
-		}
-		all = append(all, any)
-	}
-	return all
 }

@@ -14,6 +14,8 @@ var getOperation = withArguments(operation{
 	advice:      "one row by its id, as list rows show it",
 }, (*call).get,
 	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},
+	argument[getArguments]{name: "fields", into: func(a *getArguments) any { return &a.fields },
+		common: true, help: "only these, or relation__field of rows that it leads to"},
 	argument[getArguments]{name: "include_inlines", into: func(a *getArguments) any { return &a.inlines },
 		offered: hasInlines, common: true,
 		help: "with _inlines: the rows that belong to it, by model"},
@@ -31,6 +33,7 @@ var getOperation = withArguments(operation{
 
 type getArguments struct {
 	id               json.RawMessage
+	fields           []string
 	inlines, related bool
 	field            string
 	offset, length   count
@@ -45,17 +48,23 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 	if a.field != "" || a.offset.sent || a.length.sent {
 		return c.getPiece(a, where)
 	}
+	plan := planRow(c.scope, where)
+	rows := &rowSet{scope: c.scope}
+	if plan.Output, err = rows.output(a.fields); err != nil {
+		return nil, err
+	}
+	plan.Joins = rows.joins
 	if !a.inlines && !a.related {
-		row, page, err := c.readPage(c.db, c.scope, where, false)
+		row, page, err := c.readOne(c.db, c.scope, plan)
 		if err == nil && len(row) > c.settings.MaxResultBytes {
-			return nil, c.tooLarge()
+			return nil, c.tooLarge(c.scope.Model())
 		}
 		if page.Shortened {
 			row = append(appendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(c.scope.Model())), '}')
 		}
 		return row, err
 	}
-	k := &relatedReader{call: c, parent: c.scope, where: where}
+	k := &relatedReader{call: c, parent: c.scope, plan: plan}
 	if a.inlines {
 		k.addInlines()
 	}
@@ -66,7 +75,6 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 }
 
 // tooLarge is a row that is larger than an answer may be, though each of its values was cut.
-func (c *call) tooLarge() error {
-	m := c.scope.Model()
-	return failf(CodeTooLarge, `%s is larger than an answer may be; %s with filters {"id": …} and only the fields that you need shows it in pieces`, m.Name, c.toolFor("list", m))
+func (req *request) tooLarge(m *catalog.Model) error {
+	return failf(CodeTooLarge, `%s is larger than an answer may be; %s with filters {"id": …} and only the fields that you need shows it in pieces`, m.Name, req.toolFor("list", m))
 }

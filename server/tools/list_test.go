@@ -46,7 +46,7 @@ func TestOrderOfRowsWithoutAKey(t *testing.T) {
 			if !ok {
 				t.Fatal("the model is not served")
 			}
-			order, err := planOrder(scope, tc.orderBy)
+			order, err := (&rowSet{scope: scope}).order(tc.orderBy)
 			if err != nil {
 				t.Fatal(err)
 			}

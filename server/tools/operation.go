@@ -51,7 +51,7 @@ var operations []*operation
 func init() {
 	operations = []*operation{
 		&listOperation, &getOperation, &createOperation, &updateOperation, &deleteOperation, &describeOperation,
-		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation,
+		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation,
 	}
 }
 

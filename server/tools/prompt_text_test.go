@@ -51,7 +51,7 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 		{"an editor's guide to many rows", "bulk_operations_guide", editor, []string{"- bulk_<model>: many rows", "- books: actions_book, bulk_book\n", "1000 items at most", `{"operation": "update", "items": [{"id": 1, "data": {"title": "text"}}]}`}, []string{"update_book", " action_book", `"operation": "delete"`}},
 		{"a viewer's guide to many rows", "bulk_operations_guide", viewer, []string{"No model that you may use has bulk tools"}, []string{"bulk_book"}},
 		{"an editor's model", "understand_model", editor, []string{"- update_book:", "- bulk_book:"}, []string{"api_key"}},
-		{"a viewer's models", "explore_models", viewer, []string{"- book (books): Tools: list_book, get_book, describe_book, actions_book, autocomplete_book\n"}, []string{"update_book"}},
+		{"a viewer's models", "explore_models", viewer, []string{"- book (books): Tools: list_book, get_book, describe_book, actions_book, autocomplete_book, aggregate_book\n"}, []string{"update_book"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := a.Prompt(c.token, c.prompt, []byte(`{"model_name":"book"}`))

@@ -16,27 +16,36 @@ var relatedOperation = withArguments(operation{
 		return fmt.Sprintf("Rows related to one %s.", one(m))
 	},
 	advice: "the rows that a relation of one row leads to",
-}, (*call).related,
+}, (*call).related, withRowsForm(func(a *relatedArguments) *rowsForm { return &a.rowsForm },
 	argument[relatedArguments]{name: idName, schema: idSchema, required: always, into: func(a *relatedArguments) any { return &a.id }},
 	argument[relatedArguments]{name: "relation", into: func(a *relatedArguments) any { return &a.relation }, required: always,
 		hint: func(c *call) string {
 			return relationsOf(c.scope)
 		},
 		common: true, help: "the relation's name, as describe has it"},
+	argument[relatedArguments]{name: "filters", into: func(a *relatedArguments) any { return &a.filters },
+		common: true, help: "which of them, as in list of their model"},
+	argument[relatedArguments]{name: "order_by", into: func(a *relatedArguments) any { return &a.orderBy },
+		common: true, help: "their fields; a leading - is descending"},
+	argument[relatedArguments]{name: "fields", into: func(a *relatedArguments) any { return &a.fields },
+		common: true, help: "only these of their fields"},
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
-)
+)...)
 
 type relatedArguments struct {
-	id            json.RawMessage
-	relation      string
-	limit, offset count
+	id              json.RawMessage
+	relation        string
+	filters         json.RawMessage
+	orderBy, fields []string
+	limit, offset   count
+	rowsForm
 }
 
 // related answers the rows that a relation of one row leads to: a page of them, or the only one. The row itself must be
 // there for the token.
 func (c *call) related(a *relatedArguments) ([]byte, error) {
-	where, err := c.wantedRow(a.id)
+	row, err := c.wantedRow(a.id)
 	if err != nil {
 		return nil, err
 	}
@@ -45,13 +54,25 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 		return nil, invalid("relation: %s has no relation %q; %s", c.scope.Model().Name, a.relation, relationsOf(c.scope))
 	}
 	plan := planPage(target, a.limit, a.offset)
-	if plan.Output, err = planOutput(target, nil); err != nil {
+	rows := &rowSet{scope: target}
+	where, err := rows.conditions("filters", a.filters)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Order, err = rows.order(a.orderBy); err != nil {
+		return nil, err
+	}
+	if plan.Output, err = rows.output(a.fields); err != nil {
+		return nil, err
+	}
+	plan.Joins = rows.joins
+	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
 		return nil, err
 	}
 
-	k := &relatedReader{call: c, parent: c.scope, where: where}
+	k := &relatedReader{call: c, parent: c.scope, plan: planRow(c.scope, row)}
 	k.addColumns(relation)
-	if _, k.values, err = c.readRow(c.db, c.scope, where, false, k.columns...); err != nil {
+	if _, k.values, err = c.readRow(c.db, c.scope, row, false, k.columns...); err != nil {
 		return nil, err
 	}
 	opening := `{"relation":` + string(appendJSON(nil, a.relation)) + `,"type":`
@@ -59,23 +80,23 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	if !any {
 		condition = database.Never
 	}
-	plan.Where = condition
+	plan.Where = append(where, condition)
 	if relation.Many {
-		if plan.Total, err = planTotal(target, "", plan.Where); err != nil {
-			return nil, err
-		}
-		if plan.Order, err = planOrder(target, nil); err != nil {
+		if plan.Total, err = planTotal(target, "", plan); err != nil {
 			return nil, err
 		}
 		return c.answerPage(opening+`"many",`, target, plan, nil)
 	}
-	plan.Limit, plan.Offset, plan.More, plan.MaxValue = 1, 0, false, maxOneValue
+	// One row is written as get_ writes it, whatever the form.
+	plan.Limit, plan.Offset, plan.More, plan.Form, plan.MaxBytes, plan.MaxValue = 1, 0, false, database.RowObjects, 0, maxOneValue
 	out := []byte(opening + `"single","result":`)
 	out, page, err := c.db.Select(c.ctx, plan, out)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if page.Count == 0 {
+	case len(out) > c.settings.MaxResultBytes:
+		return nil, c.tooLarge(target.Model())
+	case page.Count == 0:
 		out = append(out, "null"...)
 	}
 	if page.Shortened {

@@ -21,8 +21,8 @@ const (
 type relatedReader struct {
 	call   *call
 	parent access.Scope
-	// where is the condition that the parent meets.
-	where database.Condition
+	// plan reads the parent.
+	plan *database.Select
 	// columns are the parent's columns by which others are related to it, values what its row has in them.
 	columns []*database.Column
 	values  []database.Value
@@ -31,6 +31,8 @@ type relatedReader struct {
 	more []string
 	// shortened is set if a value of a related row was cut.
 	shortened bool
+	// end is the size of the answer at which related rows end.
+	end int
 }
 
 // relatedGroup is a member of get_'s answer with related rows: _inlines or _related.
@@ -68,7 +70,7 @@ func (k *relatedReader) addRelations() {
 			break
 		}
 		if _, target, ok := k.parent.Follow(r.Name); ok {
-			order, _ := planOrder(target, nil) // the model's own: it cannot fail
+			order := planOrder(target)
 			group.parts = append(group.parts, relatedPart{r.Name, r, target, mostRelatedRows, order})
 		}
 	}
@@ -93,11 +95,16 @@ func (k *relatedReader) addColumns(r *catalog.Relation) {
 
 // answer returns the parent's row with the groups behind its own members.
 func (k *relatedReader) answer() ([]byte, error) {
-	out, page, err := k.call.readPage(k.call.db, k.parent, k.where, false, k.columns...)
+	k.plan.Cursor = database.Refs(k.columns...)
+	out, page, err := k.call.readOne(k.call.db, k.parent, k.plan)
 	if err != nil {
 		return nil, err
 	}
-	k.values = page.Last
+	most := k.call.settings.MaxResultBytes
+	if len(out) > most {
+		return nil, k.call.tooLarge(k.parent.Model())
+	}
+	k.values, k.end = page.Last, min(len(out)+rowBytes(most), most)
 	out = out[:len(out)-1] // the closing brace
 	for _, group := range k.groups {
 		out = append(append(append(out, `,"`...), group.member...), `":{`...)
@@ -140,16 +147,12 @@ func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error)
 	if !any {
 		return out, nil
 	}
-	if len(out) >= k.call.settings.MaxResultBytes { // a Select writes one row at least
+	if len(out) >= k.end { // a Select writes one row at least
 		k.more = append(k.more, part.name)
 		return out, nil
 	}
-	output, err := planOutput(part.target, nil)
-	if err != nil {
-		return nil, err
-	}
-	plan := &database.Select{From: part.target.Source(), Output: output, Where: where, Order: part.order, Limit: part.most, More: true,
-		MaxBytes: k.call.settings.MaxResultBytes, MaxValue: maxListValue}
+	plan := &database.Select{From: part.target.Source(), Output: planOutput(part.target), Where: where, Order: part.order, Limit: part.most, More: true,
+		MaxBytes: k.end, MaxValue: maxListValue}
 	out, page, err := k.call.db.Select(k.call.ctx, plan, out)
 	k.shortened = k.shortened || page.Shortened
 	if page.More || page.Cut {
@@ -168,7 +171,7 @@ func (k *relatedReader) related(r *catalog.Relation) (database.Condition, bool) 
 			return nil, false
 		}
 		if r.Theirs[i].Kind != ours.Kind { // a value of one is none of the other: the database compares the columns
-			return database.Exists{From: k.parent.Source(), Ours: r.Theirs, Theirs: r.Ours, Where: k.where}, true
+			return database.Exists{From: k.parent.Source(), Ours: r.Theirs, Theirs: r.Ours, Where: k.plan.Where}, true
 		}
 		all = append(all, database.Compare{Column: r.Theirs[i], Op: database.Equal, Value: value})
 	}

@@ -86,17 +86,19 @@ func members(object json.RawMessage) map[string]json.RawMessage {
 // readRow reads the one row of the scope that meets a condition, as get_ shows it, and its values of some columns. With
 // lock it stays locked until the transaction ends. If there is none, the error is not_found.
 func (req *request) readRow(from reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, []database.Value, error) {
-	text, page, err := req.readPage(from, scope, where, lock, columns...)
+	plan := planRow(scope, where)
+	plan.Cursor, plan.Lock = database.Refs(columns...), lock
+	text, page, err := req.readOne(from, scope, plan)
 	return text, page.Last, err
 }
 
-// readPage is readRow with all that is known of the row.
-func (req *request) readPage(from reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, database.Page, error) {
-	output, err := planOutput(scope, nil)
-	if err != nil {
-		return nil, database.Page{}, err
-	}
-	plan := &database.Select{From: scope.Source(), Output: output, Where: where, Limit: 1, MaxValue: maxOneValue, Cursor: database.Refs(columns...), Lock: lock}
+// planRow is the plan of the one row of the scope that meets a condition, as get_ shows it.
+func planRow(scope access.Scope, where database.Condition) *database.Select {
+	return &database.Select{From: scope.Source(), Output: planOutput(scope), Where: where, Limit: 1, MaxValue: maxOneValue}
+}
+
+// readOne reads the row of a plan that planRow made. If there is none, the error is not_found.
+func (req *request) readOne(from reader, scope access.Scope, plan *database.Select) (json.RawMessage, database.Page, error) {
 	text, page, err := from.Select(req.ctx, plan, nil)
 	if err == nil && page.Count == 0 {
 		err = rowNotFound(scope.Model())

@@ -17,7 +17,7 @@ const (
 // planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
 // token under a row policy gets no estimate, which would tell of rows that it may not see (docs/design/tools.md,
 // "Total counts"); nor does a condition that follows a relation to rows under one.
-func planTotal(scope access.Scope, asked string, where database.Condition) (database.Total, error) {
+func planTotal(scope access.Scope, asked string, plan *database.Select) (database.Total, error) {
 	switch asked {
 	case totalExact:
 		return database.TotalExact, nil
@@ -33,7 +33,7 @@ func planTotal(scope access.Scope, asked string, where database.Condition) (data
 	case contract.TotalCapped:
 		return database.TotalCapped, nil
 	}
-	if scope.Limited() || followsLimited(where) {
+	if scope.Limited() || joinsLimited(plan.Joins) || followsLimited(plan.Where) {
 		return database.TotalCapped, nil
 	}
 	return database.TotalAuto, nil
@@ -48,8 +48,16 @@ func followsLimited(where database.Condition) bool {
 		return slices.ContainsFunc(c, followsLimited)
 	case database.Not:
 		return followsLimited(c.Condition)
+	case database.Joined:
+		return followsLimited(c.Condition)
 	case database.Exists:
-		return c.From.Policy() != nil || followsLimited(c.Where)
+		return c.From.Policy() != nil || joinsLimited(c.Joins) || followsLimited(c.Where)
+	case database.CountOf:
+		return followsLimited(c.Rows)
 	}
 	return false
+}
+
+func joinsLimited(joins []*database.Join) bool {
+	return slices.ContainsFunc(joins, func(j *database.Join) bool { return j.From.Policy() != nil })
 }

@@ -116,10 +116,7 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 	if err := w.checkReferences(d.scope, d.references); err != nil {
 		return written{}, err
 	}
-	returning, err := planOutput(d.scope, nil)
-	if err != nil {
-		return written{}, err
-	}
+	returning := planOutput(d.scope)
 	if m.UniqueKey {
 		returning = []database.Output{keyOutput(m, idName)}
 	}

@@ -18,6 +18,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=mcpadmin.dev, Version=v1alpha1
 	case v1alpha1.SchemeGroupVersion.WithKind("ActionSpec"):
 		return &apiv1alpha1.ActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AggregateSpec"):
+		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CatalogueSpec"):
@@ -84,6 +86,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReplicasStatus"):
 		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RowFilter"):
+		return &apiv1alpha1.RowFilterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowPolicy"):
 		return &apiv1alpha1.RowPolicyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretKeyReference"):

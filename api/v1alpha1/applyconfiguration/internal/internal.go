@@ -58,6 +58,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: webhook
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
+  map:
+    fields:
+    - name: minGroupSize
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
@@ -431,6 +437,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: aggregate
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
     - name: databaseMessages
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
@@ -789,6 +798,33 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
+  map:
+    fields:
+    - name: any
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+          elementRelationship: atomic
+    - name: field
+      type:
+        scalar: string
+    - name: lookup
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
+    - name: tokenAttribute
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicy
   map:
     fields:
@@ -802,7 +838,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
           elementRelationship: atomic
     - name: groups
       type:

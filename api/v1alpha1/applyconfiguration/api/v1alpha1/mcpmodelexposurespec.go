@@ -65,6 +65,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
 	// database refused the write, and the text is in the server's log.
 	DatabaseMessages *apiv1alpha1.DatabaseMessages `json:"databaseMessages,omitempty"`
+	// aggregate says what aggregate_ may tell.
+	Aggregate *AggregateSpecApplyConfiguration `json:"aggregate,omitempty"`
 	// limits bound the model's pages and bulk calls.
 	Limits *ModelLimitsApplyConfiguration `json:"limits,omitempty"`
 }
@@ -273,6 +275,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithTotalCount(value apiv1alpha
 // If called multiple times, the DatabaseMessages field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithDatabaseMessages(value apiv1alpha1.DatabaseMessages) *MCPModelExposureSpecApplyConfiguration {
 	b.DatabaseMessages = &value
+	return b
+}
+
+// WithAggregate sets the Aggregate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Aggregate field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithAggregate(value *AggregateSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	b.Aggregate = value
 	return b
 }
 

@@ -1,0 +1,273 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// The bounds of aggregate_ (docs/design/aggregates.md, "Bounds").
+const (
+	maxMeasures  = 20
+	maxGroupKeys = 6
+)
+
+var aggregateOperation = withArguments(operation{
+	name: "aggregate", may: has(access.View), label: "view", hints: reads,
+	description: func(m *catalog.Model) string {
+		return fmt.Sprintf("Count, sum up and group %s.", many(m))
+	},
+	advice: "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
+}, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
+	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
+		brief: `{name: {count|count_distinct|sum|avg|min|max: field}}`,
+		help:  `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},
+	argument[aggregateArguments]{name: "group_by", into: func(a *aggregateArguments) any { return &a.groupBy },
+		brief: "fields; dates with __year, __month, …",
+		help:  "fields or relation__field; dates with __year, __quarter, __month, __week, __day, __hour or __weekday"},
+	argument[aggregateArguments]{name: "filters", into: func(a *aggregateArguments) any { return &a.filters }, common: true,
+		help: "which rows, as in list"},
+	argument[aggregateArguments]{name: "search", into: func(a *aggregateArguments) any { return &a.search },
+		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, common: true, help: "which rows, as in list"},
+	argument[aggregateArguments]{name: "having", into: func(a *aggregateArguments) any { return &a.having },
+		common: true,
+		help:   "which groups: conditions on measures and group_by members"},
+	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
+		common: true,
+		help:   "measures and group_by members; a leading - is descending"},
+	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: pageSchema},
+	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
+	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
+		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
+		common: true, help: "none leaves total_groups out"},
+)...)
+
+type aggregateArguments struct {
+	measures, filters, having json.RawMessage
+	search, total             string
+	groupBy, orderBy          []string
+	limit, offset             count
+	rowsForm
+}
+
+// aggregate answers {count, total_groups, results}: what the rows come to, in all or for each group.
+func (c *call) aggregate(a *aggregateArguments) ([]byte, error) {
+	plan, err := planAggregate(c.scope, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
+		return nil, err
+	}
+	return c.answerPage("{", c.scope, plan, nil)
+}
+
+// planAggregate makes the plan of aggregate_: a read of the groups of the model's rows.
+func planAggregate(scope access.Scope, a *aggregateArguments) (*database.Select, error) {
+	rows := &rowSet{scope: scope}
+	g := &groupReader{rows: rows, grouping: &database.Grouping{From: scope.Source(), MinRows: scope.Model().Declared.MinGroupSize}}
+	where, err := rows.conditions("filters", a.filters)
+	if err != nil {
+		return nil, err
+	}
+	if where, err = appendSearch(where, scope, a.search); err != nil {
+		return nil, err
+	}
+	if len(where) > 0 {
+		g.grouping.Where = where
+	}
+	if err := g.readKeys(a.groupBy); err != nil {
+		return nil, err
+	}
+	if err := g.readMeasures(a.measures); err != nil {
+		return nil, err
+	}
+	if len(g.members) == 0 {
+		return nil, invalid(`aggregate_%s needs measures, such as {"n": {"count": "*"}}, or group_by, or both`, scope.Model().Name)
+	}
+	g.grouping.Joins = rows.joins
+	return g.plan(a)
+}
+
+// groupReader reads what rows are grouped by and what is computed of them.
+type groupReader struct {
+	rows     *rowSet
+	grouping *database.Grouping
+	// members are the names of the answer's members: those of the grouping's keys, and then those of its measures.
+	members []string
+}
+
+// plan is the read of the groups, once their members are known.
+func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
+	m := g.rows.scope.Model()
+	groups := g.grouping.Source()
+	set := &rowSet{scope: g.rows.scope, members: make([]*catalog.Field, len(g.members))}
+	plan := &database.Select{From: groups, Offset: a.offset.or(0), More: true}
+	plan.Limit = min(a.limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize)
+	for i, name := range g.members {
+		column := groups.Table().Columns[i]
+		set.members[i] = &catalog.Field{Name: name, Column: column}
+		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{column}})
+	}
+	having, err := set.conditions("having", a.having)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.checkSmallGroups(set, having); err != nil {
+		return nil, err
+	}
+	if len(having) > 0 {
+		plan.Where = having
+	}
+	if plan.Order, err = g.order(set, a.orderBy); err != nil {
+		return nil, err
+	}
+	switch a.total {
+	case totalExact:
+		plan.Total = database.TotalExact
+	case "", totalNone:
+	default:
+		return nil, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, a.total)
+	}
+	return plan, nil
+}
+
+// order reads order_by. All keys are appended, so that the answer is always the same.
+func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, error) {
+	var order []database.Order
+	add := func(c *database.Column, descending bool) {
+		if !ordersBy(order, database.Ref{Column: c}) {
+			order = append(order, database.Order{Column: c, Descending: descending})
+		}
+	}
+	for _, text := range names {
+		name, descending := strings.CutPrefix(text, "-")
+		target, ok := set.base().target(name)
+		if !ok || !target.field.Column.Ordered() {
+			return nil, invalid("order_by: cannot order by %q; the measures and groups to order by are %s", name, strings.Join(orderedNames(set.members), ", "))
+		}
+		add(target.field.Column, descending)
+	}
+	for i := range g.grouping.Keys {
+		add(set.members[i].Column, false)
+	}
+	return order, nil
+}
+
+// orderedNames are the names of the members to order groups by.
+func orderedNames(members []*catalog.Field) []string {
+	var names []string
+	for _, f := range members {
+		if f.Column.Ordered() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// groupParts are the pieces of dates and timestamps to group by.
+var groupParts = map[string]database.GroupPart{
+	"year": database.YearPart, "quarter": database.QuarterPart, "month": database.MonthPart, "week": database.WeekPart,
+	"day": database.DayPart, "hour": database.HourPart, "weekday": database.WeekdayPart,
+}
+
+// readKeys reads group_by.
+func (g *groupReader) readKeys(paths []string) error {
+	if len(paths) > maxGroupKeys {
+		return invalid("group_by: at most %d members, not %d; leave some out", maxGroupKeys, len(paths))
+	}
+	for _, path := range paths {
+		if slices.Contains(g.members, path) {
+			return invalid("group_by: %s is there twice; name it once", path)
+		}
+		key, err := g.readKey(path)
+		if err != nil {
+			return err
+		}
+		g.grouping.Keys, g.members = append(g.grouping.Keys, key), append(g.members, path)
+	}
+	return nil
+}
+
+// readKey reads a path, which may end in a piece of a date.
+func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
+	at, _, err := g.rows.lead("group_by", path, func(at place, rest string) bool {
+		key.Part, key.Column = database.WholeValue, nil
+		if f := singleField(at, rest); f != nil {
+			key.Column = f.Column
+			return true
+		}
+		if i := strings.LastIndex(rest, "__"); i > 0 {
+			part := groupParts[rest[i+2:]]
+			if f := singleField(at, rest[:i]); f != nil && part != database.WholeValue && hasPart(f.Column, part) {
+				key.Part, key.Column = part, f.Column
+			}
+		}
+		return key.Column != nil
+	})
+	if none, ok := err.(errNoPath); ok {
+		return key, noKey(none, path)
+	}
+	if err != nil {
+		return key, err
+	}
+	key.Join = at.join
+	if !slices.Contains(lookup.Of(key.Column), lookup.Exact) {
+		return key, invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups; the fields to group by are %s", path, key.Column.Kind, strings.Join(groupedFields(at.scope), ", "))
+	}
+	return key, nil
+}
+
+// noKey says what to group by instead of a path that is no key.
+func noKey(none errNoPath, path string) error {
+	if i := strings.LastIndex(none.rest, "__"); i > 0 {
+		if f := singleField(none.at, none.rest[:i]); f != nil {
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(groupParts)) {
+				if hasPart(f.Column, groupParts[name]) {
+					parts = append(parts, name)
+				}
+			}
+			if len(parts) == 0 {
+				return invalid("group_by: %s: %s, of type %s, has no parts to group by; group by %s itself", path, f.Name, f.Column.Kind, strings.TrimSuffix(path, none.rest[i:]))
+			}
+			return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
+		}
+	}
+	return none.unknown("group_by", path, " to group by", groupedFields(none.at.scope))
+}
+
+// singleField is the field that a name means at a place: the key's, if that is of one column, for its name.
+func singleField(at place, name string) *catalog.Field {
+	target, _ := at.target(name)
+	return target.field
+}
+
+// hasPart reports whether a column's values have a part to group by.
+func hasPart(c *database.Column, part database.GroupPart) bool {
+	switch c.Kind {
+	case database.Date:
+		return part != database.HourPart
+	case database.Timestamp, database.TimestampTZ:
+		return true
+	}
+	return false
+}
+
+// groupedFields are the names of the fields to group by.
+func groupedFields(scope access.Scope) []string {
+	var names []string
+	for _, f := range scope.Fields() {
+		if !f.Masked && slices.Contains(lookup.Of(f.Column), lookup.Exact) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,215 @@
+package tools
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// The bounds of paths (docs/design/asking.md, "Bounds"). Engines join at most 61 tables.
+const (
+	maxRelations = 4
+	maxJoins     = 40
+)
+
+// rowSet is the rows of a model that fields, orders and conditions are about, with the related rows that each of them
+// leads to. Paths through the same relations share one join.
+type rowSet struct {
+	scope access.Scope
+	// members are what the rows have if they are groups, and nil otherwise; a group leads to no other row.
+	members []*catalog.Field
+	joins   []*database.Join
+	// relations are those of the joins, and scopes where they lead to.
+	relations []*catalog.Relation
+	scopes    []access.Scope
+}
+
+// place is a row that a path has led to: a row of the set itself if join is nil, else that of a join. relations is how
+// many relations the path has taken.
+type place struct {
+	join      *database.Join
+	scope     access.Scope
+	members   []*catalog.Field
+	relations int
+}
+
+// base is the row of the set itself.
+func (s *rowSet) base() place { return place{scope: s.scope, members: s.members} }
+
+// follow goes from a place to the one row that a relation leads to.
+func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (place, error) {
+	to := place{scope: target, relations: from.relations + 1}
+	for i, join := range s.joins {
+		if join.Through == from.join && s.relations[i] == r {
+			to.join = join
+			return to, nil
+		}
+	}
+	if len(s.joins) == maxJoins {
+		return place{}, invalid("the paths of one call may lead to at most %d related rows; ask for some of them in another call", maxJoins)
+	}
+	to.join = &database.Join{Through: from.join, From: target.Source(), Ours: r.Ours, Theirs: r.Theirs}
+	s.joins, s.relations, s.scopes = append(s.joins, to.join), append(s.relations, r), append(s.scopes, target)
+	return to, nil
+}
+
+// step takes the relation with which a path begins, and returns what is behind it; false if it begins with none that the
+// token may follow. Of several it is the shortest name.
+func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest string, ok bool) {
+	for end := 0; p.members == nil; {
+		i := strings.Index(path[end:], "__")
+		if i < 0 {
+			break
+		}
+		end += i
+		if r, target, ok := p.scope.Follow(path[:end]); ok {
+			return r, target, path[end+len("__"):], true
+		}
+		end += len("__")
+	}
+	return nil, access.Scope{}, "", false
+}
+
+// checkDepth judges whether a path may take one more relation.
+func (p place) checkDepth(argument, path string) error {
+	if p.relations == maxRelations {
+		return invalid("%s: %s: a path may go through at most %d relations; start from a model that is nearer", argument, path, maxRelations)
+	}
+	return nil
+}
+
+// lead follows a path, field or relation__…__field, along relations to one row. It returns where the last of them leads
+// to and what of the path is left, which find must accept.
+func (s *rowSet) lead(argument, path string, find func(at place, rest string) bool) (at place, rest string, err error) {
+	at, rest = s.base(), path
+	for !find(at, rest) {
+		r, target, behind, ok := at.step(rest)
+		switch {
+		case !ok:
+			return place{}, "", errNoPath{at, rest}
+		case r.Many:
+			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from aggregate_%s", argument, path, r.Name, r.Target.Name, r.Target.Name)
+		}
+		if err := at.checkDepth(argument, path); err != nil {
+			return place{}, "", err
+		}
+		if at, err = s.follow(at, r, target); err != nil {
+			return place{}, "", err
+		}
+		rest = behind
+	}
+	return at, rest, nil
+}
+
+// errNoPath says where a path ends that names nothing: the caller knows what it should have named there.
+type errNoPath struct {
+	at   place
+	rest string
+}
+
+func (errNoPath) Error() string { return "the path names nothing" }
+
+// condition makes a condition on the row of a place one on the row of the set.
+func (p place) condition(c database.Condition) database.Condition {
+	if p.join == nil {
+		return c
+	}
+	return database.Joined{Join: p.join, Condition: c}
+}
+
+func (p place) ref(c *database.Column) database.Ref { return database.Ref{Join: p.join, Column: c} }
+
+// output says which members a row has: all visible fields, or the subset, and always the key. Paths to related rows come
+// behind them, as they are given.
+func (s *rowSet) output(subset []string) ([]database.Output, error) {
+	m := s.scope.Model()
+	wanted := map[*catalog.Field]bool{}
+	var paths []database.Output
+	for _, name := range subset {
+		f := s.scope.Field(name)
+		switch {
+		case f != nil || isKeyName(m, name):
+			wanted[f] = true
+		case !slices.ContainsFunc(paths, func(o database.Output) bool { return o.Name == name }):
+			path, err := s.pathOutput(name)
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, path)
+		}
+	}
+	fields := s.scope.Fields()
+	output := make([]database.Output, 0, len(fields)+1+len(paths))
+	columns := make([]*database.Column, len(fields)) // one piece of memory for the columns of all members
+	if m.KeyName != "" {
+		output = append(output, keyOutput(m, m.KeyName))
+	}
+	for i, f := range fields {
+		wholeKey := m.KeyName == "" && f.PrimaryKey
+		if len(subset) == 0 || wanted[f] || wholeKey {
+			columns[i] = f.Column
+			output = append(output, database.Output{Name: f.Name, Columns: columns[i : i+1 : i+1], Mask: f.Masked, KeepLast: f.KeepLast})
+		}
+	}
+	return append(output, paths...), nil
+}
+
+// pathOutput is the member of a related row's field.
+func (s *rowSet) pathOutput(path string) (database.Output, error) {
+	at, name, err := s.lead("fields", path, func(at place, rest string) bool {
+		return at.scope.Field(rest) != nil || isKeyName(at.scope.Model(), rest)
+	})
+	if none, ok := err.(errNoPath); ok {
+		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
+	}
+	if err != nil {
+		return database.Output{}, err
+	}
+	if f := at.scope.Field(name); f != nil {
+		return database.Output{Name: path, Join: at.join, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}, nil
+	}
+	output := keyOutput(at.scope.Model(), path)
+	output.Join = at.join
+	return output, nil
+}
+
+// unknown says what there is where a path ends that names nothing; purpose is what a field is wanted for, such as " to
+// group by", and may be empty.
+func (e errNoPath) unknown(argument, path, purpose string, names []string) error {
+	if e.at.members != nil {
+		return invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
+	}
+	if path != e.rest {
+		argument += ": " + path
+	}
+	name, _, _ := strings.Cut(e.rest, "__")
+	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
+	if len(names) > 0 {
+		message += "; the fields are " + strings.Join(names, ", ")
+	}
+	if relations := singleRelations(e.at.scope); len(relations) > 0 {
+		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
+	}
+	return invalid("%s", message)
+}
+
+// singleRelations are the names of the relations to one row that the token may follow.
+func singleRelations(scope access.Scope) []string {
+	var names []string
+	for _, r := range scope.Relations() {
+		if !r.Many {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// planOutput is the output of all visible fields of a scope's rows.
+func planOutput(scope access.Scope) []database.Output {
+	output, _ := (&rowSet{scope: scope}).output(nil) // no name: it cannot fail
+	return output
+}

@@ -1,0 +1,112 @@
+// Command jobs measures what an agent's questions cost: it turns the SQL of questions with known answers into calls of
+// tools by general rules, makes the calls over HTTP, and compares. It knows nothing of the databases. "make jobs" runs it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	folder := flag.String("jobs", "", "the folder with jobs.json and databases")
+	only := flag.String("engines", "SQLite,PostgreSQL,MariaDB", "the engines to run on")
+	one := flag.String("only", "", "ask just the questions whose id ends so, and show their calls")
+	flag.Parse()
+	if _, err := os.Stat(filepath.Join(*folder, "jobs.json")); err != nil {
+		fmt.Printf("jobs: SKIPPED: there are no questions in %q; JOBS= names another folder\n", *folder)
+		return
+	}
+	if err := run(context.Background(), *folder, strings.Split(*only, ","), *one); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run asks the questions on each engine, and reports. It is an error if an answer is wrong.
+func run(ctx context.Context, folder string, names []string, only string) error {
+	jobs, err := readJobs(folder)
+	if err != nil {
+		return err
+	}
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !strings.HasSuffix(j.ID, only) })
+	var lines []string
+	wrong := 0
+	for _, e := range engines {
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.title) }) {
+			continue
+		}
+		results, skipped, err := askAll(ctx, e, folder, jobs, only != "")
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.title, err)
+		}
+		if skipped != "" {
+			lines = append(lines, fmt.Sprintf("jobs: %s SKIPPED: %s", e.title, skipped))
+			continue
+		}
+		r := &report{engine: e.title, results: results}
+		r.write(os.Stdout)
+		lines = append(lines, r.line())
+		wrong += r.count(outcomeWrong)
+	}
+	fmt.Println(strings.Join(lines, "\n"))
+	if wrong > 0 {
+		return fmt.Errorf("%d answers are wrong", wrong)
+	}
+	return nil
+}
+
+// askAll asks all questions of each database in turn.
+func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool) (results []*result, skipped string, err error) {
+	byDatabase := map[string][]*job{}
+	var order []string
+	for _, j := range jobs {
+		if byDatabase[j.Database] == nil {
+			order = append(order, j.Database)
+		}
+		byDatabase[j.Database] = append(byDatabase[j.Database], j)
+	}
+	for i, name := range order {
+		fmt.Fprintf(os.Stderr, "%s: %d of %d: %s, %d questions …\n", e.title, i+1, len(order), name, len(byDatabase[name]))
+		skipped, err = with(func(h *host) {
+			some, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], show)
+			if err != nil {
+				h.Fatal(name, ": ", err)
+			}
+			results = append(results, some...)
+		})
+		if skipped != "" || err != nil {
+			return nil, skipped, err
+		}
+	}
+	return results, "", nil
+}
+
+func askOne(ctx context.Context, h *host, e engine, file string, jobs []*job, show bool) ([]*result, error) {
+	s, err := openSource(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	database, made, err := e.open(ctx, h, file, s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := serve(h, e, s, database, made)
+	if err != nil {
+		return nil, err
+	}
+	var results []*result
+	for _, j := range jobs {
+		r := d.try(j)
+		results = append(results, r)
+		if show {
+			r.show(os.Stdout)
+		}
+	}
+	return results, nil
+}

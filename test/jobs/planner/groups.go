@@ -1,0 +1,234 @@
+package planner
+
+import (
+	"reflect"
+	"slices"
+	"sort"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
+)
+
+// grouping is a call of aggregate_ in the making.
+type grouping struct {
+	*builder
+	*shape
+	members  []any
+	measures Object
+}
+
+// emitGroups makes a call of aggregate_.
+func (b *builder) emitGroups(s *selection, h *shape, call *Call) (Part, error) {
+	g := &grouping{b, h, nil, Object{}}
+	group := s.group
+	if !s.grouped() {
+		for _, v := range s.columns {
+			group = append(group, v.place)
+		}
+	}
+	for _, p := range group {
+		g.member(p)
+	}
+	part := Part{Call: call}
+	for _, v := range s.columns {
+		name, err := g.name(v)
+		if err != nil {
+			return Part{}, err
+		}
+		part.Members = append(part.Members, name)
+	}
+	if s.grouped() && s.distinct && !g.shows(part.Members) {
+		return Part{}, unable("DISTINCT over groups")
+	}
+	if err := g.having(call); err != nil {
+		return Part{}, err
+	}
+	if len(g.members) > 0 || s.having != nil {
+		if err := g.sort(s, call); err != nil {
+			return Part{}, err
+		}
+		setLimit(call, s.limit, s.offset)
+	}
+	if len(g.members) > mostGroups {
+		return Part{}, unable("groups of more than %d columns", mostGroups)
+	}
+	if len(g.members) > 0 {
+		call.Arguments["group_by"] = g.members
+	}
+	if len(g.measures) > 0 {
+		call.Arguments["measures"] = g.measures
+	}
+	return part, nil
+}
+
+// member adds a column to group by, and returns the member's name.
+func (g *grouping) member(p place) string {
+	path := g.path(p)
+	if !slices.Contains(g.members, any(path)) {
+		g.members = append(g.members, path)
+	}
+	return path
+}
+
+// shows reports whether no two groups are equal in these members.
+func (g *grouping) shows(members []string) bool {
+	for _, m := range g.members {
+		if !slices.Contains(members, m.(string)) {
+			return false
+		}
+	}
+	return true
+}
+
+// name returns the member that is a value: a measure, or a member of the group. A column that is the same in all rows of a
+// group is one as well.
+func (g *grouping) name(v value) (string, error) {
+	if v.aggregate != "" {
+		return g.measure(v), nil
+	}
+	if path := g.path(v.place); slices.Contains(g.members, any(path)) {
+		return path, nil
+	}
+	if !g.determined(v.place) {
+		return "", unable("a column that is neither grouped nor aggregated")
+	}
+	return g.member(v.place), nil
+}
+
+// measure adds a measure, and returns its name.
+func (g *grouping) measure(v value) string {
+	function, path := v.aggregate, "*"
+	if v.source >= 0 {
+		path = g.path(v.place)
+	}
+	if v.distinct {
+		function += "_distinct"
+	}
+	wanted := Object{function: path}
+	var names []string
+	for name := range g.measures {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if reflect.DeepEqual(g.measures[name], wanted) {
+			return name
+		}
+	}
+	name := measureName(g.measures, g.members, v.aggregate)
+	g.measures[name] = wanted
+	return name
+}
+
+// sort sorts the groups.
+func (g *grouping) sort(s *selection, call *Call) error {
+	var order []any
+	for _, o := range s.order {
+		if o.aggregate == "" && !s.grouped() && !slices.Contains(g.members, any(g.path(o.place))) {
+			return unable("DISTINCT in the order of another column")
+		}
+		name, err := g.name(o.value)
+		if err != nil {
+			return err
+		}
+		if err := g.sortable(g.measured(o.value, name)); err != nil {
+			return err
+		}
+		order = append(order, direction(o.descending)+name)
+	}
+	setOrder(call, order)
+	return nil
+}
+
+// measured is a measure, or a member of the group, as HAVING and an order see it.
+func (g *grouping) measured(v value, name string) operand {
+	switch v.aggregate {
+	case "":
+		o := g.at(v.place)
+		o.path = name
+		return o
+	case "min", "max", "sum", "avg":
+		o := g.at(v.place)
+		o.path, o.place = name, nil
+		if v.aggregate == "sum" || v.aggregate == "avg" {
+			o.affinity, o.served = NumericAffinity, ServedNumber
+		}
+		return o
+	}
+	return operand{path: name, affinity: NumericAffinity, served: ServedNumber}
+}
+
+// having adds the conditions on groups.
+func (g *grouping) having(call *Call) error {
+	if g.selection.having == nil {
+		return nil
+	}
+	c := &compiler{g.builder, g.selection, nil, g.operand}
+	found, err := c.condition(g.selection.having, false)
+	if err != nil {
+		return err
+	}
+	call.Arguments["having"] = object(all{found})
+	return nil
+}
+
+func (g *grouping) operand(e sqltree.Expr) (operand, bool, error) {
+	switch e := e.(type) {
+	case *sqltree.Call:
+		v, err := g.aggregate(e)
+		if err != nil {
+			return operand{}, false, err
+		}
+		return g.measured(v, g.measure(v)), true, nil
+	case *sqltree.Name:
+		p, ok := g.find(e)
+		if !ok {
+			v, err := g.value(g.unaliased(e))
+			if err != nil {
+				return operand{}, false, nil
+			}
+			name, err := g.name(v)
+			return g.measured(v, name), true, err
+		}
+		name, err := g.name(value{place: p})
+		return g.measured(value{place: p}, name), true, err
+	}
+	return operand{}, false, nil
+}
+
+// determined reports whether a column is the same in all rows of a group.
+func (g *grouping) determined(p place) bool {
+	known := map[place]bool{}
+	for _, k := range append(slices.Clone(g.group), g.constants()...) {
+		known[k] = true
+	}
+	for again := true; again; {
+		again = false
+		learn := func(p place) {
+			if !known[p] {
+				known[p], again = true, true
+			}
+		}
+		for _, e := range g.equal {
+			if known[e.left] {
+				learn(e.right)
+			}
+			if known[e.right] {
+				learn(e.left)
+			}
+		}
+		for i, t := range g.tables {
+			var columns []*Column
+			for _, c := range t.table.Columns {
+				if known[place{i, c}] && !c.Nulls {
+					columns = append(columns, c)
+				}
+			}
+			if t.table.isUnique(columns) {
+				for _, c := range t.table.Columns {
+					learn(place{i, c})
+				}
+			}
+		}
+	}
+	return known[p]
+}

@@ -1,0 +1,207 @@
+package planner
+
+import (
+	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
+)
+
+// compareQuery compares with the one value of a query, which a call before finds out.
+func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (condition, error) {
+	a, err := c.query(q, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.parts) != 1 || len(a.parts[0].Members) != 1 || a.parts[0].Total {
+		return nil, unable("a comparison with a query of several answers")
+	}
+	if text, known := c.isText(q); !known {
+		return nil, unable("a comparison with a query of several answers")
+	} else if o, err = c.compared(o, text); err != nil {
+		return nil, err
+	}
+	part := a.parts[0]
+	if part.Call.Most < 0 || part.Call.Most > 1 {
+		part.Call.Most = 1
+		part.Call.Arguments["limit"] = 1
+	}
+	return withoutNulls(o, operator, leaf{o.path, lookups[operator], Reference{part.Call, part.Members[0], false}}), nil
+}
+
+// compared returns the operand that compares with texts or with numbers: a foreign key whose type is not that of the key that
+// it leads to is compared by that key, as the join compares it.
+func (c *compiler) compared(o operand, text bool) (operand, error) {
+	if text == (o.affinity == TextAffinity) {
+		return o, nil
+	}
+	if o.place == nil || c.shape == nil {
+		return o, unable("a comparison of numbers with texts")
+	}
+	for _, key := range c.shape.tables[o.place.source].table.ForeignKeys {
+		if to := key.Referenced[0]; len(key.Columns) == 1 && key.Columns[0] == o.place.column && key.Holds && key.toOne() && text == (to.Affinity == TextAffinity) {
+			o.path = c.shape.paths[o.place.source] + key.Relation + "__" + to.Field
+			o.affinity, o.served, o.place = to.Affinity, to.Served, nil
+			return o, nil
+		}
+	}
+	return o, unable("a comparison of numbers with texts")
+}
+
+// isText reports whether a query's one column holds texts.
+func (c *compiler) isText(q *sqltree.Query) (text, known bool) {
+	s, err := c.bind(q.Selects[0])
+	if err != nil || len(s.columns) != 1 {
+		return false, false
+	}
+	v := s.columns[0]
+	switch v.aggregate {
+	case "", "min", "max":
+		return v.column.Affinity == TextAffinity, true
+	}
+	return false, true
+}
+
+// inQuery says that a value is among those of a query.
+func (c *compiler) inQuery(e *sqltree.In, negate bool) (condition, error) {
+	o, err := c.need(e.Operand)
+	if err != nil {
+		return nil, err
+	}
+	return c.member(o, e.Query, negate)
+}
+
+// member says that a value is among those of a query, or that it is not. A query of set operations is several conditions.
+func (c *compiler) member(o operand, q *sqltree.Query, negate bool) (condition, error) {
+	if len(q.Selects) == 1 || q.Limit >= 0 {
+		return c.memberOfOne(o, q, negate)
+	}
+	found, err := c.memberOfOne(o, &sqltree.Query{Selects: q.Selects[:1], Limit: -1}, negate)
+	for i, operation := range q.Operations {
+		if err != nil {
+			return nil, err
+		}
+		without := operation == sqltree.Except
+		var next condition
+		next, err = c.memberOfOne(o, &sqltree.Query{Selects: q.Selects[i+1 : i+2], Limit: -1}, negate != without)
+		if (operation == sqltree.Union || operation == sqltree.UnionAll) != negate {
+			found = some{found, next}
+		} else {
+			found = all{found, next}
+		}
+	}
+	return found, err
+}
+
+func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condition, error) {
+	if len(q.Selects) == 1 && q.Limit < 0 && c.shape != nil && o.place != nil {
+		s, err := c.bind(q.Selects[0])
+		if err != nil {
+			return nil, err
+		}
+		if s = c.ungrouped(s); s != nil && len(s.columns) == 1 {
+			before := *c.builder
+			if found, err := c.byRelation(*o.place, s, negate); found != nil && err == nil {
+				return found, nil
+			}
+			*c.builder = before
+		}
+	}
+	return c.byValues(o, q, negate)
+}
+
+// byRelation says by relations that a column's value is among those of a selection. It returns nil if none leads there.
+func (c *compiler) byRelation(x place, s *selection, negate bool) (condition, error) {
+	y := s.columns[0].place
+	if y.source < 0 || negate && (s.maybeNull(y) || c.shape.nullable(x)) {
+		return nil, nil
+	}
+	inner, err := s.from(y.source, everySource(s))
+	if err != nil {
+		return nil, err
+	}
+	table, other := c.shape.tables[x.source].table, s.tables[y.source].table
+	prefix := c.shape.paths[x.source]
+	if table == other && x.column == y.column && table.isUnique([]*Column{y.column}) {
+		return c.here(prefix, inner, negate)
+	}
+	for _, key := range other.ForeignKeys { // the values are foreign keys
+		if len(key.Columns) != 1 || key.Columns[0] != y.column {
+			continue
+		}
+		path := ""
+		if key.References == table && key.Referenced[0] == x.column {
+			path = key.Reverse
+		} else if up, ok := siblings(table, x.column, other, y.column); ok {
+			path = up
+		}
+		if path != "" {
+			conditions, err := c.filters(inner)
+			return related{prefix + path, negate, conditions}, err
+		}
+	}
+	for _, key := range table.ForeignKeys { // the column itself is the foreign key
+		if len(key.Columns) == 1 && key.Columns[0] == x.column && key.References == other && key.Referenced[0] == y.column && key.toOne() {
+			if !key.total() {
+				s.where = append(s.where, &sqltree.IsNull{Operand: &sqltree.Name{Table: s.tables[y.source].alias, Column: y.column.Name}, Not: true})
+			}
+			return c.here(prefix+key.Relation+"__", inner, negate)
+		}
+	}
+	return nil, nil
+}
+
+// here puts the conditions of a selection on the row that a path leads to.
+func (c *compiler) here(prefix string, inner *shape, negate bool) (condition, error) {
+	for i, path := range inner.paths {
+		inner.paths[i] = prefix + path
+	}
+	for _, b := range inner.branches {
+		if b.path != "" {
+			b.path = prefix + b.path
+		}
+	}
+	conditions, err := c.filters(inner)
+	if err != nil {
+		return nil, err
+	}
+	if !negate {
+		return conditions, nil
+	}
+	if len(flat(conditions)) == 0 {
+		return c.never()
+	}
+	return not{conditions}, nil
+}
+
+// byValues asks for the values of a query in a call before.
+func (c *compiler) byValues(o operand, q *sqltree.Query, negate bool) (condition, error) {
+	a, err := c.query(q, true)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.parts) != 1 || len(a.parts[0].Members) != 1 || a.parts[0].Total || a.limit >= 0 && a.parts[0].Call.Most != a.limit {
+		return nil, unable("IN with a query of several answers")
+	}
+	s, err := c.bind(q.Selects[0])
+	if err != nil {
+		return nil, err
+	}
+	v := s.columns[0]
+	if v.aggregate != "" {
+		return nil, unable("IN with aggregates")
+	}
+	if o, err = c.compared(o, v.column.Affinity == TextAffinity); err != nil {
+		return nil, err
+	}
+	switch {
+	case negate && s.maybeNull(v.place):
+		return nil, unable("NOT IN with NULLs")
+	}
+	return inValues(o, Reference{a.parts[0].Call, a.parts[0].Members[0], true}, negate), nil
+}
+
+func everySource(s *selection) map[int]bool {
+	every := map[int]bool{}
+	for i := range s.tables {
+		every[i] = true
+	}
+	return every
+}

@@ -1,0 +1,179 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
+)
+
+// Plan is the calls that answer a query. Parts are the rows of the answer, one after the other.
+type Plan struct {
+	Calls []*Call
+	Parts []Part
+	// Limit is the most rows of all parts together; -1 is no limit. Parts that are beyond it are not asked for.
+	Limit int
+}
+
+// Call is a call of a tool. A value in its arguments may be a Reference to an earlier call's answer.
+type Call struct {
+	// Operation is list or aggregate.
+	Operation, Model string
+	Arguments        Object
+	// Most is the most rows that are wanted; -1 is all.
+	Most int
+}
+
+// Object is a JSON object.
+type Object = map[string]any
+
+// Reference stands for what an earlier call answered: the member's value in its first row, or in every row.
+type Reference struct {
+	Call   *Call
+	Member string
+	Every  bool
+}
+
+// Part is a part of the answer: members of each row of a call, in the order of the query's columns.
+type Part struct {
+	Call    *Call
+	Members []string
+	// Total reports whether the part is one row with the number of all rows or groups instead.
+	Total bool
+	// NeedsRow reports whether an answer without rows answers nothing.
+	NeedsRow bool
+}
+
+// Unable is a query that the planner cannot ask. Needs names what is missing.
+type Unable struct{ Needs string }
+
+func (u *Unable) Error() string { return u.Needs }
+
+func unable(format string, args ...any) error { return &Unable{fmt.Sprintf(format, args...)} }
+
+// Make plans a query.
+func Make(schema *Schema, q *sqltree.Query) (*Plan, error) {
+	b := &builder{schema: schema}
+	a, err := b.query(q, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Calls: a.calls(), Parts: a.parts, Limit: a.limit}, nil
+}
+
+// answer is how the rows of a query are had.
+type answer struct {
+	parts []Part
+	limit int
+}
+
+// calls lists the calls of an answer with those that they refer to, each before those that need it.
+func (a *answer) calls() []*Call {
+	var all []*Call
+	seen := map[*Call]bool{}
+	var add func(c *Call)
+	add = func(c *Call) {
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		for _, r := range References(c.Arguments) {
+			add(r.Call)
+		}
+		all = append(all, c)
+	}
+	for _, p := range a.parts {
+		add(p.Call)
+	}
+	return all
+}
+
+// size is the length of all calls, to prefer short ones.
+func (a *answer) size() int {
+	n := 0
+	for _, c := range a.calls() {
+		text, _ := json.Marshal(c.Arguments) // what cannot be written has no length
+		n += len(text)
+	}
+	return n
+}
+
+// References are the references in a value.
+func References(value any) []Reference {
+	switch v := value.(type) {
+	case Reference:
+		return []Reference{v}
+	case Object:
+		var all []Reference
+		for _, member := range v {
+			all = append(all, References(member)...)
+		}
+		return all
+	case []any:
+		var all []Reference
+		for _, element := range v {
+			all = append(all, References(element)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// builder plans the queries of one question.
+type builder struct{ schema *Schema }
+
+// query plans a query. If set, only which rows there are matters, and not how often.
+func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
+	if len(q.Selects) > 1 {
+		return b.compound(q)
+	}
+	if inner := counted(q); inner != nil {
+		return b.count(inner)
+	}
+	s, err := b.bind(q.Selects[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := s.bindOrder(q); err != nil {
+		return nil, err
+	}
+	return b.plain(s, set && s.limit < 0)
+}
+
+// counted returns the query in SELECT count(*) FROM (query), or nil.
+func counted(q *sqltree.Query) *sqltree.Query {
+	s := q.Selects[0]
+	if len(s.From) != 1 || s.From[0].Query == nil || len(s.Columns) != 1 || s.Where != nil || s.Group != nil || s.Having != nil {
+		return nil
+	}
+	if c, ok := s.Columns[0].Expr.(*sqltree.Call); ok && c.Name == "count" && c.Star {
+		return s.From[0].Query
+	}
+	return nil
+}
+
+// count plans the number of rows of a query: what its one call says of all rows or groups.
+func (b *builder) count(q *sqltree.Query) (*answer, error) {
+	if q.Limit >= 0 {
+		return nil, unable("the number of rows within a limit")
+	}
+	a, err := b.query(q, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.parts) != 1 || a.limit >= 0 || a.parts[0].Total || a.parts[0].Call.Arguments["group_by"] == nil && a.parts[0].Call.Operation == aggregate {
+		return nil, unable("the number of rows of a nested query")
+	}
+	a.parts[0].Total, a.parts[0].Call.Most = true, 1
+	a.parts[0].Call.Arguments["limit"] = 1
+	if a.parts[0].Call.Operation == aggregate {
+		a.parts[0].Call.Arguments["total"] = "exact"
+	}
+	return a, nil
+}
+
+// The operations that plans use.
+const (
+	list      = "list"
+	aggregate = "aggregate"
+)

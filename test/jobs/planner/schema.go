@@ -1,0 +1,122 @@
+package planner
+
+import "slices"
+
+// Schema is what the planner knows of a served database: what its schema declares, which foreign keys hold, and which
+// columns have NULLs.
+type Schema struct {
+	Tables []*Table
+	// NullsLast reports whether the engine puts NULLs last in an ascending order. SQLite, whose answers are the right
+	// ones, puts them first.
+	NullsLast bool
+}
+
+// Table is a table and the model that serves it.
+type Table struct {
+	Name, Model string
+	Columns     []*Column
+	// Unique are the primary key and the unique constraints.
+	Unique      [][]*Column
+	ForeignKeys []*ForeignKey
+}
+
+// Column is a column and the field that shows it.
+type Column struct {
+	Name, Field string
+	// Affinity is SQLite's for the column of the question's own database: it says how values are compared there.
+	Affinity Affinity
+	// Served is what the served column holds.
+	Served Served
+	// Nulls reports whether a row has NULL here.
+	Nulls bool
+	// Texts reports whether a row has a text here, whatever the declared type.
+	Texts bool
+}
+
+// Affinity is SQLite's way to compare and store values of a column.
+type Affinity int
+
+// The affinities. Numeric is also integer and real.
+const (
+	NoAffinity Affinity = iota
+	TextAffinity
+	NumericAffinity
+)
+
+// Served says which values the API has for a column.
+type Served int
+
+// What a served column holds. Other are dates, times and booleans.
+const (
+	ServedOther Served = iota
+	ServedText
+	ServedNumber
+)
+
+// ForeignKey is a foreign key between served tables that the engine declares.
+type ForeignKey struct {
+	Table      *Table
+	Columns    []*Column
+	References *Table
+	Referenced []*Column
+	// Relation leads from Table to References, Reverse from References to Table.
+	Relation, Reverse string
+	// Holds reports whether each row without NULLs leads to a row.
+	Holds bool
+}
+
+// toOne reports whether the key leads to one row at most.
+func (k *ForeignKey) toOne() bool { return k.References.isUnique(k.Referenced) }
+
+// nulls reports whether a row leads nowhere because of a NULL.
+func (k *ForeignKey) nulls() bool {
+	return slices.ContainsFunc(k.Columns, func(c *Column) bool { return c.Nulls })
+}
+
+// total reports whether every row leads to one.
+func (k *ForeignKey) total() bool { return k.Holds && !k.nulls() }
+
+// isUnique reports whether no two rows are equal in these columns.
+func (t *Table) isUnique(columns []*Column) bool {
+	return slices.ContainsFunc(t.Unique, func(key []*Column) bool {
+		return !slices.ContainsFunc(key, func(c *Column) bool { return !slices.Contains(columns, c) })
+	})
+}
+
+func (t *Table) column(name string) *Column {
+	for _, c := range t.Columns {
+		if sameName(c.Name, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s *Schema) table(name string) *Table {
+	for _, t := range s.Tables {
+		if sameName(t.Name, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+// sameName compares names as SQLite does, which folds the case of ASCII letters only.
+func sameName(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
