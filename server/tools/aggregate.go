@@ -235,10 +235,9 @@ func noKey(none errNoPath, path string) error {
 					parts = append(parts, name)
 				}
 			}
-			if len(parts) == 0 {
-				return invalid("group_by: %s: %s, of type %s, has no parts to group by; group by %s itself", path, f.Name, f.Column.Kind, strings.TrimSuffix(path, none.rest[i:]))
+			if len(parts) > 0 {
+				return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 			}
-			return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 		}
 	}
 	return none.unknown("group_by", path, " to group by", groupedFields(none.at.scope))
