@@ -18,7 +18,7 @@ func TestConditionsOnEachEngine(t *testing.T) {
 			`{"parent__id__ne":1}`:                                              "[1 4 5 6]",
 			`{"parent__parent__parent__parent":9,"id":1}`:                       "[]",
 			`{"kinds_by_parent__any":{"big__gt":5,"name":"a","parent_id":2}}`:   "[2]",
-			`{"kinds_by_parent__big__gt":5,"kinds_by_parent__price__lt":1}`:        "[2]",
+			`{"kinds_by_parent__big__gt":5,"kinds_by_parent__price__lt":1}`:     "[2]",
 			`{"kinds_by_parent__none":{}}`:                                      "[3 5 6]",
 			`{"kinds_by_parent__none":{"parent__parent__id":1}}`:                "[1 3 4 5 6]",
 			`{"kinds_by_parent__any":{}}`:                                       "[1 2 4]",

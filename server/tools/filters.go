@@ -152,7 +152,7 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 func (r *conditionReader) unknown(at place, name string) error {
 	for end := strings.LastIndex(name, "__"); end > 0; end = strings.LastIndex(name[:end], "__") {
 		if target, ok := at.target(name[:end]); ok {
-			return r.invalid("%s has no lookup %q; its lookups are %s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "))
+			return r.invalid("%s has no lookup %q; its lookups are %s%s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "), at.rowHint(target.field))
 		}
 	}
 	if at.members != nil {

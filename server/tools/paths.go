@@ -183,10 +183,13 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	if e.at.members != nil {
 		return invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
 	}
+	name, _, further := strings.Cut(e.rest, "__")
+	if f := comparedField(e.at.scope, name); f != nil && further {
+		return invalid("%s: %s: %s is a field, with nothing behind it%s", argument, path, name, e.at.rowHint(f))
+	}
 	if path != e.rest {
 		argument += ": " + path
 	}
-	name, _, _ := strings.Cut(e.rest, "__")
 	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
 	if len(names) > 0 {
 		message += "; the fields are " + strings.Join(names, ", ")
@@ -195,6 +198,19 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
 	}
 	return invalid("%s", message)
+}
+
+// rowHint says how to come from a foreign key's field to the fields of the row that it names; "" if it leads nowhere.
+func (p place) rowHint(f *catalog.Field) string {
+	if f == nil || p.members != nil {
+		return ""
+	}
+	for _, r := range p.scope.Relations() {
+		if !r.Many && len(r.Ours) == 1 && r.Ours[0] == f.Column {
+			return "; fields of the row that it names are " + r.Name + "__field"
+		}
+	}
+	return ""
 }
 
 // singleRelations are the names of the relations to one row that the token may follow.

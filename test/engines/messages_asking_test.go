@@ -123,7 +123,7 @@ var messagesOfAsking = []messageRow{
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["tags"]}`,
 		want: `group_by: values of tags, of type json, cannot be compared, so they make no groups; the fields to group by are id, title, author_id, editor_id, isbn, price, pages, in_stock, published, region, notes, version`},
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["title__year"]}`,
-		want: `group_by: title__year: title, of type text, has no parts to group by; group by title itself`},
+		want: `group_by: title__year: title is a field, with nothing behind it`},
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["published__hour"]}`,
 		want: `group_by: published__hour: published has no part "hour"; its parts are day, month, quarter, week, weekday, year`},
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["review_by_book__stars"]}`,
