@@ -39,7 +39,8 @@ var listOperation = withArguments(operation{
 			`to value or {"_field": other}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
 		brief: "{field__lookup: value}",
 		names: func(s access.Scope) string {
-			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name })
+			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
+				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })
 		}},
 	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields }, common: true,
 		help: "only these, or relation__field; all fields without it"},
