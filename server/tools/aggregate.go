@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// The bounds of aggregate_ (docs/design/aggregates.md, "Bounds").
+// The bounds of aggregate_ (docs/design/asking.md, "Bounds").
 const (
 	maxMeasures  = 20
 	maxGroupKeys = 6
