@@ -13,7 +13,7 @@ import (
 // asked is a plan that is being carried out.
 type asked struct {
 	*served
-	answers map[*planner.Call]*answer
+	answers map[string]*answer
 	// calls is the number of requests, bytes the length of their bodies and of the answers'.
 	calls, bytes int
 	// log are the requests.
@@ -69,15 +69,19 @@ func (a *asked) ask(p *planner.Plan) ([][]any, error) {
 
 // answer makes a call, and goes on as long as there is more that is wanted.
 func (a *asked) answer(c *planner.Call) (*answer, error) {
-	if known := a.answers[c]; known != nil {
-		return known, nil
-	}
 	arguments, err := a.resolve(c.Arguments)
 	if err != nil {
 		return nil, err
 	}
+	key, err := json.Marshal([]any{c.Operation, c.Model, c.Most, arguments})
+	if err != nil {
+		return nil, err
+	}
+	if known := a.answers[string(key)]; known != nil {
+		return known, nil
+	}
 	got := &answer{}
-	a.answers[c] = got
+	a.answers[string(key)] = got
 	page := arguments.(planner.Object)
 	for {
 		more, err := a.page(c, page, got)

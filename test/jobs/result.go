@@ -46,7 +46,7 @@ func (d *served) try(j *job) *result {
 		r.needs = err.Error()
 		return r
 	}
-	a := &asked{served: d, answers: map[*planner.Call]*answer{}}
+	a := &asked{served: d, answers: map[string]*answer{}}
 	rows, err := a.ask(plan)
 	r.calls, r.bytes, r.log = a.calls, a.bytes, a.log
 	var refused refusal

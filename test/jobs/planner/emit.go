@@ -190,7 +190,7 @@ func setOrder(call *Call, order []any) {
 }
 
 // pageSize is the most rows that a call answers.
-const pageSize = 1000
+const pageSize = 10000
 
 func setLimit(call *Call, limit, offset int) {
 	call.Most = limit

@@ -137,7 +137,36 @@ func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
 	if err := s.bindOrder(q); err != nil {
 		return nil, err
 	}
+	if b.splitsOrder(s) {
+		return b.nullsFirst(q, s)
+	}
 	return b.plain(s, set && s.limit < 0)
+}
+
+// splitsOrder reports whether the engine would put NULLs at the other end of the order.
+func (b *builder) splitsOrder(s *selection) bool {
+	return b.schema.NullsLast && len(s.order) == 1 && !s.grouped() && !s.distinct && s.offset == 0 && s.maybeNull(s.order[0].place)
+}
+
+// nullsFirst plans the rows that have NULL in the order, and the others in order.
+func (b *builder) nullsFirst(q *sqltree.Query, s *selection) (*answer, error) {
+	whole := &answer{limit: q.Limit}
+	for _, null := range []bool{!s.order[0].descending, s.order[0].descending} {
+		tree, part := *q.Selects[0], *q
+		by := s.order[0].place
+		name := &sqltree.Name{Table: s.tables[by.source].alias, Column: by.column.Name}
+		tree.Where = and(tree.Where, &sqltree.IsNull{Operand: name, Not: !null})
+		part.Selects = []*sqltree.Select{&tree}
+		if null {
+			part.Order = nil
+		}
+		a, err := b.query(&part, false)
+		if err != nil {
+			return nil, err
+		}
+		whole.parts = append(whole.parts, a.parts...)
+	}
+	return whole, nil
 }
 
 // counted returns the query in SELECT count(*) FROM (query), or nil.

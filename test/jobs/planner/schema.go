@@ -3,7 +3,7 @@ package planner
 import "slices"
 
 // Schema is what the planner knows of a served database: what its schema declares, which foreign keys hold, and which
-// columns have NULLs.
+// columns have NULLs, and which have another value in each row.
 type Schema struct {
 	Tables []*Table
 	// NullsLast reports whether the engine puts NULLs last in an ascending order. SQLite, whose answers are the right
@@ -29,6 +29,8 @@ type Column struct {
 	Served Served
 	// Nulls reports whether a row has NULL here.
 	Nulls bool
+	// Distinct reports whether every row has another value here, declared or not.
+	Distinct bool
 	// Texts reports whether a row has a text here, whatever the declared type.
 	Texts bool
 }
@@ -82,6 +84,9 @@ func (t *Table) isUnique(columns []*Column) bool {
 		return !slices.ContainsFunc(key, func(c *Column) bool { return !slices.Contains(columns, c) })
 	})
 }
+
+// identifies reports whether no two rows have the same value in a column.
+func (t *Table) identifies(c *Column) bool { return c.Distinct || t.isUnique([]*Column{c}) }
 
 func (t *Table) column(name string) *Column {
 	for _, c := range t.Columns {

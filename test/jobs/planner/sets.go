@@ -16,6 +16,9 @@ func (b *builder) compound(q *sqltree.Query) (*answer, error) {
 			return a, nil
 		}
 	}
+	if len(q.Selects) == 2 && q.Operations[0] == sqltree.Intersect {
+		return b.intersect(q.Selects[0], q.Selects[1])
+	}
 	terms := []*sqltree.Select{q.Selects[0]}
 	for i, operation := range q.Operations {
 		next := q.Selects[i+1]
@@ -32,6 +35,28 @@ func (b *builder) compound(q *sqltree.Query) (*answer, error) {
 		}
 	}
 	return b.append(terms, slices.Contains(q.Operations, sqltree.UnionAll), q.Operations)
+}
+
+// intersect plans the rows of one SELECT that the other has as well, whichever takes fewer calls.
+func (b *builder) intersect(left, right *sqltree.Select) (*answer, error) {
+	var best *answer
+	var reason error
+	for _, sides := range [][2]*sqltree.Select{{left, right}, {right, left}} {
+		term, err := b.among(sides[0], sides[1], false)
+		if err == nil {
+			var a *answer
+			if a, err = b.append([]*sqltree.Select{term}, false, nil); err == nil && (best == nil || len(a.calls()) < len(best.calls())) {
+				best = a
+			}
+		}
+		if err != nil && reason == nil {
+			reason = err
+		}
+	}
+	if best == nil {
+		return nil, reason
+	}
+	return best, nil
 }
 
 // append plans the rows of one SELECT after the other's. Each leaves out what those before it have, unless all is wanted.
@@ -119,7 +144,7 @@ func identifying(a, b *selection) (int, bool) {
 			a.tables[x.source].table != b.tables[y.source].table {
 			return 0, false
 		}
-		if a.tables[x.source].table.isUnique([]*Column{x.column}) {
+		if a.tables[x.source].table.identifies(x.column) {
 			found, ok = i, true
 		}
 	}

@@ -250,7 +250,7 @@ func (h *shape) nullable(p place) bool {
 		}
 		step, ok := h.hops[i]
 		if !ok {
-			return p.column.Nulls
+			return h.maybeNull(p)
 		}
 		i = step.from
 	}
