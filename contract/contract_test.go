@@ -100,9 +100,12 @@ func TestAConfigThatNoServerCouldWorkWithIsNotValid(t *testing.T) {
 		"models[0].actions[0]: must":       func(c *Config) { c.Models[0].Actions[0].SQL = nil },
 		"is 2 of them":                     func(c *Config) { c.Models[0].Actions[0].Update = &UpdateAction{} },
 		"models[0].rowPolicies[0]":         func(c *Config) { c.Models[0].RowPolicies[0].AllRows = false },
-		"tokens[0].hashes":                 func(c *Config) { c.Tokens[0].Hashes = []string{"abc"} },
-		"tokens[1].hashes":                 func(c *Config) { c.Tokens[1].Hashes = c.Tokens[0].Hashes },
-		"tokens[0].rules[0].models":        func(c *Config) { c.Tokens[0].Rules = []Rule{{}} },
+		"each filter must have either": func(c *Config) {
+			c.Models[0].RowPolicies[0] = RowPolicy{Name: "p", Everyone: true, Filters: []Filter{{Field: "a", Any: []Filter{{Field: "b"}}}}}
+		},
+		"tokens[0].hashes":          func(c *Config) { c.Tokens[0].Hashes = []string{"abc"} },
+		"tokens[1].hashes":          func(c *Config) { c.Tokens[1].Hashes = c.Tokens[0].Hashes },
+		"tokens[0].rules[0].models": func(c *Config) { c.Tokens[0].Rules = []Rule{{}} },
 	} {
 		c := valid()
 		change(c)

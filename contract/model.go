@@ -113,13 +113,15 @@ type RowPolicy struct {
 // Filter is a condition on a field, as an administrator writes it. Values are texts, in the form that values have in
 // keys. A missing token attribute matches nothing.
 type Filter struct {
-	Field string `json:"field"`
+	Field string `json:"field,omitempty"`
 	// Lookup is a lookup's name; "" is exact.
 	Lookup string `json:"lookup,omitempty"`
 	Value  string `json:"value,omitempty"`
 	// Values are those of in (any number) and range (two).
 	Values         []string `json:"values,omitempty"`
 	TokenAttribute string   `json:"tokenAttribute,omitempty"`
+	// Any are filters of a row policy, one of which must be met. A filter with them has nothing else.
+	Any []Filter `json:"any,omitempty"`
 }
 
 // Action is a declared action; exactly one of Update, SQL and Webhook is there.

@@ -87,6 +87,9 @@ func (c *Config) Validate() error {
 			if p.AllRows == (len(p.Filters) > 0) {
 				fail("models[%d].rowPolicies[%d]: must have either allRows or filters", i, j)
 			}
+			if slices.ContainsFunc(p.Filters, func(f Filter) bool { return (f.Field == "") == (len(f.Any) == 0) }) {
+				fail("models[%d].rowPolicies[%d]: each filter must have either a field or any", i, j)
+			}
 		}
 	}
 	hashes := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,8 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 	policy := func(p v1alpha1.RowPolicy) func(*exposureType) {
 		return func(e *exposureType) { e.Spec.RowPolicies = []v1alpha1.RowPolicy{p} }
 	}
-	filter := func(f v1alpha1.FieldFilter) func(*exposureType) {
-		return policy(v1alpha1.RowPolicy{Name: "p", AppliesTo: "Everyone", Filters: []v1alpha1.FieldFilter{f}})
+	filter := func(f v1alpha1.RowFilter) func(*exposureType) {
+		return policy(v1alpha1.RowPolicy{Name: "p", AppliesTo: "Everyone", Filters: []v1alpha1.RowFilter{f}})
 	}
 	DescribeTable("agree on what it shows, and to whom", func(valid bool, change func(*exposureType)) {
 		e := w.exposure("order", "shop")
@@ -123,26 +124,35 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 		Entry("with a policy of no rows", false, policy(v1alpha1.RowPolicy{Name: "p", AppliesTo: "Everyone"})),
 		Entry("with a policy that denies all rows", false, policy(v1alpha1.RowPolicy{Name: "p", AppliesTo: "Everyone", AllRows: new(false)})),
 		Entry("with a policy of all rows and some", false, policy(v1alpha1.RowPolicy{
-			Name: "p", AppliesTo: "Everyone", AllRows: new(true), Filters: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}},
+			Name: "p", AppliesTo: "Everyone", AllRows: new(true), Filters: []v1alpha1.RowFilter{{Field: "a", Value: new("b")}},
 		})),
-		Entry("with a filter by a value", true, filter(v1alpha1.FieldFilter{Field: "a", Value: new("b")})),
-		Entry("with a filter by an empty value", true, filter(v1alpha1.FieldFilter{Field: "a", Value: new("")})),
-		Entry("with a filter by an attribute", true, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "startswith", TokenAttribute: "Region.x-1"})),
-		Entry("with a filter by an attribute that no token can have", false, filter(v1alpha1.FieldFilter{Field: "a", TokenAttribute: "1 2"})),
-		Entry("with a filter of a long field", true, filter(v1alpha1.FieldFilter{Field: long(200), Value: new("b")})),
-		Entry("with a filter of too long a field", false, filter(v1alpha1.FieldFilter{Field: long(201), Value: new("b")})),
-		Entry("with a filter of no field", false, filter(v1alpha1.FieldFilter{Value: new("b")})),
-		Entry("with a filter by nothing", false, filter(v1alpha1.FieldFilter{Field: "a"})),
-		Entry("with a filter by two things", false, filter(v1alpha1.FieldFilter{Field: "a", Value: new("b"), TokenAttribute: "c"})),
-		Entry("with an unknown lookup", false, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "like", Value: new("b")})),
-		Entry("with one of several values", true, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "in", Values: []string{"b", ""}})),
-		Entry("with one of an attribute", false, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "in", TokenAttribute: "b"})),
-		Entry("with several values to equal", false, filter(v1alpha1.FieldFilter{Field: "a", Values: []string{"b"}})),
-		Entry("with a range", true, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "range", Values: []string{"1", "2"}})),
-		Entry("with a range of one end", false, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "range", Values: []string{"1"}})),
-		Entry("with a null", true, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "isnull", Value: new("false")})),
-		Entry("with a null of another value", false, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "isnull", Value: new("no")})),
-		Entry("with a null by an attribute", false, filter(v1alpha1.FieldFilter{Field: "a", Lookup: "isnull", TokenAttribute: "b"})),
+		Entry("with a filter by a value", true, filter(v1alpha1.RowFilter{Field: "a", Value: new("b")})),
+		Entry("with a filter by an empty value", true, filter(v1alpha1.RowFilter{Field: "a", Value: new("")})),
+		Entry("with a filter by an attribute", true, filter(v1alpha1.RowFilter{Field: "a", Lookup: "startswith", TokenAttribute: "Region.x-1"})),
+		Entry("with a filter by an attribute that no token can have", false, filter(v1alpha1.RowFilter{Field: "a", TokenAttribute: "1 2"})),
+		Entry("with a filter of a long field", true, filter(v1alpha1.RowFilter{Field: long(200), Value: new("b")})),
+		Entry("with a filter of too long a field", false, filter(v1alpha1.RowFilter{Field: long(201), Value: new("b")})),
+		Entry("with a filter of no field", false, filter(v1alpha1.RowFilter{Value: new("b")})),
+		Entry("with a filter by nothing", false, filter(v1alpha1.RowFilter{Field: "a"})),
+		Entry("with a filter by two things", false, filter(v1alpha1.RowFilter{Field: "a", Value: new("b"), TokenAttribute: "c"})),
+		Entry("with an unknown lookup", false, filter(v1alpha1.RowFilter{Field: "a", Lookup: "like", Value: new("b")})),
+		Entry("with one of several values", true, filter(v1alpha1.RowFilter{Field: "a", Lookup: "in", Values: []string{"b", ""}})),
+		Entry("with one of an attribute", false, filter(v1alpha1.RowFilter{Field: "a", Lookup: "in", TokenAttribute: "b"})),
+		Entry("with several values to equal", false, filter(v1alpha1.RowFilter{Field: "a", Values: []string{"b"}})),
+		Entry("with a range", true, filter(v1alpha1.RowFilter{Field: "a", Lookup: "range", Values: []string{"1", "2"}})),
+		Entry("with a range of one end", false, filter(v1alpha1.RowFilter{Field: "a", Lookup: "range", Values: []string{"1"}})),
+		Entry("with a null", true, filter(v1alpha1.RowFilter{Field: "a", Lookup: "isnull", Value: new("false")})),
+		Entry("with a null of another value", false, filter(v1alpha1.RowFilter{Field: "a", Lookup: "isnull", Value: new("no")})),
+		Entry("with one of several filters", true, filter(v1alpha1.RowFilter{Any: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}, {Field: "c__d__e", TokenAttribute: "f"}}})),
+		Entry("with one of no filters", false, filter(v1alpha1.RowFilter{Any: []v1alpha1.FieldFilter{}})),
+		Entry("with one of a filter by nothing", false, filter(v1alpha1.RowFilter{Any: []v1alpha1.FieldFilter{{Field: "a"}}})),
+		Entry("with one of several filters beside a field", false, filter(v1alpha1.RowFilter{Field: "a", Value: new("b"), Any: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}}})),
+		Entry("with one of several filters beside a value", false, filter(v1alpha1.RowFilter{Value: new("b"), Any: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}}})),
+		Entry("with one of several filters beside a lookup", false, filter(v1alpha1.RowFilter{Lookup: "ne", Any: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}}})),
+		Entry("with one of too many filters", false, filter(v1alpha1.RowFilter{Any: slices.Repeat([]v1alpha1.FieldFilter{{Field: "a", Value: new("b")}}, 17)})),
+		Entry("with elements", true, filter(v1alpha1.RowFilter{Field: "a", Lookup: "overlap", Values: []string{"b"}})),
+		Entry("with elements as one value", false, filter(v1alpha1.RowFilter{Field: "a", Lookup: "contained_by", Value: new("b")})),
+		Entry("with a null by an attribute", false, filter(v1alpha1.RowFilter{Field: "a", Lookup: "isnull", TokenAttribute: "b"})),
 	)
 
 	DescribeTable("agree on an action", func(valid bool, change func(*v1alpha1.ActionSpec)) {

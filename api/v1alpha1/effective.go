@@ -246,3 +246,8 @@ func positiveOr[N int32 | int64](n, otherwise N) N {
 	}
 	return otherwise
 }
+
+// Plain is the filter without any.
+func (f RowFilter) Plain() FieldFilter {
+	return FieldFilter{Field: f.Field, Lookup: f.Lookup, Value: f.Value, Values: f.Values, TokenAttribute: f.TokenAttribute}
+}

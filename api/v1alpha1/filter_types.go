@@ -30,7 +30,52 @@ type RowPolicy struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	Filters []FieldFilter `json:"filters,omitempty"`
+	Filters []RowFilter `json:"filters,omitempty"`
+}
+
+// RowFilter is a condition on a row: a FieldFilter, or a list of them, of which the row must meet one.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.any) != has(self.field)",message="field must be given, or any instead of it"
+// +kubebuilder:validation:XValidation:rule="[has(self.value), has(self.values), has(self.tokenAttribute)].filter(x, x).size() == (has(self.any) ? 0 : 1)",message="exactly one of value, values and tokenAttribute must be given, and none beside any"
+// +kubebuilder:validation:XValidation:rule="!has(self.any) || !has(self.lookup)",message="lookup must not be given beside any"
+// +kubebuilder:validation:XValidation:rule="(has(self.lookup) && self.lookup in ['in', 'range', 'contained_by', 'overlap']) == has(self.values)",message="values belongs to the lookups in, range, contained_by and overlap, which need it"
+// +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'range' || !has(self.values) || self.values.size() == 2",message="range needs two values"
+// +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'isnull' || has(self.value) && self.value in ['true', 'false']",message="isnull needs the value \"true\" or \"false\""
+type RowFilter struct {
+	// field is a column or field of the model, hidden or not, or relation__column or relation__relation__column: a column of
+	// the rows to which one or two relations lead. One of these rows at least must meet the condition. A relation is one of
+	// the model's (author), its reverse (book_by_author), or a foreign key's column.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Field string `json:"field,omitempty"`
+	// lookup is how the field is compared; exact when absent.
+	// +optional
+	Lookup Lookup `json:"lookup,omitempty"`
+	// value is what the field is compared with, in the text form that rows show ("true", "12.50", "2026-01-31").
+	// +optional
+	// +kubebuilder:validation:MaxLength=1000
+	Value *string `json:"value,omitempty"`
+	// values are the values of in, contained_by and overlap, or the two ends of range. Both ends are included.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:MaxLength=1000
+	Values []string `json:"values,omitempty"`
+	// tokenAttribute names an attribute of the token to compare with. If the token does not have it, no row meets the
+	// condition.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9_.-]*$`
+	TokenAttribute string `json:"tokenAttribute,omitempty"`
+	// any are conditions, one of which at least a row must meet. The filter then has nothing else.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Any []FieldFilter `json:"any,omitempty"`
 }
 
 // RowPolicySubject is whose policy a row policy is.
@@ -46,12 +91,12 @@ const (
 // FieldFilter is a condition on a field, against a constant or, in a row policy, an attribute of the token.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.value), has(self.values), has(self.tokenAttribute)].filter(x, x).size() == 1",message="exactly one of value, values and tokenAttribute must be given"
-// +kubebuilder:validation:XValidation:rule="(has(self.lookup) && self.lookup in ['in', 'range']) == has(self.values)",message="values belongs to the lookups in and range, which need it"
+// +kubebuilder:validation:XValidation:rule="(has(self.lookup) && self.lookup in ['in', 'range', 'contained_by', 'overlap']) == has(self.values)",message="values belongs to the lookups in, range, contained_by and overlap, which need it"
 // +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'range' || !has(self.values) || self.values.size() == 2",message="range needs two values"
 // +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'isnull' || has(self.value) && self.value in ['true', 'false']",message="isnull needs the value \"true\" or \"false\""
 type FieldFilter struct {
-	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column: a column of
-	// the row that a foreign key names.
+	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column or
+	// relation__relation__column: a column of the rows to which one or two relations lead.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
@@ -63,7 +108,7 @@ type FieldFilter struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1000
 	Value *string `json:"value,omitempty"`
-	// values are the values of in, or the two ends of range. Both ends are included.
+	// values are the values of in, contained_by and overlap, or the two ends of range. Both ends are included.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -80,5 +125,5 @@ type FieldFilter struct {
 }
 
 // Lookup is how a field is compared: the lookups of filters (list_<model>), by the same names.
-// +kubebuilder:validation:Enum=exact;iexact;contains;icontains;startswith;istartswith;endswith;iendswith;gt;gte;lt;lte;in;range;isnull;ne;date;year;month;day
+// +kubebuilder:validation:Enum=exact;iexact;contains;icontains;startswith;istartswith;endswith;iendswith;gt;gte;lt;lte;in;range;isnull;ne;date;year;month;day;quarter;week;weekday;hour;contained_by;overlap;has_key
 type Lookup string

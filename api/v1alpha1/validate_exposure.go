@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"regexp"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -17,7 +18,11 @@ var operations = []Operation{"list", "get", "create", "update", "delete", "descr
 
 // lookups are the ways in which a field may be compared.
 var lookups = []Lookup{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",
-	"gt", "gte", "lt", "lte", "in", "range", "isnull", "ne", "date", "year", "month", "day"}
+	"gt", "gte", "lt", "lte", "in", "range", "isnull", "ne", "date", "year", "month", "day",
+	"quarter", "week", "weekday", "hour", "contained_by", "overlap", "has_key"}
+
+// listLookups are those that compare with several values.
+var listLookups = []Lookup{"in", "range", "contained_by", "overlap"}
 
 // ValidateMCPModelExposure is Validate for an MCPModelExposure.
 func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
@@ -127,41 +132,67 @@ func (v *validator) rowPolicies(path *field.Path, policies []RowPolicy) {
 		if (len(p.Filters) > 0) == (p.AllRows != nil && *p.AllRows) {
 			v.invalid(at, p.Name, "filters must be given, or allRows: true instead of them")
 		}
-		v.filters(at.Child("filters"), p.Filters)
+		v.rowFilters(at.Child("filters"), p.Filters)
+	}
+}
+
+func (v *validator) rowFilters(path *field.Path, filters []RowFilter) {
+	v.atMost(path, len(filters), 32)
+	for i, f := range filters {
+		at := path.Index(i)
+		plain := f.Plain()
+		switch {
+		case len(f.Any) == 0:
+			v.filter(at, plain)
+		case plain.Field != "" || plain.Lookup != "" || plain.operands() != 0:
+			v.invalid(at, f.Field, "field must be given, or any instead of it and of all else")
+		default:
+			v.atMost(at.Child("any"), len(f.Any), 16)
+			for j, one := range f.Any {
+				v.filter(at.Child("any").Index(j), one)
+			}
+		}
 	}
 }
 
 func (v *validator) filters(path *field.Path, filters []FieldFilter) {
 	v.atMost(path, len(filters), 32)
 	for i, f := range filters {
-		at := path.Index(i)
-		v.required(at.Child("field"), f.Field, 200, nil)
-		oneOf(v, at.Child("lookup"), f.EffectiveLookup(), lookups...)
-		given := 0
-		for _, is := range []bool{f.Value != nil, len(f.Values) > 0, f.TokenAttribute != ""} {
-			if is {
-				given++
-			}
-		}
-		if given != 1 {
-			v.invalid(at, f.Field, "exactly one of value, values and tokenAttribute must be given")
-		}
-		if f.Value != nil {
-			v.text(at.Child("value"), *f.Value, 0, 1000, nil)
-		}
-		v.atMost(at.Child("values"), len(f.Values), 1000)
-		for j, value := range f.Values {
-			v.text(at.Child("values").Index(j), value, 0, 1000, nil)
-		}
-		v.optional(at.Child("tokenAttribute"), f.TokenAttribute, 63, attributeName)
-		v.lookup(at, f)
+		v.filter(path.Index(i), f)
 	}
+}
+
+func (v *validator) filter(at *field.Path, f FieldFilter) {
+	v.required(at.Child("field"), f.Field, 200, nil)
+	oneOf(v, at.Child("lookup"), f.EffectiveLookup(), lookups...)
+	if f.operands() != 1 {
+		v.invalid(at, f.Field, "exactly one of value, values and tokenAttribute must be given")
+	}
+	if f.Value != nil {
+		v.text(at.Child("value"), *f.Value, 0, 1000, nil)
+	}
+	v.atMost(at.Child("values"), len(f.Values), 1000)
+	for j, value := range f.Values {
+		v.text(at.Child("values").Index(j), value, 0, 1000, nil)
+	}
+	v.optional(at.Child("tokenAttribute"), f.TokenAttribute, 63, attributeName)
+	v.lookup(at, f)
+}
+
+// operands is how many things the filter compares with.
+func (f FieldFilter) operands() (n int) {
+	for _, is := range []bool{f.Value != nil, len(f.Values) > 0, f.TokenAttribute != ""} {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // lookup checks that a filter has what its lookup compares with.
 func (v *validator) lookup(path *field.Path, f FieldFilter) {
-	if (f.Lookup == "in" || f.Lookup == "range") != (len(f.Values) > 0) {
-		v.invalid(path, f.Field, "values belongs to the lookups in and range, which need it")
+	if slices.Contains(listLookups, f.Lookup) != (len(f.Values) > 0) {
+		v.invalid(path, f.Field, "values belongs to the lookups in, range, contained_by and overlap, which need it")
 	}
 	if f.Lookup == "range" && len(f.Values) != 2 {
 		v.invalid(path, f.Field, "range needs two values")

@@ -142,7 +142,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 			Groups:   slices.Clone(p.Groups),
 			Everyone: p.AppliesTo == v1alpha1.AppliesToEveryone,
 			AllRows:  p.AllRows != nil && *p.AllRows,
-			Filters:  filterEntries(p.Filters),
+			Filters:  rowFilterEntries(p.Filters),
 		})
 	}
 	return entry
@@ -156,15 +156,31 @@ func choiceEntries(choices []v1alpha1.Choice) []contract.Choice {
 	return entries
 }
 
+func rowFilterEntries(filters []v1alpha1.RowFilter) []contract.Filter {
+	var entries []contract.Filter
+	for _, f := range filters {
+		if len(f.Any) > 0 {
+			entries = append(entries, contract.Filter{Any: filterEntries(f.Any)})
+		} else {
+			entries = append(entries, filterEntry(f.Plain()))
+		}
+	}
+	return entries
+}
+
 func filterEntries(filters []v1alpha1.FieldFilter) []contract.Filter {
 	var entries []contract.Filter
 	for _, f := range filters {
-		entries = append(entries, contract.Filter{
-			Field: f.Field, Lookup: string(f.EffectiveLookup()), Value: textOf(f.Value),
-			Values: slices.Clone(f.Values), TokenAttribute: f.TokenAttribute,
-		})
+		entries = append(entries, filterEntry(f))
 	}
 	return entries
+}
+
+func filterEntry(f v1alpha1.FieldFilter) contract.Filter {
+	return contract.Filter{
+		Field: f.Field, Lookup: string(f.EffectiveLookup()), Value: textOf(f.Value),
+		Values: slices.Clone(f.Values), TokenAttribute: f.TokenAttribute,
+	}
 }
 
 func textOf(s *string) string {

@@ -31,11 +31,12 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
 	s.Operations = []v1alpha1.Operation{"list", "action"}
 	s.RowPolicies = []v1alpha1.RowPolicy{
-		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.FieldFilter{
+		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.RowFilter{
 			{Field: "region", TokenAttribute: "region"}, {Field: "status", Lookup: "in", Values: []string{"open", "paid"}},
+			{Any: []v1alpha1.FieldFilter{{Field: "customer__country__code", Value: new("DE")}, {Field: "public", Lookup: "ne", TokenAttribute: "x"}}},
 		}},
 		{Name: "all", Groups: []string{"analysts"}, AllRows: new(true)},
-		{Name: "public", AppliesTo: "Everyone", Filters: []v1alpha1.FieldFilter{{Field: "public", Value: new("true")}}},
+		{Name: "public", AppliesTo: "Everyone", Filters: []v1alpha1.RowFilter{{Field: "public", Value: new("true")}}},
 	}
 	s.Actions = []v1alpha1.ActionSpec{
 		{
@@ -78,6 +79,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		RowPolicies: []contract.RowPolicy{
 			{Name: "own", Groups: []string{"support"}, Filters: []contract.Filter{
 				{Field: "region", Lookup: "exact", TokenAttribute: "region"}, {Field: "status", Lookup: "in", Values: []string{"open", "paid"}},
+				{Any: []contract.Filter{{Field: "customer__country__code", Lookup: "exact", Value: "DE"}, {Field: "public", Lookup: "ne", TokenAttribute: "x"}}},
 			}},
 			{Name: "all", Groups: []string{"analysts"}, AllRows: true},
 			{Name: "public", Everyone: true, Filters: []contract.Filter{{Field: "public", Lookup: "exact", Value: "true"}}},

@@ -69,7 +69,7 @@ func eloquent(s *v1alpha1.MCPModelExposureSpec) {
 		})
 		s.RowPolicies = append(s.RowPolicies, v1alpha1.RowPolicy{
 			Name: fmt.Sprintf("policy-%d", i), Groups: []string{fmt.Sprintf("group-%d", i)},
-			Filters: []v1alpha1.FieldFilter{{Field: "tenant", TokenAttribute: "tenant"}},
+			Filters: []v1alpha1.RowFilter{{Field: "tenant", TokenAttribute: "tenant"}},
 		})
 	}
 }

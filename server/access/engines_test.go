@@ -49,7 +49,7 @@ func settings(connection func() (contract.Connection, error)) database.Settings 
 // script makes the world's tables with its rows.
 func (w *world) script() string {
 	var b strings.Builder
-	b.WriteString("CREATE TABLE person (id integer PRIMARY KEY, team varchar(9), age integer);\n")
+	b.WriteString("CREATE TABLE person (id integer PRIMARY KEY, team varchar(9), age integer, boss_id integer, FOREIGN KEY (boss_id) REFERENCES person (id));\n")
 	b.WriteString("CREATE TABLE item (id integer PRIMARY KEY, region varchar(9), level integer, owner_id integer, FOREIGN KEY (owner_id) REFERENCES person (id));\n")
 	for _, table := range []*database.Table{w.person, w.item} {
 		for _, r := range w.rows[table] {

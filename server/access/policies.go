@@ -17,13 +17,13 @@ import (
 // one (docs/design/rights.md, "Row policies").
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
-		if !p.Declared.Everyone && !slices.ContainsFunc(p.Declared.Groups, s.token.subject.in) {
-			continue
-		}
-		if p.Declared.AllRows {
+		switch {
+		case !s.token.subject.matches(p):
+		case p.Declared.AllRows:
 			return nil, false
+		default:
+			matching = append(matching, p)
 		}
-		matching = append(matching, p)
 	}
 	return matching, len(s.model.Policies) > 0
 }
@@ -49,10 +49,17 @@ func (s Scope) policy() database.Condition {
 // attribute is not a value of the column. An empty attribute never meets a lookup of pieces (contains, startswith),
 // because an empty piece is in every text.
 func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
+	if len(f.AnyOf) > 0 {
+		any := make(database.Or, 0, len(f.AnyOf))
+		for i := range f.AnyOf {
+			any = append(any, t.filter(&f.AnyOf[i]))
+		}
+		return any
+	}
 	condition := f.Condition
 	if f.TokenAttribute != "" {
 		attribute, ok := t.subject.attributes[f.TokenAttribute]
-		if !ok || attribute == "" && lookup.ComparesPiece(f.Lookup) {
+		if !ok || attribute == "" && lookup.ComparesPiece(f.Column, f.Lookup) {
 			return database.Never
 		}
 		var err error
@@ -60,17 +67,29 @@ func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
 			return database.Never
 		}
 	}
-	if f.Related == nil {
-		return condition
+	for _, step := range slices.Backward(f.Steps) {
+		condition = database.Exists{From: database.NewSource(step.Table, nil), Ours: step.Ours, Theirs: step.Theirs, Where: condition}
 	}
-	return database.Exists{From: database.NewSource(f.Related.References, nil), Ours: f.Related.Columns, Theirs: f.Related.ReferencedColumns, Where: condition}
+	return condition
 }
 
 // Limited reports whether a row policy stands between the token and the model's rows. Such a token must not see the
 // planner's estimates, which know nothing of policies.
 func (s Scope) Limited() bool {
-	_, limited := s.policies()
-	return limited
+	return len(s.model.Policies) > 0 && !slices.ContainsFunc(s.model.Policies, func(p *catalog.Policy) bool {
+		return p.Declared.AllRows && s.token.subject.matches(p)
+	})
+}
+
+// PolicyNames are the names of the row policies that show the token rows of the model, if Limited: a row is seen if it
+// meets one of them, and none is seen if there is no policy.
+func (s Scope) PolicyNames() []string {
+	var names []string
+	matching, _ := s.policies()
+	for _, p := range matching {
+		names = append(names, p.Declared.Name)
+	}
+	return names
 }
 
 // Fingerprint tells the rows that the token may see from those of other tokens: equal policies with equal attributes
@@ -88,11 +107,7 @@ func (s Scope) Fingerprint() string {
 	for i, p := range matching {
 		terms[i].Policy = p.Declared
 		for _, f := range p.Filters {
-			if value, ok := s.token.subject.attributes[f.TokenAttribute]; ok {
-				terms[i].Attributes = append(terms[i].Attributes, &value)
-			} else {
-				terms[i].Attributes = append(terms[i].Attributes, nil)
-			}
+			terms[i].Attributes = s.token.appendAttributes(terms[i].Attributes, f)
 		}
 	}
 	text, _ := json.Marshal(terms) // strings only: it cannot fail
@@ -100,8 +115,19 @@ func (s Scope) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
+// appendAttributes appends the attributes that a filter compares with; nil is one that the token does not have.
+func (t *Token) appendAttributes(all []*string, f catalog.PolicyFilter) []*string {
+	for _, one := range f.AnyOf {
+		all = t.appendAttributes(all, one)
+	}
+	if value, ok := t.subject.attributes[f.TokenAttribute]; ok {
+		return append(all, &value)
+	}
+	return append(all, nil)
+}
+
 // Fixed are the values that the row policy demands of a new row. They are those that the policy compares for equality,
-// and there are some only if exactly one policy matches the token.
+// outside of any, and there are some only if exactly one policy matches the token.
 func (s Scope) Fixed() []database.Assignment {
 	matching, _ := s.policies()
 	if len(matching) != 1 {
@@ -110,7 +136,7 @@ func (s Scope) Fixed() []database.Assignment {
 	var fixed []database.Assignment
 	for i := range matching[0].Filters {
 		f := &matching[0].Filters[i]
-		if f.Related != nil || lookup.Named(f.Lookup) != lookup.Exact || f.Column.Generated || isFixed(fixed, f.Column) {
+		if len(f.AnyOf)+len(f.Steps) > 0 || lookup.Named(f.Lookup) != lookup.Exact || f.Column.Generated || isFixed(fixed, f.Column) {
 			continue
 		}
 		text := f.Value
@@ -143,6 +169,11 @@ func subjectOf(entry *contract.Token, shared map[string]*subject) *subject {
 		shared[string(key)] = &subject{entry.Groups, entry.Attributes}
 	}
 	return shared[string(key)]
+}
+
+// matches reports whether a policy is about the token.
+func (s *subject) matches(p *catalog.Policy) bool {
+	return p.Declared.Everyone || slices.ContainsFunc(p.Declared.Groups, s.in)
 }
 
 func (s *subject) in(group string) bool { return slices.Contains(s.groups, group) }

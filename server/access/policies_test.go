@@ -31,14 +31,15 @@ func newWorld(r *rand.Rand) *world {
 		return &database.Column{Name: name, Kind: kind, Nullable: name != "id"}
 	}
 	w := &world{rows: map[*database.Table][]row{}}
-	w.person = &database.Table{Name: "person", Columns: []*database.Column{column("id", database.Integer), column("team", database.Text), column("age", database.Integer)}}
+	w.person = &database.Table{Name: "person", Columns: []*database.Column{column("id", database.Integer), column("team", database.Text), column("age", database.Integer), column("boss_id", database.Integer)}}
 	w.item = &database.Table{Name: "item", Columns: []*database.Column{column("id", database.Integer), column("region", database.Text), column("level", database.Integer), column("owner_id", database.Integer)}}
 	w.person.PrimaryKey, w.item.PrimaryKey = w.person.Columns[:1], w.item.Columns[:1]
+	w.person.ForeignKeys = []*database.ForeignKey{{Name: "boss", Columns: w.person.Columns[3:], References: w.person, ReferencedColumns: w.person.PrimaryKey}}
 	w.item.ForeignKeys = []*database.ForeignKey{{Name: "owner", Columns: w.item.Columns[3:], References: w.person, ReferencedColumns: w.person.PrimaryKey}}
 	w.schema = (&database.Schema{Database: "d", Tables: []*database.Table{w.item, w.person}}).GrantAll()
 	some := func(values ...database.Value) database.Value { return values[r.IntN(len(values))] }
 	for id := range int64(4) {
-		w.rows[w.person] = append(w.rows[w.person], row{"id": id, "team": some(nil, "a", "b"), "age": some(nil, int64(1), int64(2))})
+		w.rows[w.person] = append(w.rows[w.person], row{"id": id, "team": some(nil, "a", "b"), "age": some(nil, int64(1), int64(2)), "boss_id": some(nil, r.Int64N(id+1))})
 	}
 	for id := range int64(12) {
 		w.rows[w.item] = append(w.rows[w.item], row{"id": id, "region": some(nil, "a", "b", "c"), "level": some(nil, int64(0), int64(1), int64(2)), "owner_id": some(nil, r.Int64N(4))})
@@ -100,7 +101,37 @@ func (w *world) visible(policies []contract.RowPolicy, token *contract.Token, it
 
 // passes is the oracle of one filter. It compares texts, and knows nothing of conditions.
 func (w *world) passes(f contract.Filter, token *contract.Token, item row) bool {
-	text, field := f.Value, f.Field
+	if f.Any != nil {
+		return slices.ContainsFunc(f.Any, func(one contract.Filter) bool { return w.passes(one, token, item) })
+	}
+	rows, field := w.follow([]row{item}, f.Field)
+	return slices.ContainsFunc(rows, func(r row) bool { return compares(f, field, token, r) })
+}
+
+// follow returns the rows to which a field's relations lead, and the field's own name.
+func (w *world) follow(from []row, field string) (to []row, name string) {
+	relation, rest, through := strings.Cut(field, "__")
+	if !through {
+		return from, field
+	}
+	steps := map[string]struct {
+		table        *database.Table
+		ours, theirs string
+	}{"owner": {w.person, "owner_id", "id"}, "boss": {w.person, "boss_id", "id"}, "item_by_owner": {w.item, "id", "owner_id"}, "person_by_boss": {w.person, "id", "boss_id"}}
+	step := steps[relation]
+	for _, r := range from {
+		for _, other := range w.rows[step.table] {
+			if r[step.ours] != nil && r[step.ours] == other[step.theirs] {
+				to = append(to, other)
+			}
+		}
+	}
+	return w.follow(to, rest)
+}
+
+// compares is the oracle of one comparison of a row's field.
+func compares(f contract.Filter, field string, token *contract.Token, r row) bool {
+	text := f.Value
 	if f.TokenAttribute != "" {
 		attribute, there := token.Attributes[f.TokenAttribute]
 		if !there {
@@ -111,14 +142,6 @@ func (w *world) passes(f contract.Filter, token *contract.Token, item row) bool 
 	number := strings.HasSuffix(field, "level") || strings.HasSuffix(field, "age") || strings.HasSuffix(field, "id")
 	if _, err := strconv.ParseInt(text, 10, 64); err != nil && number && f.Lookup != "in" && f.Lookup != "isnull" {
 		return false
-	}
-	r := item
-	if column, through := strings.CutPrefix(field, "owner__"); through {
-		i := slices.IndexFunc(w.rows[w.person], func(p row) bool { return item["owner_id"] == p["id"] })
-		if i < 0 {
-			return false
-		}
-		r, field = w.rows[w.person][i], column
 	}
 	value := r[field]
 	if f.Lookup == "isnull" {
@@ -147,9 +170,10 @@ func randomPolicies(r *rand.Rand) []contract.RowPolicy {
 		if p.Everyone = r.IntN(4) == 0; !p.Everyone {
 			p.Groups = []string{pick("g", "h"), pick("h", "i")}
 		}
-		for range 1 + r.IntN(2) {
-			f := contract.Filter{Field: pick("region", "level", "owner_id", "owner__team", "owner__age"), Lookup: pick("", "exact", "ne", "in", "gte", "isnull")}
-			number := f.Field != "region" && f.Field != "owner__team"
+		plain := func() contract.Filter {
+			f := contract.Filter{Field: pick("region", "level", "owner_id", "owner__team", "owner__age", "owner__boss__team", "owner__boss__age",
+				"owner__item_by_owner__region", "owner__person_by_boss__age"), Lookup: pick("", "exact", "ne", "in", "gte", "isnull")}
+			number := !strings.HasSuffix(f.Field, "region") && !strings.HasSuffix(f.Field, "team")
 			switch {
 			case f.Lookup == "in" && number:
 				f.Values = []string{pick("0", "1"), pick("1", "2")}
@@ -163,6 +187,13 @@ func randomPolicies(r *rand.Rand) []contract.RowPolicy {
 				f.Value = pick("0", "1", "2")
 			default:
 				f.Value = pick("a", "b", "c")
+			}
+			return f
+		}
+		for range 1 + r.IntN(2) {
+			f := plain()
+			if r.IntN(4) == 0 {
+				f = contract.Filter{Any: []contract.Filter{plain(), plain()}}
 			}
 			if !p.AllRows {
 				p.Filters = append(p.Filters, f)
@@ -295,6 +326,8 @@ func TestAPolicyFixesWhatItComparesForEquality(t *testing.T) {
 		{"an attribute that is no value", []contract.RowPolicy{of(contract.Filter{Field: "level", TokenAttribute: "region"})}, map[string]string{"region": "b"}, nil},
 		{"another comparison", []contract.RowPolicy{of(contract.Filter{Field: "level", Lookup: "gte", Value: "2"})}, nil, nil},
 		{"through a relation", []contract.RowPolicy{of(equal("owner__team", "a"))}, nil, nil},
+		{"through two relations", []contract.RowPolicy{of(equal("owner__boss__team", "a"))}, nil, nil},
+		{"one of several", []contract.RowPolicy{of(contract.Filter{Any: []contract.Filter{equal("region", "a")}}, equal("level", "2"))}, nil, map[string]database.Value{"level": int64(2)}},
 		{"several that match", []contract.RowPolicy{of(equal("region", "a")), {Name: "q", Groups: []string{"g"}, Filters: []contract.Filter{equal("region", "b")}}}, nil, nil},
 		{"one that matches", []contract.RowPolicy{of(equal("region", "a")), {Name: "q", Groups: []string{"other"}, AllRows: true}}, nil, map[string]database.Value{"region": "a"}},
 		{"all rows", []contract.RowPolicy{of(equal("region", "a")), {Name: "q", Groups: []string{"g"}, AllRows: true}}, nil, nil},
@@ -358,6 +391,54 @@ func TestARelationLeadsToVisibleRowsOnly(t *testing.T) {
 	}
 	if w.meets(blind.Related(owner, nil), w.rows[w.item][0]) {
 		t.Error("a row is related to one that the token may not view")
+	}
+}
+
+// A filter whose attribute the token lacks is met by no row; beside others in any it must not make up for them.
+func TestAMissingAttributeInAnyIsMetByNoRow(t *testing.T) {
+	of := func(filters ...contract.Filter) []contract.RowPolicy {
+		return []contract.RowPolicy{{Name: "p", Everyone: true, Filters: []contract.Filter{{Any: filters}}}}
+	}
+	missing := contract.Filter{Field: "region", Lookup: "ne", TokenAttribute: "none"}
+	w := newWorld(rand.New(rand.NewPCG(5, 6)))
+	for _, tc := range []struct {
+		name     string
+		policies []contract.RowPolicy
+		seen     func(row) bool
+	}{
+		{"alone", of(missing), func(row) bool { return false }},
+		{"beside one that rows meet", of(missing, contract.Filter{Field: "level", Value: "1"}), func(r row) bool { return r["level"] == int64(1) }},
+		{"beside a filter that rows meet", []contract.RowPolicy{{Name: "p", Everyone: true, Filters: []contract.Filter{{Any: []contract.Filter{missing}}, {Field: "level", Value: "1"}}}}, func(row) bool { return false }},
+	} {
+		config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}},
+			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
+		models := catalog.Build(config, w.schema, nil)
+		scope, _ := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+		for _, candidate := range w.rows[w.item] {
+			if got := w.meets(scope.Source().Policy(), candidate); got != tc.seen(candidate) {
+				t.Errorf("%s: %v is seen: %v", tc.name, candidate, got)
+			}
+		}
+	}
+}
+
+// Tokens whose attributes differ inside any have different fingerprints.
+func TestFingerprintsTellAttributesInAnyApart(t *testing.T) {
+	w := newWorld(rand.New(rand.NewPCG(5, 6)))
+	entry := func(n int, region string) contract.Token {
+		return contract.Token{Name: fmt.Sprint(n), Hashes: []string{contract.HashToken(fmt.Sprint(text, n))}, Attributes: map[string]string{"region": region},
+			Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}
+	}
+	config := &contract.Config{Tokens: []contract.Token{entry(0, "a"), entry(1, "b"), entry(2, "a")}, Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item",
+		RowPolicies: []contract.RowPolicy{{Name: "p", Everyone: true, Filters: []contract.Filter{{Any: []contract.Filter{{Field: "region", TokenAttribute: "region"}, {Field: "level", Value: "1"}}}}}}}}}
+	models := catalog.Build(config, w.schema, nil)
+	all := NewTokens(config, models)
+	of := func(n int) string {
+		scope, _ := all.Authenticate(fmt.Sprint("Bearer ", text, n), time.Now()).Scope(models.Model("item"))
+		return scope.Fingerprint()
+	}
+	if of(0) == of(1) || of(0) != of(2) {
+		t.Errorf("the fingerprints are %s, %s and %s", of(0), of(1), of(2))
 	}
 }
 

@@ -34,6 +34,12 @@ func TestPoliciesThatCannotBeUnderstoodWithholdTheModel(t *testing.T) {
 		{"no such column", "task", policy(contract.Filter{Field: "titel", Value: "x"}), missing, "rowPolicies own: task has no column titel; the nearest is title"},
 		{"no such relation", "task", policy(contract.Filter{Field: "owner__name", Value: "x"}), missing, "rowPolicies own: task has no column owner__name; its columns are number, assignee_id, reviewer_id, title, due, key, maybe"},
 		{"no such column at the other end", "task", policy(contract.Filter{Field: "assignee__nam", Value: "x"}), missing, "rowPolicies own: employee, to which assignee leads, has no column nam"},
+		{"no such column two relations away", "task", policy(contract.Filter{Field: "assignee__boss_id__nam", Value: "x"}), missing, "rowPolicies own: employee, to which assignee__boss_id leads, has no column nam"},
+		{"no such relation at the other end", "task", policy(contract.Filter{Field: "assignee__chief__name", Value: "x"}), missing, "rowPolicies own: employee, to which assignee leads, has no column chief__name"},
+		{"three relations", "task", policy(contract.Filter{Field: "assignee__boss_id__boss_id__name", Value: "x"}), wrong, "rowPolicies own: assignee__boss_id__boss_id__name goes through more than 2 relations"},
+		{"no relation's name", "task", policy(contract.Filter{Field: "__title", Value: "x"}), missing, "rowPolicies own: task has no column __title; the nearest is title"},
+		{"one of several", "task", policy(contract.Filter{Any: []contract.Filter{{Field: "title", Value: "x"}, {Field: "assignee__nam", Value: "x"}}}), missing, "rowPolicies own: employee, to which assignee leads, has no column nam"},
+		{"a filter of nothing", "task", policy(contract.Filter{}), missing, "rowPolicies own: task has no column ; its columns are number, assignee_id, reviewer_id, title, due, key, maybe"},
 		{"a value of another type", "task", policy(contract.Filter{Field: "due", Value: "soon"}), wrong, `rowPolicies own: the filter of due: must be a date, YYYY-MM-DD, not "soon"`},
 		{"a value among several", "task", policy(contract.Filter{Field: "number", Lookup: "in", Values: []string{"1", "x"}}), wrong, `rowPolicies own: the filter of number: each value must be an integer, or a string of its digits, not "x"`},
 		{"a lookup that the type has not", "task", policy(contract.Filter{Field: "number", Lookup: "contains", Value: "1"}), wrong, "rowPolicies own: the filter of number: lookup contains is not offered for a field of type integer; its lookups are exact, gt, gte, lt, lte, in, range, isnull, ne"},
@@ -57,15 +63,39 @@ func TestPoliciesMayCompareWhatIsHidden(t *testing.T) {
 		t.Fatalf("got %+v", m.Status)
 	}
 	task, employee := m.Table, m.Table.ForeignKeys[0].References
+	toEmployee := []PolicyStep{{employee, task.ForeignKeys[0].Columns, task.ForeignKeys[0].ReferencedColumns}}
 	f := m.Policies[0].Filters
-	if f[0].Column != task.Column("maybe") || f[0].Related != nil || !reflect.DeepEqual(f[0].Condition, database.Compare{Column: task.Column("maybe"), Op: database.Equal, Value: "x"}) {
+	if f[0].Column != task.Column("maybe") || f[0].Steps != nil || !reflect.DeepEqual(f[0].Condition, database.Compare{Column: task.Column("maybe"), Op: database.Equal, Value: "x"}) {
 		t.Errorf("a hidden column: %+v", f[0])
 	}
-	if f[1].Column != employee.Column("department_code") || f[1].Related != task.ForeignKeys[0] || f[1].Condition != nil {
+	if f[1].Column != employee.Column("department_code") || !reflect.DeepEqual(f[1].Steps, toEmployee) || f[1].Condition != nil {
 		t.Errorf("an attribute through a hidden relation to what is not registered: %+v", f[1])
 	}
-	if f[2].Related != task.ForeignKeys[0] || !reflect.DeepEqual(f[2].Condition, database.IsNull{Column: employee.Column("api_token")}) {
+	if !reflect.DeepEqual(f[2].Steps, toEmployee) || !reflect.DeepEqual(f[2].Condition, database.IsNull{Column: employee.Column("api_token")}) {
 		t.Errorf("a relation by its column's name: %+v", f[2])
+	}
+}
+
+func TestPoliciesFollowTwoRelations(t *testing.T) {
+	schema := office()
+	m := Build(&contract.Config{Models: []contract.Model{model("task", "task", policy(
+		contract.Filter{Field: "assignee__boss__name", Value: "x"},
+		contract.Filter{Any: []contract.Filter{{Field: "assignee__task_by_reviewer__title", TokenAttribute: "t"}, {Field: "title", Value: "x"}}}))}}, schema, nil).Model("task")
+	if !m.Served() {
+		t.Fatalf("got %+v", m.Status)
+	}
+	task, f := m.Table, m.Policies[0].Filters
+	employee, boss := task.ForeignKeys[0].References, task.ForeignKeys[0].References.ForeignKeys[0]
+	toEmployee := PolicyStep{employee, task.ForeignKeys[0].Columns, task.ForeignKeys[0].ReferencedColumns}
+	if want := []PolicyStep{toEmployee, {employee, boss.Columns, boss.ReferencedColumns}}; !reflect.DeepEqual(f[0].Steps, want) || f[0].Column != employee.Column("name") {
+		t.Errorf("two forward relations: %+v", f[0])
+	}
+	back := task.ForeignKeys[1]
+	if want := []PolicyStep{toEmployee, {task, back.ReferencedColumns, back.Columns}}; !reflect.DeepEqual(f[1].AnyOf[0].Steps, want) || f[1].AnyOf[0].Column != task.Column("title") {
+		t.Errorf("a relation back: %+v", f[1])
+	}
+	if f[1].Column != nil || f[1].AnyOf[1].Column != task.Column("title") {
+		t.Errorf("one of several: %+v", f[1])
 	}
 }
 

@@ -146,16 +146,24 @@ type Policy struct {
 	Filters  []PolicyFilter
 }
 
-// PolicyFilter is one filter of a policy: a condition that is the same for all tokens, or one that takes a token's
-// attribute.
+// PolicyFilter is one filter of a policy: a condition that is the same for all tokens, one that takes a token's attribute,
+// or several, of which a row must meet one.
 type PolicyFilter struct {
 	contract.Filter
-	// Column is the column that is compared, hidden or not: this model's own, or the target's if Related is set.
+	// AnyOf are the filters of which one must be met. If there are any, the rest is not set.
+	AnyOf []PolicyFilter
+	// Column is the column that is compared, hidden or not: this model's own, or that of the table to which Steps lead.
 	Column *database.Column
-	// Related is the foreign key by which another table's row is compared; nil for the model's own.
-	Related *database.ForeignKey
+	// Steps lead to another table, of which one row at least must meet the condition; empty for the model's own columns.
+	Steps []PolicyStep
 	// Condition is the comparison if it takes no attribute; nil if it does.
 	Condition database.Condition
+}
+
+// PolicyStep leads from one table to rows of another, whose Theirs equal the first one's Ours.
+type PolicyStep struct {
+	Table        *database.Table
+	Ours, Theirs []*database.Column
 }
 
 // Action is a declared action whose fields are found.

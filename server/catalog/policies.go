@@ -27,24 +27,21 @@ func (c *Catalog) resolvePolicies(m *Model) *problem {
 	return nil
 }
 
-// policyFilter finds a filter's column: one of the model's own, hidden or not, or relation__column of the row that a
-// foreign key names. That row's table need not be registered.
+// policyFilter finds what a filter compares, or what the filters do of which it wants one to be met.
 func (c *Catalog) policyFilter(m *Model, list string, filter contract.Filter) (PolicyFilter, *problem) {
 	found := PolicyFilter{Filter: filter}
-	if f := m.columns[filter.Field]; f != nil {
-		found.Column = f.Column
-	} else {
-		relation, column, through := strings.Cut(filter.Field, "__")
-		if through {
-			found.Related = c.foreignKey(m, relation)
+	if len(filter.Any) > 0 {
+		for _, one := range filter.Any {
+			f, p := c.policyFilter(m, list, one)
+			if p != nil {
+				return found, p
+			}
+			found.AnyOf = append(found.AnyOf, f)
 		}
-		if found.Related == nil {
-			return found, fieldNotFound(list, filter.Field, m.Table, m.all)
-		}
-		target := c.columnsOf(found.Related.References)
-		if found.Column = target[column]; found.Column == nil {
-			return found, &problem{contract.ReasonFieldNotFound, fmt.Sprintf("%s: %s, to which %s leads, has no column %s", list, found.Related.References, relation, column)}
-		}
+		return found, nil
+	}
+	if p := c.findCompared(m, list, &found); p != nil {
+		return found, p
 	}
 	if filter.TokenAttribute != "" {
 		return found, attributeProblem(list, &found)
@@ -71,34 +68,4 @@ func attributeProblem(list string, f *PolicyFilter) *problem {
 		return notAllowed("%s: the filter of %s: lookup %s takes no tokenAttribute for a field of type %s; those that do are %s", list, f.Field, name, f.Column.Kind, strings.Join(offered, ", "))
 	}
 	return nil
-}
-
-// foreignKey returns the foreign key that a relation stands for, by the relation's name or the column's; nil if there
-// is none. It finds hidden ones too.
-func (c *Catalog) foreignKey(m *Model, relation string) *database.ForeignKey {
-	i := slices.IndexFunc(m.Table.ForeignKeys, func(fk *database.ForeignKey) bool {
-		if len(fk.Columns) == 1 {
-			return fk.Columns[0].Name == relation || m.columns[fk.Columns[0].Name].relation == relation
-		}
-		target := c.registered[fk.References]
-		return target != nil && target.Name == relation
-	})
-	if i < 0 {
-		return nil
-	}
-	return m.Table.ForeignKeys[i]
-}
-
-// columnsOf returns a table's columns by their names, and, if it is registered, also by the names of its fields.
-func (c *Catalog) columnsOf(t *database.Table) map[string]*database.Column {
-	all := map[string]*database.Column{}
-	for _, column := range t.Columns {
-		all[column.Name] = column
-	}
-	if m := c.registered[t]; m != nil {
-		for _, f := range m.all {
-			all[f.Name] = f.Column
-		}
-	}
-	return all
 }

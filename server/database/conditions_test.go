@@ -122,6 +122,17 @@ func TestConditions(t *testing.T) {
 			{"in a month", part("sold", database.Month, int64(2)), "1 2 5 6"},
 			{"on a day of the month", part("published", database.Day, int64(3)), "1 3 6 7"},
 
+			{"in a quarter", part("sold", database.Quarter, int64(4)), "3"},
+			{"in the first quarter", part("published", database.Quarter, int64(1)), "1 2 3 6 7"},
+			{"in a week", part("sold", database.Week, int64(5)), "1 2 5 6"},
+			{"in a week that began in the year before", part("sold", database.Week, int64(1)), "3"},
+			{"in the last week", part("published", database.Week, int64(52)), "5"},
+			{"on a Sunday", part("published", database.Weekday, int64(7)), "2 3"},
+			{"on a Tuesday", part("sold", database.Weekday, int64(2)), "3"},
+			{"on no day of the week", part("sold", database.Weekday, int64(0)), ""},
+			{"in an hour", part("sold", database.Hour, int64(23)), "2"},
+			{"at midnight", part("sold", database.Hour, int64(0)), "3 5 6"},
+
 			{"related", written(nil, nil), "1 2 3 5 7"},
 			{"related and matching", written(nil, byAda), "1 2 7"},
 			{"related, as far as its policy lets see", written(database.Not{Condition: byAda}, nil), "3 5"},

@@ -17,8 +17,8 @@ import (
 type DB interface {
 	// Introspect reads the schema as it is now.
 	Introspect(ctx context.Context) (*Schema, error)
-	// Select answers a plan made from a Schema of this DB. It appends the rows to out as JSON objects joined by commas
-	// (no brackets) and returns the extended slice. The values come straight from the wire. Any error is an *Error.
+	// Select answers a plan made from a Schema of this DB. It appends the rows to out, in the plan's Form, joined by
+	// commas (no brackets), and returns the extended slice. The values come straight from the wire. Any error is an *Error.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
 	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and
 	// returns that error unchanged. If the database cannot be reached, do does not run. Transact never runs do twice;

@@ -18,7 +18,7 @@ type Grouping struct {
 	MinRows int
 }
 
-// GroupKey is a column whose equal values make a group. NULL equals NULL; texts are equal only if every character is.
+// GroupKey is a column whose equal values make a group (docs/design/aggregates.md, "Groups"). NULL equals NULL.
 type GroupKey struct {
 	Ref
 	// Part is the piece of a date or timestamp that makes the group; WholeValue is the value itself.
@@ -43,12 +43,14 @@ const (
 // MeasureFunc is a way to compute a measure.
 type MeasureFunc uint8
 
-// The functions. They pass over NULLs, and all but the counts are NULL if nothing is left.
+// The functions (docs/design/aggregates.md, "Measures"). They pass over NULLs, and all but the counts are NULL if nothing
+// is left.
 const (
 	// CountRows counts rows; it has no column.
 	CountRows MeasureFunc = iota
 	Count
 	CountDistinct
+	// Sum and Avg are of a column that is Summable, Min and Max of one that HasExtremes.
 	Sum
 	Avg
 	Min
@@ -67,6 +69,9 @@ type Measure struct {
 	// Dividend and Divisor are the places in Measures of the two that a Ratio is of. Neither is a Ratio.
 	Dividend, Divisor int
 }
+
+// isSum reports whether the measure adds up or divides numbers.
+func (m *Measure) isSum() bool { return m.Func == Sum || m.Func == Avg || m.Func == Ratio }
 
 // QuotientDigits are the digits behind the point of an average and a ratio. Halves are rounded away from zero.
 const QuotientDigits = 12
@@ -87,41 +92,60 @@ func (g *Grouping) Source() Source {
 	return Source{table: t, groups: g}
 }
 
-// column is what the key's values are.
+// column is what the key's values are. Texts are compared by their bytes, whatever the collation of the column is.
 func (k *GroupKey) column() *Column {
 	switch k.Part {
 	case WholeValue:
 		c := *k.Column
 		c.Nullable = true // an outer row may be missing
+		c.Padded, c.LooseCollation = false, false
 		return &c
 	case YearPart, WeekdayPart:
-		return &Column{Kind: Integer, Bits: 64, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
+		return derived(Integer)
 	}
-	return &Column{Kind: Text, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
+	return derived(Text)
+}
+
+// derived is a column of a kind that no table declares.
+func derived(kind Kind) *Column {
+	c := &Column{Kind: kind, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
+	if kind == Integer {
+		c.Bits = 64
+	}
+	return c
 }
 
 // measureColumn is what the values of the i-th measure are.
 func (g *Grouping) measureColumn(i int) *Column {
 	m := &g.Measures[i]
-	c := &Column{Kind: Integer, Bits: 64, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
-	switch m.Func {
-	case CountRows, Count, CountDistinct:
-		c.Nullable = g.MinRows > 1 && m.Where != nil
-	case Min, Max:
-		*c = *m.Ref.Column
-		c.Nullable = true
-	case Avg, Ratio:
-		c.Kind, c.Bits, c.Scale = Decimal, 0, QuotientDigits
-		if m.Func == Avg && m.Ref.Column.Kind == Float {
-			c.Kind, c.Scale = Float, -1
-		}
-	case Sum:
-		switch m.Ref.Column.Kind {
-		case Integer:
-			c.Bits = 0
-		default:
-			c.Kind, c.Bits, c.Scale = m.Ref.Column.Kind, 0, m.Ref.Column.Scale
-		}
+	c := m.column()
+	c.Measure = m
+	if m.Where != nil && g.MinRows > 1 {
+		c.Nullable = true // too few rows
 	}
+	return c
+}
+
+func (m *Measure) column() *Column {
+	of := m.Ref.Column
+	switch m.Func {
+	case Min, Max:
+		c := *of
+		c.Nullable = true
+		return &c
+	case Sum:
+		c := derived(of.Kind)
+		c.Bits, c.Scale = 0, of.Scale
+		return c
+	case Avg, Ratio:
+		if m.Func == Avg && of.Kind == Float {
+			return derived(Float)
+		}
+		c := derived(Decimal)
+		c.Scale = QuotientDigits
+		return c
+	}
+	c := derived(Integer)
+	c.Nullable = false
 	return c
 }

@@ -55,8 +55,9 @@ type Select struct {
 	From Source
 	// Joins are the joins that Output, Where, Order and Cursor use. Each comes after the one that it goes through.
 	Joins []*Join
-	// Output are the members of each row, in order.
+	// Output are the members of each row, in order; Form is how a row is written.
 	Output []Output
+	Form   RowForm
 	// Where is ANDed with the source's policy; nil is every row.
 	Where Condition
 	// Order must end with the columns of a key, or else pages may overlap.
@@ -79,6 +80,17 @@ type Select struct {
 	Lock bool
 }
 
+// RowForm is a way to write a row as JSON.
+type RowForm uint8
+
+// The forms.
+const (
+	// RowObjects: an object of the members.
+	RowObjects RowForm = iota
+	// RowArrays: an array of the members' values, in their order.
+	RowArrays
+)
+
 // Total is a way to count the matching rows (docs/design/tools.md, "Total counts").
 type Total uint8
 
@@ -100,7 +112,7 @@ const (
 	TotalCap    = 10_000
 )
 
-// Output is one member of a row's JSON object.
+// Output is one member of a row.
 type Output struct {
 	// Name is the member's name.
 	Name string
@@ -196,18 +208,47 @@ type Match struct {
 // DatePart is a piece of a date or timestamp, in UTC.
 type DatePart uint8
 
-// The parts. WholeDate compares with a date text "YYYY-MM-DD", the others with an int64.
+// The parts. WholeDate compares with a date text "YYYY-MM-DD", the others with an int64. Week is ISO 8601's, Weekday is 1
+// (Monday) to 7. A date has no Hour.
 const (
 	WholeDate DatePart = iota
 	Year
 	Month
 	Day
+	Quarter
+	Week
+	Weekday
+	Hour
 )
 
 // PartEquals is true if that part of a date or timestamp column equals the value.
 type PartEquals struct {
 	Column *Column
 	Part   DatePart
+	Value  Value
+}
+
+// HoldsOp is an operator of Holds.
+type HoldsOp uint8
+
+// The operators. For an Array column, values are compared as the elements' type compares them. For a JSON column a value
+// is in another one as documented in docs/design/tools.md, "Arrays and JSON".
+const (
+	// HoldsAll is true if the column holds every element (of a []Value or a JSON array), or every member of a JSON object.
+	HoldsAll HoldsOp = iota
+	// HoldsAny is true if the column holds one of the elements at least.
+	HoldsAny
+	// HoldsOnly is true if every element of the column is one of these. Those of a JSON array are plain values.
+	HoldsOnly
+	// HasKey is true if the column is a JSON object that has a member of this name, a string.
+	HasKey
+)
+
+// Holds looks into a column for which Contains is set: an Array, with a []Value, or a JSON document, with the bytes of a
+// JSON array or object.
+type Holds struct {
+	Column *Column
+	Op     HoldsOp
 	Value  Value
 }
 
@@ -259,5 +300,6 @@ func (Match) condition()       {}
 func (PartEquals) condition()  {}
 func (CompareRefs) condition() {}
 func (Joined) condition()      {}
+func (Holds) condition()       {}
 func (Exists) condition()      {}
 func (CountOf) condition()     {}

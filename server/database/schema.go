@@ -174,16 +174,34 @@ type Column struct {
 	Choices []string
 	// Element is the kind of an array's elements.
 	Element Kind
+	// Contains reports whether the engine can look into the column's arrays or JSON documents (see Holds).
+	Contains bool
 	// Incomparable reports that the type has no equality (PostgreSQL's xml, json, point, polygon): only isnull can be
 	// asked of it.
 	Incomparable bool
-	Comment      string
+	// Measure is what computes the column, in the table of a Grouping; nil in every other table.
+	Measure *Measure
+	Comment string
 	// Privileges are what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
 	Privileges Privileges
 }
 
 // Ordered reports whether the column's values can be compared and sorted. A Loose column of an unknown kind always can.
 func (c *Column) Ordered() bool { return c.Kind.Ordered() || c.Kind == Other && c.Loose }
+
+// Summable reports whether Sum and Avg have a meaning for the column's values.
+func (c *Column) Summable() bool {
+	return c.Kind == Integer || c.Kind == Decimal || c.Kind == Float
+}
+
+// HasExtremes reports whether Min and Max have a meaning for the column's values.
+func (c *Column) HasExtremes() bool { return c.Kind.Ordered() && c.Kind != Boolean }
+
+// Exact reports whether the column is a sum, average or ratio that is computed in decimal digits, not as a float.
+func (c *Column) Exact() bool { return c.Measure != nil && c.Measure.isSum() && c.Kind != Float }
+
+// Quotient reports whether the column is an average or ratio in decimal digits.
+func (c *Column) Quotient() bool { return c.Exact() && c.Measure.Func != Sum }
 
 // NeedsValue reports whether a new row must give the column a value.
 func (c *Column) NeedsValue() bool { return !c.Nullable && !c.HasDefault && !c.Generated }

@@ -23,7 +23,15 @@ const MaxInValues = 1000
 type Lookup func(c *database.Column, value json.RawMessage) (database.Condition, error)
 
 // Find returns the lookup of that name, or nil.
-func Find(name string) Lookup { return byName[name].condition }
+func Find(name string) Lookup {
+	if byName[name] == nil {
+		return nil
+	}
+	return func(c *database.Column, value json.RawMessage) (database.Condition, error) {
+		d, _ := definitionFor(c, name)
+		return d.condition(c, value)
+	}
+}
 
 // Of returns the names of the lookups that a column has.
 func Of(c *database.Column) []string {
@@ -174,16 +182,17 @@ func FromText(c *database.Column, name, value string, values []string) (database
 	if offered := Of(c); !slices.Contains(offered, name) {
 		return nil, fmt.Errorf("lookup %s is not offered for a field of type %s; its lookups are %s", name, c.Kind, strings.Join(offered, ", "))
 	}
-	raw, err := byName[name].takes.json(c, value, values)
+	d, _ := definitionFor(c, name)
+	raw, err := d.takes.json(c, value, values)
 	if err != nil {
 		return nil, err
 	}
-	return byName[name].condition(c, raw)
+	return d.condition(c, raw)
 }
 
-// textAsJSON writes a text as the JSON value that ParseValue takes for the column.
+// textAsJSON writes a text, which ParseText took, as the JSON value that ParseValue takes for the column.
 func textAsJSON(c *database.Column, text string) json.RawMessage {
-	if takesNumbersOnly(c.Kind) && (text == "true" || text == "false") {
+	if c.Kind == database.JSON || takesNumbersOnly(c.Kind) && (text == "true" || text == "false") {
 		return json.RawMessage(text)
 	}
 	quoted, _ := json.Marshal(text) // a string: it cannot fail

@@ -10,7 +10,7 @@ import (
 // Exact is the lookup of a filter that names none.
 const Exact = "exact"
 
-// definition is all that is known of one lookup.
+// definition is all that is known of one lookup. Two may have one name, if no column has both.
 type definition struct {
 	name string
 	// group says which columns have the lookup.
@@ -25,6 +25,8 @@ var definitions = []definition{
 	{Exact, equality, columnValue, exact},
 	{"iexact", texts, text, match(database.TextEquals, true)},
 	{"contains", texts, piece, match(database.TextContains, false)},
+	{"contains", arrays, element, arrayHolds(database.HoldsAll)},
+	{"contains", documents, columnValue, documentHolds},
 	{"icontains", texts, piece, match(database.TextContains, true)},
 	{"startswith", texts, piece, match(database.TextStartsWith, false)},
 	{"istartswith", texts, piece, match(database.TextStartsWith, true)},
@@ -42,18 +44,43 @@ var definitions = []definition{
 	{"year", dates, number, part(database.Year)},
 	{"month", dates, number, part(database.Month)},
 	{"day", dates, number, part(database.Day)},
+	{"quarter", dates, number, part(database.Quarter)},
+	{"week", dates, number, part(database.Week)},
+	{"weekday", dates, number, part(database.Weekday)},
+	{"hour", hours, number, part(database.Hour)},
+	{"contained_by", arrays, elements, arrayHolds(database.HoldsOnly)},
+	{"contained_by", documents, columnValues, elementsHold(database.HoldsOnly)},
+	{"overlap", arrays, elements, arrayHolds(database.HoldsAny)},
+	{"overlap", documents, columnValues, elementsHold(database.HoldsAny)},
+	{"has_key", documents, text, hasKey},
 }
 
 // Names are the names of all lookups.
 var Names, byName = index(definitions)
 
-func index(all []definition) (names []string, byName map[string]definition) {
-	byName = make(map[string]definition, len(all))
+func index(all []definition) (names []string, byName map[string][]definition) {
+	byName = make(map[string][]definition, len(all))
 	for _, d := range all {
-		names = append(names, d.name)
-		byName[d.name] = d
+		if byName[d.name] == nil {
+			names = append(names, d.name)
+		}
+		byName[d.name] = append(byName[d.name], d)
 	}
 	return names, byName
+}
+
+// definitionFor returns the definition of a name that is for the column; the first one if the column has none of them.
+func definitionFor(c *database.Column, name string) (d definition, known bool) {
+	all := byName[name]
+	if len(all) == 0 {
+		return definition{}, false
+	}
+	for _, d := range all {
+		if d.group&groupsOf(c) != 0 {
+			return d, true
+		}
+	}
+	return all[0], true
 }
 
 // group is a set of lookups that the same columns have.
@@ -65,24 +92,35 @@ const (
 	order
 	texts
 	dates
+	hours
+	arrays
+	documents
 )
 
 // groupsOf returns the groups of lookups that a column has.
 func groupsOf(c *database.Column) group {
-	if c.Incomparable {
+	if c.Incomparable && !c.Contains {
 		return nullness
 	}
 	switch c.Kind {
 	case database.JSON, database.Array:
-		return nullness
+		switch {
+		case !c.Contains:
+			return nullness
+		case c.Kind == database.Array:
+			return nullness | arrays
+		}
+		return nullness | documents
 	case database.Boolean, database.Bytes, database.Other:
 		if !c.Ordered() {
 			return nullness | equality
 		}
 	case database.Text, database.Enum:
 		return nullness | equality | order | texts
-	case database.Date, database.Timestamp, database.TimestampTZ:
+	case database.Date:
 		return nullness | equality | order | dates
+	case database.Timestamp, database.TimestampTZ:
+		return nullness | equality | order | dates | hours
 	}
 	return nullness | equality | order
 }
@@ -93,6 +131,8 @@ type operand uint8
 const (
 	columnValue  operand = iota // a value of the column, as text
 	columnValues                // several of them
+	element                     // an element of the column's arrays
+	elements                    // several of them
 	text                        // a text
 	piece                       // a piece of a text
 	number                      // an integer
@@ -102,6 +142,10 @@ const (
 // json writes what an administrator wrote as the JSON value that the lookup reads.
 func (o operand) json(c *database.Column, value string, values []string) (json.RawMessage, error) {
 	switch o {
+	case element:
+		return columnValue.json(elementOf(c), value, values)
+	case elements:
+		return columnValues.json(elementOf(c), value, values)
 	case columnValue:
 		_, err := ParseText(c, value)
 		return textAsJSON(c, value), err
@@ -132,12 +176,17 @@ func Named(name string) string {
 func WithAttribute(c *database.Column) []string {
 	var names []string
 	for _, name := range Of(c) {
-		if takes := byName[name].takes; takes != columnValues && takes != truth {
-			names = append(names, name)
+		d, _ := definitionFor(c, name)
+		if c.Kind == database.JSON && d.takes == columnValue || d.takes == columnValues || d.takes == elements || d.takes == truth {
+			continue
 		}
+		names = append(names, name)
 	}
 	return names
 }
 
 // ComparesPiece reports whether a lookup looks for a piece of the column's value. An empty piece is in every text.
-func ComparesPiece(name string) bool { return byName[name].takes == piece }
+func ComparesPiece(c *database.Column, name string) bool {
+	d, _ := definitionFor(c, name)
+	return d.takes == piece
+}

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,6 +58,9 @@ func readParameters(a *catalog.Action, raw json.RawMessage) (parameters, error) 
 }
 
 func readParameter(d *contract.Parameter, raw json.RawMessage) (database.Value, error) {
+	if isCut(raw) {
+		return nil, errors.New("is the beginning of a value that was cut when it was read; read the rest with get, field, offset and length, and send the whole")
+	}
 	column := &database.Column{Kind: catalog.ParameterKinds[d.Type]}
 	value, err := lookup.ParseValue(column, raw)
 	if err != nil {

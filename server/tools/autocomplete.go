@@ -37,6 +37,8 @@ type suggestions struct {
 	Term    string       `json:"term"`
 	Count   int          `json:"count"`
 	Results []suggestion `json:"results"`
+	// Notice says that there is more, if the size of the answer ended it.
+	Notice string `json:"notice,omitempty"`
 }
 
 type suggestion struct {
@@ -53,7 +55,7 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 		return nil, err
 	}
 	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
-	plan.MaxBytes, plan.MaxValue = c.settings.MaxResultBytes, maxListValue
+	plan.MaxBytes, plan.MaxValue = rowBytes(c.settings.MaxResultBytes), maxListValue
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {
 		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
@@ -66,11 +68,14 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 			plan.Order = append(plan.Order, o)
 		}
 	}
-	rows, _, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
+	rows, page, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
 	found := suggestions{Model: m.Name, Term: a.term, Count: len(rows), Results: make([]suggestion, len(rows))}
+	if page.Cut {
+		found.Notice = fmt.Sprintf("the rows were cut off after %d bytes: send a longer term", plan.MaxBytes)
+	}
 	for i, row := range rows {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
 	}

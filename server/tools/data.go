@@ -145,7 +145,7 @@ func writableNames(scope access.Scope, p purpose) []string {
 }
 
 // cutText ends what a read shows of a value that is too long (docs/design/values.md, "Long values").
-var cutText = regexp.MustCompile(`\.\.\.\[cut: [0-9,]+ bytes in all\]$`)
+var cutText = regexp.MustCompile(`\.\.\.\[cut: [0-9]{1,3}(,[0-9]{3})* bytes in all\]$`)
 
 // isCut reports whether a value is what a read showed of a longer one.
 func isCut(raw json.RawMessage) bool {

@@ -21,13 +21,15 @@ var describeOperation = withArguments(operation{
 
 // description is describe_'s payload.
 type description struct {
-	ModelName         string                `json:"model_name"`
-	VerboseName       string                `json:"verbose_name"`
-	VerboseNamePlural string                `json:"verbose_name_plural"`
-	AppLabel          string                `json:"app_label"`
-	Fields            []fieldInfo           `json:"fields"`
-	Relationships     []relationInfo        `json:"relationships"`
-	AdminConfig       administrationOptions `json:"admin_config"`
+	ModelName         string `json:"model_name"`
+	VerboseName       string `json:"verbose_name"`
+	VerboseNamePlural string `json:"verbose_name_plural"`
+	AppLabel          string `json:"app_label"`
+	// Rows says which rows the token sees, if a row policy decides that.
+	Rows          string                `json:"rows,omitempty"`
+	Fields        []fieldInfo           `json:"fields"`
+	Relationships []relationInfo        `json:"relationships"`
+	AdminConfig   administrationOptions `json:"admin_config"`
 }
 
 // fieldInfo describes a field; what does not apply is left out.
@@ -78,7 +80,7 @@ func (c *call) describe(*noArguments) ([]byte, error) {
 func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	m := scope.Model()
 	d := &description{
-		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
+		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rowsSeen(scope),
 		Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		AdminConfig: administrationOptions{
 			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
@@ -121,6 +123,24 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 		d.AdminConfig.Actions = append(d.AdminConfig.Actions, action.Name)
 	}
 	return d
+}
+
+// rowsSeen says in a sentence which rows the token sees; "" if it sees all of them.
+func rowsSeen(scope access.Scope) string {
+	if !scope.Limited() {
+		return ""
+	}
+	names := scope.PolicyNames()
+	for i, name := range names {
+		names[i] = "`" + name + "`"
+	}
+	switch len(names) {
+	case 0:
+		return "you see no rows: no row policy is for you"
+	case 1:
+		return "you see the rows of policy " + names[0]
+	}
+	return "you see the rows of the policies " + strings.Join(names, ", ")
 }
 
 // isReadOnly reports whether no call writes the field.

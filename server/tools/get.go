@@ -55,7 +55,7 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 	if !a.inlines && !a.related {
 		row, page, err := c.readOne(c.db, c.scope, plan)
 		if err == nil && len(row) > c.settings.MaxResultBytes {
-			return nil, c.tooLarge()
+			return nil, tooLarge(c.scope.Model())
 		}
 		if page.Shortened {
 			row = append(appendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(c.scope.Model())), '}')
@@ -73,7 +73,6 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 }
 
 // tooLarge is a row that is larger than an answer may be, though each of its values was cut.
-func (c *call) tooLarge() error {
-	name := c.scope.Model().Name
-	return failf(CodeTooLarge, `%s is larger than an answer may be; list_%s with filters {"id": …} and only the fields that you need shows it in pieces`, name, name)
+func tooLarge(m *catalog.Model) error {
+	return failf(CodeTooLarge, `%s is larger than an answer may be; list_%s with filters {"id": …} and only the fields that you need shows it in pieces`, m.Name, m.Name)
 }

@@ -41,6 +41,8 @@ type rowHistory struct {
 	ObjectID json.RawMessage `json:"object_id"`
 	Count    int             `json:"count"`
 	History  []historyEntry  `json:"history"`
+	// Notice says how to go on, if the size of the answer ended it.
+	Notice string `json:"notice,omitempty"`
 }
 
 // historyEntry is one change. Changes are by the names that fields have today.
@@ -71,7 +73,7 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := j.read(first, min(a.limit.or(historyLimit), m.Declared.MaxPageSize), a.offset.or(0))
+	entries, page, err := j.read(first, min(a.limit.or(historyLimit), m.Declared.MaxPageSize), a.offset.or(0))
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +84,9 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 		changes := e.visibleChanges(c.scope)
 		found.History[i] = historyEntry{Action: e.Action, ActionTime: j.moment(e.At), Token: e.Token, ObjectRepr: called,
 			Changes: changes, ChangeMessage: changeMessage(c.scope, e.Action, changes)}
+	}
+	if page.Cut {
+		found.Notice = fmt.Sprintf("the entries were cut off after %d bytes: go on with offset %d", rowBytes(c.settings.MaxResultBytes), a.offset.or(0)+page.Count)
 	}
 	return json.Marshal(found)
 }
@@ -135,11 +140,10 @@ type journalEntry struct {
 	Changes           json.RawMessage
 }
 
-func (j *rowJournal) read(first database.Condition, limit, offset int) ([]journalEntry, error) {
+func (j *rowJournal) read(first database.Condition, limit, offset int) ([]journalEntry, database.Page, error) {
 	plan := j.newest(append(slices.Clone(j.where), first), "at", "token", "action", "changes")
-	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, j.call.settings.MaxResultBytes
-	entries, _, err := readAll[journalEntry](j.call.ctx, j.call.db, plan)
-	return entries, err
+	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, rowBytes(j.call.settings.MaxResultBytes)
+	return readAll[journalEntry](j.call.ctx, j.call.db, plan)
 }
 
 // moment is the time of an entry in RFC 3339; where the table's type has no zone, it is kept in UTC.

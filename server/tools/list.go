@@ -16,7 +16,7 @@ var listOperation = withArguments(operation{
 		return fmt.Sprintf("List %s.%s Fields: %s.", m.Declared.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
 	},
 	advice: "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
-}, (*call).list,
+}, (*call).list, withRowsForm(func(a *listArguments) *rowsForm { return &a.rowsForm },
 	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit },
 		schema: func(m *catalog.Model) schema { return limitSchema(m, m.Declared.DefaultPageSize) }},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
@@ -41,7 +41,7 @@ var listOperation = withArguments(operation{
 		}},
 	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields },
 		help: "only these; all without it"},
-)
+)...)
 
 type listArguments struct {
 	limit, offset   count
@@ -49,6 +49,7 @@ type listArguments struct {
 	total, search   string
 	orderBy, fields []string
 	filters         json.RawMessage
+	rowsForm
 }
 
 // list answers {count, total_count, results}, and next_cursor if there is more.
@@ -59,6 +60,9 @@ func (c *call) list(a *listArguments) ([]byte, error) {
 		return nil, err
 	}
 	if plan.After, err = c.openCursor(rows, plan, a); err != nil {
+		return nil, err
+	}
+	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
 		return nil, err
 	}
 	return c.answerPage("{", c.scope, plan, func(last []database.Value) (string, error) { return c.nextCursor(rows, plan, a, last) })

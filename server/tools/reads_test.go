@@ -162,13 +162,22 @@ func TestMaskedFieldsAreShownMaskedAndComparedNowhere(t *testing.T) {
 // All that get_ brings together counts as one answer.
 func TestRelatedRowsOfOneRowAreCutAndSaySo(t *testing.T) {
 	l := newLibrary(t)
-	l.set.settings.MaxResultBytes = 1
+	whole := l.call(ownerText, "get_book", `{"id":1}`).Text
+	l.set.settings.MaxResultBytes = len(whole) + 1
 	row := l.must(ownerText, "get_book", `{"id":1,"include_related":true,"include_inlines":true}`)
 	if parts := fmt.Sprint(row["_inlines"], row["_related"]); strings.Contains(parts, "map[id") {
 		t.Errorf("the answer goes on beyond its size: %s", parts)
 	}
 	if notice := fmt.Sprint(row["_notice"]); !strings.Contains(notice, "chapter_by_book") || !strings.Contains(notice, "related_book") {
 		t.Errorf("notice is %s", notice)
+	}
+	l.set.settings.MaxResultBytes = len(whole) - 1
+	for tool, arguments := range map[string]string{
+		"get_book": `{"id":1,"include_related":true}`, "related_chapter": `{"id":1,"relation":"book"}`,
+	} {
+		if r := l.call(ownerText, tool, arguments); r.Code != CodeTooLarge || !strings.Contains(r.Message, "list_book") {
+			t.Errorf("%s of a row that is larger than an answer: %s", tool, r.Text)
+		}
 	}
 }
 
@@ -240,8 +249,10 @@ func TestReadsUnderARowPolicy(t *testing.T) {
 	}))
 	const south = `{"id":2,"name":"Le Guin","branch":"south"}`
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"list_author", `{}`, `{"count":1,"total_count":1,"results":[` + south + `]}`},
-		{"list_author", `{"limit":0}`, `{"count":0,"total_count":1,"results":[]}`},
+		{"list_author", `{}`, `{"count":1,"total_count":1,"rows":"policy","results":[` + south + `]}`},
+		{"list_author", `{"limit":0}`, `{"count":0,"total_count":1,"rows":"policy","results":[]}`},
+		{"list_author", `{"format":"columns"}`, `{"count":1,"total_count":1,"limited":"policy","columns":["id","name","branch"],"rows":[[2,"Le Guin","south"]]}`},
+		{"related_book", `{"id":2,"relation":"author","format":"columns"}`, `{"relation":"author","type":"single","result":` + south + `}`},
 		{"get_author", `{"id":1}`, `{"error":"author not found","code":"not_found"}`},
 		{"related_author", `{"id":1,"relation":"book_by_author"}`, `{"error":"author not found","code":"not_found"}`},
 		{"history_author", `{"id":1}`, `{"error":"author not found","code":"not_found"}`},

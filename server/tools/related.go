@@ -16,7 +16,7 @@ var relatedOperation = withArguments(operation{
 		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.Declared.VerboseName, m.Name)
 	},
 	advice: "the rows that a relation of one row leads to",
-}, (*call).related,
+}, (*call).related, withRowsForm(func(a *relatedArguments) *rowsForm { return &a.rowsForm },
 	argument[relatedArguments]{name: idName, schema: idSchema, required: always, into: func(a *relatedArguments) any { return &a.id }},
 	argument[relatedArguments]{name: "relation", into: func(a *relatedArguments) any { return &a.relation }, required: always,
 		hint: func(c *call) string {
@@ -28,14 +28,15 @@ var relatedOperation = withArguments(operation{
 	argument[relatedArguments]{name: "fields", into: func(a *relatedArguments) any { return &a.fields }, help: "only these of their fields"},
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
-)
+)...)
 
 type relatedArguments struct {
-	id            json.RawMessage
+	id              json.RawMessage
 	relation        string
 	filters         json.RawMessage
 	orderBy, fields []string
 	limit, offset   count
+	rowsForm
 }
 
 // related answers the rows that a relation of one row leads to: a page of them, or the only one. The row itself must be
@@ -62,6 +63,9 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 		return nil, err
 	}
 	plan.Joins = rows.joins
+	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
+		return nil, err
+	}
 
 	k := &relatedReader{call: c, parent: c.scope, plan: planRow(c.scope, row)}
 	k.addColumns(relation)
@@ -80,13 +84,16 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 		}
 		return c.answerPage(opening+`"many",`, target, plan, nil)
 	}
-	plan.Limit, plan.Offset, plan.More, plan.MaxValue = 1, 0, false, maxOneValue
+	// One row is written as get_ writes it, whatever the form.
+	plan.Limit, plan.Offset, plan.More, plan.Form, plan.MaxBytes, plan.MaxValue = 1, 0, false, database.RowObjects, 0, maxOneValue
 	out := []byte(opening + `"single","result":`)
 	out, page, err := c.db.Select(c.ctx, plan, out)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if page.Count == 0 {
+	case len(out) > c.settings.MaxResultBytes:
+		return nil, tooLarge(target.Model())
+	case page.Count == 0:
 		out = append(out, "null"...)
 	}
 	if page.Shortened {

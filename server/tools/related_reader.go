@@ -31,6 +31,8 @@ type relatedReader struct {
 	more []string
 	// shortened is set if a value of a related row was cut.
 	shortened bool
+	// end is the size of the answer at which related rows end.
+	end int
 }
 
 // relatedGroup is a member of get_'s answer with related rows: _inlines or _related.
@@ -98,7 +100,11 @@ func (k *relatedReader) answer() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.values = page.Last
+	most := k.call.settings.MaxResultBytes
+	if len(out) > most {
+		return nil, tooLarge(k.parent.Model())
+	}
+	k.values, k.end = page.Last, min(len(out)+rowBytes(most), most)
 	out = out[:len(out)-1] // the closing brace
 	for _, group := range k.groups {
 		out = append(append(append(out, `,"`...), group.member...), `":{`...)
@@ -141,12 +147,12 @@ func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error)
 	if !any {
 		return out, nil
 	}
-	if len(out) >= k.call.settings.MaxResultBytes { // a Select writes one row at least
+	if len(out) >= k.end { // a Select writes one row at least
 		k.more = append(k.more, part.name)
 		return out, nil
 	}
 	plan := &database.Select{From: part.target.Source(), Output: planOutput(part.target), Where: where, Order: part.order, Limit: part.most, More: true,
-		MaxBytes: k.call.settings.MaxResultBytes, MaxValue: maxListValue}
+		MaxBytes: k.end, MaxValue: maxListValue}
 	out, page, err := k.call.db.Select(k.call.ctx, plan, out)
 	k.shortened = k.shortened || page.Shortened
 	if page.More || page.Cut {

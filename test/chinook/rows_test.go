@@ -32,7 +32,7 @@ func (e engine) testList(t *testing.T, table string, columns, keys []string) {
 	const limit = 700
 	for offset := 0; offset <= len(want); offset += limit {
 		var got page
-		e.call(t, "list_"+table, fmt.Sprintf(`{"limit":%d,"offset":%d}`, limit, offset), &got)
+		e.call(t, "list_"+table, fmt.Sprintf(`{"limit":%d,"offset":%d,"max_bytes":1000000}`, limit, offset), &got)
 		rest := want[offset:min(offset+limit, len(want))]
 		if got.TotalCount != len(want) || got.Count != len(rest) || len(got.Results) != len(rest) {
 			t.Fatalf("at %d: count %d, total_count %d, %d results; want %d of %d", offset, got.Count, got.TotalCount, len(got.Results), len(rest), len(want))
@@ -197,7 +197,7 @@ func (e engine) testFilters(t *testing.T) {
 				return text
 			}
 			want := e.rows(t, fmt.Sprintf("SELECT %s FROM %s t WHERE %s ORDER BY %s", e.row(columns), e.quoted(tc.table), names(tc.where, e.quoted), e.quotedAll(keys)))
-			arguments := strings.Replace(names(tc.arguments, e.column), "{", `{"limit":1000,`, 1)
+			arguments := strings.Replace(names(tc.arguments, e.column), "{", `{"limit":1000,"max_bytes":1000000,`, 1)
 			var got page
 			e.call(t, "list_"+tc.table, arguments, &got)
 			if got.TotalCount != len(want) || len(got.Results) != min(len(want), 1000) {

@@ -14,7 +14,7 @@ func (e engine) testCursors(t *testing.T, table string, columns, keys []string, 
 	limit := max(7, len(want)/5)
 	cursor, seen := "", 0
 	for {
-		arguments := fmt.Sprintf(`{"limit":%d`, limit)
+		arguments := fmt.Sprintf(`{"limit":%d,"max_bytes":1000000`, limit)
 		if cursor != "" {
 			arguments += fmt.Sprintf(`,"cursor":%q`, cursor)
 		}
@@ -77,7 +77,7 @@ func (e engine) testRelated(t *testing.T, table string, keys []string) {
 				Result     map[string]any
 				Results    []map[string]any
 			}
-			e.call(t, "related_"+table, fmt.Sprintf(`{"id":%s,"relation":%q,"limit":1000}`, encoded(t, e.id(keys, row)), name), &got)
+			e.call(t, "related_"+table, fmt.Sprintf(`{"id":%s,"relation":%q,"limit":1000,"max_bytes":1000000}`, encoded(t, e.id(keys, row)), name), &got)
 			switch {
 			case got.Type == "single" && len(want) == 0:
 				if got.Result != nil {

@@ -46,6 +46,8 @@ var messagesOfActions = []messageRow{
 		want: `colour: is required, in confirmation_data: one of red, blue`},
 	{token: "root", tool: "action_parcel", arguments: `{"action":"sweep","ids":[1],"confirmation_data":{"x":1}}`,
 		want: `x: sweep has no such parameter; it takes none`},
+	{token: "root", tool: "action_book", arguments: `{"action":"renumber","ids":[1],"confirmation_data":{"prefix":"a...[cut: 3,000 bytes in all]"}}`,
+		want: `prefix: is the beginning of a value that was cut when it was read; read the rest with get, field, offset and length, and send the whole`},
 	{token: "root", tool: "action_parcel", arguments: `{"action":"failing","ids":[1]}`,
 		want: `the webhook of failing answered 500; it is not known what it did: look at the rows before you try again (request …)`},
 	{token: "root", tool: "action_parcel", arguments: `{"action":"wordy","ids":[1]}`,

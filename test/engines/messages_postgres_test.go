@@ -51,6 +51,10 @@ func TestMessagesOfPostgreSQL(t *testing.T) {
 }
 
 var messagesOfPostgreSQL = []messageRow{
+	{token: "root", tool: "list_oddity", arguments: `{"filters":{"numbers__contains":null}}`,
+		want: `filters: numbers__contains: must be an element, or an array of elements, not null; use isnull`},
+	{token: "root", tool: "list_oddity", arguments: `{"filters":{"numbers__overlap":["x"]}}`,
+		want: `filters: numbers__overlap: each value must be an integer, or a string of its digits, not "x"`},
 	{token: "root", tool: "create_oddity", arguments: `{"data":{"id":2,"address":"x"}}`,
 		want: `address: must be an IP address, with or without the length of its network: 192.0.2.1 or 192.0.2.0/24, not "x"`},
 	{token: "root", tool: "create_oddity", arguments: `{"data":{"id":2,"net":"192.0.2.1/24"}}`,

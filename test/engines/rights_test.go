@@ -110,7 +110,7 @@ func policies(s *suite, t *testing.T) {
 	})
 	for _, token := range []string{"lost", "stranger"} {
 		s.check(t, token+" sees nothing", func(t *testing.T) {
-			want(t, s.ok(t, token, "list_book", `{}`), `{"count":0,"total_count":0,"results":[]}`)
+			want(t, s.ok(t, token, "list_book", `{}`), `{"count":0,"total_count":0,"rows":"policy","results":[]}`)
 			s.fails(t, token, "get_book", `{"id":1}`, "not_found")
 			s.fails(t, token, "update_book", `{"id":1,"data":{"pages":1}}`, "not_found")
 			s.fails(t, token, "delete_book", `{"id":1}`, "not_found")

@@ -33,9 +33,9 @@ var groups = []struct {
 	name  string
 	cases func(*suite, *testing.T)
 }{
-	{"listing", listing}, {"filters", filtering}, {"pages", paging}, {"reading", reading}, {"relations", relations},
+	{"listing", listing}, {"answers", answers}, {"filters", filtering}, {"pages", paging}, {"reading", reading}, {"relations", relations},
 	{"creating", creating}, {"updating", updating}, {"versions", versions}, {"inlines", inlines}, {"deleting", deleting},
-	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"hidden and masked", hiddenAndMasked},
+	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"policies of related rows", relatedPolicies}, {"hidden and masked", hiddenAndMasked},
 	{"history", history}, {"audit", auditing}, {"values", values}, {"round trips", roundTrips}, {"computed columns", computedColumns}, {"names", names}, {"views and keys", viewsAndKeys},
 	{"permissions", permissions}, {"injection", injection},
 	{"attacks", attacks}, {"collations", collations},

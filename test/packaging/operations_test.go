@@ -67,7 +67,7 @@ func TestTheAPIHasTheServersLookups(t *testing.T) {
 	}
 	refused := field.NotSupported(field.NewPath("lookup"), v1alpha1.Lookup("none"), lookup.Names)
 	exposure := &v1alpha1.MCPModelExposure{}
-	exposure.Spec.RowPolicies = []v1alpha1.RowPolicy{{Filters: []v1alpha1.FieldFilter{{Field: "id", Lookup: "none"}}}}
+	exposure.Spec.RowPolicies = []v1alpha1.RowPolicy{{Filters: []v1alpha1.RowFilter{{Field: "id", Lookup: "none"}}}}
 	if told := v1alpha1.ValidateMCPModelExposure(exposure).ToAggregate(); !strings.Contains(told.Error(), refused.Detail) {
 		t.Errorf("validation says %q, without %q", told, refused.Detail)
 	}

@@ -86,6 +86,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReplicasStatus"):
 		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RowFilter"):
+		return &apiv1alpha1.RowFilterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowPolicy"):
 		return &apiv1alpha1.RowPolicyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretKeyReference"):

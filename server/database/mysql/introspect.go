@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -76,9 +77,38 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		return nil, nil, err
 	}
 	i.tellBooleans()
+	i.tellContains(s.Version)
 	i.sortTables(s)
 	s.Notes = append(d.notes(), i.notes...)
 	return s, i, nil
+}
+
+// tellContains finds the columns whose documents can be looked into: the server must have JSON_TABLE.
+func (i *introspection) tellContains(version string) {
+	needed := "8.0.4"
+	if i.conn.mariaDB {
+		needed = "10.6"
+	}
+	if !isAtLeast(version, needed) {
+		return
+	}
+	for _, t := range i.tables {
+		for _, c := range t.Columns {
+			c.Contains = c.Kind == database.JSON
+		}
+	}
+}
+
+// isAtLeast compares two versions number by number.
+func isAtLeast(version, needed string) bool {
+	numbers := func(version string) (all []int) {
+		for part := range strings.SplitSeq(version, ".") {
+			n, _ := strconv.Atoi(part) // what is not a number counts as 0
+			all = append(all, n)
+		}
+		return all
+	}
+	return slices.Compare(numbers(version), numbers(needed)) >= 0
 }
 
 // notes tell which settings the server lacks.

@@ -50,7 +50,7 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 	if err := c.bind(); err != nil {
 		return out, nothing, err
 	}
-	c.Row.Prepare(values{}, plan.Output, plan.MaxValue)
+	c.Row.Prepare(values{}, plan.Output, plan.MaxValue, plan.Form)
 	extended, page, err := d.readPage(ctx, connection, plan, c, out)
 	if err != nil {
 		return out, nothing, err

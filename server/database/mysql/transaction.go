@@ -119,7 +119,7 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	if err := c.SQL.BuildInsert(t.conn.dialect(), plan); err != nil {
 		return out, t.fail(err)
 	}
-	c.Row.Prepare(values{}, plan.Returning, 0)
+	c.Row.Prepare(values{}, plan.Returning, 0, database.RowObjects)
 	table := plan.Into.Table()
 	if c.SQL.Returns {
 		return t.returned(ctx, c, table, out)

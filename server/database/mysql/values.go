@@ -12,7 +12,7 @@ import (
 )
 
 // values writes the driver's values: nil, int64, float32, float64 and []byte. A []byte is a text, bytes, a date, the
-// digits of an integer beyond int64, or the bits of a bit column.
+// digits of an integer beyond int64 or of a sum, or the bits of a bit column.
 type values struct{}
 
 var _ rowtext.Engine[driver.Value] = values{}
@@ -63,6 +63,9 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		if isTruth(c, v) {
 			return strconv.AppendBool(dst, v == 1)
 		}
+		if c.Kind == database.Enum || isBits(c) {
+			return jsontext.AppendString(dst, e.AppendPlain(nil, c, v))
+		}
 		return jsontext.AppendInt(dst, v)
 	case float32:
 		return jsontext.AppendFloat(dst, shortest(v))
@@ -72,6 +75,8 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		switch c.Kind {
 		case database.Text, database.Enum, database.UUID:
 			return jsontext.AppendString(dst, v)
+		case database.Integer:
+			return jsontext.AppendInteger(dst, v)
 		case database.Boolean:
 			return e.AppendPlain(dst, c, v)
 		case database.JSON:
@@ -99,6 +104,12 @@ func (values) AppendPlain(dst []byte, c *database.Column, value driver.Value) []
 	case int64:
 		if isTruth(c, v) {
 			return strconv.AppendBool(dst, v == 1)
+		}
+		switch {
+		case c.Kind == database.Enum:
+			return append(dst, choiceAt(c, v)...)
+		case isBits(c):
+			return appendDigits(dst, uint64(v), c.MaxLength)
 		}
 		return strconv.AppendInt(dst, v, 10)
 	case float32:
@@ -175,9 +186,19 @@ func bits(v []byte) (n uint64) {
 	return n
 }
 
+// choiceAt is the value at a place of an enum: the least or greatest of several is read as its place.
+func choiceAt(c *database.Column, place int64) string {
+	if place < 1 || place > int64(len(c.Choices)) {
+		return "" // the value was not a choice
+	}
+	return c.Choices[place-1]
+}
+
 // appendBits appends the column's lowest bits as zeros and ones.
-func appendBits(dst []byte, v []byte, length int) []byte {
-	for n, i := bits(v), length-1; i >= 0; i-- {
+func appendBits(dst []byte, v []byte, length int) []byte { return appendDigits(dst, bits(v), length) }
+
+func appendDigits(dst []byte, n uint64, length int) []byte {
+	for i := length - 1; i >= 0; i-- {
 		dst = append(dst, '0'+byte(n>>i&1))
 	}
 	return dst

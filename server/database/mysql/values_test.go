@@ -152,7 +152,7 @@ INSERT INTO item VALUES (1,'happy',9.50,'b','2001-01-01 00:00:00.250'), (2,'sad'
 				Order: []database.Order{{Column: column, Descending: descending}, {Column: id, Descending: descending}},
 			}
 			want := f.rows(t, plan)
-			plan.Limit, plan.More, plan.Cursor, plan.Total = 2, true, []*database.Column{column, id}, database.TotalExact
+			plan.Limit, plan.More, plan.Cursor, plan.Total = 2, true, database.Refs(column, id), database.TotalExact
 			got := []byte("[")
 			for pages := 0; pages < 3; pages++ {
 				if len(got) > 1 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -68,6 +69,8 @@ func (d *db) notes() []string {
 
 // introspection gathers what the queries find.
 type introspection struct {
+	// major is the server's release.
+	major  int
 	tables map[uint32]*database.Table
 	// columns are the columns of a table by their number.
 	columns map[uint32]map[int32]*database.Column
@@ -105,13 +108,15 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 		return nil, nil, err
 	}
 	s.Version, _, _ = strings.Cut(s.Version, " ") // "15.18 (Debian 15.18-0+deb12u1)"
+	release, _, _ := strings.Cut(s.Version, ".")
+	major, _ := strconv.Atoi(release) // 0 of another server's version, which is then taken for an old one
 	if len(schemas) == 0 {
 		s.SearchPath = slices.DeleteFunc(searchPath, func(name string) bool {
 			return name == "information_schema" || strings.HasPrefix(name, "pg_")
 		})
 	}
 	i := &introspection{
-		tables: map[uint32]*database.Table{}, columns: map[uint32]map[int32]*database.Column{}, outside: map[uint32]bool{},
+		major: major, tables: map[uint32]*database.Table{}, columns: map[uint32]map[int32]*database.Column{}, outside: map[uint32]bool{},
 		roots: map[uint32]uint32{}, partitionedBy: map[uint32][]int32{},
 	}
 	if err := i.readTables(ctx, tx, s.SearchPath); err != nil {
@@ -205,6 +210,7 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, tables []uin
 		}
 		column.Privileges = database.Privileges(privileges)
 		t.describe(&column)
+		column.Contains = t.contains(&column, i.major)
 		column.Default = defaultValue(&column, byDefault)
 		table.Columns = append(table.Columns, &column)
 		i.columns[oid][number] = &column

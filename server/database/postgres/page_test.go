@@ -59,7 +59,7 @@ CREATE VIEW v AS SELECT * FROM t`)
 				for _, step := range strings.Fields(order) {
 					column, descending := strings.CutPrefix(step, "-")
 					plan.Order = append(plan.Order, database.Order{Column: table.Column(column), Descending: descending})
-					plan.Cursor = append(plan.Cursor, table.Column(column))
+					plan.Cursor = append(plan.Cursor, database.Ref{Column: table.Column(column)})
 				}
 				want, page := ids(t, db, &plan)
 				if len(want) != 60 || page.More {

@@ -54,6 +54,20 @@ func (t columnType) describe(c *database.Column) {
 	}
 }
 
+// jsonAsJSONB is the first release that tells without an error whether a text is a jsonb. A json column may hold one that is not.
+const jsonAsJSONB = 16
+
+// contains reports whether arrays or documents of the type can be looked into.
+func (t columnType) contains(c *database.Column, major int) bool {
+	switch c.Kind {
+	case database.Array:
+		return !c.Incomparable
+	case database.JSON:
+		return t.name == "jsonb" || c.NativeType == "json" && major >= jsonAsJSONB
+	}
+	return false
+}
+
 func kindOf(name, class string) database.Kind {
 	if class == "e" {
 		return database.Enum

@@ -26,7 +26,7 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	if err := c.params.encode(c.sql.Args); err != nil {
 		return out, err
 	}
-	c.rows.writer.Prepare(cells{}, plan.Returning, 0)
+	c.rows.writer.Prepare(cells{}, plan.Returning, 0, database.RowObjects)
 	guarded, cancel := t.db.guard(ctx, 1)
 	defer cancel()
 	reader, err := t.start(guarded, c)

@@ -1,4 +1,4 @@
-// Package rowtext writes the rows of a plan as JSON objects, straight from a driver's values. It is the one place that
+// Package rowtext writes the rows of a plan as JSON, straight from a driver's values. It is the one place that
 // knows members, composite keys, masks and the cutting of long values (docs/design/values.md, "Long values"). An engine
 // says how a single value is written.
 //

@@ -17,19 +17,22 @@ type Writer[V any] struct {
 	engine    Engine[V]
 	outputs   []database.Output
 	maxValue  int
+	form      database.RowForm
 	members   jsontext.Members
 	shortened bool
 	// scratch is the memory for the text of one value.
 	scratch []byte
 }
 
-// Prepare makes the writer ready for the rows of a plan. Of a value of more than maxValue bytes it shows only the
-// beginning; 0 is no bound. It reads outputs until Reset.
-func (w *Writer[V]) Prepare(e Engine[V], outputs []database.Output, maxValue int) {
-	w.engine, w.outputs, w.maxValue, w.shortened = e, outputs, maxValue, false
+// Prepare makes the writer ready for the rows of a plan, which it writes in a form. Of a value of more than maxValue
+// bytes it shows only the beginning; 0 is no bound. It reads outputs until Reset.
+func (w *Writer[V]) Prepare(e Engine[V], outputs []database.Output, maxValue int, form database.RowForm) {
+	w.engine, w.outputs, w.maxValue, w.form, w.shortened = e, outputs, maxValue, form, false
 	w.members.Reset()
-	for i := range outputs {
-		w.members.Add(outputs[i].Name)
+	if form == database.RowObjects {
+		for i := range outputs {
+			w.members.Add(outputs[i].Name)
+		}
 	}
 }
 
@@ -45,33 +48,53 @@ func (w *Writer[V]) Reset() {
 // Shortened reports whether a value was cut since Prepare.
 func (w *Writer[V]) Shortened() bool { return w.shortened }
 
-// Append appends one row as a JSON object. The values are those of the outputs' columns, one after the other. It
-// ignores any values after them.
+// Append appends one row. The values are those of the outputs' columns, one after the other. It ignores any values after
+// them.
 func (w *Writer[V]) Append(dst []byte, values []V) []byte {
+	if w.form == database.RowArrays {
+		return w.appendArray(dst, values)
+	}
 	dst = append(dst, '{')
-	next := 0
 	for i := range w.outputs {
-		output := &w.outputs[i]
 		dst = w.members.Append(dst, i)
-		own := values[next : next+len(output.Columns)]
-		next += len(output.Columns)
-		switch {
-		case w.anyNull(own):
-			dst = append(dst, "null"...)
-		case output.Mask:
-			dst = w.appendMasked(dst, output, own)
-		case output.Slice != nil:
-			dst = append(dst, '"')
-			dst = append(jsontext.AppendEscaped(dst, w.plain(output.Columns[0], own[0])), '"')
-		case output.Composite:
-			dst = w.appendComposite(dst, output.Columns, own)
-		case w.maxValue > 0 && w.engine.Size(output.Columns[0], own[0]) > w.maxValue:
-			dst = w.appendCut(dst, output.Columns[0], own[0])
-		default:
-			dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
-		}
+		dst, values = w.appendOutput(dst, &w.outputs[i], values)
 	}
 	return append(dst, '}')
+}
+
+func (w *Writer[V]) appendArray(dst []byte, values []V) []byte {
+	dst = append(dst, '[')
+	for i := range w.outputs {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst, values = w.appendOutput(dst, &w.outputs[i], values)
+	}
+	return append(dst, ']')
+}
+
+// appendOutput appends the value of one output, which the first of the values are about, and returns the other values.
+func (w *Writer[V]) appendOutput(dst []byte, output *database.Output, values []V) ([]byte, []V) {
+	own := values[:len(output.Columns)]
+	switch {
+	case w.anyNull(own):
+		dst = append(dst, "null"...)
+	case output.Mask:
+		dst = w.appendMasked(dst, output, own)
+	case output.Slice != nil:
+		dst = append(dst, '"')
+		dst = append(jsontext.AppendEscaped(dst, w.plain(output.Columns[0], own[0])), '"')
+	case output.Composite:
+		dst = w.appendComposite(dst, output.Columns, own)
+	case w.maxValue > 0 && w.engine.Size(output.Columns[0], own[0]) > w.maxValue:
+		dst = w.appendCut(dst, output.Columns[0], own[0])
+	default:
+		dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
+		if output.Columns[0].Quotient() {
+			dst = trimQuotient(dst)
+		}
+	}
+	return dst, values[len(own):]
 }
 
 // Values returns the values of columns in a form that can be bound again, for Page.Last. They do not refer to the
@@ -151,6 +174,25 @@ func (w *Writer[V]) appendCut(dst []byte, c *database.Column, value V) []byte {
 	dst = append(dst, "...[cut: "...)
 	dst = appendGrouped(dst, size)
 	return append(dst, ` bytes in all]"`...)
+}
+
+// shownDigits are the digits behind the point that a quotient has at least.
+const shownDigits = 6
+
+// trimQuotient removes zeros at the end of a number in quotes, which ends dst.
+func trimQuotient(dst []byte) []byte {
+	end := len(dst) - 1
+	point := end - 1
+	for point >= 0 && dst[point] >= '0' && dst[point] <= '9' {
+		point--
+	}
+	if point < 0 || dst[point] != '.' {
+		return dst
+	}
+	for end-point-1 > shownDigits && dst[end-1] == '0' {
+		end--
+	}
+	return append(dst[:end], '"')
 }
 
 // plain returns the text of a value; it is good until the next call.

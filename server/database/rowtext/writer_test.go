@@ -118,7 +118,7 @@ func TestAppend(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var w rowtext.Writer[*string]
 			for range 2 { // a writer that is used again
-				w.Prepare(engine{}, test.outputs, test.maxValue)
+				w.Prepare(engine{}, test.outputs, test.maxValue, database.RowObjects)
 				got := string(w.Append([]byte("before "), test.values))
 				if got != "before "+test.want {
 					t.Errorf("got %s, want %s", got, test.want)
@@ -140,7 +140,7 @@ func TestAppend(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	var w rowtext.Writer[*string]
-	w.Prepare(engine{}, nil, 1)
+	w.Prepare(engine{}, nil, 1, database.RowObjects)
 	columns := []*database.Column{column(database.Integer), column(database.Text), column(database.Text)}
 	got := w.Values(database.Refs(columns...), some("7", "long", "NULL"))
 	if want := []database.Value{int64(7), "long", nil}; !reflect.DeepEqual(got, want) {
@@ -159,29 +159,64 @@ func row() ([]database.Output, []*string) {
 	return outputs, some("1", "a b", `The "Title"`, "1987", "4000123412341234", strings.Repeat("é", 100))
 }
 
-func TestRowsAllocateNothing(t *testing.T) {
+// An array has the values of the object, in its order.
+func TestArrays(t *testing.T) {
 	outputs, values := row()
 	var w rowtext.Writer[*string]
-	var out []byte
-	write := func() {
-		w.Prepare(engine{}, outputs, 64)
-		out = w.Append(out[:0], values)
+	for range 2 { // a writer that is used again
+		w.Prepare(engine{}, outputs, 64, database.RowArrays)
+		const want = `["1,a%20b","The \"Title\"",1987,"****1234","éééééééééééééééééééééééééééééééé...[cut: 200 bytes in all]"]`
+		if got := string(w.Append(nil, values)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		w.Reset()
+		w.Prepare(engine{}, outputs[2:3], 64, database.RowObjects)
+		if got := string(w.Append(nil, values[3:])); got != `{"year":1987}` {
+			t.Errorf("an object after arrays is %s", got)
+		}
 		w.Reset()
 	}
-	write()
-	if n := testing.AllocsPerRun(100, write); n != 0 {
-		t.Errorf("%v allocations for each row, want none", n)
+	w.Prepare(engine{}, nil, 0, database.RowArrays)
+	if got := string(w.Append(nil, values)); got != "[]" {
+		t.Errorf("a row without members is %s", got)
+	}
+}
+
+// forms are the ways to write a row.
+var forms = []struct {
+	name string
+	form database.RowForm
+}{{"objects", database.RowObjects}, {"arrays", database.RowArrays}}
+
+func TestRowsAllocateNothing(t *testing.T) {
+	outputs, values := row()
+	for _, f := range forms {
+		var w rowtext.Writer[*string]
+		var out []byte
+		write := func() {
+			w.Prepare(engine{}, outputs, 64, f.form)
+			out = w.Append(out[:0], values)
+			w.Reset()
+		}
+		write()
+		if n := testing.AllocsPerRun(100, write); n != 0 {
+			t.Errorf("%s: %v allocations for each row, want none", f.name, n)
+		}
 	}
 }
 
 func BenchmarkAppend(b *testing.B) {
 	outputs, values := row()
-	var w rowtext.Writer[*string]
-	w.Prepare(engine{}, outputs, 1<<20)
-	var out []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		out = w.Append(out[:0], values)
+	for _, f := range forms {
+		b.Run(f.name, func(b *testing.B) {
+			var w rowtext.Writer[*string]
+			w.Prepare(engine{}, outputs, 1<<20, f.form)
+			var out []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				out = w.Append(out[:0], values)
+			}
+			b.SetBytes(int64(len(out)))
+		})
 	}
-	b.SetBytes(int64(len(out)))
 }

@@ -25,6 +25,9 @@ func (c *call) bind(purpose purpose) error {
 	c.Args = c.Args[:0]
 	for i, arg := range c.SQL.Args {
 		value := arg.Value
+		if arg.Column != nil && arg.Column.Exact() {
+			value = exactNumber(value)
+		}
 		switch v := value.(type) {
 		case nil, int64:
 		case float64:
@@ -33,7 +36,7 @@ func (c *call) bind(purpose purpose) error {
 			}
 		case string:
 			switch {
-			case arg.Kind == database.Decimal:
+			case arg.Kind == database.Decimal && !arg.Column.Exact():
 				value = decimal(v)
 			case purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ):
 				value = storedTimestamp(v)
@@ -70,6 +73,21 @@ func decimal(text string) driver.Value {
 		return f
 	}
 	return text
+}
+
+// exactNumber returns a number as the text that sums and quotients are.
+func exactNumber(value database.Value) database.Value {
+	switch v := value.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case string:
+		if n, ok := parseNumber(v); ok {
+			return n.text(0)
+		}
+	}
+	return value
 }
 
 // storedTimestamp writes a timestamp as SQLite's own functions do: "2006-01-02 15:04:05[.999]" in UTC. Other rows of

@@ -28,7 +28,7 @@ func (c *call) build(plan *database.Select) error {
 	if err := c.SQL.Build(dialect, plan); err != nil {
 		return err
 	}
-	c.Row.Prepare(values{}, plan.Output, plan.MaxValue)
+	c.Row.Prepare(values{}, plan.Output, plan.MaxValue, plan.Form)
 	return c.bind(toCompare)
 }
 

@@ -38,7 +38,7 @@ func TestPages(t *testing.T) {
 		{"downwards", func(p *database.Select) { p.Order[0].Descending, p.After = true, []database.Value{int64(3)} }, "2 1", database.Page{Count: 2, Total: 5}},
 		{"with the last row's values", func(p *database.Select) { p.Limit, p.Cursor = 2, database.Refs(table.Columns...) }, "1 2",
 			database.Page{Count: 2, More: true, Total: 5, Last: []database.Value{int64(2), "row 2"}}},
-		{"no last row", func(p *database.Select) { p.Offset, p.Cursor = 9, table.Columns }, "", database.Page{Total: 5}},
+		{"no last row", func(p *database.Select) { p.Offset, p.Cursor = 9, database.Refs(table.Columns...) }, "", database.Page{Total: 5}},
 		{"cut", func(p *database.Select) { p.MaxBytes, p.Cursor = len(`{"id":1},{"id":2}`), database.Refs(id) }, "1 2",
 			database.Page{Count: 2, More: true, Cut: true, Total: 5, Last: []database.Value{int64(2)}}},
 		{"cut, though nobody asks for more", func(p *database.Select) { p.MaxBytes, p.More = 12, false }, "1 2", database.Page{Count: 2, More: true, Cut: true, Total: 5}},
@@ -188,7 +188,7 @@ CREATE TABLE two (a INT, b TEXT, PRIMARY KEY (a, b)); INSERT INTO two VALUES (1,
 			for _, column := range keys {
 				plan.Order = append(plan.Order, database.Order{Column: column, Descending: descending})
 			}
-			plan.Limit, plan.More, plan.Cursor = 1, true, keys
+			plan.Limit, plan.More, plan.Cursor = 1, true, database.Refs(keys...)
 			count := 0
 			for more := true; more && count <= rows; count++ {
 				_, page, err := o.Select(t.Context(), plan, nil)

@@ -47,6 +47,7 @@ var engine = sync.OnceValue(func() *sqlite.Driver {
 			}
 			return args[0], nil
 		})
+	registerNumbers(d)
 	return d
 })
 

@@ -136,7 +136,7 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 	if err := c.bind(toStore); err != nil {
 		return out, err
 	}
-	c.Row.Prepare(values{}, plan.Returning, 0)
+	c.Row.Prepare(values{}, plan.Returning, 0, database.RowObjects)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended := out

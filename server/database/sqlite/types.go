@@ -29,6 +29,7 @@ func describeType(c *database.Column) {
 	name, arguments := splitType(c.NativeType)
 	c.Kind = kindOf(name)
 	c.Scale, c.Precision, c.FractionDigits = -1, -1, -1
+	c.Contains = c.Kind == database.JSON
 	switch c.Kind {
 	case database.Integer:
 		c.Bits = 64 // whatever the type's name is

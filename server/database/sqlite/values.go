@@ -62,6 +62,8 @@ func (e values) AppendJSON(dst []byte, c *database.Column, value driver.Value) [
 		}
 	case string:
 		switch {
+		case c.Kind == database.Integer && c.Exact():
+			return jsontext.AppendInteger(dst, v)
 		case isMoment(c, v):
 			dst = e.AppendPlain(append(dst, '"'), c, v)
 			return append(dst, '"')

@@ -44,6 +44,8 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.match(c)
 	case database.PartEquals:
 		w.dialect.part(w, c)
+	case database.Holds:
+		w.dialect.holds(w, c)
 	case database.CompareRefs:
 		w.compareRefs(c)
 	case database.Joined:
@@ -119,9 +121,9 @@ func (w *writer) match(m database.Match) {
 }
 
 func (w *writer) compareRefs(c database.CompareRefs) {
-	w.ref(c.Left)
+	w.dialect.side(w, c.Left, c.Right.Column, c.Op)
 	w.text(" " + string(c.Op) + " ")
-	w.ref(c.Right)
+	w.dialect.side(w, c.Right, c.Left.Column, c.Op)
 }
 
 func (w *writer) countOf(c database.CountOf) {

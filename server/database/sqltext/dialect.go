@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,12 +33,23 @@ type Dialect interface {
 	in(w *writer, c database.In)
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
+	holds(w *writer, h database.Holds)
+	// side writes one side of CompareRefs, so that it can be compared with the other one.
+	side(w *writer, own database.Ref, other *database.Column, op database.CompareOp)
+
+	// filters reports whether an aggregate function can have a FILTER.
+	filters() bool
 	// groupKey writes a column, or a part of it, so that values are equal only if every character is.
 	groupKey(w *writer, key database.GroupKey)
-	// sum and quotient write what a Sum of a column's values, and a division of two measures, are; argument, dividend and
-	// divisor write what they are of. A quotient by 0 is NULL.
-	sum(w *writer, c *database.Column, argument func())
-	quotient(w *writer, dividend, divisor func())
+	// groupsBeginnings reports whether the engine groups by the beginnings of a column's values only.
+	groupsBeginnings(c *database.Column) bool
+	// sum, average and extreme write a Sum, an Avg, and a Min or Max; function is "min(" or "max(".
+	sum(w *writer, m *database.Measure)
+	average(w *writer, m *database.Measure)
+	extreme(w *writer, m *database.Measure, function string)
+	// ratio writes a Ratio.
+	ratio(w *writer, dividend, divisor term)
+
 	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool
 	// rowComparison reports whether the engine uses an index for (a, b) > (x, y).
@@ -76,6 +88,14 @@ func quoteStandard(dst []byte, name string) []byte {
 	return append(dst, '"')
 }
 
+// quotientDigits is database.QuotientDigits as SQL.
+var quotientDigits = strconv.Itoa(database.QuotientDigits)
+
+// sameEnum reports whether two columns have the same enum type, and so an order in common.
+func sameEnum(a, b *database.Column) bool {
+	return a.Kind == database.Enum && b.Kind == database.Enum && a.NativeType == b.NativeType
+}
+
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // likePattern is the LIKE pattern for a text operator, with the backslash as its escape character.
@@ -92,7 +112,7 @@ func likePattern(op database.TextOp, text string) string {
 	return pattern
 }
 
-// partNumber returns the number that a Year, Month or Day is compared with.
+// partNumber returns the number that a part other than WholeDate is compared with.
 func partNumber(w *writer, p database.PartEquals) (int64, bool) {
 	n, ok := p.Value.(int64)
 	if !ok {

@@ -8,7 +8,8 @@ import (
 
 // groups writes a grouping as a table, and gives it the present alias. Its columns have the names of its source's table.
 // Everything is written in the order in which its values are bound.
-func (w *writer) groups(g *database.Grouping) {
+func (w *writer) groups(from database.Source) {
+	g, columns := from.Groups(), from.Table().Columns
 	alias, base := w.alias, w.base
 	w.aliases++
 	w.alias, w.base = w.aliases, w.aliases
@@ -19,14 +20,12 @@ func (w *writer) groups(g *database.Grouping) {
 		before := w.enter(g.Keys[i].Join)
 		w.dialect.groupKey(w, g.Keys[i])
 		w.alias = before
-		w.text(" AS k")
-		w.buf = strconv.AppendInt(w.buf, int64(i), 10)
+		w.named(columns[i])
 	}
 	for i := range g.Measures {
 		w.separate(len(g.Keys) + i)
 		w.sufficient(g, &g.Measures[i], func() { w.measure(g, &g.Measures[i]) })
-		w.text(" AS m")
-		w.buf = strconv.AppendInt(w.buf, int64(i), 10)
+		w.named(columns[len(g.Keys)+i])
 	}
 	w.rowsOf(g.From, g.Joins, g.Where, precedenceTop)
 	for i := range g.Keys {
@@ -36,6 +35,13 @@ func (w *writer) groups(g *database.Grouping) {
 			w.text(", ")
 		}
 		w.buf = strconv.AppendInt(w.buf, int64(i+1), 10) // the place in what is selected
+		if key := g.Keys[i]; key.Part == database.WholeValue && w.dialect.groupsBeginnings(key.Column) {
+			w.text(", SHA2(")
+			before := w.enter(key.Join)
+			w.dialect.groupKey(w, key)
+			w.alias = before
+			w.text(", 256)")
+		}
 	}
 	if g.MinRows > 1 {
 		w.text(" HAVING count(*) >= ")
@@ -73,7 +79,7 @@ func (w *writer) sufficient(g *database.Grouping, m *database.Measure, value fun
 		} else {
 			w.text(" AND ")
 		}
-		w.call("count(", &database.Measure{Where: part.Where})
+		w.aggregate(&database.Measure{Where: part.Where}, "count(", nil)
 		w.text(" >= ")
 		w.buf = strconv.AppendInt(w.buf, int64(g.MinRows), 10)
 	}
@@ -86,60 +92,81 @@ func (w *writer) sufficient(g *database.Grouping, m *database.Measure, value fun
 	}
 }
 
+// named gives what was written before the name of a column.
+func (w *writer) named(c *database.Column) {
+	w.text(" AS ")
+	w.identifier(c.Name)
+}
+
 // measure writes what is computed for each group.
 func (w *writer) measure(g *database.Grouping, m *database.Measure) {
 	switch m.Func {
-	case database.CountRows, database.Count:
-		w.call("count(", m)
+	case database.CountRows:
+		w.aggregate(m, "count(", nil)
+	case database.Count:
+		w.ofColumn(m, "count(")
 	case database.CountDistinct:
-		w.text("count(DISTINCT ")
-		w.argument(m, func() { w.dialect.groupKey(w, database.GroupKey{Ref: m.Ref}) })
-		w.text(")")
+		w.aggregate(m, "count(DISTINCT ", func() { w.dialect.groupKey(w, database.GroupKey{Ref: m.Ref}) })
 	case database.Min:
-		w.call("min(", m)
+		w.dialect.extreme(w, m, "min(")
 	case database.Max:
-		w.call("max(", m)
+		w.dialect.extreme(w, m, "max(")
 	case database.Sum:
-		w.sum(m)
+		w.dialect.sum(w, m)
 	case database.Avg:
-		w.dialect.quotient(w, func() { w.sum(m) }, func() { w.call("count(", m) })
+		w.dialect.average(w, m)
 	case database.Ratio:
-		w.dialect.quotient(w,
-			func() { w.measure(g, &g.Measures[m.Dividend]) },
-			func() { w.measure(g, &g.Measures[m.Divisor]) })
+		w.dialect.ratio(w, w.term(g, m.Dividend), w.term(g, m.Divisor))
 	}
 }
 
-// call writes a function of a measure's column.
-func (w *writer) call(function string, m *database.Measure) {
+// term is one of the two measures of a ratio.
+type term struct {
+	write func()
+	// float reports whether it is a float.
+	float bool
+}
+
+func (w *writer) term(g *database.Grouping, i int) term {
+	m := &g.Measures[i]
+	return term{
+		write: func() { w.measure(g, m) },
+		float: m.Ref.Column != nil && m.Ref.Column.Kind == database.Float && m.Func != database.Count && m.Func != database.CountDistinct,
+	}
+}
+
+// ofColumn writes a function of a measure's column.
+func (w *writer) ofColumn(m *database.Measure, function string) {
+	w.aggregate(m, function, func() { w.column(m.Ref.Column) })
+}
+
+// aggregate writes an aggregate function, which comes with its opening parenthesis, of the rows that a measure is about:
+// of what value writes at the row that has the measure's column; of the rows themselves if value is nil.
+func (w *writer) aggregate(m *database.Measure, function string, value func()) {
+	filter := m.Where != nil && w.dialect.filters()
 	w.text(function)
-	w.argument(m, func() { w.column(m.Ref.Column) })
-	w.text(")")
-}
-
-func (w *writer) sum(m *database.Measure) {
-	w.dialect.sum(w, m.Ref.Column, func() { w.argument(m, func() { w.column(m.Ref.Column) }) })
-}
-
-// argument writes what a measure's function is of: what value writes at the measure's row, or a * for rows; NULL for rows
-// that the measure's condition leaves out.
-func (w *writer) argument(m *database.Measure, value func()) {
-	if m.Where != nil {
+	if m.Where != nil && !filter {
 		w.text("CASE WHEN ")
 		w.condition(m.Where, precedenceTop)
 		w.text(" THEN ")
 	}
 	switch {
-	case m.Ref.Column != nil:
+	case value != nil:
 		before := w.enter(m.Ref.Join)
 		value()
 		w.alias = before
-	case m.Where != nil:
+	case m.Where != nil && !filter:
 		w.text("1")
 	default:
 		w.text("*")
 	}
-	if m.Where != nil {
+	if m.Where != nil && !filter {
 		w.text(" END")
+	}
+	w.text(")")
+	if filter {
+		w.text(" FILTER (WHERE ")
+		w.condition(m.Where, precedenceTop)
+		w.text(")")
 	}
 }

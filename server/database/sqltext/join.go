@@ -14,8 +14,8 @@ type numberedJoin struct {
 // The joins have their numbers (number).
 func (w *writer) rowsOf(from database.Source, joins []*database.Join, where database.Condition, around precedence) (conditional bool) {
 	w.text(" FROM ")
-	if groups := from.Groups(); groups != nil {
-		w.groups(groups)
+	if from.Groups() != nil {
+		w.groups(from)
 	} else {
 		w.aliased(from.Table())
 	}

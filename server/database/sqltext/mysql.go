@@ -169,7 +169,7 @@ func (d mysql) match(w *writer, m database.Match) {
 		folded, end = "LOWER(", ")"
 	}
 	w.text("CAST(" + folded + "CONVERT(")
-	w.column(m.Column)
+	d.choice(w, m.Column)
 	w.text(" USING utf8mb4)" + end + " AS BINARY)" + operator + "CAST(" + folded)
 	bind(text)
 	w.text(end + " AS BINARY)")
@@ -195,20 +195,23 @@ func (d mysql) part(w *writer, p database.PartEquals) {
 			year := time.Date(int(n), 1, 1, 0, 0, 0, 0, time.UTC)
 			d.dateRange(w, p.Column, year, year.AddDate(1, 0, 0))
 		}
-	case database.Month, database.Day:
+	default:
 		n, ok := partNumber(w, p)
 		if !ok {
 			return
 		}
-		if p.Part == database.Month {
-			w.text("MONTH(")
-		} else {
-			w.text("DAYOFMONTH(")
-		}
+		around := mysqlParts[p.Part]
+		w.text(around[0])
 		w.column(p.Column)
-		w.text(") = ")
+		w.text(around[1] + " = ")
 		w.bind(Arg{Kind: database.Integer, Value: n})
 	}
+}
+
+// mysqlParts stand before and behind a column. Mode 3 of WEEK is ISO 8601's week; WEEKDAY counts from 0 (Monday).
+var mysqlParts = map[database.DatePart][2]string{
+	database.Month: {"MONTH(", ")"}, database.Day: {"DAYOFMONTH(", ")"}, database.Quarter: {"QUARTER(", ")"},
+	database.Week: {"WEEK(", ", 3)"}, database.Weekday: {"WEEKDAY(", ") + 1"}, database.Hour: {"HOUR(", ")"},
 }
 
 // dateRange writes that a column lies in [from, to). The calendar ends with the year 9999.

@@ -1,18 +1,136 @@
 package sqltext
 
-import "github.com/mcp-admin/mcp-admin-operator/server/database"
+import (
+	"strconv"
 
-func (mysql) groupKey(w *writer, key database.GroupKey) { w.column(key.Column) }
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
 
-func (mysql) sum(w *writer, _ *database.Column, argument func()) {
-	w.text("sum(")
-	argument()
+func (mysql) filters() bool { return false }
+
+// sortedLength is how many characters of a text MariaDB sorts at least, and groups by: its max_sort_length is 1,024 bytes.
+const sortedLength = 255
+
+func (d mysql) groupsBeginnings(c *database.Column) bool {
+	return d.mariaDB && (c.Kind == database.Text || c.Kind == database.Bytes) && (c.MaxLength == 0 || c.MaxLength > sortedLength)
+}
+
+func (d mysql) groupKey(w *writer, key database.GroupKey) {
+	column := func() { w.column(key.Column) }
+	format := func(pattern string) { w.around("DATE_FORMAT(", column, ", '"+pattern+"')") }
+	switch key.Part {
+	case database.WholeValue:
+		if key.Column.Kind == database.Text && key.Column.LooseCollation {
+			d.binary(w, column)
+			return
+		}
+		column()
+	case database.YearPart:
+		w.around("YEAR(", column, ")")
+	case database.QuarterPart:
+		w.text("CONCAT(")
+		format("%Y")
+		w.around(", '-Q', QUARTER(", column, "))")
+	case database.MonthPart:
+		format("%Y-%m")
+	case database.WeekPart:
+		format("%x-W%v")
+	case database.DayPart:
+		format("%Y-%m-%d")
+	case database.HourPart:
+		format("%Y-%m-%dT%H")
+	case database.WeekdayPart:
+		w.around("WEEKDAY(", column, ") + 1")
+	}
+}
+
+// around writes something between two texts.
+func (w *writer) around(before string, write func(), after string) {
+	w.text(before)
+	write()
+	w.text(after)
+}
+
+// binary writes a text so that it is compared byte by byte, blanks at its end included.
+func (d mysql) binary(w *writer, value func()) {
+	collation := "utf8mb4_0900_bin"
+	if d.mariaDB {
+		collation = "utf8mb4_nopad_bin"
+	}
+	w.around("CONVERT(", value, " USING utf8mb4) COLLATE "+collation)
+}
+
+func (mysql) sum(w *writer, m *database.Measure) { w.ofColumn(m, "sum(") }
+
+func (d mysql) average(w *writer, m *database.Measure) {
+	if m.Ref.Column.Kind == database.Float {
+		w.ofColumn(m, "avg(")
+		return
+	}
+	d.quotient(w, wideNumber(max(m.Ref.Column.Scale, 0)), func() { d.sum(w, m) }, func() { w.ofColumn(m, "count(") })
+}
+
+func (d mysql) ratio(w *writer, dividend, divisor term) {
+	number := wideNumber(0)
+	d.quotient(w, number, dividend.write, func() {
+		if divisor.float {
+			w.around("CAST(", divisor.write, " AS DECIMAL(65,30))")
+			return
+		}
+		divisor.write()
+	})
+}
+
+// wideNumber is the decimal type of a dividend: a division adds four digits to its fraction, which then has all of the
+// thirty digits that a fraction can have.
+func wideNumber(scale int) string {
+	const fraction = 26
+	return "DECIMAL(65," + strconv.Itoa(min(max(fraction, scale), 30)) + ")"
+}
+
+// quotient relies on a division by 0 being NULL.
+func (mysql) quotient(w *writer, as string, dividend, divisor func()) {
+	w.around("round(CAST(", dividend, " AS "+as+") / ")
+	w.around("", divisor, ", "+quotientDigits+")")
+}
+
+// extreme compares enums by their places: min itself compares them as texts.
+func (mysql) extreme(w *writer, m *database.Measure, function string) {
+	w.aggregate(m, function, func() {
+		if m.Ref.Column.Kind != database.Enum {
+			w.column(m.Ref.Column)
+			return
+		}
+		w.around("CAST(", func() { w.column(m.Ref.Column) }, " AS UNSIGNED)")
+	})
+}
+
+// choice writes a text column, or the text of an enum that is the least or greatest of several, and so a place.
+func (mysql) choice(w *writer, c *database.Column) {
+	if c.Kind != database.Enum || c.Measure == nil {
+		w.column(c)
+		return
+	}
+	w.around("ELT(", func() { w.column(c) }, "")
+	for _, choice := range c.Choices {
+		w.text(", ")
+		w.bind(Arg{Kind: database.Text, Value: choice})
+	}
 	w.text(")")
 }
 
-func (mysql) quotient(w *writer, dividend, divisor func()) {
-	dividend()
-	w.text(" / nullif(")
-	divisor()
-	w.text(", 0)")
+func (d mysql) side(w *writer, own database.Ref, other *database.Column, op database.CompareOp) {
+	column, c := func() { w.ref(own) }, own.Column
+	switch {
+	case c.Kind == database.Float && other.Kind != database.Float:
+		w.around("CAST(", column, " AS DECIMAL(65,30))")
+	case sameEnum(c, other):
+		w.around("CAST(", column, " AS UNSIGNED)")
+	case !c.Kind.Textual():
+		column()
+	case op == database.Equal:
+		d.binary(w, column)
+	default:
+		w.around("CONVERT(", column, " USING utf8mb4) COLLATE utf8mb4_unicode_ci")
+	}
 }

@@ -174,16 +174,12 @@ func (postgresql) part(w *writer, p database.PartEquals) {
 		}
 		year := time.Date(int(n), 1, 1, 0, 0, 0, 0, time.UTC)
 		dateRange(w, p.Column, year, year.AddDate(1, 0, 0))
-	case database.Month, database.Day:
+	default:
 		n, ok := partNumber(w, p)
 		if !ok {
 			return
 		}
-		if p.Part == database.Month {
-			w.text("extract(month FROM ")
-		} else {
-			w.text("extract(day FROM ")
-		}
+		w.text("extract(" + postgresParts[p.Part] + " FROM ")
 		w.column(p.Column)
 		if p.Column.Kind == database.TimestampTZ {
 			w.text(" AT TIME ZONE 'UTC'")
@@ -192,6 +188,12 @@ func (postgresql) part(w *writer, p database.PartEquals) {
 		w.bind(Arg{Kind: database.Integer, Value: n})
 		w.text("::bigint")
 	}
+}
+
+// postgresParts are the names of parts for extract.
+var postgresParts = map[database.DatePart]string{
+	database.Month: "month", database.Day: "day", database.Quarter: "quarter", database.Week: "week", database.Weekday: "isodow",
+	database.Hour: "hour",
 }
 
 // dateRange writes that a column lies in [from, to).

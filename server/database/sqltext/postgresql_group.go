@@ -1,19 +1,149 @@
 package sqltext
 
-import "github.com/mcp-admin/mcp-admin-operator/server/database"
+import (
+	"strings"
 
-func (postgresql) groupKey(w *writer, key database.GroupKey) { w.column(key.Column) }
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
 
-func (postgresql) sum(w *writer, _ *database.Column, argument func()) {
-	w.text("sum(")
-	argument()
-	w.text(")")
+func (postgresql) filters() bool                          { return true }
+func (postgresql) groupsBeginnings(*database.Column) bool { return false }
+
+func (d postgresql) groupKey(w *writer, key database.GroupKey) {
+	c := key.Column
+	if key.Part != database.WholeValue {
+		d.groupPart(w, c, key.Part)
+		return
+	}
+	w.column(c)
+	switch {
+	case c.LooseCollation:
+		w.text(`::text COLLATE "C"`)
+	case c.Padded:
+		w.text("::text")
+	}
 }
 
+// partPatterns are the forms of the parts that are texts.
+var partPatterns = map[database.GroupPart]string{
+	database.QuarterPart: `YYYY-"Q"Q`,
+	database.MonthPart:   "YYYY-MM",
+	database.WeekPart:    `IYYY-"W"IW`,
+	database.DayPart:     "YYYY-MM-DD",
+	database.HourPart:    `YYYY-MM-DD"T"HH24`,
+}
+
+// groupPart makes an infinite moment NULL: it has no parts.
+func (postgresql) groupPart(w *writer, c *database.Column, part database.GroupPart) {
+	moment := func() {
+		w.column(c)
+		if c.Kind == database.TimestampTZ {
+			w.text(" AT TIME ZONE 'UTC'")
+		} else {
+			w.text("::timestamp")
+		}
+	}
+	field := "year"
+	switch part {
+	case database.WeekdayPart:
+		field = "isodow"
+	case database.YearPart:
+	default:
+		w.text("to_char(")
+		moment()
+		w.text(", '" + partPatterns[part] + "')")
+		return
+	}
+	w.text("CASE WHEN isfinite(")
+	w.column(c)
+	w.text(") THEN extract(" + field + " FROM ")
+	moment()
+	w.text(")::bigint END")
+}
+
+// sum is of the type numeric, unless it is one of floats: a sum of integers is not bounded by a type then.
+func (d postgresql) sum(w *writer, m *database.Measure) {
+	d.total(w, m)
+	if m.Ref.Column.Kind == database.Integer {
+		w.text("::numeric")
+	}
+}
+
+// total adds floats of either size up as doubles.
+func (postgresql) total(w *writer, m *database.Measure) {
+	w.aggregate(m, "sum(", func() {
+		w.column(m.Ref.Column)
+		switch {
+		case m.Ref.Column.Kind == database.Float:
+			w.text("::float8")
+		case m.Ref.Column.NativeType == "oid":
+			w.text("::bigint")
+		}
+	})
+}
+
+// average of floats is not the server's own, which fails if the square of one is too large.
+func (d postgresql) average(w *writer, m *database.Measure) {
+	if m.Ref.Column.Kind == database.Float {
+		d.total(w, m)
+		w.around(" / nullif(", func() { w.ofColumn(m, "count(") }, ", 0)")
+		return
+	}
+	d.quotient(w, func() { d.total(w, m) }, func() { w.ofColumn(m, "count(") })
+}
+
+func (d postgresql) ratio(w *writer, dividend, divisor term) {
+	operand := func(t term) func() {
+		return func() {
+			if !t.float {
+				t.write()
+				return
+			}
+			w.around("(", t.write, ")::text::numeric") // the cast of a float itself keeps 15 digits only
+		}
+	}
+	d.quotient(w, operand(dividend), operand(divisor))
+}
+
+// quotientRoom is a zero with more digits than a quotient needs so that the server's own rounding of it, at as many
+// digits, does not change the rounding to QuotientDigits.
+var quotientRoom = "0." + strings.Repeat("0", 60)
+
 func (postgresql) quotient(w *writer, dividend, divisor func()) {
-	w.text("round(")
+	w.text("round((")
 	dividend()
-	w.text("::numeric / nullif(")
+	w.text(" + " + quotientRoom + ") / nullif(")
 	divisor()
-	w.text(", 0), 12)")
+	w.text(", 0), " + quotientDigits + ")")
+}
+
+// extreme compares uuids as texts, in which they have the same order: releases before 18 have no min of uuids.
+func (postgresql) extreme(w *writer, m *database.Measure, function string) {
+	if m.Ref.Column.Kind != database.UUID {
+		w.ofColumn(m, function)
+		return
+	}
+	w.aggregate(m, function, func() {
+		w.column(m.Ref.Column)
+		w.text(`::text COLLATE "C"`)
+	})
+	w.text("::uuid")
+}
+
+func (postgresql) side(w *writer, own database.Ref, other *database.Column, op database.CompareOp) {
+	w.ref(own)
+	c := own.Column
+	switch {
+	case c.Kind == database.Float && other.Kind != database.Float:
+		w.text("::text::numeric")
+	case c.NativeType == "oid" && other.NativeType != "oid":
+		w.text("::bigint")
+	case c.Kind == database.TimestampTZ && other.Kind != database.TimestampTZ:
+		w.text(" AT TIME ZONE 'UTC'")
+	case !c.Kind.Textual() || sameEnum(c, other):
+	case op == database.Equal:
+		w.text(`::text COLLATE "C"`)
+	default:
+		w.text(`::text COLLATE "default"`)
+	}
 }

@@ -308,9 +308,7 @@ func isASCII(text string) bool {
 }
 
 func (sqlite) part(w *writer, p database.PartEquals) {
-	var format string
-	switch p.Part {
-	case database.WholeDate:
+	if p.Part == database.WholeDate {
 		if day, ok := partDay(w, p); ok {
 			w.text("date(")
 			w.column(p.Column)
@@ -318,17 +316,21 @@ func (sqlite) part(w *writer, p database.PartEquals) {
 			w.bind(Arg{Kind: database.Text, Value: day.Format("2006-01-02")})
 		}
 		return
-	case database.Year:
-		format = "%Y"
-	case database.Month:
-		format = "%m"
-	case database.Day:
-		format = "%d"
 	}
 	if n, ok := partNumber(w, p); ok {
+		format, behind := sqliteParts[p.Part], ""
+		if p.Part == database.Quarter {
+			format, behind = sqliteParts[database.Month], " + 2) / 3"
+			w.text("(")
+		}
 		w.text("CAST(strftime('" + format + "', ")
 		w.column(p.Column)
-		w.text(", 'auto') AS INTEGER) = ")
+		w.text(", 'auto') AS INTEGER)" + behind + " = ")
 		w.bind(Arg{Kind: database.Integer, Value: n})
 	}
+}
+
+// sqliteParts are the formats of parts. There is none for a quarter, which is computed of the month.
+var sqliteParts = map[database.DatePart]string{
+	database.Year: "%Y", database.Month: "%m", database.Day: "%d", database.Week: "%V", database.Weekday: "%u", database.Hour: "%H",
 }

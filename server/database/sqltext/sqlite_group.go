@@ -1,18 +1,113 @@
 package sqltext
 
-import "github.com/mcp-admin/mcp-admin-operator/server/database"
+import (
+	"strconv"
 
-func (sqlite) groupKey(w *writer, key database.GroupKey) { w.column(key.Column) }
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
 
-func (sqlite) sum(w *writer, _ *database.Column, argument func()) {
-	w.text("sum(")
-	argument()
-	w.text(")")
+// The names of the SQL functions and of the collation for exact numbers and for moments. SQLite's own sums are floats,
+// or fail beyond 64 bits. Sums and quotients are texts of decimal digits, which the collation compares as numbers.
+const (
+	// SQLiteSum is an aggregate function of a value and of the number of digits behind the point that it shows at least.
+	SQLiteSum = "mcp_sum"
+	// SQLiteAverage is an aggregate function of a value.
+	SQLiteAverage = "mcp_avg"
+	// SQLiteRatio is a function of a dividend and a divisor.
+	SQLiteRatio = "mcp_ratio"
+	// SQLiteNumber is a function of a value: the text of the number that it is, NULL if it is none.
+	SQLiteNumber = "mcp_number"
+	// SQLiteTimestamp and SQLiteInstant are functions of a value: a timestamp, without and with a zone, as rows show it;
+	// any other value as it is.
+	SQLiteTimestamp = "mcp_timestamp"
+	SQLiteInstant   = "mcp_instant"
+	// SQLiteDecimal is the collation.
+	SQLiteDecimal = "mcp_decimal"
+)
+
+func (sqlite) filters() bool                          { return true }
+func (sqlite) groupsBeginnings(*database.Column) bool { return false }
+
+func (d sqlite) groupKey(w *writer, key database.GroupKey) {
+	column := func() { w.column(key.Column) }
+	format := func(pattern string) { w.around("strftime('"+pattern+"', ", column, ", 'auto')") }
+	number := func(pattern string) { w.around("CAST(", func() { format(pattern) }, " AS INTEGER)") }
+	switch key.Part {
+	case database.WholeValue:
+		switch key.Column.Kind {
+		case database.Timestamp:
+			w.around(SQLiteTimestamp+"(", column, ")")
+		case database.TimestampTZ:
+			w.around(SQLiteInstant+"(", column, ")")
+		default:
+			w.around("", column, " COLLATE BINARY")
+		}
+	case database.YearPart:
+		number("%Y")
+	case database.QuarterPart:
+		format("%Y")
+		w.around(" || '-Q' || ((", func() { number("%m") }, " + 2) / 3)")
+	case database.MonthPart:
+		format("%Y-%m")
+	case database.WeekPart:
+		format("%G-W%V")
+	case database.DayPart:
+		format("%Y-%m-%d")
+	case database.HourPart:
+		format("%Y-%m-%dT%H")
+	case database.WeekdayPart:
+		number("%u")
+	}
 }
 
-func (sqlite) quotient(w *writer, dividend, divisor func()) {
-	w.text("1.0 * ")
-	dividend()
-	w.text(" / ")
-	divisor()
+func (d sqlite) sum(w *writer, m *database.Measure) {
+	c := m.Ref.Column
+	if c.Kind == database.Float {
+		d.floats(w, m, "sum(")
+		return
+	}
+	w.aggregate(m, SQLiteSum+"(", func() {
+		w.column(c)
+		w.text(", ")
+		w.buf = strconv.AppendInt(w.buf, int64(max(c.Scale, 0)), 10)
+	})
+	w.text(" COLLATE " + SQLiteDecimal)
+}
+
+func (d sqlite) average(w *writer, m *database.Measure) {
+	if m.Ref.Column.Kind == database.Float {
+		d.floats(w, m, "avg(")
+		return
+	}
+	w.ofColumn(m, SQLiteAverage+"(")
+	w.text(" COLLATE " + SQLiteDecimal)
+}
+
+// floats passes over what is not a number, which SQLite takes for 0.
+func (sqlite) floats(w *writer, m *database.Measure, function string) {
+	w.aggregate(m, function, func() {
+		w.around("CASE WHEN typeof(", func() { w.column(m.Ref.Column) }, ") IN ('integer', 'real') THEN ")
+		w.around("CAST(", func() { w.column(m.Ref.Column) }, " AS REAL) END")
+	})
+}
+
+func (sqlite) ratio(w *writer, dividend, divisor term) {
+	w.around(SQLiteRatio+"(", dividend.write, ", ")
+	w.around("", divisor.write, ") COLLATE "+SQLiteDecimal)
+}
+
+func (sqlite) extreme(w *writer, m *database.Measure, function string) { w.ofColumn(m, function) }
+
+func (sqlite) side(w *writer, own database.Ref, other *database.Column, op database.CompareOp) {
+	column, c := func() { w.ref(own) }, own.Column
+	switch {
+	case c.Exact() || other.Exact():
+		w.around(SQLiteNumber+"(", column, ") COLLATE "+SQLiteDecimal)
+	case isMoment(c) || isMoment(other):
+		w.around(comparableTimestamp, column, ", 'auto')")
+	case c.Kind.Textual() && op == database.Equal:
+		w.around("", column, " COLLATE BINARY")
+	default:
+		column()
+	}
 }

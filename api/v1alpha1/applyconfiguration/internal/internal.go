@@ -798,6 +798,33 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
+  map:
+    fields:
+    - name: any
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+          elementRelationship: atomic
+    - name: field
+      type:
+        scalar: string
+    - name: lookup
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
+    - name: tokenAttribute
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowPolicy
   map:
     fields:
@@ -811,7 +838,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
           elementRelationship: atomic
     - name: groups
       type:

@@ -11,14 +11,14 @@ import (
 //
 // FieldFilter is a condition on a field, against a constant or, in a row policy, an attribute of the token.
 type FieldFilterApplyConfiguration struct {
-	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column: a column of
-	// the row that a foreign key names.
+	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column or
+	// relation__relation__column: a column of the rows to which one or two relations lead.
 	Field *string `json:"field,omitempty"`
 	// lookup is how the field is compared; exact when absent.
 	Lookup *apiv1alpha1.Lookup `json:"lookup,omitempty"`
 	// value is what the field is compared with, in the text form that rows show ("true", "12.50", "2026-01-31").
 	Value *string `json:"value,omitempty"`
-	// values are the values of in, or the two ends of range. Both ends are included.
+	// values are the values of in, contained_by and overlap, or the two ends of range. Both ends are included.
 	Values []string `json:"values,omitempty"`
 	// tokenAttribute names an attribute of the token to compare with. If the token does not have it, no row meets the
 	// condition.

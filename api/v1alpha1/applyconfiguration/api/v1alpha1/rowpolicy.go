@@ -20,7 +20,7 @@ type RowPolicyApplyConfiguration struct {
 	// allRows lets them see every row.
 	AllRows *bool `json:"allRows,omitempty"`
 	// filters are conditions, all of which a row must meet to be seen.
-	Filters []FieldFilterApplyConfiguration `json:"filters,omitempty"`
+	Filters []RowFilterApplyConfiguration `json:"filters,omitempty"`
 }
 
 // RowPolicyApplyConfiguration constructs a declarative configuration of the RowPolicy type for use with
@@ -66,7 +66,7 @@ func (b *RowPolicyApplyConfiguration) WithAllRows(value bool) *RowPolicyApplyCon
 // WithFilters adds the given value to the Filters field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Filters field.
-func (b *RowPolicyApplyConfiguration) WithFilters(values ...*FieldFilterApplyConfiguration) *RowPolicyApplyConfiguration {
+func (b *RowPolicyApplyConfiguration) WithFilters(values ...*RowFilterApplyConfiguration) *RowPolicyApplyConfiguration {
 	for i := range values {
 		if values[i] == nil {
 			panic("nil value passed to WithFilters")

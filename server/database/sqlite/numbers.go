@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+
+	"modernc.org/sqlite"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+)
+
+// registerNumbers gives a driver the functions and the collation of exact numbers (docs/design/aggregates.md, "Exact
+// numbers").
+func registerNumbers(d *sqlite.Driver) {
+	for name, arguments := range map[string]int32{sqltext.SQLiteSum: 2, sqltext.SQLiteAverage: 1} {
+		finish := sumOf
+		if name == sqltext.SQLiteAverage {
+			finish = averageOf
+		}
+		d.MustRegisterFunction(name, &sqlite.FunctionImpl{NArgs: arguments, Deterministic: true, VolatileArgs: true,
+			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &total{finish: finish}, nil },
+		})
+	}
+	for name, f := range map[string]func([]driver.Value) driver.Value{
+		sqltext.SQLiteRatio: ratio, sqltext.SQLiteNumber: numberText,
+		sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
+	} {
+		arguments := int32(1)
+		if name == sqltext.SQLiteRatio {
+			arguments = 2
+		}
+		d.MustRegisterDeterministicScalarFunction(name, arguments,
+			func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return f(args), nil })
+	}
+	d.MustRegisterCollationUtf8(sqltext.SQLiteDecimal, compareNumbers)
+}
+
+// total adds numbers up, and passes over everything else.
+type total struct {
+	sum   exact
+	count int64
+	// digits are those behind the point that a sum shows at least.
+	digits int
+	finish func(*total) driver.Value
+}
+
+// Step implements sqlite.AggregateFunction.
+func (t *total) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
+	if n, ok := toNumber(args[0]); ok {
+		t.sum.add(&n)
+		t.count++
+	}
+	if len(args) > 1 {
+		digits, _ := args[1].(int64)
+		t.digits = int(digits)
+	}
+	return nil
+}
+
+// WindowInverse implements sqlite.AggregateFunction. No statement has windows.
+func (t *total) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
+	if n, ok := toNumber(args[0]); ok {
+		n.unscaled.Neg(&n.unscaled)
+		t.sum.add(&n)
+		t.count--
+	}
+	return nil
+}
+
+// WindowValue implements sqlite.AggregateFunction.
+func (t *total) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
+	if t.count == 0 {
+		return nil, nil
+	}
+	return t.finish(t), nil
+}
+
+// Final implements sqlite.AggregateFunction.
+func (*total) Final(*sqlite.FunctionContext) {}
+
+func sumOf(t *total) driver.Value { return t.sum.text(t.digits) }
+
+func averageOf(t *total) driver.Value {
+	var count exact
+	count.unscaled.SetInt64(t.count)
+	q := quotient(&t.sum, &count, database.QuotientDigits)
+	return q.text(database.QuotientDigits)
+}
+
+// ratio is NULL if one of its values is not a number, or if the divisor is 0.
+func ratio(args []driver.Value) driver.Value {
+	dividend, ok := toNumber(args[0])
+	divisor, also := toNumber(args[1])
+	if !ok || !also || divisor.unscaled.Sign() == 0 {
+		return nil
+	}
+	q := quotient(&dividend, &divisor, database.QuotientDigits)
+	return q.text(database.QuotientDigits)
+}
+
+func numberText(args []driver.Value) driver.Value {
+	n, ok := toNumber(args[0])
+	if !ok {
+		return nil
+	}
+	return n.text(0)
+}
+
+// asShown returns a function that writes a timestamp as rows show it.
+func asShown(write func([]byte, string) []byte) func([]driver.Value) driver.Value {
+	return func(args []driver.Value) driver.Value {
+		if text, ok := args[0].(string); ok && sqltext.SQLiteMoment(text) {
+			return string(write(nil, text))
+		}
+		return args[0]
+	}
+}
