@@ -85,6 +85,14 @@ test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
 	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 10m ./test/faults
 
+# A folder with questions and their right answers (docs/architecture.md, "Tests"), and the engines that they run on.
+JOBS ?= ../shared/data/jobs/spider
+ENGINES ?= SQLite,PostgreSQL,MariaDB
+
+.PHONY: jobs
+jobs: databases ## Ask the questions of the folder JOBS by calls of tools, and compare the answers
+	@$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
+
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
 	@go run ./test/conformance

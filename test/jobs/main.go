@@ -53,7 +53,7 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 		r := &report{engine: e.title, results: results}
 		r.write(os.Stdout)
 		lines = append(lines, r.line())
-		wrong += r.count(outcomeWrong)
+		wrong += count(results, outcomeWrong)
 	}
 	fmt.Println(strings.Join(lines, "\n"))
 	if wrong > 0 {

@@ -28,7 +28,9 @@ type result struct {
 	*job
 	outcome
 	calls, bytes int
-	log          []string
+	// reading is how many bytes it takes to read the query's tables whole.
+	reading int
+	log     []string
 	// needs says what is missing, if the question cannot be asked; wrong how the answer differs.
 	needs, wrong string
 }
@@ -44,6 +46,10 @@ func (d *served) try(j *job) *result {
 	plan, err := planner.Make(d.schema, tree)
 	if err != nil {
 		r.needs = err.Error()
+		return r
+	}
+	if r.reading, err = d.reading(tree); err != nil {
+		r.outcome, r.wrong = outcomeWrong, "the tables cannot be read: "+err.Error()
 		return r
 	}
 	a := &asked{served: d, answers: map[string]*answer{}}

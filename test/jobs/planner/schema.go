@@ -97,7 +97,8 @@ func (t *Table) column(name string) *Column {
 	return nil
 }
 
-func (s *Schema) table(name string) *Table {
+// Table returns the table of a name, or nil.
+func (s *Schema) Table(name string) *Table {
 	for _, t := range s.Tables {
 		if sameName(t.Name, name) {
 			return t

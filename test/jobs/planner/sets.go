@@ -153,20 +153,25 @@ func identifying(a, b *selection) (int, bool) {
 
 // maybeNull reports whether a column may be NULL in the rows that meet the conditions.
 func (s *selection) maybeNull(p place) bool {
-	if s.tables[p.source].outer {
+	switch {
+	case s.saidNotNull(p):
+		return false
+	case s.tables[p.source].outer:
 		return true
 	}
-	if !p.column.Nulls {
-		return false
-	}
+	return p.column.Nulls && !slices.ContainsFunc(s.equal, func(e equality) bool { return e.left == p || e.right == p })
+}
+
+// saidNotNull reports whether a condition holds only if the column is not NULL.
+func (s *selection) saidNotNull(p place) bool {
 	for _, e := range s.where {
 		if n, ok := e.(*sqltree.IsNull); ok && n.Not {
 			if found, ok := s.find(n.Operand); ok && found == p {
-				return false
+				return true
 			}
 		}
 	}
-	return !slices.ContainsFunc(s.equal, func(e equality) bool { return e.left == p || e.right == p }) && !slices.Contains(s.constants(), p)
+	return slices.Contains(s.constants(), p)
 }
 
 // together plans a set operation as one call, if both sides are rows of one table: nil if they are not.

@@ -244,6 +244,9 @@ func (h *shape) reaches(places []place) bool {
 
 // nullable reports whether a column has NULL in some row of the selection.
 func (h *shape) nullable(p place) bool {
+	if h.saidNotNull(p) {
+		return false
+	}
 	for i := p.source; ; {
 		if h.tables[i].outer {
 			return true
