@@ -152,6 +152,12 @@ func (a *asked) resolve(value any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
+			if _, conditional := member.(planner.UnlessEmpty); conditional {
+				if len(resolved.([]any)) == 0 {
+					continue
+				}
+				resolved = false
+			}
 			if _, isReference := member.(planner.Reference); isReference && resolved == nil {
 				name, resolved = emptyList(name), []any{}
 			}
@@ -170,6 +176,8 @@ func (a *asked) resolve(value any) (any, error) {
 		return all, nil
 	case planner.Reference:
 		return a.refer(v)
+	case planner.UnlessEmpty:
+		return a.refer(v.Reference)
 	}
 	return value, nil
 }

@@ -348,8 +348,11 @@ func inValues(o operand, values any, negate bool) condition {
 	switch {
 	case !negate:
 		return found
-	case o.nulls:
-		return all{not{found}, leaf{o.path, "isnull", false}}
+	case !o.nulls:
+		return not{found}
 	}
-	return not{found}
+	if r, ok := values.(Reference); ok {
+		return all{not{found}, leaf{o.path, "isnull", UnlessEmpty{r}}}
+	}
+	return all{not{found}, leaf{o.path, "isnull", false}}
 }

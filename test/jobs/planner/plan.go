@@ -34,6 +34,10 @@ type Reference struct {
 	Every  bool
 }
 
+// UnlessEmpty stands for false, if an earlier call answered any row; else its member is left out. NULL is not NOT IN a list,
+// but it is in no empty one.
+type UnlessEmpty struct{ Reference }
+
 // Part is a part of the answer: members of each row of a call, in the order of the query's columns.
 type Part struct {
 	Call    *Call
@@ -103,6 +107,8 @@ func References(value any) []Reference {
 	switch v := value.(type) {
 	case Reference:
 		return []Reference{v}
+	case UnlessEmpty:
+		return []Reference{v.Reference}
 	case Object:
 		var all []Reference
 		for _, member := range v {
