@@ -146,7 +146,9 @@ func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
 	if b.splitsOrder(s) {
 		return b.nullsFirst(q, s)
 	}
-	return b.plain(s, set && s.limit < 0)
+	set = set && s.limit < 0
+	s.distinct = s.distinct || set && !s.grouped()
+	return b.plain(s, set)
 }
 
 // splitsOrder reports whether the engine would put NULLs at the other end of the order.

@@ -236,6 +236,8 @@ func (b *builder) sameRoot(left *selection, i int, operation sqltree.Operation, 
 		filters = all{conditionsA, conditionsB}
 	case byKey && len(conditionsB) > 0:
 		filters = all{conditionsA, not{conditionsB}}
+	case byKey:
+		return nil // nothing is left
 	default:
 		groupsOfBoth(call, conditionsA, operation, conditionsB)
 	}
