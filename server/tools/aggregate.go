@@ -24,8 +24,9 @@ var aggregateOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s in the database.", m.Declared.VerboseNamePlural)
 	},
-	advice: "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
-}, (*call).aggregate,
+	outputSchema: func(*catalog.Model) schema { return pageSchema(schema{Type: types{"object"}}, "total_groups") },
+	advice:       "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
+}, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
 		help: `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},
 	argument[aggregateArguments]{name: "group_by", into: func(a *aggregateArguments) any { return &a.groupBy },
@@ -42,19 +43,23 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
 		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} }},
-)
+)...)
 
 type aggregateArguments struct {
 	measures, filters, having json.RawMessage
 	search, total             string
 	groupBy, orderBy          []string
 	limit, offset             count
+	rowsForm
 }
 
 // aggregate answers {count, total_groups, results}: what the rows come to, in all or for each group.
 func (c *call) aggregate(a *aggregateArguments) ([]byte, error) {
 	plan, err := planAggregate(c.scope, a)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
 		return nil, err
 	}
 	return c.answerPage("{", c.scope, plan, nil)
@@ -111,6 +116,9 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := g.checkSmallGroups(set, having); err != nil {
+		return nil, err
+	}
 	if len(having) > 0 {
 		plan.Where = having
 	}
@@ -139,7 +147,7 @@ func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, erro
 		name, descending := strings.CutPrefix(text, "-")
 		target, ok := set.base().target(name)
 		if !ok || !target.field.Column.Ordered() {
-			return nil, invalid("order_by: cannot order by %q; there are %s", name, strings.Join(g.members, ", "))
+			return nil, invalid("order_by: cannot order by %q; the measures and groups to order by are %s", name, strings.Join(orderedNames(set.members), ", "))
 		}
 		add(target.field.Column, descending)
 	}
@@ -147,6 +155,17 @@ func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, erro
 		add(set.members[i].Column, false)
 	}
 	return order, nil
+}
+
+// orderedNames are the names of the members to order groups by.
+func orderedNames(members []*catalog.Field) []string {
+	var names []string
+	for _, f := range members {
+		if f.Column.Ordered() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // groupParts are the pieces of dates and timestamps to group by.
@@ -158,11 +177,11 @@ var groupParts = map[string]database.GroupPart{
 // readKeys reads group_by.
 func (g *groupReader) readKeys(paths []string) error {
 	if len(paths) > maxGroupKeys {
-		return invalid("group_by: at most %d, not %d", maxGroupKeys, len(paths))
+		return invalid("group_by: at most %d members, not %d; leave some out", maxGroupKeys, len(paths))
 	}
 	for _, path := range paths {
 		if slices.Contains(g.members, path) {
-			return invalid("group_by: %s is there twice", path)
+			return invalid("group_by: %s is there twice; name it once", path)
 		}
 		key, err := g.readKey(path)
 		if err != nil {
@@ -197,7 +216,7 @@ func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
 	}
 	key.Join = at.join
 	if !slices.Contains(lookup.Of(key.Column), lookup.Exact) {
-		return key, invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups", path, key.Column.Kind)
+		return key, invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups; the fields to group by are %s", path, key.Column.Kind, strings.Join(groupedFields(at.scope), ", "))
 	}
 	return key, nil
 }
@@ -212,10 +231,9 @@ func noKey(none errNoPath, path string) error {
 					parts = append(parts, name)
 				}
 			}
-			if len(parts) == 0 {
-				return invalid("group_by: %s: %s, of type %s, has no parts to group by", path, f.Name, f.Column.Kind)
+			if len(parts) > 0 {
+				return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 			}
-			return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 		}
 	}
 	return none.unknown("group_by", path, " to group by", groupedFields(none.at.scope))
