@@ -26,6 +26,9 @@ type answer struct {
 	total int
 }
 
+// fewRows is up to how many rows an answer is as short with the members' names in each of them as with the names once.
+const fewRows = 1
+
 // refusal is the server's answer to a call that it does not take.
 type refusal string
 
@@ -83,6 +86,9 @@ func (a *asked) answer(c *planner.Call) (*answer, error) {
 	got := &answer{}
 	a.answers[string(key)] = got
 	page := arguments.(planner.Object)
+	if c.Most < 0 || c.Most > fewRows {
+		page["format"] = "columns"
+	}
 	for {
 		more, err := a.page(c, page, got)
 		if err != nil || !more || c.Most >= 0 && len(got.rows) >= c.Most {
@@ -117,6 +123,8 @@ func (a *asked) page(c *planner.Call, arguments planner.Object, got *answer) (bo
 	}
 	var answered struct {
 		Results     []map[string]any
+		Columns     []string
+		Rows        [][]any
 		TotalCount  *int   `json:"total_count"`
 		TotalGroups *int   `json:"total_groups"`
 		NextCursor  string `json:"next_cursor"`
@@ -125,6 +133,13 @@ func (a *asked) page(c *planner.Call, arguments planner.Object, got *answer) (bo
 	decoder.UseNumber()
 	if err := decoder.Decode(&answered); err != nil {
 		return false, err
+	}
+	for _, values := range answered.Rows {
+		row := map[string]any{}
+		for i, name := range answered.Columns {
+			row[name] = values[i]
+		}
+		answered.Results = append(answered.Results, row)
 	}
 	got.rows = append(got.rows, answered.Results...)
 	got.total = len(got.rows)

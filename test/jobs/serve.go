@@ -70,7 +70,9 @@ type served struct {
 func serve(h *host, e engine, s *source, database harness.Database, made map[*sourceKey]bool) (*served, error) {
 	schema, models := describe(s, e, made)
 	token, text := harness.Viewer()
-	endpoint := harness.Serve(h, database, models, []contract.Token{token})
+	endpoint := harness.Serve(h, database, models, []contract.Token{token}, func(c *contract.Config) {
+		c.Endpoint.Catalogue.StructuredContent = false // as it is unless somebody asks for it
+	})
 	d := &served{endpoint, text, schema, map[string]int{}}
 	return d, d.check()
 }
