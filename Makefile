@@ -90,8 +90,9 @@ JOBS ?= ../shared/data/jobs/spider
 ENGINES ?= SQLite,PostgreSQL,MariaDB
 
 .PHONY: jobs
-jobs: databases ## Ask the questions of the folder JOBS by calls of tools, and compare the answers
-	@$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
+jobs: ## Ask the questions of the folder JOBS by calls of tools, on each of ENGINES, and compare the answers
+	@if [ -f "$(JOBS)/jobs.json" ]; then $(MAKE) databases; else go run ./test/jobs -jobs "$(JOBS)"; exit; fi; \
+	$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
