@@ -184,17 +184,17 @@ func (g *grouping) operand(e sqltree.Expr) (operand, bool, error) {
 		name, err := g.measure(v)
 		return g.measured(v, name), true, err
 	case *sqltree.Name:
-		p, ok := g.find(e)
-		if !ok {
-			v, err := g.value(g.unaliased(e))
-			if err != nil {
+		v := value{}
+		var ok bool
+		if v.place, ok = g.find(e); !ok {
+			alias, isAlias := g.unaliased(e).(*sqltree.Literal)
+			if !isAlias {
 				return operand{}, false, nil
 			}
-			name, err := g.name(v)
-			return g.measured(v, name), true, err
+			v = g.columns[alias.Value.(int64)-1]
 		}
-		name, err := g.name(value{place: p})
-		return g.measured(value{place: p}, name), true, err
+		name, err := g.name(v)
+		return g.measured(v, name), true, err
 	}
 	return operand{}, false, nil
 }
