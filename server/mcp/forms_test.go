@@ -182,7 +182,7 @@ func TestToolsAreThoseOfTheToken(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "find_models list_author get_author describe_author actions_author autocomplete_author" {
+	if got := strings.Join(names, " "); got != "find_models list_author get_author describe_author actions_author autocomplete_author aggregate_author" {
 		t.Errorf("the limited token has %s", got)
 	}
 }

@@ -25,7 +25,7 @@ var aggregateOperation = withArguments(operation{
 		return fmt.Sprintf("Count, sum up and group %s in the database.", m.Declared.VerboseNamePlural)
 	},
 	advice: "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
-}, (*call).aggregate,
+}, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
 		help: `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},
 	argument[aggregateArguments]{name: "group_by", into: func(a *aggregateArguments) any { return &a.groupBy },
@@ -42,19 +42,23 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
 		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} }},
-)
+)...)
 
 type aggregateArguments struct {
 	measures, filters, having json.RawMessage
 	search, total             string
 	groupBy, orderBy          []string
 	limit, offset             count
+	rowsForm
 }
 
 // aggregate answers {count, total_groups, results}: what the rows come to, in all or for each group.
 func (c *call) aggregate(a *aggregateArguments) ([]byte, error) {
 	plan, err := planAggregate(c.scope, a)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
 		return nil, err
 	}
 	return c.answerPage("{", c.scope, plan, nil)
@@ -109,6 +113,9 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	}
 	having, err := set.conditions("having", a.having)
 	if err != nil {
+		return nil, err
+	}
+	if err := g.checkSmallGroups(set, having); err != nil {
 		return nil, err
 	}
 	if len(having) > 0 {

@@ -19,16 +19,18 @@ var autocompleteOperation = withArguments(operation{
 }, (*call).autocomplete,
 	argument[autocompleteArguments]{name: "term", into: func(a *autocompleteArguments) any { return &a.term },
 		help: "text in the name or search fields, or an id; the first rows without it"},
+	argument[autocompleteArguments]{name: "filters", into: func(a *autocompleteArguments) any { return &a.filters }, help: "which rows, as in list_"},
 	argument[autocompleteArguments]{name: "limit", into: func(a *autocompleteArguments) any { return &a.limit },
 		schema: func(m *catalog.Model) schema { return limitSchema(m, autocompleteLimit) }},
 )
 
 type autocompleteArguments struct {
-	term  string
-	limit count
+	term    string
+	filters json.RawMessage
+	limit   count
 }
 
-// autocompleteLimit is how many rows autocomplete_ answers where the call does not say.
+// autocompleteLimit is how many rows autocomplete_ answers if the call does not say.
 const autocompleteLimit = 20
 
 // suggestions is autocomplete_'s payload.
@@ -50,11 +52,18 @@ type suggestion struct {
 // all of its words, and of the one whose id it is.
 func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	m := c.scope.Model()
-	where, err := planTerm(c.scope, a.term)
+	rows := &rowSet{scope: c.scope}
+	where, err := rows.conditions("filters", a.filters)
 	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: c.scope.Source(), Where: where, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
+	if where, err = appendTerm(where, c.scope, a.term); err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: c.scope.Source(), Joins: rows.joins, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
+	if len(where) > 0 {
+		plan.Where = where
+	}
 	plan.MaxBytes, plan.MaxValue = rowBytes(c.settings.MaxResultBytes), maxListValue
 	plan.Output = []database.Output{keyOutput(m, idName)}
 	if d := m.Display; d != nil {
@@ -68,25 +77,25 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 			plan.Order = append(plan.Order, o)
 		}
 	}
-	rows, page, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
+	read, page, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
-	found := suggestions{Model: m.Name, Term: a.term, Count: len(rows), Results: make([]suggestion, len(rows))}
+	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read))}
 	if page.Cut {
-		found.Notice = fmt.Sprintf("the rows were cut off after %d bytes: send a longer term", plan.MaxBytes)
+		found.Notice = fmt.Sprintf("the rows were cut off after %d bytes: send a longer term, or filters", plan.MaxBytes)
 	}
-	for i, row := range rows {
+	for i, row := range read {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
 	}
 	return json.Marshal(found)
 }
 
-// planTerm is the condition that a term finds a row; nil, which is every row, for an empty one.
-func planTerm(scope access.Scope, term string) (database.Condition, error) {
+// appendTerm adds the condition that a term finds a row. An empty term finds every row.
+func appendTerm(where database.And, scope access.Scope, term string) (database.And, error) {
 	term = strings.TrimSpace(term)
 	if term == "" {
-		return nil, nil
+		return where, nil
 	}
 	if err := checkSearch("term", term); err != nil {
 		return nil, err
@@ -102,11 +111,11 @@ func planTerm(scope access.Scope, term string) (database.Condition, error) {
 	if id, ok := keyFromText(m, term); ok {
 		any = append(any, id)
 	}
-	return any, nil
+	return append(where, any), nil
 }
 
-// keyFromText is the condition that a row's key is what a text says; false where it cannot be one. Of kinds that only
-// the database knows, it cannot be told without an error of the database's.
+// keyFromText is the condition that a row's key is what a text says; false if it cannot be one. Of kinds that only the
+// database knows, it cannot be told without an error of the database's.
 func keyFromText(m *catalog.Model, text string) (database.Condition, bool) {
 	for _, f := range m.Key {
 		if k := f.Column.Kind; k == database.Other || k == database.Interval {

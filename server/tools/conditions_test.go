@@ -18,7 +18,7 @@ func TestConditionsOnEachEngine(t *testing.T) {
 			`{"parent__id__ne":1}`:                                              "[1 4 5 6]",
 			`{"parent__parent__parent__parent":9,"id":1}`:                       "[]",
 			`{"kinds_by_parent__any":{"big__gt":5,"name":"a","parent_id":2}}`:   "[2]",
-			`{"kinds_by_parent__big__gt":5,"kinds_by_parent__name":"ä"}`:        "[2]",
+			`{"kinds_by_parent__big__gt":5,"kinds_by_parent__price__lt":1}`:        "[2]",
 			`{"kinds_by_parent__none":{}}`:                                      "[3 5 6]",
 			`{"kinds_by_parent__none":{"parent__parent__id":1}}`:                "[1 3 4 5 6]",
 			`{"kinds_by_parent__any":{}}`:                                       "[1 2 4]",
@@ -32,7 +32,7 @@ func TestConditionsOnEachEngine(t *testing.T) {
 			`{"_any":[{"id":1},{"id":3,"name__isnull":true},{"id":5,"big":1}]}`: "[1 3]",
 			`{"_all":[{"id__gt":1},{"id__lt":4}],"_not":{"id":2}}`:              "[3]",
 			`{"_not":{"big__gt":0}}`:                                            "[3 6]",
-			`{"_not":{"parent__big__lt":"9007199254740993"}}`:                     "[1 2 3 6]",
+			`{"_not":{"parent__big__lt":"9007199254740993"}}`:                   "[1 2 3 6]",
 			`{"_not":{}}`:   "[]",
 			`{"_any":[{}]}`: "[1 2 3 4 5 6]",
 			`{"_any":[{"_all":[{"_not":{"_any":[{"id":2}]}}]}]}`:                 "[1 3 4 5 6]",
@@ -150,5 +150,31 @@ func TestGroupsThatAreTooSmall(t *testing.T) {
 	}
 	if got := l.must(ownerText, "aggregate_chapter", `{"measures":{"n":{"count":"*"}},"filters":{"id":1}}`); len(got["results"].([]any)) != 0 {
 		t.Errorf("one row: %v", got)
+	}
+}
+
+// A having that asks for groups that are left out is refused, and does not look as if there were none.
+func TestHavingBelowTheSmallestGroup(t *testing.T) {
+	l := newLibrary(t, on("chapter", func(m *contract.Model) { m.MinGroupSize = 3 }))
+	call := func(having string) (text string, refused bool) {
+		r := l.call(ownerText, "aggregate_chapter", `{"group_by":["book__id"],"measures":{"n":{"count":"*"},"ones":{"count":"*","filters":{"number":1}},"s":{"sum":"number"}},"having":`+having+`}`)
+		return string(r.Text), r.IsError
+	}
+	for _, having := range []string{
+		`{"n":2}`, `{"n":0}`, `{"n":-1}`, `{"n__lt":3}`, `{"n__lt":1}`, `{"n__lte":2}`, `{"n__in":[5,2]}`, `{"n__range":[1,2]}`, `{"n__range":[-5,2]}`,
+		`{"_not":{"n__gte":3}}`, `{"_not":{"n__gt":2}}`, `{"_any":[{"s":1},{"n":1}]}`, `{"_all":[{"_not":{"_not":{"n":2}}}]}`,
+	} {
+		const want = `{"error":"having: n: n is at least 3 in every answer, as smaller groups are left out; ask for 3 or more","code":"invalid_argument"}`
+		if text, _ := call(having); text != want {
+			t.Errorf("%s: %s", having, text)
+		}
+	}
+	for _, having := range []string{
+		`{"n":3}`, `{"n__lt":4}`, `{"n__lte":3}`, `{"n__in":[3,4]}`, `{"n__range":[1,5]}`, `{"n__gt":0}`, `{"n__ne":2}`, `{"_not":{"n__lt":3}}`,
+		`{"_not":{"n":1}}`, `{"_not":{"n__gt":3}}`, `{"s__lt":2}`, `{"ones__lt":2}`, `{"n__lt":{"_field":"s"}}`,
+	} {
+		if text, refused := call(having); refused {
+			t.Errorf("%s: %s", having, text)
+		}
 	}
 }

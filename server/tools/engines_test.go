@@ -119,6 +119,8 @@ func TestReadsOnEachEngine(t *testing.T) {
 			{"related_kinds", `{"id":2,"relation":"kinds_by_parent","offset":1}`, "[5]"},
 			{"autocomplete_kinds", `{"term":"a","limit":9}`, "[1 2 5]"},
 			{"autocomplete_kinds", `{"term":"4"}`, "[4]"},
+			{"autocomplete_kinds", `{"filters":{"parent__parent__id":1,"kinds_by_parent__none":{}}}`, "[5]"},
+			{"autocomplete_kinds", `{"term":"a","filters":{"_not":{"parent__id":1}}}`, "[1 5]"},
 		} {
 			got := l.must(readerText, c.tool, c.arguments)
 			found := ids(got)

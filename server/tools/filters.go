@@ -211,4 +211,3 @@ func comparedFields(scope access.Scope) []string {
 	}
 	return names
 }
-

@@ -32,15 +32,15 @@ var listOperation = withArguments(operation{
 			return schema{Type: types{"string"}, Description: "words that must all be found, in " + searchNames(m)}
 		}},
 	argument[listArguments]{name: "order_by", into: func(a *listArguments) any { return &a.orderBy },
-		help: "field names; a leading - is descending"},
+		help: "fields or relation__field; a leading - is descending"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
 		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, " +
-			"to value; all must hold",
+			`to value or {"_field": other}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name })
 		}},
 	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields },
-		help: "only these; all without it"},
+		help: "only these, or relation__field; all fields without it"},
 )...)
 
 type listArguments struct {

@@ -133,9 +133,9 @@ func (g *groupReader) measured(name, function string, of database.MeasureFunc, p
 	takes := true
 	switch of {
 	case database.Sum, database.Avg:
-		takes = c.Kind == database.Integer || c.Kind == database.Decimal || c.Kind == database.Float
+		takes = c.Summable()
 	case database.Min, database.Max:
-		takes = c.Ordered() && c.Kind != database.Boolean
+		takes = c.HasExtremes()
 	case database.CountDistinct:
 		takes = slices.Contains(lookup.Of(c), lookup.Exact)
 	}
@@ -173,7 +173,7 @@ func (g *groupReader) isNumber(i int) bool {
 	case database.Ratio:
 		return false
 	case database.Min, database.Max:
-		return m.Ref.Column.Kind == database.Integer || m.Ref.Column.Kind == database.Decimal || m.Ref.Column.Kind == database.Float
+		return m.Ref.Column.Summable()
 	}
 	return true
 }

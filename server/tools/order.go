@@ -140,4 +140,3 @@ func comparedField(scope access.Scope, name string) *catalog.Field {
 	}
 	return nil
 }
-

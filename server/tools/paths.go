@@ -22,7 +22,7 @@ type rowSet struct {
 	scope access.Scope
 	// members are what the rows have if they are groups, and nil otherwise; a group leads to no other row.
 	members []*catalog.Field
-	joins []*database.Join
+	joins   []*database.Join
 	// relations are those of the joins, and scopes where they lead to.
 	relations []*catalog.Relation
 	scopes    []access.Scope

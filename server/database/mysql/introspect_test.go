@@ -74,7 +74,7 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 		{book, "kept", database.Column{Kind: database.Integer, NativeType: "int" + width("11"), Nullable: true, Generated: true, Bits: 32}},
 		{book, "made", database.Column{Kind: database.TimestampTZ, NativeType: "timestamp(3)", Nullable: true, HasDefault: true, FractionDigits: 3}},
 		{book, "mood", database.Column{Kind: database.Enum, NativeType: "enum('a','it''s','x,y')", Nullable: true, Choices: []string{"a", "it's", "x,y"}, LooseCollation: true}},
-		{book, "doc", database.Column{Kind: database.JSON, NativeType: documents, Nullable: true}},
+		{book, "doc", database.Column{Kind: database.JSON, NativeType: documents, Nullable: true, Contains: true}},
 		{book, "small", database.Column{Kind: database.Integer, NativeType: "tinyint" + width("3") + " unsigned", Nullable: true, Bits: 8, Unsigned: true}},
 	} {
 		want := test.want

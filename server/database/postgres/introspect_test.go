@@ -94,7 +94,7 @@ func TestIntrospect(t *testing.T) {
 		{Name: "twice", Kind: database.Decimal, NativeType: "numeric", Nullable: true, HasDefault: true, Generated: true, Scale: -1},
 		{Name: "note", Kind: database.Text, NativeType: "short", HasDefault: true, MaxLength: 10, Scale: -1},
 		{Name: "code", Kind: database.Text, NativeType: "shorter", HasDefault: true, MaxLength: 10, Scale: -1},
-		{Name: "tags", Kind: database.Array, Element: database.Text, NativeType: "text[]", Nullable: true, Scale: -1},
+		{Name: "tags", Kind: database.Array, Element: database.Text, NativeType: "text[]", Contains: true, Nullable: true, Scale: -1},
 		{Name: "placed", Kind: database.TimestampTZ, NativeType: "timestamp(3) with time zone", Nullable: true, HasDefault: true, Scale: -1, FractionDigits: 3},
 		{Name: `Odd "Name"`, Kind: database.Text, NativeType: "character(3)", Nullable: true, Padded: true, MaxLength: 3, Scale: -1},
 	} {

@@ -36,7 +36,7 @@ func (c *call) bind(purpose purpose) error {
 			}
 		case string:
 			switch {
-			case arg.Kind == database.Decimal && !arg.Column.Exact():
+			case arg.Kind == database.Decimal && (arg.Column == nil || !arg.Column.Exact()):
 				value = decimal(v)
 			case purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ):
 				value = storedTimestamp(v)
