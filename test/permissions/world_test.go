@@ -63,7 +63,7 @@ func newWorld(r *rand.Rand, users bool) *world {
 		}
 	}
 	for _, name := range tableNames {
-		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Module: pick(r, "one", "two")}
+		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Module: pick(r, "one", "two"), MinGroupSize: w.smallGroups()}
 		for _, c := range tables[name] {
 			if c.key || !c.canary && c.refers == "" && c.kind == aText || c.unreadable && users {
 				continue
