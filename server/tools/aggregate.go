@@ -146,7 +146,7 @@ func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, erro
 		name, descending := strings.CutPrefix(text, "-")
 		target, ok := set.base().target(name)
 		if !ok || !target.field.Column.Ordered() {
-			return nil, invalid("order_by: cannot order by %q; there are %s", name, strings.Join(g.members, ", "))
+			return nil, invalid("order_by: cannot order by %q; the measures and groups to order by are %s", name, strings.Join(orderedNames(set.members), ", "))
 		}
 		add(target.field.Column, descending)
 	}
@@ -154,6 +154,17 @@ func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, erro
 		add(set.members[i].Column, false)
 	}
 	return order, nil
+}
+
+// orderedNames are the names of the members to order groups by.
+func orderedNames(members []*catalog.Field) []string {
+	var names []string
+	for _, f := range members {
+		if f.Column.Ordered() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // groupParts are the pieces of dates and timestamps to group by.
@@ -165,11 +176,11 @@ var groupParts = map[string]database.GroupPart{
 // readKeys reads group_by.
 func (g *groupReader) readKeys(paths []string) error {
 	if len(paths) > maxGroupKeys {
-		return invalid("group_by: at most %d, not %d", maxGroupKeys, len(paths))
+		return invalid("group_by: at most %d members, not %d; leave some out", maxGroupKeys, len(paths))
 	}
 	for _, path := range paths {
 		if slices.Contains(g.members, path) {
-			return invalid("group_by: %s is there twice", path)
+			return invalid("group_by: %s is there twice; name it once", path)
 		}
 		key, err := g.readKey(path)
 		if err != nil {
@@ -204,7 +215,7 @@ func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
 	}
 	key.Join = at.join
 	if !slices.Contains(lookup.Of(key.Column), lookup.Exact) {
-		return key, invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups", path, key.Column.Kind)
+		return key, invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups; the fields to group by are %s", path, key.Column.Kind, strings.Join(groupedFields(at.scope), ", "))
 	}
 	return key, nil
 }
@@ -219,10 +230,9 @@ func noKey(none errNoPath, path string) error {
 					parts = append(parts, name)
 				}
 			}
-			if len(parts) == 0 {
-				return invalid("group_by: %s: %s, of type %s, has no parts to group by", path, f.Name, f.Column.Kind)
+			if len(parts) > 0 {
+				return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 			}
-			return invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 		}
 	}
 	return none.unknown("group_by", path, " to group by", groupedFields(none.at.scope))

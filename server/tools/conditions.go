@@ -60,7 +60,7 @@ func (r *conditionReader) object(s *rowSet, raw json.RawMessage) (database.And, 
 		return nil, invalid("%s must be an object of field name to value, not %s", r.argument, lookup.Excerpt(raw))
 	}
 	if r.level++; r.level > maxLevels {
-		return nil, invalid("%s: conditions may stand at most %d levels deep", r.argument, maxLevels)
+		return nil, invalid("%s: conditions may stand at most %d levels deep; put some of them side by side", r.argument, maxLevels)
 	}
 	defer func() { r.level-- }()
 	if len(given) == 0 {
@@ -82,7 +82,7 @@ func (r *conditionReader) object(s *rowSet, raw json.RawMessage) (database.And, 
 func (r *conditionReader) count() error {
 	if r.read++; r.read > maxConditions {
 		argument, _, _ := strings.Cut(r.argument, ":")
-		return invalid("%s: at most %d conditions", argument, maxConditions)
+		return invalid("%s: at most %d conditions; use in for several values of one field", argument, maxConditions)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (r *conditionReader) list(s *rowSet, raw json.RawMessage) ([]database.Condi
 		return nil, r.invalid("must be a list of at least one condition object, not %s", lookup.Excerpt(raw))
 	}
 	if len(objects) > maxConditions {
-		return nil, r.invalid("at most %d condition objects, not %d", maxConditions, len(objects))
+		return nil, r.invalid("at most %d condition objects, not %d; use in for several values of one field", maxConditions, len(objects))
 	}
 	key := r.key
 	conditions := make([]database.Condition, len(objects))
@@ -151,7 +151,7 @@ func (r *conditionReader) related(at place, relation *catalog.Relation, target a
 	switch word {
 	case someRow, noRow:
 		if comparison != "" {
-			return nil, r.invalid("%s takes a condition object, and no lookup", word)
+			return nil, r.invalid("no lookup follows %s; its value is a condition object, whose keys have the lookups", word)
 		}
 		exists.Where, err = r.inside(r.key, rows, value)
 	case rowCount:
@@ -232,7 +232,7 @@ func otherField(t filterTarget, raw json.RawMessage) (path string, ok bool) {
 func (r *conditionReader) compareFields(s *rowSet, at place, t filterTarget, name, path string) (database.Condition, error) {
 	op, ok := countLookups[name]
 	if t.field == nil || !ok || name == "in" || !slices.Contains(t.lookups(), name) {
-		return nil, r.invalid("_field cannot be compared in this way; a field takes exact, ne, gt, gte, lt or lte of another field of its type")
+		return nil, r.invalid("_field goes with the lookups exact, ne, gt, gte, lt and lte, if the field has them; compare with a value here")
 	}
 	other, field, err := s.lead(r.argument+": "+r.key, path, func(at place, rest string) bool {
 		target, ok := at.target(rest)
@@ -246,7 +246,7 @@ func (r *conditionReader) compareFields(s *rowSet, at place, t filterTarget, nam
 	}
 	target, _ := other.target(field)
 	if !comparable(t.field.Column, target.field.Column) {
-		return nil, r.invalid("a field of type %s cannot be compared with %s, of type %s", t.field.Column.Kind, path, target.field.Column.Kind)
+		return nil, r.invalid("a field of type %s cannot be compared with %s, of type %s; name a field of the same type", t.field.Column.Kind, path, target.field.Column.Kind)
 	}
 	condition := database.CompareRefs{Left: at.ref(t.field.Column), Op: op, Right: other.ref(target.field.Column)}
 	if name == "ne" {

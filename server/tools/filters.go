@@ -152,7 +152,7 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 func (r *conditionReader) unknown(at place, name string) error {
 	for end := strings.LastIndex(name, "__"); end > 0; end = strings.LastIndex(name[:end], "__") {
 		if target, ok := at.target(name[:end]); ok {
-			return r.invalid("%s has no lookup %q; its lookups are %s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "))
+			return r.invalid("%s has no lookup %q; its lookups are %s%s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "), at.rowHint(target.field))
 		}
 	}
 	if at.members != nil {
@@ -163,7 +163,13 @@ func (r *conditionReader) unknown(at place, name string) error {
 		return r.onRelation(scope, target, relation, "")
 	}
 	field, _, _ := strings.Cut(name, "__")
+	if at.relations > 0 && slices.Contains(quantifiers, field) {
+		return r.invalid("%s is asked of relations to many rows, and this one leads to one row of %s; name a field of it in place of %s", field, scope.Model().Name, field)
+	}
 	message := fmt.Sprintf("%s has no field %q to filter by; it has %s", scope.Model().Name, field, strings.Join(comparedFields(scope), ", "))
+	if strings.HasPrefix(name, "_") {
+		message += fmt.Sprintf("; conditions are joined by %s, %s and %s", wordAny, wordAll, wordNot)
+	}
 	if relations := scope.Relations(); len(relations) > 0 {
 		message += "; its relations (as relation__field) are " + relationNames(scope)
 	}

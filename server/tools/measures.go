@@ -3,11 +3,13 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
@@ -40,12 +42,12 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 	case !ok:
 		return invalid(`measures must be an object of name to measure, such as {"n": {"count": "*"}}, not %s`, lookup.Excerpt(raw))
 	case len(measures) > maxMeasures:
-		return invalid("measures: at most %d, not %d", maxMeasures, len(measures))
+		return invalid("measures: at most %d, not %d; ask for the others in another call", maxMeasures, len(measures))
 	}
 	for _, m := range measures {
 		switch {
 		case !measureName.MatchString(m.name):
-			return invalid("measures: %s is no name; a name has letters, digits and _, and at most 64 of them", lookup.Excerpt([]byte(m.name)))
+			return invalid("measures: %s cannot be a name; a name has at most 64 letters, digits and _, and begins with no digit", lookup.Excerpt([]byte(m.name)))
 		case slices.Contains(g.members, m.name):
 			return invalid("measures: the name %s is taken; choose another", m.name)
 		}
@@ -58,7 +60,7 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 	return g.resolveRatios(measures)
 }
 
-// orderedMembers are the members of a JSON object, in their order; false if it is none, or has a name twice.
+// orderedMembers are the members of a JSON object, in their order; false if it is none.
 func orderedMembers(raw json.RawMessage) ([]namedMeasure, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
@@ -91,7 +93,7 @@ func (g *groupReader) readMeasure(m namedMeasure) (measure database.Measure, err
 	filters := given["filters"]
 	if measure.Func == database.Ratio {
 		if filters != nil {
-			return measure, invalid("measures: %s: a ratio has no filters of its own; the two measures that it is of have", m.name)
+			return measure, invalid("measures: %s: a ratio takes no filters; give them to the two measures that it divides", m.name)
 		}
 		return measure, nil
 	}
@@ -130,19 +132,38 @@ func (g *groupReader) measured(name, function string, of database.MeasureFunc, p
 		return database.Ref{}, err
 	}
 	c := singleField(at, field).Column
-	takes := true
-	switch of {
-	case database.Sum, database.Avg:
-		takes = c.Summable()
-	case database.Min, database.Max:
-		takes = c.HasExtremes()
-	case database.CountDistinct:
-		takes = slices.Contains(lookup.Of(c), lookup.Exact)
-	}
-	if !takes {
-		return database.Ref{}, invalid("%s: %s does not take %s, of type %s", argument, function, path, c.Kind)
+	if !takes(of, c) {
+		message := fmt.Sprintf("%s does not take %s, of type %s", function, path, c.Kind)
+		if fields := measuredFields(at.scope, of); len(fields) > 0 {
+			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
+		}
+		return database.Ref{}, invalid("%s: %s", argument, message)
 	}
 	return at.ref(c), nil
+}
+
+// takes reports whether a function of measures takes a column.
+func takes(of database.MeasureFunc, c *database.Column) bool {
+	switch of {
+	case database.Sum, database.Avg:
+		return c.Summable()
+	case database.Min, database.Max:
+		return c.HasExtremes()
+	case database.CountDistinct:
+		return slices.Contains(lookup.Of(c), lookup.Exact)
+	}
+	return true
+}
+
+// measuredFields are the names of the fields that a function of measures takes.
+func measuredFields(scope access.Scope, of database.MeasureFunc) []string {
+	var names []string
+	for _, f := range scope.Fields() {
+		if !f.Masked && takes(of, f.Column) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // resolveRatios finds the measures that ratios are of.
@@ -159,7 +180,7 @@ func (g *groupReader) resolveRatios(sent []namedMeasure) error {
 		for j, place := range []*int{&measure.Dividend, &measure.Divisor} {
 			*place = slices.IndexFunc(sent, func(m namedMeasure) bool { return m.name == names[j] })
 			if *place < 0 || !g.isNumber(*place) {
-				return invalid("measures: %s: a ratio is of two other measures that are numbers, and %q is none; there are %s", sent[i].name, names[j], strings.Join(g.numbers(sent), ", "))
+				return invalid("measures: %s: a ratio divides two other measures that are numbers, and %q is none; %s", sent[i].name, names[j], g.numbers(sent))
 			}
 		}
 	}
@@ -178,13 +199,16 @@ func (g *groupReader) isNumber(i int) bool {
 	return true
 }
 
-// numbers are the names of the measures that a ratio can be of.
-func (g *groupReader) numbers(sent []namedMeasure) []string {
+// numbers says of which measures a ratio can be.
+func (g *groupReader) numbers(sent []namedMeasure) string {
 	var names []string
 	for i, m := range sent {
 		if g.isNumber(i) {
 			names = append(names, m.name)
 		}
 	}
-	return names
+	if len(names) == 0 {
+		return "add both to measures"
+	}
+	return "those that are: " + strings.Join(names, ", ")
 }

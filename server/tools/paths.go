@@ -50,7 +50,7 @@ func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (p
 		}
 	}
 	if len(s.joins) == maxJoins {
-		return place{}, invalid("the paths of one call may lead to at most %d related rows; use fewer", maxJoins)
+		return place{}, invalid("the paths of one call may lead to at most %d related rows; ask for some of them in another call", maxJoins)
 	}
 	to.join = &database.Join{Through: from.join, From: target.Source(), Ours: r.Ours, Theirs: r.Theirs}
 	s.joins, s.relations, s.scopes = append(s.joins, to.join), append(s.relations, r), append(s.scopes, target)
@@ -77,7 +77,7 @@ func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest
 // checkDepth judges whether a path may take one more relation.
 func (p place) checkDepth(argument, path string) error {
 	if p.relations == maxRelations {
-		return invalid("%s: %s: a path may go through at most %d relations", argument, path, maxRelations)
+		return invalid("%s: %s: a path may go through at most %d relations; start from a model that is nearer", argument, path, maxRelations)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (s *rowSet) lead(argument, path string, find func(at place, rest string) bo
 		case !ok:
 			return place{}, "", errNoPath{at, rest}
 		case r.Many:
-			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no one value here; only filters take such a path; to compute over those rows, start from aggregate_%s", argument, path, r.Name, r.Target.Name, r.Target.Name)
+			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from aggregate_%s", argument, path, r.Name, r.Target.Name, r.Target.Name)
 		}
 		if err := at.checkDepth(argument, path); err != nil {
 			return place{}, "", err
@@ -113,7 +113,7 @@ type errNoPath struct {
 
 func (errNoPath) Error() string { return "the path names nothing" }
 
-// join makes a condition on the row of a place one on the row of the set.
+// condition makes a condition on the row of a place one on the row of the set.
 func (p place) condition(c database.Condition) database.Condition {
 	if p.join == nil {
 		return c
@@ -186,7 +186,10 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	if path != e.rest {
 		argument += ": " + path
 	}
-	name, _, _ := strings.Cut(e.rest, "__")
+	name, _, further := strings.Cut(e.rest, "__")
+	if f := comparedField(e.at.scope, name); f != nil && further {
+		return invalid("%s: %s is a field, with nothing behind it%s", argument, name, e.at.rowHint(f))
+	}
 	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
 	if len(names) > 0 {
 		message += "; the fields are " + strings.Join(names, ", ")
@@ -195,6 +198,19 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
 	}
 	return invalid("%s", message)
+}
+
+// rowHint says how to come from a foreign key's field to the fields of the row that it names; "" if it leads nowhere.
+func (p place) rowHint(f *catalog.Field) string {
+	if f == nil || p.members != nil {
+		return ""
+	}
+	for _, r := range p.scope.Relations() {
+		if !r.Many && len(r.Ours) == 1 && r.Ours[0] == f.Column {
+			return "; fields of the row that it names are " + r.Name + "__field"
+		}
+	}
+	return ""
 }
 
 // singleRelations are the names of the relations to one row that the token may follow.

@@ -22,7 +22,7 @@ var refusals = map[string]int{
 // Every refusal in the source of the tools, of the lookups and of MCP has a row, or a reason why no caller can cause it.
 func TestMessagesAreComplete(t *testing.T) {
 	var told strings.Builder
-	for _, row := range slices.Concat(messagesOfReading, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfPostgreSQL) {
+	for _, row := range slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfPostgreSQL) {
 		told.WriteString(row.want + "\n")
 	}
 	for _, row := range messagesOverHTTP {
@@ -137,7 +137,8 @@ var elsewhere = map[string]string{
 	"The endpoint has no configuration yet":                                                                          notReady,
 	"%s was changed meanwhile, and nothing was deleted; read it and try again":                                       meanwhile,
 	"is given twice: %s is the same field; send one of them":                                                         otherSchema,
-	"filters: %s: %s is a relation to %s, which has no field to filter by":                                           otherSchema,
+	"%s is a relation to %s, which has no field to filter by":                                                        otherSchema,
+	"the paths of one call may lead to at most %d related rows; ask for some of them in another call":                otherSchema,
 	"a value that you cannot see does not fit its column":                                                            otherSchema,
 	"filters: a value is not of its field's type, or out of its range":                                               otherSchema,
 	"the database shows this %s to the endpoint's user, but its row-level security does not let that user change it": otherSchema,

@@ -114,7 +114,7 @@ var messagesOfPostgreSQL = []messageRow{
 	{token: "root", tool: "list_oddity", arguments: `{"filters":{"place":"x"}}`,
 		want: `filters: place: exact is not offered for a field of type other; its lookups are isnull`},
 	{token: "root", tool: "list_oddity", arguments: `{"filters":{"numbers":[1]}}`,
-		want: `filters: numbers: exact is not offered for a field of type array; its lookups are isnull`},
+		want: `filters: numbers: exact is not offered for a field of type array; its lookups are contains, isnull, contained_by, overlap`},
 	{token: "root", tool: "list_oddity", arguments: `{"filters":{"amount":"x"}}`,
 		want: `filters: amount: must be an amount of money: 12.34, not "x"`},
 	{token: "root", tool: "list_oddity", arguments: `{"filters":{"wait":"soon"}}`,

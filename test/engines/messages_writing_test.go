@@ -3,7 +3,7 @@ package engines
 // messagesOfWriting are told of mistakes in calls that add or change rows.
 var messagesOfWriting = []messageRow{
 	{token: "root", tool: "create_overview", arguments: `{"data":{"title":"x"}}`,
-		want: `create is not offered for overview; its tools are list_overview, get_overview, describe_overview, autocomplete_overview`},
+		want: `create is not offered for overview; its tools are list_overview, get_overview, describe_overview, autocomplete_overview, aggregate_overview`},
 	{token: "root", tool: "create_book", arguments: `{}`,
 		want: `data parameter is required`},
 	{token: "root", tool: "create_book", arguments: `{"data":[1]}`,
@@ -119,7 +119,7 @@ var messagesOfWriting = []messageRow{
 	{token: "root", tool: "update_book", arguments: `{"id":1,"data":[1]}`,
 		want: `data must be an object of field name to value, not [1]`},
 	{token: "root", tool: "update_overview", arguments: `{"id":1,"data":{}}`,
-		want: `update is not offered for overview; its tools are list_overview, get_overview, describe_overview, autocomplete_overview`},
+		want: `update is not offered for overview; its tools are list_overview, get_overview, describe_overview, autocomplete_overview, aggregate_overview`},
 	{token: "root", tool: "update_page", arguments: `{"id":1,"data":{"title":"x"},"expected_version":"2020-01-01T00:00:00"}`,
 		want: `page has another version by now; read it again, and send its updated_at as expected_version`},
 	{token: "root", tool: "update_page", arguments: `{"id":1,"data":{"title":"x"},"expected_version":"soon"}`,
