@@ -21,7 +21,7 @@ type question struct {
 }
 
 // wrongNames is how many of a hundred names are any, and not such as the token may use.
-const wrongNames = 3
+const wrongNames = 2
 
 // reader is what a token may read now.
 func (g *game) reader(i int) *reader {
@@ -31,8 +31,8 @@ func (g *game) reader(i int) *reader {
 // newQuestion makes up a question of a token.
 func (g *game) newQuestion(i int) *question {
 	q := &question{reader: g.reader(i), tool: pick(g.random, "list", "list", "list", "aggregate", "aggregate", "aggregate", "get", "related"), table: pick(g.random, tableNames...)}
-	for range 4 { // mostly of a model that the token may view
-		if q.views(q.table) {
+	for range 8 { // mostly of a model that the token may view
+		if q.views(q.table) && offers(q.model(q.table), q.tool) {
 			break
 		}
 		q.table = pick(g.random, tableNames...)
