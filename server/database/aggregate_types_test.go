@@ -20,21 +20,21 @@ CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level1', determinist
 CREATE DOMAIN amount AS numeric(10,3);
 CREATE TABLE item (id int PRIMARY KEY, small smallint, big bigint, o oid, n numeric(12,3), free numeric, d amount, r real, f double precision,
   t text, c char(5), v varchar(9), loose_citext citext, loose_text text COLLATE folded, loose_char char(6) COLLATE folded, posix text COLLATE "C",
-  day date, clock time, at timestamp, seen timestamptz, span interval, u uuid, e mood, b bytea, flag boolean, ip inet, bits bit(3));
+  day date, clock time, at timestamp, seen timestamptz, span interval, u uuid, e mood, b bytea, flag boolean, ip inet, bits bit(3), shape box, ring circle, trx xid, cash money, span4 int4range);
 INSERT INTO item VALUES
-  (1, 1, 9223372036854775807, 4000000000, 1.5, 0.1, 7, 0.1, 0.1, 'a', 'a', 'a ', 'A', 'A', 'A', 'b', '2020-02-29', '10:00', '2020-01-01', '2020-01-01 00:00Z', '1 day', '00000000-0000-0000-0000-000000000001', 'ok', '\x00', true, '10.0.0.1', '101'),
-  (2, -1, -9223372036854775808, 0, -1.5, 1e20, -7, 16777216, 1e300, 'a ', 'b', 'a', 'a', 'a', 'a', 'B', '0001-01-01', '23:59:59.5', '2020-01-01 00:00:00.000001', '2020-01-01 00:00+02', '-1 day', 'ffffffff-0000-0000-0000-000000000001', 'sad', '\xff', false, '10.0.0.2', '001'),
-  (3, 1, 0, 0, 1.5, -3, NULL, 0.1, -0.5, 'A', 'a', NULL, 'á', 'á', 'á', 'b', '2020-02-29', NULL, '2019-12-31', 'infinity', '1 day', NULL, 'happy', '\x', NULL, '::1', NULL),
-  (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);`,
+  (1, 1, 9223372036854775807, 4000000000, 1.5, 0.1, 7, 0.1, 0.1, 'a', 'a', 'a ', 'A', 'A', 'A', 'b', '2020-02-29', '10:00', '2020-01-01', '2020-01-01 00:00Z', '1 day', '00000000-0000-0000-0000-000000000001', 'ok', '\x00', true, '10.0.0.1', '101', '(0,0),(1,1)', '<(0,0),1>', '1', '12', '[1,2]'),
+  (2, -1, -9223372036854775808, 0, -1.5, 1e20, -7, 16777216, 1e300, 'a ', 'b', 'a', 'a', 'a', 'a', 'B', '0001-01-01', '23:59:59.5', '2020-01-01 00:00:00.000001', '2020-01-01 00:00+02', '-1 day', 'ffffffff-0000-0000-0000-000000000001', 'sad', '\xff', false, '10.0.0.2', '001', '(0,0),(2,0.5)', '<(0,1),1>', '10', '5', '[1,3)'),
+  (3, 1, 0, 0, 1.5, -3, NULL, 0.1, -0.5, 'A', 'a', NULL, 'á', 'á', 'á', 'b', '2020-02-29', NULL, '2019-12-31', 'infinity', '1 day', NULL, 'happy', '\x', NULL, '::1', NULL, '(1,1),(0,0)', NULL, NULL, NULL, NULL),
+  (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);`,
 	contract.EngineMySQL: `
 CREATE TABLE item (id int PRIMARY KEY, small smallint, big bigint, huge bigint unsigned, n decimal(12,3), wide decimal(65,30), r float, f double,
   loose_text text, loose_char char(5), loose_varchar varchar(9), loose_latin varchar(9) CHARACTER SET latin1, bin varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
-  day date, clock time(1), at datetime(6), seen timestamp(3) NULL, y year, e enum('sad','ok','happy'), s set('x','y','z'), b varbinary(9), flag boolean, truth bit(1), bits bit(3));
+  day date, clock time(1), at datetime(6), seen timestamp(3) NULL, y year, e enum('sad','ok','happy'), s set('x','y','z'), b varbinary(9), flag boolean, truth bit(1), bits bit(3), place point);
 INSERT INTO item VALUES
-  (1, 1, 9223372036854775807, 18446744073709551615, 1.5, 0.1, 0.1, 0.1, 'A', 'A', 'A', 'A', 'A', '2020-02-29', '10:00', '2020-01-01', '2020-01-01 00:00:00', 2020, 'ok', 'x,z', 0x00, true, b'1', b'101'),
-  (2, -1, -9223372036854775808, 18446744073709551615, -1.5, 1e20, 16777216, 1e300, 'a', 'a', 'a ', 'a', 'a', '0001-01-01', '23:59:59.5', '2020-01-01 00:00:00.000001', '2020-01-01 00:00:00.5', 1999, 'sad', '', 0xff, false, b'0', b'001'),
-  (3, 1, 0, 0, 1.5, -3, 0.1, -0.5, 'á', 'á', 'á', 'ä', 'á', '2020-02-29', NULL, '2019-12-31', NULL, NULL, 'happy', 'x', '', NULL, NULL, NULL),
-  (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);`,
+  (1, 1, 9223372036854775807, 18446744073709551615, 1.5, 0.1, 0.1, 0.1, 'A', 'A', 'A', 'A', 'A', '2020-02-29', '10:00', '2020-01-01', '2020-01-01 00:00:00', 2020, 'ok', 'x,z', 0x00, true, b'1', b'101', ST_GeomFromText('POINT(1 2)')),
+  (2, -1, -9223372036854775808, 18446744073709551615, -1.5, 1e20, 16777216, 1e300, 'a', 'a', 'a ', 'a', 'a', '0001-01-01', '23:59:59.5', '2020-01-01 00:00:00.000001', '2020-01-01 00:00:00.5', 1999, 'sad', '', 0xff, false, b'0', b'001', ST_GeomFromText('POINT(2 1)')),
+  (3, 1, 0, 0, 1.5, -3, 0.1, -0.5, 'á', 'á', 'á', 'ä', 'á', '2020-02-29', NULL, '2019-12-31', NULL, NULL, 'happy', 'x', '', NULL, NULL, NULL, ST_GeomFromText('POINT(1 2)')),
+  (4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);`,
 	contract.EngineSQLite: `
 CREATE TABLE item (id INTEGER PRIMARY KEY, big BIGINT, n NUMERIC(12,3), free DECIMAL, f REAL, t TEXT, loose_text TEXT COLLATE NOCASE, loose_padded TEXT COLLATE RTRIM,
   day DATE, loose_at DATETIME, loose_seen TIMESTAMPTZ, u UUID, b BLOB, flag BOOLEAN, other, number_as_time DATETIME);

@@ -71,3 +71,29 @@ func BenchmarkSelect(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkGroups(b *testing.B) {
+	for name, start := range engines {
+		b.Run(name, func(b *testing.B) {
+			f := start(b, books[name])
+			book := f.table(b, "book")
+			ref := func(column string) database.Ref { return database.Ref{Column: book.Column(column)} }
+			groups := &database.Grouping{
+				From: database.NewSource(book, nil),
+				Keys: []database.GroupKey{{Ref: ref("created_at"), Part: database.MonthPart}},
+				Measures: []database.Measure{{}, {Func: database.Sum, Ref: ref("price")}, {Func: database.Avg, Ref: ref("price")},
+					{Func: database.CountDistinct, Ref: ref("author_id")}},
+			}
+			source := groups.Source()
+			columns := source.Table().Columns
+			plan := &database.Select{From: source, Output: outputs(columns...), Order: ascending(columns[0]), Limit: 50}
+			b.ReportAllocs()
+			out := make([]byte, 0, 64<<10)
+			for b.Loop() {
+				if _, page, err := f.Select(b.Context(), plan, out); err != nil || page.Count != 1 {
+					b.Fatal(page, err)
+				}
+			}
+		})
+	}
+}

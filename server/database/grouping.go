@@ -3,7 +3,8 @@ package database
 import "strconv"
 
 // Grouping is what the rows of a source come to: one row for each group of them. It is read through its own Source, as a
-// table is: the rows of a Select from it are groups, and its conditions and orders are about groups.
+// table is: the rows of a Select from it are groups, and its conditions and orders are about groups. Such a Select asks for
+// TotalExact or TotalNone: the planners' estimates tell nothing about groups.
 type Grouping struct {
 	From Source
 	// Joins are the joins that Where, Keys and Measures use. Each comes after the one that it goes through.

@@ -252,8 +252,9 @@ type Holds struct {
 	Value  Value
 }
 
-// CompareRefs compares two columns of comparable kinds. It is false if one of them is NULL. Both are given from the
-// source of the statement, or of the Exists or CountOf that it stands in, even inside Joined.
+// CompareRefs compares two columns of comparable kinds (docs/design/aggregates.md, "Compared columns"). It is false if one
+// of them is NULL. Both are given from the source of the statement, or of the Exists or CountOf that it stands in, even
+// inside Joined.
 type CompareRefs struct {
 	Left  Ref
 	Op    CompareOp

@@ -18,6 +18,9 @@ var actionOperation = withArguments(operation{
 		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. ", m.Name, m.Declared.VerboseNamePlural) +
 			"One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true."
 	},
+	outputSchema: func(*catalog.Model) schema {
+		return oneOf(payloadSchema[actionOutcome](), payloadSchema[confirmationRequest]())
+	},
 	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
 }, (*call).action,
 	argument[actionArguments]{name: "action", into: func(a *actionArguments) any { return &a.action }, required: always,

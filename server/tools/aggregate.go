@@ -24,7 +24,8 @@ var aggregateOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s in the database.", m.Declared.VerboseNamePlural)
 	},
-	advice: "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
+	outputSchema: func(*catalog.Model) schema { return pageSchema(schema{Type: types{"object"}}, "total_groups") },
+	advice:       "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
 }, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
 		help: `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},

@@ -16,7 +16,8 @@ var describeOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Describe %s: fields, relationships, and how lists are searched and ordered.", m.Declared.VerboseNamePlural)
 	},
-	advice: "fields, types and relationships: look here before you filter",
+	outputSchema: func(*catalog.Model) schema { return payloadSchema[description]() },
+	advice:       "fields, types and relationships: look here before you filter",
 }, (*call).describe)
 
 // description is describe_'s payload.

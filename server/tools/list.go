@@ -15,7 +15,8 @@ var listOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("List %s.%s Fields: %s.", m.Declared.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
 	},
-	advice: "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
+	outputSchema: func(m *catalog.Model) schema { return pageSchema(listedRow(m), "total_count") },
+	advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list, withRowsForm(func(a *listArguments) *rowsForm { return &a.rowsForm },
 	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit },
 		schema: func(m *catalog.Model) schema { return limitSchema(m, m.Declared.DefaultPageSize) }},

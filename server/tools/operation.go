@@ -38,6 +38,9 @@ type operation struct {
 	description func(*catalog.Model) string
 	advice      string
 
+	// outputSchema is that of its answers, but for errors. The model is nil if it may be any.
+	outputSchema func(*catalog.Model) schema
+
 	// inputSchema, names and run follow from the operation's arguments; withArguments sets them. names may be nil.
 	inputSchema func(*catalog.Model) schema
 	names       func(access.Scope) string
@@ -152,9 +155,14 @@ func Viewing() []string {
 // writes reports whether the operation changes anything.
 func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
 
-// define returns the operation's tool as tools/list shows it; m is nil for a global one.
-func (o *operation) define(m *catalog.Model) definition {
+// define returns the operation's tool as tools/list shows it; m is nil for a global one. structured adds the schema of its
+// answers.
+func (o *operation) define(m *catalog.Model, structured bool) definition {
 	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m), Annotations: o.hints}
+	if structured {
+		output := o.outputSchema(m)
+		d.OutputSchema = &output
+	}
 	if m != nil {
 		d.Name = toolName(o, m.Name)
 		// A write moves the row's version: done twice it is not what it is done once.

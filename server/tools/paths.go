@@ -183,12 +183,12 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	if e.at.members != nil {
 		return invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
 	}
-	if path != e.rest {
-		argument += ": " + path
-	}
 	name, _, further := strings.Cut(e.rest, "__")
 	if f := comparedField(e.at.scope, name); f != nil && further {
-		return invalid("%s: %s is a field, with nothing behind it%s", argument, name, e.at.rowHint(f))
+		return invalid("%s: %s: %s is a field, with nothing behind it%s", argument, path, name, e.at.rowHint(f))
+	}
+	if path != e.rest {
+		argument += ": " + path
 	}
 	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
 	if len(names) > 0 {

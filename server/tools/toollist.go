@@ -12,10 +12,11 @@ import (
 
 // definition is a tool as tools/list shows it.
 type definition struct {
-	Name        string      `json:"name"`
-	Description string      `json:"description"`
-	InputSchema schema      `json:"inputSchema"`
-	Annotations annotations `json:"annotations"`
+	Name         string      `json:"name"`
+	Description  string      `json:"description"`
+	InputSchema  schema      `json:"inputSchema"`
+	OutputSchema *schema     `json:"outputSchema,omitempty"`
+	Annotations  annotations `json:"annotations"`
 }
 
 // annotations are all written out: a client's defaults for absent ones are the most alarming.
@@ -54,8 +55,8 @@ const namesMark = "\x00names\x00"
 
 var encodedMark = []byte(`\u0000names\u0000`)
 
-func encodePiece(op *operation, m *catalog.Model) toolPiece {
-	before, after, _ := bytes.Cut(encodeTool(op.define(m)), encodedMark)
+func encodePiece(op *operation, m *catalog.Model, structured bool) toolPiece {
+	before, after, _ := bytes.Cut(encodeTool(op.define(m, structured)), encodedMark)
 	return toolPiece{op, before, after}
 }
 
@@ -71,8 +72,9 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 	return append(dst, p.after...)
 }
 
-func encodeTools(c *catalog.Catalog) toolList {
-	p := toolList{models: make([][]toolPiece, len(c.Models())), findModels: encodeTool(findModelsOperation.define(nil))}
+// encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
+func encodeTools(c *catalog.Catalog, structured bool) toolList {
+	p := toolList{models: make([][]toolPiece, len(c.Models())), findModels: encodeTool(findModelsOperation.define(nil, structured))}
 	for _, m := range c.Models() {
 		p.exposed = p.exposed || m.Declared.Expose
 		if !m.Declared.Expose || !m.Served() {
@@ -80,7 +82,7 @@ func encodeTools(c *catalog.Catalog) toolList {
 		}
 		for _, op := range operations {
 			if op.offeredFor(c, m) {
-				p.models[m.Index] = append(p.models[m.Index], encodePiece(op, m))
+				p.models[m.Index] = append(p.models[m.Index], encodePiece(op, m, structured))
 			}
 		}
 	}

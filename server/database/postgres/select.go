@@ -83,7 +83,7 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 		case page.Total >= 0:
 			err = nil // the page told it
 		case plan.Total == database.TotalAuto:
-			page.Total, page.Precision = x.estimate(guarded, plan, c)
+			page.Total, page.Precision = x.estimate(guarded, c)
 			err = ctx.Err()
 		}
 	}

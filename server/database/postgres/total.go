@@ -44,7 +44,7 @@ func timedOut(err error) bool {
 
 // estimate asks the planner how many rows match the plan that c was prepared for. If the database cannot explain plans
 // in this way, the total stays unknown and the page is still returned.
-func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) (int64, database.Precision) {
+func (x exchange) estimate(ctx context.Context, c *call) (int64, database.Precision) {
 	if x.db.unexplained.Load() {
 		return -1, database.TotalIsExact
 	}
@@ -53,7 +53,7 @@ func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) 
 			Rows float64 `json:"Plan Rows"`
 		}
 	}
-	text, err := x.explain(ctx, plan, c)
+	text, err := x.explain(ctx, c)
 	if err != nil || json.Unmarshal(text, &plans) != nil || len(plans) != 1 {
 		x.leave(ctx)
 		x.db.unexplained.Store(err == nil || unsupported(err))
@@ -62,7 +62,7 @@ func (x exchange) estimate(ctx context.Context, plan *database.Select, c *call) 
 	return int64(plans[0].Plan.Rows), database.TotalIsEstimated
 }
 
-func (x exchange) explain(ctx context.Context, plan *database.Select, c *call) (text []byte, err error) {
+func (x exchange) explain(ctx context.Context, c *call) (text []byte, err error) {
 	var batch pgconn.Batch
 	before := x.begin(&batch)
 	batch.ExecParams("EXPLAIN (FORMAT JSON) "+c.sql.Matching(), c.params.values[:c.sql.CountArgs], nil, nil, nil)

@@ -138,6 +138,21 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+func TestQuotientsAreTrimmed(t *testing.T) {
+	groups := (&database.Grouping{Measures: []database.Measure{{}, {Func: database.Sum, Ref: database.Ref{Column: &database.Column{Kind: database.Decimal, Scale: 8}}},
+		{Func: database.Ratio, Dividend: 1}}}).Source()
+	sum, ratio := groups.Table().Columns[1], groups.Table().Columns[2]
+	var w rowtext.Writer[*string]
+	w.Prepare(engine{}, []database.Output{{Name: "s", Columns: []*database.Column{sum}}, {Name: "r", Columns: []*database.Column{ratio}}}, 0, database.RowObjects)
+	for text, want := range map[string]string{
+		"34.500000000000": "34.500000", "3.333333333333": "3.333333333333", "-0.123456700000": "-0.1234567", "0.000000000000": "0.000000", "100.000000000000": "100.000000", "NaN": "NaN", "Infinity": "Infinity",
+	} {
+		if got := string(w.Append(nil, some("1.50000000", text))); got != `{"s":"1.50000000","r":"`+want+`"}` {
+			t.Errorf("%s is %s", text, got)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	var w rowtext.Writer[*string]
 	w.Prepare(engine{}, nil, 1, database.RowObjects)

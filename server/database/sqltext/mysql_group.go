@@ -71,10 +71,18 @@ func (d mysql) average(w *writer, m *database.Measure) {
 }
 
 func (d mysql) ratio(w *writer, dividend, divisor term) {
-	number := wideNumber(0)
-	d.quotient(w, number, dividend.write, func() {
+	write := func(t term) func() {
+		if !t.float {
+			return t.write
+		}
+		return func() { // a float that a decimal cannot be would become the greatest decimal
+			w.around("CASE WHEN abs(", t.write, ") < 1e35 THEN ")
+			w.around("", t.write, " END")
+		}
+	}
+	d.quotient(w, wideNumber(0), write(dividend), func() {
 		if divisor.float {
-			w.around("CAST(", divisor.write, " AS DECIMAL(65,30))")
+			w.around("CAST(", write(divisor), " AS DECIMAL(65,30))")
 			return
 		}
 		divisor.write()

@@ -15,6 +15,12 @@ func (d postgresql) groupKey(w *writer, key database.GroupKey) {
 		d.groupPart(w, c, key.Part)
 		return
 	}
+	if c.Kind == database.Other {
+		// Some types cannot be sorted or grouped, and equality of some is loose. The text is that of a row.
+		w.around("CASE WHEN ", func() { w.column(c) }, " IS NOT NULL THEN ")
+		w.around("format('%s', ", func() { w.column(c) }, `) COLLATE "C" END`)
+		return
+	}
 	w.column(c)
 	switch {
 	case c.LooseCollation:
