@@ -24,7 +24,7 @@ var pages = []page{
 
 var (
 	// exampleCall is a line that calls a tool: its name and its arguments.
-	exampleCall = regexp.MustCompile(`^([a-z]+_[a-z_]+) (\{.*\})$`)
+	exampleCall = regexp.MustCompile(`^([a-z]+(?:_[a-z_]+)?) (\{.*\})$`)
 	// arrow is what may stand before an answer.
 	arrow = regexp.MustCompile(`^  → (error )?`)
 	// caller is a headline that says whose agent calls from there on.
