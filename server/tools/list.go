@@ -36,7 +36,7 @@ var listOperation = withArguments(operation{
 		help: "fields or relation__field; a leading - is descending"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
 		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, " +
-			`to value or {"_field": other}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
+			`to value, {"_field": other} or {"_measure": {"avg": field}}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
 		brief: "{field__lookup: value}",
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
