@@ -42,9 +42,9 @@ type list struct {
 func TestTheURLSaysWhatTheListsShow(t *testing.T) {
 	e := newEndpoint(t, config())
 	const rpcTools, rpcResources = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`
-	const author = "list_author get_author describe_author actions_author autocomplete_author"
-	const related = "list_author get_author describe_author actions_author related_author autocomplete_author"
-	const generic = "find_models describe list get actions autocomplete"
+	const author = "list_author get_author describe_author actions_author autocomplete_author aggregate_author"
+	const related = "list_author get_author describe_author actions_author related_author autocomplete_author aggregate_author"
+	const generic = "find_models describe list get aggregate actions autocomplete"
 	for _, c := range []struct{ path, token, body, want string }{
 		{"/mcp/", limitedToken, rpcTools, "find_models " + author},
 		{"/mcp/?tools=per-model", limitedToken, rpcTools, "find_models " + author},
@@ -101,7 +101,7 @@ func TestTheEndpointsStyle(t *testing.T) {
 		narrowedIsGeneric bool
 	}{
 		{"", 0, false, false}, {contract.StylePerModel, 1, false, false}, {contract.StyleGeneric, 1000, true, true},
-		{contract.StyleAuto, 100, false, false}, {contract.StyleAuto, 7, true, false},
+		{contract.StyleAuto, 100, false, false}, {contract.StyleAuto, 8, true, false},
 	} {
 		changed := config()
 		changed.Endpoint.Catalogue = contract.Catalogue{Style: c.style, MaxTools: c.maxTools}
@@ -122,7 +122,7 @@ func TestTheEndpointsStyle(t *testing.T) {
 		changed.Models[i].Pinned = changed.Models[i].Name == "author"
 	}
 	e.change(changed)
-	if got := e.listed(t, "/mcp/", readerToken, rpcTools); !strings.HasSuffix(got, " autocomplete list_author get_author describe_author actions_author related_author autocomplete_author") {
+	if got := e.listed(t, "/mcp/", readerToken, rpcTools); !strings.HasSuffix(got, " autocomplete list_author get_author describe_author actions_author related_author autocomplete_author aggregate_author") {
 		t.Errorf("with a pin: %s", got)
 	}
 }

@@ -45,8 +45,8 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: pageSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
-		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
-		common: true, help: "none leaves total_groups out"},
+		schema:   func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
+		unlisted: true, help: "none leaves total_groups out"},
 )...)
 
 type aggregateArguments struct {
