@@ -235,7 +235,7 @@ func (l ServerLimits) EffectiveMaxConcurrentRequests() int32 {
 	return positiveOr(l.MaxConcurrentRequests, DefaultMaxConcurrentRequests)
 }
 
-// EffectiveMaxResultBytes is the size at which the rows of one answer are cut off.
+// EffectiveMaxResultBytes is the most bytes of rows that a call may ask for.
 func (l ServerLimits) EffectiveMaxResultBytes() int64 {
 	return positiveOr(l.MaxResultBytes, DefaultMaxResultBytes)
 }

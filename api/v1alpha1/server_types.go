@@ -59,7 +59,8 @@ type ServerLimits struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	MaxConcurrentRequests int32 `json:"maxConcurrentRequests,omitempty"`
-	// maxResultBytes is the size at which the rows of one answer are cut off; 1048576 (1 MiB) when absent.
+	// maxResultBytes is the most bytes of rows that a call may ask for; 1048576 (1 MiB) when absent. A call that does not
+	// ask gets 65536 (64 KiB), or maxResultBytes if that is less.
 	// +optional
 	// +kubebuilder:validation:Minimum=16384
 	// +kubebuilder:validation:Maximum=67108864

@@ -33,8 +33,9 @@ const (
 	// parsedBody is how many bytes the parsed form of a body may take while a call runs, for each byte of the body.
 	parsedBody = 8
 	// madeAnswer is how many bytes a call may hold for each byte of the largest result: its rows, and the answer that
-	// contains them as a text.
-	madeAnswer = 2
+	// contains them as a text. structuredAnswer is how many more if the answer has them as structuredContent, too.
+	madeAnswer       = 2
+	structuredAnswer = 1
 )
 
 // answerPatience is how long a request waits for the memory of its answer.
@@ -82,7 +83,11 @@ func (b *budgets) enter(x *exchange) bool {
 		return false
 	}
 	x.place = 1
-	need := min(madeAnswer*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)), b.answersSize/2)
+	copies := int64(madeAnswer)
+	if x.endpoint.Settings().Catalogue.StructuredContent {
+		copies += structuredAnswer
+	}
+	need := min(copies*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)), b.answersSize/2)
 	if b.answers.Wait(x.ctx, x.holder, need, answerPatience) != nil {
 		return false
 	}

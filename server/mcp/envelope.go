@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
@@ -73,10 +75,21 @@ func (x *exchange) appendToolResult(id []byte, result tools.Result) {
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)
 	x.out = append(x.out, "}]"...)
+	if result.Structured {
+		x.out = append(append(x.out, `,"structuredContent":`...), validUTF8(result.Text)...)
+	}
 	if result.IsError {
 		x.out = append(x.out, `,"isError":true`...)
 	}
 	x.closeResult(id)
+}
+
+// validUTF8 is a text without what is not UTF-8, as AppendDocument writes it: a database may hold anything.
+func validUTF8(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return bytes.ToValidUTF8(text, []byte("\ufffd"))
 }
 
 // appendError appends a JSON-RPC error. data is raw JSON or nil.

@@ -17,6 +17,9 @@ var actionOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Run an action on some %s.", many(m))
 	},
+	outputSchema: func(*catalog.Model) schema {
+		return oneOf(payloadSchema[actionOutcome](), payloadSchema[confirmationRequest]())
+	},
 	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
 }, (*call).action,
 	argument[actionArguments]{name: "action", into: func(a *actionArguments) any { return &a.action }, required: always,

@@ -14,7 +14,8 @@ var actionsOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Actions on %s.", many(m))
 	},
-	advice: "the actions that you may run, and what each needs",
+	outputSchema: func(*catalog.Model) schema { return payloadSchema[actionList]() },
+	advice:       "the actions that you may run, and what each needs",
 }, (*call).actions)
 
 // actionList is actions_'s payload.

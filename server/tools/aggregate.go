@@ -24,7 +24,8 @@ var aggregateOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},
-	advice: "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
+	outputSchema: func(*catalog.Model) schema { return pageSchema(schema{Type: types{"object"}}, "total_groups") },
+	advice:       "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
 }, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
 		brief: `{name: {count|count_distinct|sum|avg|min|max: field}}`,
@@ -42,7 +43,7 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
 		common: true,
 		help:   "measures and group_by members; a leading - is descending"},
-	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: pageSchema},
+	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: limitSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
 		schema:   func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },

@@ -15,6 +15,10 @@ var autocompleteOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Find ids of %s by name.", many(m))
 	},
+	outputSchema: func(m *catalog.Model) schema {
+		found := payloadSchema[suggestion]().with("id", shownID(m))
+		return payloadSchema[suggestions]().with("results", schema{Type: types{"array"}, Items: &found})
+	},
 	advice: "ids by a piece of a row's name, to use in a foreign key",
 }, (*call).autocomplete,
 	argument[autocompleteArguments]{name: "term", into: func(a *autocompleteArguments) any { return &a.term },

@@ -17,7 +17,8 @@ var bulkOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Write many %s.", many(m))
 	},
-	advice: "many rows in one transaction; atomic: true makes it all or nothing",
+	outputSchema: func(*catalog.Model) schema { return payloadSchema[bulkAnswer]() },
+	advice:       "many rows in one transaction; atomic: true makes it all or nothing",
 }, (*call).bulk,
 	argument[bulkArguments]{name: "operation", into: func(a *bulkArguments) any { return &a.operation }, required: always,
 		schema: func(m *catalog.Model) schema { return schema{Type: types{"string"}, Enum: anyNames(bulkOperations(m))} },

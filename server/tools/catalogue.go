@@ -59,19 +59,19 @@ var genericOrder = []string{
 }
 
 // encodeGeneric encodes the generic tools. They name no model, so that they are the same whatever the models are.
-func encodeGeneric() []toolPiece {
+func encodeGeneric(structured bool) []toolPiece {
 	var pieces []toolPiece
 	for _, name := range genericOrder {
 		if op := findOperation(name); op != nil {
-			pieces = append(pieces, cutPiece(op, op.defineGeneric()))
+			pieces = append(pieces, cutPiece(op, op.defineGeneric(structured)))
 		}
 	}
 	return pieces
 }
 
 // defineGeneric returns the operation's generic tool.
-func (o *operation) defineGeneric() definition {
-	d := o.define(nil, false)
+func (o *operation) defineGeneric(structured bool) definition {
+	d := o.define(nil, listing{structured: structured})
 	properties := properties{modelParameter: {Type: types{"string"}, Description: "the model's name, as find_models gives it"}}
 	for name, s := range d.InputSchema.Properties {
 		properties[name] = s

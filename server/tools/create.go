@@ -13,6 +13,9 @@ var createOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Add one %s.", one(m))
 	},
+	outputSchema: func(m *catalog.Model) schema {
+		return payloadSchema[created]().with("id", shownID(m).orNull()).with("object", rowSchema(m))
+	},
 	advice: "try it with dry_run first; fields that are left out get the database's default",
 }, (*call).create,
 	argument[createArguments]{name: "data", into: func(a *createArguments) any { return &a.data }, required: always,

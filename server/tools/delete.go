@@ -13,7 +13,8 @@ var deleteOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Delete one %s.", one(m))
 	},
-	advice: "dry_run tells whether it would go through",
+	outputSchema: func(m *catalog.Model) schema { return payloadSchema[deleted]().with("object", rowSchema(m)) },
+	advice:       "dry_run tells whether it would go through",
 }, (*call).delete,
 	argument[deleteArguments]{name: idName, schema: idSchema, required: always, into: func(a *deleteArguments) any { return &a.id }},
 	argument[deleteArguments]{name: "expected_version", into: func(a *deleteArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},

@@ -25,6 +25,7 @@ var findModelsOperation = withArguments(operation{
 	description: func(*catalog.Model) string {
 		return "Find the models (tables) that you may view, with the operations that you may use on each. Start here."
 	},
+	outputSchema: func(*catalog.Model) schema { return payloadSchema[modelList]() },
 }, (*call).findModels,
 	argument[findArguments]{name: "query", into: func(a *findArguments) any { return &a.query },
 		help: "words to look for in names, descriptions and fields, the best match first; all models without it"},

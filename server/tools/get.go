@@ -10,8 +10,9 @@ import (
 
 var getOperation = withArguments(operation{
 	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey, extra: []string{"include_inlines", "include_related"},
-	description: func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
-	advice:      "one row by its id, as list rows show it",
+	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
+	outputSchema: gotSchema,
+	advice:       "one row by its id, as list rows show it",
 }, (*call).get,
 	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},
 	argument[getArguments]{name: "fields", into: func(a *getArguments) any { return &a.fields },
@@ -30,6 +31,20 @@ var getOperation = withArguments(operation{
 	argument[getArguments]{name: "length", into: func(a *getArguments) any { return &a.length }, offered: hasLongFields,
 		help: fmt.Sprintf("of the piece; %d without it, and at most", maxPiece)},
 )
+
+// gotSchema is that of a row with what belongs to it, or of a piece of a value.
+func gotSchema(m *catalog.Model) schema {
+	row := listedRow(m)
+	if m == nil {
+		return row
+	}
+	related := schema{Type: types{"object"}, AdditionalProperties: schema{Type: types{"array"}, Items: &schema{Type: types{"object"}}}}
+	row = row.with("_inlines", related).with("_related", related).with("_notice", schema{Type: types{"string"}})
+	if !hasLongFields(m) {
+		return row
+	}
+	return oneOf(row, payloadSchema[piece]().with("id", shownID(m)))
+}
 
 type getArguments struct {
 	id               json.RawMessage

@@ -16,7 +16,8 @@ var historyOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Changes of one %s.", one(m))
 	},
-	advice: "who changed a row, when and how",
+	outputSchema: func(m *catalog.Model) schema { return payloadSchema[rowHistory]().with("object_id", shownID(m)) },
+	advice:       "who changed a row, when and how",
 }, (*call).history,
 	argument[historyArguments]{name: idName, schema: idSchema, required: always, into: func(a *historyArguments) any { return &a.id }},
 	argument[historyArguments]{name: "limit", into: func(a *historyArguments) any { return &a.limit },

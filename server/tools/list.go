@@ -18,9 +18,10 @@ var listOperation = withArguments(operation{
 		}
 		return fmt.Sprintf("List %s.%s Fields: %s.", many(m), sentence(describeModel(m)), fieldList(m))
 	},
-	advice: "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
+	outputSchema: func(m *catalog.Model) schema { return pageSchema(listedRow(m), "total_count") },
+	advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list, withRowsForm(func(a *listArguments) *rowsForm { return &a.rowsForm },
-	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: pageSchema},
+	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: limitSchema},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
 	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor }, common: true,
 		offered: func(m *catalog.Model) bool { return m.UniqueKey },

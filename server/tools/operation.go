@@ -38,6 +38,9 @@ type operation struct {
 	description func(*catalog.Model) string
 	advice      string
 
+	// outputSchema is that of its answers, but for errors. The model is nil if it may be any.
+	outputSchema func(*catalog.Model) schema
+
 	// inputSchema, names and run follow from the operation's arguments; withArguments sets them. names may be nil.
 	inputSchema func(m *catalog.Model, besideCreate bool) schema
 	names       func(access.Scope) string
@@ -153,13 +156,25 @@ func Viewing() []string {
 // writes reports whether the operation changes anything.
 func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
 
-// define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
+// listing is what the list is like in which a tool stands.
+type listing struct {
+	// besideCreate is set if the model's create tool stands in it, too.
+	besideCreate bool
+	// structured adds the schema of the tool's answers.
+	structured bool
+}
+
+// define returns the operation's tool for a model as a list shows it; m is nil for the generic tool, and for a global
 // operation.
-func (o *operation) define(m *catalog.Model, besideCreate bool) definition {
+func (o *operation) define(m *catalog.Model, in listing) definition {
 	hints := o.hints
 	// A write moves the row's version: done twice it is not what it is done once.
 	hints.IdempotentHint = hints.IdempotentHint && (!o.writes() || m != nil && m.Version == nil)
-	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, besideCreate), Annotations: hints}
+	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, in.besideCreate), Annotations: hints}
+	if in.structured {
+		output := o.outputSchema(m)
+		d.OutputSchema = &output
+	}
 	if m != nil {
 		d.Name = toolName(o, m.Name)
 		// What is the same in the tools of every model is left out where it says nothing: a list has thousands of them. A

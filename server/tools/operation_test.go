@@ -86,7 +86,7 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	tools := map[string]schema{}
 	for _, m := range l.set.catalog.Models() {
 		for _, op := range offeredTo(l.set.catalog, token, m) {
-			s := op.define(m, false).InputSchema
+			s := op.define(m, listing{}).InputSchema
 			tools[toolName(op, m.Name)] = s
 			for name := range s.Properties {
 				names[name] = true
@@ -97,7 +97,7 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 		for name := range names {
 			_, has := s.Properties[name]
 			op, _ := parseName(tool)
-			if _, some := op.defineGeneric().InputSchema.Properties[name]; some && !has {
+			if _, some := op.defineGeneric(false).InputSchema.Properties[name]; some && !has {
 				continue // taken without being listed, or not offered for this model
 			}
 			r := l.call(ownerText, tool, `{"`+name+`":{"no":"value of any argument"}}`)

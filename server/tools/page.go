@@ -133,7 +133,11 @@ func cutOff(plan *database.Select, page database.Page, cursor string, most int) 
 	case plan.After == nil:
 		goOn = fmt.Sprintf("go on with offset %d", plan.Offset+page.Count)
 	}
-	notice := fmt.Sprintf("the rows were cut off after %d bytes: %s, or ask for fewer fields", plan.MaxBytes, goOn)
+	less := "fields"
+	if plan.From.Groups() != nil {
+		less = "measures"
+	}
+	notice := fmt.Sprintf("the rows were cut off after %d bytes: %s, or ask for fewer %s", plan.MaxBytes, goOn, less)
 	if plan.MaxBytes < most {
 		notice += fmt.Sprintf(" or more bytes (max_bytes, at most %d)", most)
 	}

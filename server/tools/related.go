@@ -15,7 +15,8 @@ var relatedOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Rows related to one %s.", one(m))
 	},
-	advice: "the rows that a relation of one row leads to",
+	outputSchema: func(*catalog.Model) schema { return relatedSchema() },
+	advice:       "the rows that a relation of one row leads to",
 }, (*call).related, withRowsForm(func(a *relatedArguments) *rowsForm { return &a.rowsForm },
 	argument[relatedArguments]{name: idName, schema: idSchema, required: always, into: func(a *relatedArguments) any { return &a.id }},
 	argument[relatedArguments]{name: "relation", into: func(a *relatedArguments) any { return &a.relation }, required: always,
@@ -32,6 +33,17 @@ var relatedOperation = withArguments(operation{
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
 )...)
+
+// relatedSchema is that of a page of related rows, or of the only one. Their model is the relation's.
+func relatedSchema() schema {
+	name, row := schema{Type: types{"string"}}, schema{Type: types{"object"}}
+	many := pageSchema(row, "total_count").with("relation", name).with("type", schema{Enum: []any{"many"}})
+	many.Required = append(many.Required, "relation", "type")
+	single := closed(map[string]schema{
+		"relation": name, "type": {Enum: []any{"single"}}, "result": {Type: types{"object", "null"}}, "notice": {Type: types{"string"}},
+	}, "relation", "type", "result")
+	return oneOf(many, single)
+}
 
 type relatedArguments struct {
 	id              json.RawMessage

@@ -142,3 +142,29 @@ func TestDescribeSaysWhichRowsAreSeen(t *testing.T) {
 		}
 	}
 }
+
+func TestGroupsHaveFormsSizesAndPolicies(t *testing.T) {
+	l := shelves(t, 500)
+	if _, err := l.plain.Exec("UPDATE shelf SET name = id || ?", strings.Repeat("x", 1000)); err != nil {
+		t.Fatal(err)
+	}
+	groups := l.must(ownerText, "aggregate_shelf", `{"measures":{"n":{"count":"*"}},"group_by":["name"],"limit":500,"total":"exact"}`)
+	if notice := fmt.Sprint(groups["notice"]); !strings.HasPrefix(notice, fmt.Sprintf("the rows were cut off after 65536 bytes: go on with offset %v, or ask for fewer measures or more bytes (max_bytes", groups["count"])) {
+		t.Errorf("%v groups, %s", groups["count"], notice)
+	}
+	columns := l.must(ownerText, "aggregate_shelf", `{"measures":{"n":{"count":"*"}},"format":"columns","total":"exact"}`)
+	if want := "map[columns:[n] count:1 rows:[[503]] total_groups:1]"; fmt.Sprint(columns) != want {
+		t.Errorf("got %v, want %s", columns, want)
+	}
+	limited := newLibrary(t, on("author", func(m *contract.Model) {
+		m.RowPolicies = []contract.RowPolicy{{Name: "own-branch", Everyone: true, Filters: []contract.Filter{{Field: "branch", TokenAttribute: "branch"}}}}
+	}))
+	for arguments, want := range map[string]string{
+		`{"measures":{"n":{"count":"*"}}}`:                    `{"count":1,"rows":"policy","results":[{"n":1}]}`,
+		`{"measures":{"n":{"count":"*"}},"format":"columns"}`: `{"count":1,"limited":"policy","columns":["n"],"rows":[[1]]}`,
+	} {
+		if r := limited.call(clerkText, "aggregate_author", arguments); string(r.Text) != want {
+			t.Errorf("%s: %s, want %s", arguments, r.Text, want)
+		}
+	}
+}

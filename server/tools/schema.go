@@ -11,21 +11,24 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// schema is the piece of JSON Schema that tools need: closed objects without combinators.
+// schema is the piece of JSON Schema that tools need. Those of arguments are closed objects without combinators.
 type schema struct {
-	Type                 types      `json:"type,omitempty"`
-	Description          string     `json:"description,omitempty"`
-	Properties           properties `json:"properties,omitzero"`
-	Required             []string   `json:"required,omitempty"`
-	AdditionalProperties *bool      `json:"additionalProperties,omitempty"`
-	Items                *schema    `json:"items,omitempty"`
-	Enum                 []any      `json:"enum,omitempty"`
-	Minimum              any        `json:"minimum,omitempty"`
-	Maximum              any        `json:"maximum,omitempty"`
-	ExclusiveMinimum     any        `json:"exclusiveMinimum,omitempty"`
-	ExclusiveMaximum     any        `json:"exclusiveMaximum,omitempty"`
-	MinLength            int        `json:"minLength,omitempty"`
-	MaxLength            int        `json:"maxLength,omitempty"`
+	Type        types      `json:"type,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Properties  properties `json:"properties,omitzero"`
+	Required    []string   `json:"required,omitempty"`
+	// AdditionalProperties is nil for any, a pointer to false for none, or the schema of all of them.
+	AdditionalProperties any `json:"additionalProperties,omitempty"`
+	// AnyOf are schemas of which at least one holds.
+	AnyOf            []schema `json:"anyOf,omitempty"`
+	Items            *schema  `json:"items,omitempty"`
+	Enum             []any    `json:"enum,omitempty"`
+	Minimum          any      `json:"minimum,omitempty"`
+	Maximum          any      `json:"maximum,omitempty"`
+	ExclusiveMinimum any      `json:"exclusiveMinimum,omitempty"`
+	ExclusiveMaximum any      `json:"exclusiveMaximum,omitempty"`
+	MinLength        int      `json:"minLength,omitempty"`
+	MaxLength        int      `json:"maxLength,omitempty"`
 }
 
 // types are JSON types. One is written as a string, as most clients expect it.
@@ -75,9 +78,9 @@ func versionSchema(m *catalog.Model) schema {
 // The limits of a model whose exposure says nothing of them: find_models tells them of all models.
 const usualPage, usualMaxPage, usualBulk = 100, 1000, 1000
 
-// pageSchema is the schema of the argument limit of an operation on a model's rows. A larger number than the maximum is no
+// limitSchema is the schema of the argument limit of an operation on a model's rows. A larger number than the maximum is no
 // error.
-func pageSchema(m *catalog.Model) schema {
+func limitSchema(m *catalog.Model) schema {
 	limit := schema{Type: types{"integer"}}
 	switch {
 	case m == nil:

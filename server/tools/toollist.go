@@ -12,10 +12,11 @@ import (
 
 // definition is a tool as tools/list shows it. Annotations are annotations or briefAnnotations.
 type definition struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	InputSchema schema `json:"inputSchema"`
-	Annotations any    `json:"annotations"`
+	Name         string  `json:"name"`
+	Description  string  `json:"description"`
+	InputSchema  schema  `json:"inputSchema"`
+	OutputSchema *schema `json:"outputSchema,omitempty"`
+	Annotations  any     `json:"annotations"`
 }
 
 // briefAnnotations leave out what a client takes for granted by MCP's rules: of a tool that only reads, whether it destroys
@@ -81,10 +82,10 @@ const namesMark = "\x00names\x00"
 
 var encodedMark = []byte(`\u0000names\u0000`)
 
-func encodePiece(op *operation, m *catalog.Model) toolPiece {
-	piece := cutPiece(op, op.define(m, false))
+func encodePiece(op *operation, m *catalog.Model, structured bool) toolPiece {
+	piece := cutPiece(op, op.define(m, listing{structured: structured}))
 	if op != &createOperation && createOperation.offeredFor(m.Catalog(), m) {
-		shorter := cutPiece(op, op.define(m, true))
+		shorter := cutPiece(op, op.define(m, listing{besideCreate: true, structured: structured}))
 		if shorter.size() < piece.size() {
 			piece.besideCreate = &shorter
 		}
@@ -111,9 +112,10 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 	return append(dst, p.after...)
 }
 
-func encodeTools(c *catalog.Catalog) toolList {
-	find := findModelsOperation.define(nil, false)
-	p := toolList{models: make([][]toolPiece, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric()}
+// encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
+func encodeTools(c *catalog.Catalog, structured bool) toolList {
+	find := findModelsOperation.define(nil, listing{structured: structured})
+	p := toolList{models: make([][]toolPiece, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
 	find.Description += " " + commonHelp
 	p.findModels = encodeTool(find)
 	for _, m := range c.Models() {
@@ -123,7 +125,7 @@ func encodeTools(c *catalog.Catalog) toolList {
 		}
 		for _, op := range operations {
 			if op.offeredFor(c, m) {
-				p.models[m.Index] = append(p.models[m.Index], encodePiece(op, m))
+				p.models[m.Index] = append(p.models[m.Index], encodePiece(op, m, structured))
 			}
 		}
 	}

@@ -50,7 +50,7 @@ type Settings struct {
 	SealKey []byte
 	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.
 	StatementTimeout time.Duration
-	// MaxResultBytes is the size at which the rows of an answer are cut off.
+	// MaxResultBytes is the most bytes of rows that a call may ask for.
 	MaxResultBytes int
 	// Catalogue says what tools/list shows.
 	Catalogue contract.Catalogue
@@ -64,7 +64,8 @@ type Settings struct {
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	return &Set{
 		catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
-		toolList: encodeTools(c), words: sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
+		toolList: encodeTools(c, settings.Catalogue.StructuredContent), resources: encodeResources(c),
+		words: sync.OnceValue(func() []modelWords { return wordsOfModels(c) }),
 	}
 }
 
@@ -72,6 +73,8 @@ func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 type Result struct {
 	// Text is compact JSON, the payload of content[0].text.
 	Text []byte
+	// Structured is set if the answer also has Text as structuredContent. An error has none: it has no outputSchema.
+	Structured bool
 	// IsError is set if Text is an error: {"error": message, "code": code, …}.
 	IsError bool
 	// Code is the error's; "" without one.
@@ -144,6 +147,7 @@ func (set *Set) perform(ctx context.Context, token *access.Token, op *operation,
 	c := set.newCall(ctx, token, op)
 	c.model, c.generic = model, model == "" && !op.global
 	r := result(c.run(arguments))
+	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if op.writes() || r.Code == CodePermissionDenied {
 		c.record.Token, c.record.Tool, c.record.Model, c.record.DryRun = token.Name(), c.tool(), c.model, c.dryRun
 		if c.record.Operation == "" {

@@ -13,7 +13,8 @@ var updateOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Change one %s.", one(m))
 	},
-	advice: "data holds only the fields to change",
+	outputSchema: func(m *catalog.Model) schema { return payloadSchema[updated]().with("object", rowSchema(m)) },
+	advice:       "data holds only the fields to change",
 }, (*call).update,
 	argument[updateArguments]{name: idName, schema: idSchema, required: always, into: func(a *updateArguments) any { return &a.id }},
 	argument[updateArguments]{name: "data", into: func(a *updateArguments) any { return &a.data },

@@ -15,11 +15,14 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// bookshop is a running server of config/samples.
+// bookshop is a running server of config/samples, with structuredContent, which is held against the tools' schemas.
 type bookshop struct {
 	url, state string
+	// schemas are those of answers, by token.
+	schemas map[string]harness.AnswerSchemas
 	// differing has, for each cursor and confirmation token that a page shows, the one that was given.
 	differing map[string]string
 	// confirmation is the last confirmation token that was given.
@@ -29,11 +32,11 @@ type bookshop struct {
 // openBookshop serves a new bookshop until the test ends.
 func openBookshop(t *testing.T) *bookshop {
 	t.Helper()
-	s := &bookshop{state: t.TempDir(), differing: map[string]string{}}
+	s := &bookshop{state: t.TempDir(), differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
 	command := dev.Command("test")
-	command.SetArgs([]string{"-f", filepath.Join(root, "config/samples"), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command.SetArgs([]string{"-f", samplesWithStructuredContent(t), "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
@@ -58,6 +61,25 @@ func openBookshop(t *testing.T) *bookshop {
 	}
 }
 
+// samplesWithStructuredContent copies config/samples, and has the endpoint add structuredContent.
+func samplesWithStructuredContent(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "config/samples"))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "endpoint.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "\nspec:\n", "\nspec:\n  catalogue: {structuredContent: Enabled}\n", 1)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 // freeAddress is a loopback address that was free a moment ago.
 func freeAddress(t *testing.T) string {
 	t.Helper()
@@ -80,22 +102,19 @@ func (s *bookshop) call(t *testing.T, e example) string {
 	for shown, given := range s.differing {
 		arguments = strings.ReplaceAll(arguments, `"`+shown+`"`, `"`+given+`"`)
 	}
-	body := fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments)
-	request, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	body := s.post(t, string(token), fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments))
+	var answer struct {
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
 	}
-	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer struct{ Content []struct{ Text string } }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || len(answer.Content) != 1 {
-		t.Fatalf("line %d: %s %s: %s, %v", e.line, e.tool, arguments, response.Status, err)
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.Content) != 1 {
+		t.Fatalf("line %d: %s %s: %s, %v", e.line, e.tool, arguments, body, err)
 	}
 	text := answer.Content[0].Text
+	if err := s.schemasOf(t, string(token)).Check(e.tool, text, answer.StructuredContent, answer.IsError); err != nil {
+		t.Errorf("line %d: %s %s: %v", e.line, e.tool, arguments, err)
+	}
 	var confirmation struct {
 		Token string `json:"confirmation_token"`
 	}
@@ -103,4 +122,37 @@ func (s *bookshop) call(t *testing.T, e example) string {
 		s.confirmation = confirmation.Token
 	}
 	return text
+}
+
+// schemasOf returns the schemas of answers that a token is given.
+func (s *bookshop) schemasOf(t *testing.T, token string) harness.AnswerSchemas {
+	t.Helper()
+	if s.schemas[token] == nil {
+		schemas, err := harness.ReadAnswerSchemas(s.post(t, token, `{"method":"tools/list"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.schemas[token] = schemas
+	}
+	return s.schemas[token]
+}
+
+// post sends a body and returns that of the answer.
+func (s *bookshop) post(t *testing.T, token, body string) string {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
 }

@@ -93,7 +93,7 @@ var messagesOfReading = []messageRow{
 	{token: "root", tool: "list_book", arguments: `{"filters":{"tags__contained_by":[["x"]]}}`,
 		want: `filters: tags__contained_by: must be an array of texts, numbers, true, false or null; use contains or overlap for objects and arrays`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"tags__contains":[[[[[["x"]]]]]]}}`,
-		want: `filters: tags__contains: must have at most 100 names and values, and be at most 5 levels deep`},
+		want: `filters: tags__contains: must have at most 32 names and values, and be at most 5 levels deep`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"tags__contains":[9007199254740992]}}`,
 		want: `filters: tags__contains: must have no number beyond ±9007199254740991, not 9007199254740992`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"tags__has_key":1}}`,

@@ -33,6 +33,8 @@ type Endpoint struct {
 	admin  string
 	last   source.Update
 	source *manual
+	// schemas are those of answers; each answer that Call gets is held against its own.
+	schemas listedSchemas
 }
 
 // Log is a server's log, one JSON object a line. Safe for concurrent use.
@@ -99,6 +101,8 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
 			Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
 			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200, MaxResultBytes: 1 << 20},
+			// Each answer is then held against the schema that its tool lists.
+			Catalogue: contract.Catalogue{StructuredContent: true},
 		},
 	}
 	if database.SQLiteFile != "" {
@@ -147,6 +151,7 @@ func complete(models []contract.Model) {
 
 func (e *Endpoint) apply(u source.Update) {
 	e.last = u
+	e.schemas.forget()
 	e.source.updates <- u
 	<-e.source.applied
 }
@@ -249,13 +254,18 @@ func (e *Endpoint) Call(token, tool, arguments string) (text string, isError boo
 	e.t.Helper()
 	status, body := e.Post(token, fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, tool, arguments))
 	var answer struct {
-		Content []struct{ Type, Text string }
-		IsError bool
+		Content           []struct{ Type, Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
 	}
 	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != http.StatusOK || len(answer.Content) != 1 || answer.Content[0].Type != "text" {
 		e.t.Fatalf("%s %s: %d %s", tool, arguments, status, body)
 	}
-	return answer.Content[0].Text, answer.IsError
+	text = answer.Content[0].Text
+	if err := e.checkStructured(token, tool, text, answer.StructuredContent, answer.IsError); err != nil {
+		e.t.Errorf("%s %s: %v", tool, arguments, err)
+	}
+	return text, answer.IsError
 }
 
 // Viewer is a token that may view everything, and its text.

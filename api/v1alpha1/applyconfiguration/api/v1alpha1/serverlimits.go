@@ -11,7 +11,8 @@ type ServerLimitsApplyConfiguration struct {
 	MaxBodyBytes *int64 `json:"maxBodyBytes,omitempty"`
 	// maxConcurrentRequests is how many requests one pod answers at once; more get 503. 200 when absent.
 	MaxConcurrentRequests *int32 `json:"maxConcurrentRequests,omitempty"`
-	// maxResultBytes is the size at which the rows of one answer are cut off; 1048576 (1 MiB) when absent.
+	// maxResultBytes is the most bytes of rows that a call may ask for; 1048576 (1 MiB) when absent. A call that does not
+	// ask gets 65536 (64 KiB), or maxResultBytes if that is less.
 	MaxResultBytes *int64 `json:"maxResultBytes,omitempty"`
 	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
 	// a batch counts as one. Absent, there is no limit.
