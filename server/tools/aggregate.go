@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// The bounds of aggregate_ (docs/design/aggregates.md, "Bounds").
+// The bounds of aggregate_ (docs/design/asking.md, "Bounds").
 const (
 	maxMeasures  = 20
 	maxGroupKeys = 6
@@ -24,7 +24,7 @@ var aggregateOperation = withArguments(operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},
-	outputSchema: func(*catalog.Model) schema { return pageSchema(schema{Type: types{"object"}}, "total_groups") },
+	outputSchema: func(*catalog.Model) schema { return rowsSchema(schema{Type: types{"object"}}, "total_groups") },
 	advice:       "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
 }, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },

@@ -58,7 +58,7 @@ var genericOrder = []string{
 	"describe", "list", "get", "aggregate", "create", "update", "delete", "bulk", "actions", "action", "related", "history", "autocomplete",
 }
 
-// encodeGeneric encodes the generic tools. They name no model, so that they are the same whatever the models are.
+// encodeGeneric encodes the generic tools; structured adds the schemas of their answers. They name no model, so that they are the same whatever the models are.
 func encodeGeneric(structured bool) []toolPiece {
 	var pieces []toolPiece
 	for _, name := range genericOrder {
@@ -71,7 +71,7 @@ func encodeGeneric(structured bool) []toolPiece {
 
 // defineGeneric returns the operation's generic tool.
 func (o *operation) defineGeneric(structured bool) definition {
-	d := o.define(nil, listing{structured: structured})
+	d := o.define(nil, defining{structured: structured})
 	properties := properties{modelParameter: {Type: types{"string"}, Description: "the model's name, as find_models gives it"}}
 	for name, s := range d.InputSchema.Properties {
 		properties[name] = s

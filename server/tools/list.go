@@ -18,7 +18,7 @@ var listOperation = withArguments(operation{
 		}
 		return fmt.Sprintf("List %s.%s Fields: %s.", many(m), sentence(describeModel(m)), fieldList(m))
 	},
-	outputSchema: func(m *catalog.Model) schema { return pageSchema(listedRow(m), "total_count") },
+	outputSchema: func(m *catalog.Model) schema { return rowsSchema(listedRow(m), "total_count") },
 	advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list, withRowsForm(func(a *listArguments) *rowsForm { return &a.rowsForm },
 	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: limitSchema},
@@ -39,7 +39,8 @@ var listOperation = withArguments(operation{
 			`to value or {"_field": other}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
 		brief: "{field__lookup: value}",
 		names: func(s access.Scope) string {
-			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name })
+			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
+				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })
 		}},
 	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields }, common: true,
 		help: "only these, or relation__field; all fields without it"},

@@ -156,22 +156,18 @@ func Viewing() []string {
 // writes reports whether the operation changes anything.
 func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
 
-// listing is what the list is like in which a tool stands.
-type listing struct {
-	// besideCreate is set if the model's create tool stands in it, too.
-	besideCreate bool
-	// structured adds the schema of the tool's answers.
-	structured bool
-}
+// defining says what a tool's definition has: structured adds the schema of its answers, and besideCreate leaves out what
+// the tool create_ of the same model says.
+type defining struct{ besideCreate, structured bool }
 
-// define returns the operation's tool for a model as a list shows it; m is nil for the generic tool, and for a global
+// define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
 // operation.
-func (o *operation) define(m *catalog.Model, in listing) definition {
+func (o *operation) define(m *catalog.Model, how defining) definition {
 	hints := o.hints
 	// A write moves the row's version: done twice it is not what it is done once.
 	hints.IdempotentHint = hints.IdempotentHint && (!o.writes() || m != nil && m.Version == nil)
-	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, in.besideCreate), Annotations: hints}
-	if in.structured {
+	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, how.besideCreate), Annotations: hints}
+	if how.structured {
 		output := o.outputSchema(m)
 		d.OutputSchema = &output
 	}

@@ -86,7 +86,7 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	tools := map[string]schema{}
 	for _, m := range l.set.catalog.Models() {
 		for _, op := range offeredTo(l.set.catalog, token, m) {
-			s := op.define(m, listing{}).InputSchema
+			s := op.define(m, defining{}).InputSchema
 			tools[toolName(op, m.Name)] = s
 			for name := range s.Properties {
 				names[name] = true

@@ -50,7 +50,7 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 		{"a viewer's guide to changes", "crud_guide", viewer, []string{"You may read books here, not change them", "- get_book:"}, []string{"update_book", "bulk_book"}},
 		{"an editor's guide to many rows", "bulk_operations_guide", editor, []string{"- bulk_<model>: many rows", "- books: actions_book, bulk_book\n", "1000 items at most", `{"operation": "update", "items": [{"id": 1, "data": {"title": "text"}}]}`}, []string{"update_book", " action_book", `"operation": "delete"`}},
 		{"a viewer's guide to many rows", "bulk_operations_guide", viewer, []string{"No model that you may use has bulk tools"}, []string{"bulk_book"}},
-		{"an editor's model", "understand_model", editor, []string{"- update_book:", "- bulk_book:"}, []string{"api_key"}},
+		{"an editor's model", "understand_model", editor, []string{"- update_book:", "- bulk_book:", `aggregate_book {"group_by":["title"],"measures":{"rows":{"count":"*"}},"order_by":["-rows"],"limit":10}`}, []string{"api_key"}},
 		{"a viewer's models", "explore_models", viewer, []string{"- book (books): Tools: list_book, get_book, describe_book, actions_book, autocomplete_book, aggregate_book\n"}, []string{"update_book"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,7 +37,7 @@ var relatedOperation = withArguments(operation{
 // relatedSchema is that of a page of related rows, or of the only one. Their model is the relation's.
 func relatedSchema() schema {
 	name, row := schema{Type: types{"string"}}, schema{Type: types{"object"}}
-	many := pageSchema(row, "total_count").with("relation", name).with("type", schema{Enum: []any{"many"}})
+	many := rowsSchema(row, "total_count").with("relation", name).with("type", schema{Enum: []any{"many"}})
 	many.Required = append(many.Required, "relation", "type")
 	single := closed(map[string]schema{
 		"relation": name, "type": {Enum: []any{"single"}}, "result": {Type: types{"object", "null"}}, "notice": {Type: types{"string"}},

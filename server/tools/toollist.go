@@ -83,9 +83,9 @@ const namesMark = "\x00names\x00"
 var encodedMark = []byte(`\u0000names\u0000`)
 
 func encodePiece(op *operation, m *catalog.Model, structured bool) toolPiece {
-	piece := cutPiece(op, op.define(m, listing{structured: structured}))
+	piece := cutPiece(op, op.define(m, defining{structured: structured}))
 	if op != &createOperation && createOperation.offeredFor(m.Catalog(), m) {
-		shorter := cutPiece(op, op.define(m, listing{besideCreate: true, structured: structured}))
+		shorter := cutPiece(op, op.define(m, defining{besideCreate: true, structured: structured}))
 		if shorter.size() < piece.size() {
 			piece.besideCreate = &shorter
 		}
@@ -114,7 +114,7 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 
 // encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
 func encodeTools(c *catalog.Catalog, structured bool) toolList {
-	find := findModelsOperation.define(nil, listing{structured: structured})
+	find := findModelsOperation.define(nil, defining{structured: structured})
 	p := toolList{models: make([][]toolPiece, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
 	find.Description += " " + commonHelp
 	p.findModels = encodeTool(find)

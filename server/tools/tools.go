@@ -64,8 +64,8 @@ type Settings struct {
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	return &Set{
 		catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
-		toolList: encodeTools(c, settings.Catalogue.StructuredContent), resources: encodeResources(c),
-		words: sync.OnceValue(func() []modelWords { return wordsOfModels(c) }),
+		toolList: encodeTools(c, settings.Catalogue.StructuredContent),
+		words:    sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
 	}
 }
 
