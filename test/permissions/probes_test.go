@@ -10,7 +10,7 @@ import (
 // probe asks for one of the things that must not be told.
 func (g *game) probe(i int) {
 	g.Helper()
-	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeList)(i)
+	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeList, g.probeUnseen, g.probeUnseen, g.probeName, g.probeName)(i)
 }
 
 // probeList narrows the lists to a model on which the token has no right, and to one that there is not: the answers must be
@@ -65,7 +65,20 @@ func (g *game) probeValue(i int) {
 				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__COLUMN__icontains":"VALUE"}}}`,
 				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"owner__COLUMN__in":["VALUE"]}}}`,
 				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"boss__COLUMN":"VALUE"}}}`,
-				`{"method":"tools/call","name":"find_models","arguments":{"query":"VALUE"}}`)
+				`{"method":"tools/call","name":"find_models","arguments":{"query":"VALUE"}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"_not":{"COLUMN":"VALUE"}},"total":"exact"}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"_any":[{"region":"nowhere"},{"COLUMN__lte":"VALUE"}]}}}`,
+				`{"method":"tools/call","name":"autocomplete_TABLE","arguments":{"filters":{"COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"part_by_item__any":{"COLUMN__gte":"VALUE"}}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"seat_by_item__none":{"COLUMN":"VALUE"}}}}`,
+				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__part_by_item__COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_part","arguments":{"filters":{"item__owner__COLUMN__ne":"VALUE"},"order_by":["item__owner__region"]}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"n":{"count":"*"}},"filters":{"COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"n":{"count":"*","filters":{"COLUMN__lt":"VALUE"}},"all":{"count":"*"},"share":{"ratio":["n","all"]}}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"top":{"max":"COLUMN"}},"having":{"top__gte":"VALUE"}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"group_by":["COLUMN"],"having":{"COLUMN":"VALUE"},"total":"exact"}}`,
+				`{"method":"tools/call","name":"aggregate_part","arguments":{"group_by":["item__COLUMN"],"having":{"item__COLUMN__startswith":"VALUE"}}}`,
+				`{"method":"tools/call","name":"aggregate_part","arguments":{"measures":{"least":{"min":"item__owner__COLUMN"}},"having":{"least__lte":"VALUE"}}}`)
 			ask := func(text string) string {
 				body := strings.NewReplacer("TABLE", table, "COLUMN", c.name, "VALUE", text).Replace(form)
 				_, answer := g.endpoint.Post(secret(i), body)
@@ -164,20 +177,7 @@ func (g *game) probeDependents(i int) {
 			g.Fatal(err)
 		}
 		_, with := g.endpoint.Post(secret(i), string(body))
-		var names, values []string
-		for _, c := range tables[table] {
-			value := "'" + dependent[c.name] + "'"
-			switch {
-			case c.key:
-				value = "777"
-			case c.name == "label":
-				value = "'another'"
-			case dependent[c.name] == "":
-				value = "null"
-			}
-			names, values = append(names, c.name), append(values, value)
-		}
-		g.change("insert into " + table + " (" + strings.Join(names, ", ") + ") values (" + strings.Join(values, ", ") + ")")
+		g.change(copyOf(table, dependent))
 		_, withMore := g.endpoint.Post(secret(i), string(body))
 		g.change("delete from " + table + " where id = 777")
 		did.probes++

@@ -64,15 +64,15 @@ func newWorld(r *rand.Rand, users bool) *world {
 		}
 	}
 	for _, name := range tableNames {
-		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Pinned: chance(r, 20), Module: pick(r, "one", "two")}
+		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Pinned: chance(r, 20), Module: pick(r, "one", "two"), MinGroupSize: w.smallGroups()}
 		for _, c := range tables[name] {
-			if c.key || !c.canary && c.refers == "" || c.unreadable && users {
+			if c.key || !c.canary && c.refers == "" && c.kind == aText || c.unreadable && users {
 				continue
 			}
 			switch {
 			case chance(r, 20):
 				m.Exclude = append(m.Exclude, c.name)
-			case c.canary && chance(r, 20):
+			case (c.canary || c.kind != aText) && chance(r, 20):
 				m.Masked = append(m.Masked, contract.MaskedField{Name: c.name, KeepLast: 2})
 			case chance(r, 15):
 				m.ReadOnly = append(m.ReadOnly, c.name)
