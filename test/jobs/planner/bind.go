@@ -55,6 +55,7 @@ type ordering struct {
 }
 
 func (b *builder) bind(tree *sqltree.Select) (*selection, error) {
+	tree = withoutPartners(b.schema, tree)
 	s := &selection{tree: tree, limit: -1, distinct: tree.Distinct, having: tree.Having}
 	for _, from := range tree.From {
 		if err := s.addSource(b.schema, from); err != nil {
@@ -89,8 +90,6 @@ func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
 	switch {
 	case from.Query != nil:
 		return unable("a query in FROM")
-	case from.Natural || len(from.Using) > 0:
-		return unable("a join by equal names")
 	case from.Outer != "" && from.Outer != "LEFT":
 		return unable("an outer join")
 	}
@@ -103,9 +102,36 @@ func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
 		alias = from.Table
 	}
 	s.tables = append(s.tables, source{alias, t, from.Outer != ""})
+	if err := s.joinByNames(from); err != nil {
+		return err
+	}
 	for _, e := range conjuncts(from.On) {
 		if !s.addCondition(e) && from.Outer != "" {
 			return unable("a condition in an outer join")
+		}
+	}
+	return nil
+}
+
+// joinByNames adds the equalities of USING and of a natural join: of the last source's columns with those of the same name
+// that stand first.
+func (s *selection) joinByNames(from sqltree.Source) error {
+	last := len(s.tables) - 1
+	names := from.Using
+	if from.Natural {
+		for _, c := range s.tables[last].table.Columns {
+			names = append(names, c.Name)
+		}
+	}
+	for _, name := range names {
+		c := s.tables[last].table.column(name)
+		before := &selection{tables: s.tables[:last]}
+		p, ok := before.find(&sqltree.Name{Column: name})
+		switch {
+		case ok && c != nil:
+			s.equal = append(s.equal, equality{p, place{last, c}})
+		case !from.Natural:
+			return unable("the column %s", name)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (c *compiler) condition(e sqltree.Expr, negate bool) (condition, error) {
 		}
 		return leaf{c.shape.paths[e.of.source] + e.relation + "__count", lookups[operator], e.number}, nil
 	case *sqltree.Exists:
-		return nil, unable("EXISTS")
+		return c.exists(e, negate)
 	}
 	return nil, unable("an expression as a condition")
 }
@@ -121,6 +121,9 @@ var (
 
 func (c *compiler) comparison(e *sqltree.Binary, negate bool) (condition, error) {
 	operator, left, right := e.Operator, e.Left, e.Right
+	if l, ok := right.(*sqltree.Literal); operator == "IS" && (ok && l.Value != nil || isValue(c, right)) && !negate {
+		operator = "=" // for what is not NULL
+	}
 	if flipped[operator] == "" {
 		return nil, unable("arithmetic")
 	}
@@ -144,7 +147,7 @@ func (c *compiler) comparison(e *sqltree.Binary, negate bool) (condition, error)
 		if err != nil {
 			return nil, err
 		}
-		if !ok && right.Quoted {
+		if !ok && isValue(c, right) {
 			return c.compare(o, operator, right.Column)
 		}
 		if ok {
@@ -165,7 +168,7 @@ func isValue(c *compiler, e sqltree.Expr) bool {
 		return true
 	case *sqltree.Name:
 		_, ok, err := c.operand(e)
-		return err == nil && !ok && e.Quoted
+		return err == nil && !ok && e.Quoted && !c.outside(e)
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 
 // compareQuery compares with the one value of a query, which a call before finds out.
 func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (condition, error) {
+	defer c.enter()()
 	a, err := c.query(q, false)
 	if err != nil {
 		return nil, err
@@ -64,6 +65,7 @@ func (c *compiler) inQuery(e *sqltree.In, negate bool) (condition, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.enter()()
 	return c.member(o, e.Query, negate)
 }
 

@@ -159,7 +159,10 @@ func (s *selection) maybeNull(p place) bool {
 	case s.tables[p.source].outer:
 		return true
 	}
-	return p.column.Nulls && !slices.ContainsFunc(s.equal, func(e equality) bool { return e.left == p || e.right == p })
+	return p.column.Nulls && !slices.ContainsFunc(s.equal, func(e equality) bool {
+		inner := !s.tables[e.left.source].outer && !s.tables[e.right.source].outer
+		return inner && (e.left == p || e.right == p)
+	})
 }
 
 // saidNotNull reports whether a condition holds only if the column is not NULL.
