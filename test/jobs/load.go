@@ -189,7 +189,7 @@ var patterns = map[form]*regexp.Regexp{
 }
 
 // fits reports whether all values of a column can be stored in a type, and come back as they were.
-func (l *loader) fits(ctx context.Context, t *sourceTable, c *sourceColumn, f form) (bool, error) {
+func (s *source) fits(ctx context.Context, t *sourceTable, c *sourceColumn, f form) (bool, error) {
 	declared := meant(c.declared)[0]
 	switch f {
 	case textForm:
@@ -212,7 +212,7 @@ func (l *loader) fits(ctx context.Context, t *sourceTable, c *sourceColumn, f fo
 	if c.types["blob"] > 0 || c.types["real"] > 0 && f != floatForm {
 		return false, nil
 	}
-	values, err := l.texts(ctx, fmt.Sprintf("SELECT DISTINCT CAST(%[1]s AS TEXT) FROM %[2]s WHERE %[1]s IS NOT NULL", quote(c.name), quote(t.name)), 1)
+	values, err := s.texts(ctx, fmt.Sprintf("SELECT DISTINCT CAST(%[1]s AS TEXT) FROM %[2]s WHERE %[1]s IS NOT NULL", quote(c.name), quote(t.name)), 1)
 	for _, v := range values {
 		if !pattern.MatchString(v[0]) {
 			return false, err

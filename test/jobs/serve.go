@@ -88,7 +88,7 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		model := contract.Model{Name: table.Model, Table: t.name, Expose: true, MaxPageSize: mostRows}
 		fields := namer{}
 		for _, c := range t.columns {
-			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Texts: c.types["text"] > 0}
+			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Dates: c.dates, Texts: c.types["text"] > 0}
 			columns[c], table.Columns = column, append(table.Columns, column)
 			model.Include = append(model.Include, c.name)
 		}
@@ -203,11 +203,14 @@ func (d *served) check() error {
 			switch kind, ok := types[c.Field]; {
 			case !ok:
 				return failure("describe_" + t.Model + " has no field " + c.Field)
+			case kind == "date" || kind == "datetime":
+				continue
 			case kind == "text":
 				c.Served = planner.ServedText
 			case kind == "integer" || kind == "decimal" || kind == "float":
 				c.Served = planner.ServedNumber
 			}
+			c.Dates = false
 		}
 	}
 	for _, t := range d.schema.Tables {

@@ -30,6 +30,8 @@ type sourceColumn struct {
 	notNull        bool
 	// types are how many rows hold each type of value (integer, real, text, blob, null).
 	types map[string]int
+	// dates reports whether all values are of a declared type of dates, in its usual form.
+	dates bool
 	// distinct reports whether every row has another value.
 	distinct bool
 }
@@ -95,6 +97,13 @@ func (s *source) readColumns(ctx context.Context, t *sourceTable) error {
 
 			c.types[n[0]], err = strconv.Atoi(n[1])
 			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range t.columns {
+		if f := meant(c.declared)[0]; f == dateForm || f == timestampForm {
+			if c.dates, err = s.fits(ctx, t, c, f); err != nil {
 				return err
 			}
 		}

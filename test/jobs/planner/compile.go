@@ -14,6 +14,8 @@ type operand struct {
 	affinity Affinity
 	served   Served
 	nulls    bool
+	// dates reports whether all values are dates.
+	dates bool
 	// place is the column, if it is one.
 	place *place
 }
@@ -133,6 +135,9 @@ func (c *compiler) comparison(e *sqltree.Binary, negate bool) (condition, error)
 	if isValue(c, left) {
 		operator, left, right = flipped[operator], right, left
 	}
+	if part, err := c.datePart(operator, left, right); part != nil || err != nil {
+		return part, err
+	}
 	o, err := c.need(left)
 	if err != nil {
 		return nil, err
@@ -190,7 +195,7 @@ func (c *compiler) compare(o operand, operator string, value any) (condition, er
 }
 
 // withoutNulls adds to an inequality that NULL does not meet it.
-func withoutNulls(o operand, operator string, l leaf) condition {
+func withoutNulls(o operand, operator string, l condition) condition {
 	if operator == "<>" && o.nulls {
 		return all{l, leaf{o.path, "isnull", false}}
 	}
@@ -276,6 +281,12 @@ func (c *compiler) like(e *sqltree.Like, negate bool) (condition, error) {
 		return nil, err
 	}
 	pattern, ok := c.text(e.Pattern)
+	if begins, isDate := dateLike(o, pattern); ok && isDate {
+		if negate {
+			return withoutNulls(o, "<>", not{begins}), nil
+		}
+		return begins, nil
+	}
 	if !ok || o.served != ServedText {
 		return nil, unable("LIKE on other than texts")
 	}

@@ -31,6 +31,8 @@ type Column struct {
 	Nulls bool
 	// Distinct reports whether every row has another value here, declared or not.
 	Distinct bool
+	// Dates reports whether all values are dates, or dates with a time, and are served as such.
+	Dates bool
 	// Texts reports whether a row has a text here, whatever the declared type.
 	Texts bool
 }
