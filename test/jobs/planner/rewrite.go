@@ -38,7 +38,10 @@ func (c *compiler) exists(e *sqltree.Exists, negate bool) (condition, error) {
 		return nil, err
 	}
 	tree.Columns = []sqltree.Column{{Expr: own}}
-	tree.Where = and(rest, &sqltree.IsNull{Operand: own, Not: true})
+	tree.Where = rest
+	if y, _ := inner.find(own); y.column.Nulls {
+		tree.Where = and(rest, &sqltree.IsNull{Operand: own, Not: true})
+	}
 	found, err := c.member(x, &sqltree.Query{Selects: []*sqltree.Select{&tree}, Limit: -1}, negate)
 	if err == nil && negate && x.nulls {
 		found = some{leaf{x.path, "isnull", true}, found} // NULL equals no row's value
@@ -115,7 +118,10 @@ func withoutPartner(schema *Schema, tree *sqltree.Select, i int) *sqltree.Select
 	}
 	from := tree.From[i]
 	from.Outer, from.On = "", nil
-	values := &sqltree.Select{Columns: []sqltree.Column{{Expr: far}}, From: []sqltree.Source{from}, Where: &sqltree.IsNull{Operand: far, Not: true}}
+	values := &sqltree.Select{Columns: []sqltree.Column{{Expr: far}}, From: []sqltree.Source{from}}
+	if y.column.Nulls {
+		values.Where = &sqltree.IsNull{Operand: far, Not: true}
+	}
 	plain.Where = and(plain.Where, &sqltree.In{Operand: near, Query: &sqltree.Query{Selects: []*sqltree.Select{values}, Limit: -1}, Not: true})
 	return &plain
 }
