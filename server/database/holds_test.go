@@ -1,8 +1,10 @@
 package database_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -137,4 +139,44 @@ INSERT INTO item VALUES (1, '{a,b}', '{1,2}', '{ok}', '{x}', '{a}', NULL, '{"a":
 			t.Errorf("rows %s, want 2", got)
 		}
 	}
+}
+
+// The most that one call may ask for is answered: 64 conditions of 32 names and values each, 5 levels deep.
+func TestTheMostThatACallLooksForInDocuments(t *testing.T) {
+	script := func(kind string) string {
+		return `CREATE TABLE item (id INTEGER PRIMARY KEY, doc ` + kind + `);
+INSERT INTO item VALUES (1, '["x", [[[["y"]]]]]'), (2, '{"a": {"a": {"a": {"a": {"k": 1}}}}}'), (3, '[]');`
+	}
+	scripts := map[string]string{contract.EnginePostgreSQL: script("JSONB"), contract.EngineMySQL: script("JSON"), contract.EngineSQLite: script("JSON")}
+	members, elements := make([]string, 13), make([]string, 31)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"k%d":%d`, i, i)
+	}
+	for i := range elements {
+		elements[i] = fmt.Sprintf(`"e%d"`, i)
+	}
+	list := "[" + strings.Join(elements, ",") + "]"
+	onAllEngines(t, scripts, func(t *testing.T, f fixture) {
+		item := f.table(t, "item")
+		for name, condition := range map[string]database.Holds{
+			"elements":        {Op: database.HoldsAll, Value: []byte(list)},
+			"any element":     {Op: database.HoldsAny, Value: []byte(list)},
+			"only elements":   {Op: database.HoldsOnly, Value: []byte(list)},
+			"nested elements": {Op: database.HoldsAny, Value: []byte("[" + strings.Repeat(`[[[["z"]]]],`, 6) + `"z"]`)},
+			"members":         {Op: database.HoldsAll, Value: []byte(`{"a":{"a":{"a":{"a":{` + strings.Join(members, ",") + `}}}}}`)},
+		} {
+			condition.Column = item.Column("doc")
+			all := database.And{}
+			for range 64 {
+				all = append(all, condition)
+			}
+			begun := time.Now()
+			f.ids(t, item, all)
+			f.ids(t, item, database.Or(all))
+			if took := time.Since(begun); took > 20*time.Second {
+				t.Errorf("%s take %v", name, took)
+			}
+			t.Log(name, time.Since(begun))
+		}
+	})
 }

@@ -15,7 +15,7 @@ import (
 // The bounds of what is looked for in a JSON document (docs/design/tools.md, "Arrays and JSON"): its names and values, and how
 // deep they are nested.
 const (
-	maxDocumentValues = 100
+	maxDocumentValues = 32
 	maxDocumentDepth  = 5
 )
 

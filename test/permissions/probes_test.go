@@ -10,7 +10,35 @@ import (
 // probe asks for one of the things that must not be told.
 func (g *game) probe(i int) {
 	g.Helper()
-	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents)(i)
+	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeList, g.probeUnseen, g.probeUnseen, g.probeName, g.probeName)(i)
+}
+
+// probeList narrows the lists to a model on which the token has no right, and to one that there is not: the answers must be
+// the same. Narrowed to another, they name nothing else.
+func (g *game) probeList(i int) {
+	g.Helper()
+	token, table := g.tokens[i], pick(g.random, tableNames...)
+	m := g.model(table)
+	style := pick(g.random, "", "&tools=generic", "&tools=per-model")
+	method := pick(g.random, "tools/list", "resources/list", "initialize")
+	ask := func(models string) string {
+		_, answer := g.endpoint.PostTo("?models="+models+style, secret(i), `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)
+		return answer
+	}
+	answer := ask(table)
+	did.probes++
+	verbs := []string{"view", "add", "change", "delete"}
+	if !slices.ContainsFunc(verbs, func(verb string) bool { return may(token, m, verb) }) {
+		if none := ask("nowhere"); answer != none {
+			g.Errorf("%s: token %+v\nmodels %+v\n%s of %s%s tells:\n%s\n%s", g.where, token, g.models, method, table, style, answer, none)
+		}
+		return
+	}
+	for _, other := range tableNames {
+		if listed := regexp.MustCompile(`"(name":"[a-z]+_|uri":"[a-z]+://)` + other + `["/]`); other != table && method != "initialize" && listed.MatchString(answer) {
+			g.Errorf("%s: %s of %s%s names %s:\n%s", g.where, method, table, style, other, answer)
+		}
+	}
 }
 
 // probeValue asks for a value that the token must not know, and for one that is nowhere: the answers must be the same.
@@ -37,7 +65,20 @@ func (g *game) probeValue(i int) {
 				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__COLUMN__icontains":"VALUE"}}}`,
 				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"owner__COLUMN__in":["VALUE"]}}}`,
 				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"boss__COLUMN":"VALUE"}}}`,
-				`{"method":"tools/call","name":"find_models","arguments":{"query":"VALUE"}}`)
+				`{"method":"tools/call","name":"find_models","arguments":{"query":"VALUE"}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"_not":{"COLUMN":"VALUE"}},"total":"exact"}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"_any":[{"region":"nowhere"},{"COLUMN__lte":"VALUE"}]}}}`,
+				`{"method":"tools/call","name":"autocomplete_TABLE","arguments":{"filters":{"COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"part_by_item__any":{"COLUMN__gte":"VALUE"}}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"seat_by_item__none":{"COLUMN":"VALUE"}}}}`,
+				`{"method":"tools/call","name":"list_owner","arguments":{"filters":{"item_by_owner__part_by_item__COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_part","arguments":{"filters":{"item__owner__COLUMN__ne":"VALUE"},"order_by":["item__owner__region"]}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"n":{"count":"*"}},"filters":{"COLUMN":"VALUE"}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"n":{"count":"*","filters":{"COLUMN__lt":"VALUE"}},"all":{"count":"*"},"share":{"ratio":["n","all"]}}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"top":{"max":"COLUMN"}},"having":{"top__gte":"VALUE"}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"group_by":["COLUMN"],"having":{"COLUMN":"VALUE"},"total":"exact"}}`,
+				`{"method":"tools/call","name":"aggregate_part","arguments":{"group_by":["item__COLUMN"],"having":{"item__COLUMN__startswith":"VALUE"}}}`,
+				`{"method":"tools/call","name":"aggregate_part","arguments":{"measures":{"least":{"min":"item__owner__COLUMN"}},"having":{"least__lte":"VALUE"}}}`)
 			ask := func(text string) string {
 				body := strings.NewReplacer("TABLE", table, "COLUMN", c.name, "VALUE", text).Replace(form)
 				_, answer := g.endpoint.Post(secret(i), body)
@@ -136,20 +177,7 @@ func (g *game) probeDependents(i int) {
 			g.Fatal(err)
 		}
 		_, with := g.endpoint.Post(secret(i), string(body))
-		var names, values []string
-		for _, c := range tables[table] {
-			value := "'" + dependent[c.name] + "'"
-			switch {
-			case c.key:
-				value = "777"
-			case c.name == "label":
-				value = "'another'"
-			case dependent[c.name] == "":
-				value = "null"
-			}
-			names, values = append(names, c.name), append(values, value)
-		}
-		g.change("insert into " + table + " (" + strings.Join(names, ", ") + ") values (" + strings.Join(values, ", ") + ")")
+		g.change(copyOf(table, dependent))
 		_, withMore := g.endpoint.Post(secret(i), string(body))
 		g.change("delete from " + table + " where id = 777")
 		did.probes++

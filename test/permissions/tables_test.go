@@ -16,14 +16,15 @@ import (
 
 // The tables of every world. Foreign keys follow a deletion and a changed value in each way that there is; three are of
 // several columns; keys are of one column, of two, and absent. The other columns are texts, each with a value that stands
-// nowhere else.
+// nowhere else, and numbers and dates, which no call writes: they are for questions (asks_test.go). MOMENT is the engine's
+// type of a timestamp.
 const script = `
 create table owner (id int primary key, name varchar(60), region varchar(60), note varchar(60), boss_id int, code varchar(20) unique, unique (code, region), foreign key (boss_id) references owner (id) on delete set null);
-create table item (id int primary key, title varchar(60), region varchar(60), note varchar(60), owner_id int, check (region <> 'nowhere' or title is null), foreign key (owner_id) references owner (id) on delete set null);
-create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, mark varchar(60), foreign key (item_id) references item (id) on delete cascade);
+create table item (id int primary key, title varchar(60), region varchar(60), note varchar(60), owner_id int, weight double precision, seen MOMENT, check (region <> 'nowhere' or title is null), foreign key (owner_id) references owner (id) on delete set null);
+create table part (id int primary key, label varchar(60) unique, region varchar(60), note varchar(60), item_id int not null, mark varchar(60), amount int, price decimal(12,2), made date, foreign key (item_id) references item (id) on delete cascade);
 create table seat (item_id int not null, number int not null, label varchar(60), region varchar(60), note varchar(60), primary key (item_id, number), foreign key (item_id) references item (id) on delete cascade);
 create table badge (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update cascade on delete cascade);
-create table ticket (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update set null on delete set null);
+create table ticket (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), amount int, made date, foreign key (code_id) references owner (code) on update set null on delete set null);
 create table pledge (id int primary key, label varchar(60), region varchar(60), note varchar(60), code_id varchar(20), foreign key (code_id) references owner (code) on update restrict on delete restrict);
 create table lease (id int primary key, label varchar(60), region varchar(60), note varchar(60), home_code varchar(20), home_region varchar(60), foreign key (home_code, home_region) references owner (code, region) on update cascade on delete set null);
 create table booking (id int primary key, label varchar(60), region varchar(60), note varchar(60), item_id int, number int, foreign key (item_id, number) references seat (item_id, number) on delete cascade);
@@ -45,6 +46,8 @@ type column struct {
 	refers string
 	// unreadable says that the database's user may not read the column, on an engine that has users.
 	unreadable bool
+	// kind is what the column's values are.
+	kind kind
 }
 
 // reference is a foreign key.
@@ -56,11 +59,11 @@ type reference struct {
 
 var tables = map[string][]column{
 	"owner":   {{name: "id", key: true}, {name: "name", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "boss_id", refers: "owner"}, {name: "code"}},
-	"item":    {{name: "id", key: true}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}},
-	"part":    {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}, {name: "mark", canary: true, unreadable: true}},
+	"item":    {{name: "id", key: true}, {name: "title", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "owner_id", refers: "owner"}, {name: "weight", kind: aFloat}, {name: "seen", kind: aMoment}},
+	"part":    {{name: "id", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}, {name: "item_id", refers: "item"}, {name: "mark", canary: true, unreadable: true}, {name: "amount", kind: anInteger}, {name: "price", kind: aDecimal}, {name: "made", kind: aDate}},
 	"seat":    {{name: "item_id", key: true, refers: "item"}, {name: "number", key: true}, {name: "label", canary: true}, {name: "region"}, {name: "note", canary: true}},
 	"badge":   withLabel(column{name: "code_id"}),
-	"ticket":  withLabel(column{name: "code_id"}),
+	"ticket":  withLabel(column{name: "code_id"}, column{name: "amount", kind: anInteger}, column{name: "made", kind: aDate}),
 	"pledge":  withLabel(column{name: "code_id"}),
 	"lease":   withLabel(column{name: "home_code"}, column{name: "home_region"}),
 	"booking": withLabel(column{name: "item_id"}, column{name: "number"}),
@@ -141,7 +144,11 @@ type store struct {
 func open(t *testing.T, engine harness.Engine) *store {
 	t.Helper()
 	s := &store{}
-	s.Database, s.DB = engine.Open(t, script)
+	moment := "datetime"
+	if engine.Name == contract.EnginePostgreSQL {
+		moment = "timestamp"
+	}
+	s.Database, s.DB = engine.Open(t, strings.ReplaceAll(script, "MOMENT", moment))
 	if engine.Name == contract.EngineSQLite {
 		return s
 	}
@@ -227,7 +234,7 @@ func (s *store) readTable(t *testing.T, table string, columns []column) map[stri
 		}
 		r := row{}
 		for i, name := range names {
-			r[name] = values[i].String
+			r[name] = columns[i].values().canonical(values[i].String)
 		}
 		switch table {
 		case "seat":

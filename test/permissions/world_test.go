@@ -37,6 +37,7 @@ const vanished = "vanished"
 // configure puts the world into a Config; outside is the table of a schema that is not served, "" if there is none.
 func (w *world) configure(c *contract.Config, outside string) {
 	c.Models, c.Tokens, c.Endpoint.WithheldTables = nil, w.tokens, nil
+	c.Endpoint.Catalogue = contract.Catalogue{Style: pick(w.random, "", contract.StyleGeneric, contract.StyleAuto), MaxTools: 40}
 	for _, m := range w.models {
 		if slices.Contains(w.refused, m.Name) {
 			c.Endpoint.WithheldTables = append(c.Endpoint.WithheldTables, contract.TableName{Name: m.Name})
@@ -63,15 +64,15 @@ func newWorld(r *rand.Rand, users bool) *world {
 		}
 	}
 	for _, name := range tableNames {
-		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Module: pick(r, "one", "two")}
+		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Pinned: chance(r, 20), Module: pick(r, "one", "two"), MinGroupSize: w.smallGroups()}
 		for _, c := range tables[name] {
-			if c.key || !c.canary && c.refers == "" || c.unreadable && users {
+			if c.key || !c.canary && c.refers == "" && c.kind == aText || c.unreadable && users {
 				continue
 			}
 			switch {
 			case chance(r, 20):
 				m.Exclude = append(m.Exclude, c.name)
-			case c.canary && chance(r, 20):
+			case (c.canary || c.kind != aText) && chance(r, 20):
 				m.Masked = append(m.Masked, contract.MaskedField{Name: c.name, KeepLast: 2})
 			case chance(r, 15):
 				m.ReadOnly = append(m.ReadOnly, c.name)
@@ -140,10 +141,6 @@ var linked = map[string]string{"booking": "number", "lease": "home_region", "bad
 
 func (w *world) newPolicy(table, name string) contract.RowPolicy {
 	p := contract.RowPolicy{Name: name}
-	field := "region"
-	if parents[table] != "" && !slices.Contains(w.withheld, references[table][0].table) && chance(w.random, 30) {
-		field = parents[table] + "__region"
-	}
 	if chance(w.random, 30) {
 		p.Everyone = true
 	} else {
@@ -152,12 +149,46 @@ func (w *world) newPolicy(table, name string) contract.RowPolicy {
 	switch {
 	case chance(w.random, 20):
 		p.AllRows = true
-	case chance(w.random, 60):
-		p.Filters = []contract.Filter{{Field: field, Lookup: pick(w.random, "", "exact", "ne"), TokenAttribute: "region"}}
+	case chance(w.random, 30):
+		p.Filters = []contract.Filter{{Any: []contract.Filter{w.newFilter(table), w.newFilter(table)}}}
 	default:
-		p.Filters = []contract.Filter{{Field: field, Lookup: "in", Values: []string{regions[0], pick(w.random, regions...)}}}
+		p.Filters = []contract.Filter{w.newFilter(table)}
 	}
 	return p
+}
+
+// newFilter is a filter by the region of a row, or of one that at most two relations lead to.
+func (w *world) newFilter(table string) contract.Filter {
+	field := "region"
+	if chance(w.random, 45) {
+		field = w.newPath(table, 1+w.random.IntN(2)) + field
+	}
+	if chance(w.random, 60) {
+		return contract.Filter{Field: field, Lookup: pick(w.random, "", "exact", "ne"), TokenAttribute: "region"}
+	}
+	return contract.Filter{Field: field, Lookup: "in", Values: []string{regions[0], pick(w.random, regions...)}}
+}
+
+// newPath is that many relations, or fewer if no more lead on: to the row that a foreign key names, or to rows that name one.
+// What the server knows as tables alone has no names for relations of several columns.
+func (w *world) newPath(table string, steps int) string {
+	if steps == 0 || slices.Contains(w.withheld, table) {
+		return ""
+	}
+	var names, targets []string
+	if parent := references[table][0].table; parents[table] != "" && !slices.Contains(w.withheld, parent) {
+		names, targets = append(names, parents[table]), append(targets, parent)
+	}
+	for _, child := range tableNames {
+		if parents[child] != "" && references[child][0].table == table && !slices.Contains(w.withheld, child) {
+			names, targets = append(names, child+"_by_"+parents[child]), append(targets, child)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	i := w.random.IntN(len(names))
+	return names[i] + "__" + w.newPath(targets[i], steps-1)
 }
 
 func secret(i int) string { return fmt.Sprintf("mcp_%016d.%043d", i, i) }
@@ -244,20 +275,46 @@ func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
 	return false
 }
 
+// meets reports whether a row meets a filter: one of several, or of the rows that its field's relations lead to one has the
+// region that it asks for.
 func meets(t contract.Token, f contract.Filter, table string, r row, all data) bool {
-	if strings.HasSuffix(f.Field, "__region") {
-		if _, r = all.target(references[table][0], r); r == nil {
-			return false
-		}
-	}
-	if f.Lookup == "in" {
-		return slices.Contains(f.Values, r["region"])
+	if f.Any != nil {
+		return slices.ContainsFunc(f.Any, func(one contract.Filter) bool { return meets(t, one, table, r, all) })
 	}
 	attribute, there := t.Attributes["region"]
-	if !there {
-		return false
+	return slices.ContainsFunc(all.follow(table, strings.TrimSuffix(f.Field, "region"), []row{r}), func(r row) bool {
+		if f.Lookup == "in" {
+			return slices.Contains(f.Values, r["region"])
+		}
+		return there && (r["region"] == attribute) != (f.Lookup == "ne")
+	})
+}
+
+// follow returns the rows to which relations lead from rows of a table.
+func (all data) follow(table, path string, from []row) []row {
+	relation, rest, through := strings.Cut(path, "__")
+	if !through {
+		return from
 	}
-	return (r["region"] == attribute) != (f.Lookup == "ne")
+	var to []row
+	child, _, back := strings.Cut(relation, "_by_")
+	for _, r := range from {
+		if !back {
+			if _, target := all.target(references[table][0], r); target != nil {
+				to = append(to, target)
+			}
+			continue
+		}
+		for _, other := range all[child] {
+			if _, target := all.target(references[child][0], other); target != nil && target["id"] == r["id"] {
+				to = append(to, other)
+			}
+		}
+	}
+	if back {
+		return all.follow(child, rest, to)
+	}
+	return all.follow(references[table][0].table, rest, to)
 }
 
 func hidden(m contract.Model, name string) bool { return slices.Contains(m.Exclude, name) }

@@ -2,7 +2,6 @@ package sqltext
 
 import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // holds is written without JSON_CONTAINS, for which an array also contains what one of its arrays contains.
@@ -10,7 +9,7 @@ func (d mysql) holds(w *writer, h database.Holds) { jsonHolds(w, d, h) }
 
 // document allows for MariaDB's JSON, which is a text with a check that may have been off when the text was written.
 func (d mysql) document(w *writer, c *database.Column) jsonValue {
-	return d.json(w, func() {
+	return d.at(w, wholeJSON, func() {
 		if !d.mariaDB {
 			w.column(c)
 			return
@@ -23,23 +22,27 @@ func (d mysql) document(w *writer, c *database.Column) jsonValue {
 	})
 }
 
-func (mysql) json(w *writer, value func()) jsonValue {
-	return jsonValue{value: value, kind: func() {
+// at is the value to which a path leads.
+func (mysql) at(w *writer, path string, document func()) jsonValue {
+	v := jsonValue{document: document, path: path, value: document}
+	if path != wholeJSON {
+		v.value = func() {
+			w.text("JSON_EXTRACT(")
+			document()
+			w.text(", ")
+			w.bind(Arg{Kind: database.Text, Value: path})
+			w.text(")")
+		}
+	}
+	v.kind = func() {
 		w.text("JSON_TYPE(")
-		value()
+		v.value()
 		w.text(")")
-	}}
+	}
+	return v
 }
 
-func (mysql) isObject(w *writer, v jsonValue) {
-	v.kind()
-	w.text(" = 'OBJECT'")
-}
-
-func (mysql) isArray(w *writer, v jsonValue) {
-	v.kind()
-	w.text(" = 'ARRAY'")
-}
+func (mysql) kinds() (object, array string) { return "OBJECT", "ARRAY" }
 
 // equals asks for the type first: CASE keeps the server from computing with a value of another type.
 func (mysql) equals(w *writer, v jsonValue, plain any) {
@@ -79,44 +82,30 @@ func (mysql) equals(w *writer, v jsonValue, plain any) {
 	}
 }
 
-// member compares names as documents write them.
-func (d mysql) member(w *writer, v jsonValue, name string, holds func(jsonValue)) {
-	path := Arg{Kind: database.Text, Value: string(jsontext.AppendString([]byte("$."), name))}
-	w.text("JSON_CONTAINS_PATH(")
-	v.value()
-	w.text(", 'one', ")
-	w.bind(path)
-	w.text(") AND ")
-	holds(d.json(w, func() {
-		w.text("JSON_EXTRACT(")
-		v.value()
-		w.text(", ")
-		w.bind(path)
-		w.text(")")
-	}))
+func (d mysql) member(w *writer, v jsonValue, name string) jsonValue {
+	return d.at(w, memberPath(v.path, name), v.document)
 }
 
-// element reads MySQL's elements by their places: JSON_TABLE makes SQL's NULL of JSON's null there, and MySQL 9.7 finds
-// nothing in a JSON_TABLE over another one's value.
-func (d mysql) element(w *writer, v jsonValue, holds func(jsonValue)) {
-	column := " COLUMNS (v JSON PATH '$'))"
-	if !d.mariaDB {
-		column = " COLUMNS (place FOR ORDINALITY))"
+// rows are MySQL's elements by their places: JSON_TABLE makes SQL's NULL of JSON's null there, and MySQL 9.7 finds nothing in a
+// JSON_TABLE over another one's value.
+func (d mysql) rows(w *writer, v jsonValue) {
+	w.text("JSON_TABLE(")
+	v.value()
+	if d.mariaDB {
+		w.text(", '$[*]' COLUMNS (v JSON PATH '$'))")
+	} else {
+		w.text(", '$[*]' COLUMNS (place FOR ORDINALITY))")
 	}
-	rows := func() {
-		w.text("JSON_TABLE(")
+}
+
+func (d mysql) element(w *writer, v jsonValue, row string) jsonValue {
+	return d.at(w, wholeJSON, func() {
+		if d.mariaDB {
+			w.text(row + ".v")
+			return
+		}
+		w.text("JSON_EXTRACT(")
 		v.value()
-		w.text(", '$[*]'" + column)
-	}
-	w.rowsOfJSON(rows, func(row string) {
-		holds(d.json(w, func() {
-			if d.mariaDB {
-				w.text(row + ".v")
-				return
-			}
-			w.text("JSON_EXTRACT(")
-			v.value()
-			w.text(", CONCAT('$[', " + row + ".place - 1, ']'))")
-		}))
+		w.text(", CONCAT('$[', " + row + ".place - 1, ']'))")
 	})
 }

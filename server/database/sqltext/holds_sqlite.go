@@ -5,30 +5,37 @@ import "github.com/mcp-admin/mcp-admin-operator/server/database"
 func (d sqlite) holds(w *writer, h database.Holds) { jsonHolds(w, d, h) }
 
 // document allows for texts that are not JSON, which would fail the statement. CASE is evaluated in order.
-func (sqlite) document(w *writer, c *database.Column) jsonValue {
-	value := func() {
+func (d sqlite) document(w *writer, c *database.Column) jsonValue {
+	return d.at(w, wholeJSON, func() {
 		w.text("CASE WHEN json_valid(")
 		w.column(c)
 		w.text(") THEN ")
 		w.column(c)
 		w.text(" END")
+	})
+}
+
+// at is the value to which a path leads. The path is bound once: SQLite compares each placeholder with all others.
+func (d sqlite) at(w *writer, path string, document func()) jsonValue {
+	bound := 0
+	call := func(name string) func() {
+		return func() {
+			w.text(name + "(")
+			document()
+			w.text(", ")
+			if bound == 0 {
+				w.bind(Arg{Kind: database.Text, Value: path})
+				bound = len(w.args)
+			} else {
+				w.buf = d.placeholder(w.buf, bound)
+			}
+			w.text(")")
+		}
 	}
-	return jsonValue{value: value, kind: func() {
-		w.text("json_type(")
-		value()
-		w.text(")")
-	}}
+	return jsonValue{document: document, path: path, kind: call("json_type"), value: call("json_extract")}
 }
 
-func (sqlite) isObject(w *writer, v jsonValue) {
-	v.kind()
-	w.text(" = 'object'")
-}
-
-func (sqlite) isArray(w *writer, v jsonValue) {
-	v.kind()
-	w.text(" = 'array'")
-}
+func (sqlite) kinds() (object, array string) { return "object", "array" }
 
 func (sqlite) equals(w *writer, v jsonValue, plain any) {
 	v.kind()
@@ -54,30 +61,26 @@ func (sqlite) equals(w *writer, v jsonValue, plain any) {
 	}
 }
 
-// member finds the name among the rows, not by a path, in which it would have to be quoted. An array's rows have numbers
-// for names.
-func (d sqlite) member(w *writer, v jsonValue, name string, holds func(jsonValue)) {
-	d.rows(w, v, func(row string) {
-		w.text(row + ".key = ")
-		w.bind(Arg{Kind: database.Text, Value: name})
-		w.text(" AND ")
-		holds(jsonRow(w, row))
-	})
+func (d sqlite) member(w *writer, v jsonValue, name string) jsonValue {
+	return d.at(w, memberPath(v.path, name), v.document)
 }
 
-func (d sqlite) element(w *writer, v jsonValue, holds func(jsonValue)) {
-	d.rows(w, v, func(row string) { holds(jsonRow(w, row)) })
+func (sqlite) rows(w *writer, v jsonValue) {
+	w.text("json_each(")
+	v.document()
+	w.text(", ")
+	w.bind(Arg{Kind: database.Text, Value: v.path})
+	w.text(")")
 }
 
-func (sqlite) rows(w *writer, v jsonValue, holds func(row string)) {
-	w.rowsOfJSON(func() {
-		w.text("json_each(")
-		v.value()
-		w.text(")")
-	}, holds)
-}
-
-// jsonRow is the value of a row of json_each. An object or array is its text.
-func jsonRow(w *writer, row string) jsonValue {
-	return jsonValue{kind: func() { w.text(row + ".type") }, value: func() { w.text(row + ".value") }}
+// element has the value of a row of json_each: of an object or array, its text.
+func (sqlite) element(w *writer, _ jsonValue, row string) jsonValue {
+	return jsonValue{
+		document: func() {
+			w.text("CASE WHEN " + row + ".type IN ('object', 'array') THEN " + row + ".value END")
+		},
+		path:  wholeJSON,
+		kind:  func() { w.text(row + ".type") },
+		value: func() { w.text(row + ".value") },
+	}
 }

@@ -1,0 +1,464 @@
+package permissions
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The questions that are made up: reads whose answers the oracle computes to the last value. Most names in them are such
+// that the token may use them; some are hidden, masked, another table's, or nobody's.
+
+// asked counts questions: those that were answered, with some rows, and those that were refused.
+var asked struct{ calls, answered, rows, refused, repeated, twins int }
+
+// question is a read.
+type question struct {
+	*reader
+	tool, table string
+	arguments   map[string]any
+}
+
+// wrongNames is how many of a hundred names are any, and not such as the token may use.
+const wrongNames = 2
+
+// reader is what a token may read now.
+func (g *game) reader(i int) *reader {
+	return &reader{world: g.world, token: g.tokens[i], all: g.now, nullsFirst: !g.nullsLast}
+}
+
+// newQuestion makes up a question of a token.
+func (g *game) newQuestion(i int) *question {
+	q := &question{reader: g.reader(i), tool: pick(g.random, "list", "list", "list", "aggregate", "aggregate", "aggregate", "get", "related"), table: pick(g.random, tableNames...)}
+	for range 8 { // mostly of a model that the token may view
+		if q.views(q.table) && offers(q.model(q.table), q.tool) {
+			break
+		}
+		q.table = pick(g.random, tableNames...)
+	}
+	q.arguments = map[string]any{}
+	switch q.tool {
+	case "list":
+		q.addPage(q.table)
+	case "get":
+		q.arguments["id"] = g.idIn(q.table)
+		q.addFields(q.table, 60)
+	case "related":
+		l := pick(g.random, links(q.table)...)
+		q.arguments["id"], q.arguments["relation"] = g.idIn(q.table), l.name
+		q.addPage(l.table)
+		delete(q.arguments, "total")
+	case "aggregate":
+		q.addGroups()
+	}
+	return q
+}
+
+// addPage adds what list_ and related_ take.
+func (q *question) addPage(table string) {
+	q.addFields(table, 40)
+	if chance(q.random, 70) {
+		q.arguments["filters"] = q.object(table, 1)
+	}
+	if chance(q.random, 40) {
+		q.arguments["order_by"] = q.some(1+q.random.IntN(3), func() string { return pick(q.random, "", "-") + q.forward(table, nil) })
+	}
+	q.addLimits(table)
+	if chance(q.random, 30) {
+		q.arguments["total"] = pick(q.random, "exact", "none")
+	}
+}
+
+func (q *question) addLimits(table string) {
+	if table != "tag" && chance(q.random, 25) {
+		q.arguments["limit"] = q.random.IntN(5)
+	}
+	if table != "tag" && chance(q.random, 15) {
+		q.arguments["offset"] = q.random.IntN(4)
+	}
+	if chance(q.random, 30) {
+		q.arguments["format"] = "columns"
+	}
+}
+
+func (q *question) addFields(table string, percent int) {
+	if chance(q.random, percent) {
+		q.arguments["fields"] = q.some(1+q.random.IntN(4), func() string { return q.forward(table, nil) })
+	}
+}
+
+// some are several different texts.
+func (q *question) some(n int, next func() string) []string {
+	var all []string
+	for range n {
+		if text := next(); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// forward is a path along relations to one row; fits, if given, says which kinds are wanted.
+func (q *question) forward(table string, fits func(kind) bool) string {
+	var names []string
+	for chance(q.random, 40) {
+		l, ok := q.relation(table, false)
+		if !ok {
+			break
+		}
+		names, table = append(names, l.name), l.table
+	}
+	return strings.Join(append(names, q.name(table, fits)), "__")
+}
+
+// relation is one of a table's, mostly such as the token may follow.
+func (q *question) relation(table string, many bool) (link, bool) {
+	all := slices.DeleteFunc(links(table), func(l link) bool {
+		_, ok := q.link(table, l.name)
+		return l.many != many && !chance(q.random, wrongNames) || !ok && !chance(q.random, wrongNames)
+	})
+	if len(all) == 0 {
+		return link{}, false
+	}
+	return pick(q.random, all...), true
+}
+
+// name is a column of a table, mostly such as the token may compare.
+func (q *question) name(table string, fits func(kind) bool) string {
+	if chance(q.random, wrongNames) {
+		return pick(q.random, "nowhere", "id", pick(q.random, tables[pick(q.random, tableNames...)]...).name, pick(q.random, tables[table]...).name)
+	}
+	var names []string
+	for _, c := range tables[table] {
+		if _, ok := q.compared(table, c.name); ok && (fits == nil || fits(c.values())) {
+			names = append(names, c.name)
+		}
+	}
+	if len(names) == 0 {
+		return pick(q.random, tables[table]...).name
+	}
+	return pick(q.random, names...)
+}
+
+// object is a condition object.
+func (q *question) object(table string, level int) map[string]any {
+	object := map[string]any{}
+	for range pick(q.random, 1, 1, 1, 2, 3) {
+		switch n := q.random.IntN(100); {
+		case n < 12 && level < 4:
+			var objects []any
+			for range 1 + q.random.IntN(2) {
+				objects = append(objects, q.object(table, level+1))
+			}
+			object[pick(q.random, "_any", "_all")] = objects
+		case n < 20 && level < 4:
+			object["_not"] = q.object(table, level+1)
+		case n < 40 && level < 4:
+			q.addQuantified(object, table, level)
+		default:
+			key, value := q.leaf(table)
+			object[key] = value
+		}
+	}
+	if chance(q.random, 2) {
+		return map[string]any{}
+	}
+	return object
+}
+
+// addQuantified adds a condition on the rows of a relation.
+func (q *question) addQuantified(object map[string]any, table string, level int) {
+	var names []string
+	if chance(q.random, 20) {
+		if l, ok := q.relation(table, false); ok {
+			names, table = append(names, l.name), l.table
+		}
+	}
+	l, ok := q.relation(table, true)
+	if !ok {
+		return
+	}
+	key := strings.Join(append(names, l.name), "__")
+	switch q.random.IntN(3) {
+	case 0:
+		object[key+"__any"] = q.object(l.table, level+1)
+	case 1:
+		object[key+"__none"] = q.object(l.table, level+1)
+	default:
+		lookup, n := pick(q.random, "", "__exact", "__ne", "__gt", "__gte", "__lt", "__lte"), q.random.IntN(4)
+		object[key+"__count"+lookup] = n
+		if chance(q.random, 15) {
+			object[key+"__count__in"] = []any{n, q.random.IntN(3)}
+		}
+	}
+}
+
+// leaf is a condition on one field, of the row or of related ones.
+func (q *question) leaf(table string) (key string, value any) {
+	base := table
+	var names []string
+	for chance(q.random, 45) && len(names) < 5 {
+		l, ok := q.relation(table, chance(q.random, 40))
+		if !ok {
+			break
+		}
+		if names, table = append(names, l.name), l.table; l.many {
+			base = table
+		}
+	}
+	name := q.name(table, nil)
+	names = append(names, name)
+	of := kindOf(table, name)
+	if chance(q.random, 15) {
+		other := q.forward(base, func(k kind) bool { return areComparable(k, of) })
+		lookup := pick(q.random, "", "__ne", "__gt", "__gte", "__lt", "__lte")
+		return strings.Join(names, "__") + lookup, map[string]any{"_field": other}
+	}
+	lookup, value := q.comparison(of, func() string { return q.anyValue(table, name) })
+	return strings.Join(names, "__") + lookup, value
+}
+
+// kindOf is the kind of a table's column; text, if it has no such column.
+func kindOf(table, name string) kind {
+	i := slices.IndexFunc(tables[table], func(c column) bool { return c.name == name })
+	if i < 0 {
+		return aText
+	}
+	return tables[table][i].values()
+}
+
+// anyValue is what some row, seen or not, has in a column, or else a value that none may have.
+func (q *question) anyValue(table, name string) string {
+	var values []string
+	for _, r := range q.all[table] {
+		if r[name] != "" {
+			values = append(values, r[name])
+		}
+	}
+	if of := kindOf(table, name); of != aText && chance(q.random, 15) || len(values) == 0 {
+		if text := of.canonical(of.random(q.random)); text != "" {
+			return text
+		}
+		return map[bool]string{true: "2026-01-15", false: "1"}[of.isTime()]
+	}
+	slices.Sort(values)
+	return pick(q.random, values...)
+}
+
+// comparison is a lookup and a value for it.
+func (q *question) comparison(of kind, next func() string) (lookup string, value any) {
+	lookup = pick(q.random, lookupsOf(of)...)
+	if chance(q.random, wrongNames) {
+		lookup = pick(q.random, "nowhere", "any", "count", "contains", "hour")
+	}
+	text := next()
+	switch value = given(of, text); lookup {
+	case "isnull":
+		value = chance(q.random, 50)
+	case "in":
+		value = []any{value, given(of, next())}
+	case "range":
+		other := next()
+		if compare(other, text, of, of) < 0 {
+			text, other = other, text
+		}
+		value = []any{given(of, text), given(of, other)}
+	case "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith":
+		if of == aText {
+			value = text[:1+q.random.IntN(len(text))]
+			if strings.HasSuffix(lookup, "endswith") {
+				value = text[q.random.IntN(len(text)):]
+			}
+		}
+	case "date":
+		if of.isTime() {
+			value = text[:10]
+		}
+	case "year", "quarter", "month", "week", "day", "hour", "weekday":
+		if of.isTime() {
+			value = number(text, lookup)
+		}
+	}
+	if lookup == "exact" && chance(q.random, 70) {
+		return "", value
+	}
+	return "__" + lookup, value
+}
+
+// given is a canonical value in the form in which calls give it.
+func given(of kind, text string) any {
+	switch {
+	case of == anInteger:
+		return json.Number(text)
+	case of.isNumber():
+		number := rational(text).FloatString(2)
+		if of == aDecimal {
+			return number
+		}
+		return json.Number(number)
+	}
+	return text
+}
+
+// addGroups adds what aggregate_ takes.
+func (q *question) addGroups() {
+	members := map[string]kind{}
+	if chance(q.random, 70) {
+		keys := q.some(pick(q.random, 1, 1, 2, 3), func() string {
+			path := q.forward(q.table, nil)
+			if chance(q.random, 60) { // few groups
+				path = q.forward(q.table, func(k kind) bool { return k != aText })
+			}
+			if p, err := q.path(q.table, path, false); err == nil && p.kind.isTime() && chance(q.random, 80) || chance(q.random, wrongNames) {
+				path += "__" + pick(q.random, parts...)
+			}
+			return path
+		})
+		q.arguments["group_by"] = keys
+		for _, text := range keys {
+			if p, err := q.key(q.table, text); err == nil {
+				members[text] = p.kind
+			}
+		}
+	}
+	measures := map[string]any{}
+	if len(members) == 0 || chance(q.random, 85) {
+		for i := range 1 + q.random.IntN(4) {
+			name, one := fmt.Sprint("m", i), q.makeMeasure()
+			measures[name] = one
+			if m, err := q.measure(q.table, name, one); err == nil {
+				members[name] = m.kind
+			}
+		}
+		if chance(q.random, 30) {
+			measures["share"] = map[string]any{"ratio": []string{fmt.Sprint("m", q.random.IntN(len(measures))), fmt.Sprint("m", q.random.IntN(len(measures)))}}
+			members["share"] = aDecimal
+		}
+		q.arguments["measures"] = measures
+	}
+	if chance(q.random, 50) {
+		q.arguments["filters"] = q.object(q.table, 1)
+	}
+	var names []string
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if len(names) > 0 && chance(q.random, 30) {
+		q.arguments["having"] = q.having(names, members, 1)
+	}
+	if len(names) > 0 && chance(q.random, 40) {
+		q.arguments["order_by"] = q.some(1+q.random.IntN(2), func() string {
+			return pick(q.random, "", "-") + pick(q.random, names...)
+		})
+	}
+	if q.addLimits(q.table); chance(q.random, 30) {
+		q.arguments["total"] = "exact"
+	}
+}
+
+func (q *question) makeMeasure() map[string]any {
+	function := pick(q.random, "count", "count", "count_distinct", "sum", "avg", "min", "max")
+	one := map[string]any{}
+	switch function {
+	case "sum", "avg":
+		one[function] = q.forward(q.table, kind.isNumber)
+	case "count":
+		one[function] = pick(q.random, "*", q.forward(q.table, nil))
+	default:
+		one[function] = q.forward(q.table, nil)
+	}
+	if chance(q.random, 30) {
+		one["filters"] = q.object(q.table, 2)
+	}
+	return one
+}
+
+// having is a condition object on the members of groups.
+func (q *question) having(names []string, members map[string]kind, level int) map[string]any {
+	object := map[string]any{}
+	for range pick(q.random, 1, 1, 2) {
+		name := pick(q.random, names...)
+		of := members[name]
+		switch n := q.random.IntN(100); {
+		case n < 10 && level < 4:
+			object["_not"] = q.having(names, members, level+1)
+		case n < 20 && level < 4:
+			object["_any"] = []any{q.having(names, members, level+1), q.having(names, members, level+1)}
+		case n < 30:
+			object[name+pick(q.random, "", "__gt", "__ne")] = map[string]any{"_field": pick(q.random, names...)}
+		default:
+			if chance(q.random, wrongNames) {
+				name = pick(q.random, "nowhere", "weight", "m9")
+			}
+			lookup, value := q.comparison(of, func() string {
+				if text := of.canonical(of.random(q.random)); text != "" {
+					return text
+				}
+				return map[bool]string{true: "2026-01-15", false: "1"}[of.isTime()]
+			})
+			object[name+lookup] = value
+		}
+	}
+	return object
+}
+
+// body is the question as a request.
+func (q *question) body(t interface{ Fatal(...any) }) string {
+	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": q.tool + "_" + q.table, "arguments": q.arguments})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// ask asks a question, and compares the answer with the oracle's.
+func (g *game) ask(i int) {
+	g.Helper()
+	q := g.newQuestion(i)
+	body := q.body(g)
+	expected, refused := q.answer(q.tool, q.table, q.arguments)
+	_, answer := g.endpoint.Post(secret(i), body)
+	difference := q.judge(answer, expected, refused)
+	if next := cursorText.FindStringSubmatch(answer); difference == "" && next != nil && chance(g.random, 50) {
+		q.arguments["cursor"] = next[1]
+		if delete(q.arguments, "offset"); q.arguments["limit"] != 0 {
+			expected.offset += expected.limit
+			body = q.body(g)
+			_, answer = g.endpoint.Post(secret(i), body)
+			difference = q.judge(answer, expected, nil)
+		}
+	}
+	if difference != "" {
+		g.Errorf("%s: token %+v\nmodel %+v\n%s\n%s\n%s", g.where, q.token, g.model(q.table), body, difference, answer)
+	}
+}
+
+// judge says how an answer is not what it must be; "" if it is.
+func (q *question) judge(answer string, expected *wanted, refused error) string {
+	asked.calls++
+	got, isError, err := payload(answer)
+	switch {
+	case err != nil:
+		return err.Error()
+	case isError && refused != nil:
+		asked.refused++
+		if code := got["code"]; code != "invalid_argument" && code != "not_found" && code != "permission_denied" && (code != "unavailable" || !withheld(q.model(q.table))) {
+			return fmt.Sprintf("the code is %v", code)
+		}
+		return ""
+	case isError && q.tool == "aggregate" && tooSmall(q.model(q.table), got):
+		asked.refused++
+		return ""
+	case isError:
+		return "it is refused"
+	case refused != nil:
+		return "it must be refused: " + refused.Error()
+	}
+	asked.answered++
+	if len(expected.rows) > 0 {
+		asked.rows++
+	}
+	return expected.differs(got)
+}
