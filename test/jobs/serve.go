@@ -21,14 +21,16 @@ type engine struct {
 	title string
 	// nullsLast reports whether it puts NULLs last in an ascending order.
 	nullsLast bool
+	// foldsFields reports whether the order of two text fields does not regard case there.
+	foldsFields bool
 	// open makes a database with the source's tables and rows, and says which foreign keys it has; nil is all.
 	open func(ctx context.Context, h *host, file string, s *source) (harness.Database, map[*sourceKey]bool, error)
 }
 
 var engines = []engine{
-	{"SQLite", false, openSQLite},
-	{"PostgreSQL", true, openPostgreSQL},
-	{"MariaDB", false, openMariaDB},
+	{"SQLite", false, false, openSQLite},
+	{"PostgreSQL", true, false, openPostgreSQL},
+	{"MariaDB", false, true, openMariaDB},
 }
 
 func openSQLite(_ context.Context, h *host, file string, _ *source) (harness.Database, map[*sourceKey]bool, error) {
@@ -79,7 +81,7 @@ func serve(h *host, e engine, s *source, database harness.Database, made map[*so
 
 // describe names the tables and columns for the API, and tells the planner of them.
 func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, []contract.Model) {
-	schema := &planner.Schema{NullsLast: e.nullsLast}
+	schema := &planner.Schema{NullsLast: e.nullsLast, FoldsFields: e.foldsFields}
 	tables, columns := map[*sourceTable]*planner.Table{}, map[*sourceColumn]*planner.Column{}
 	var models []contract.Model
 	taken := namer{}

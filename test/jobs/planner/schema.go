@@ -9,6 +9,9 @@ type Schema struct {
 	// NullsLast reports whether the engine puts NULLs last in an ascending order. SQLite, whose answers are the right
 	// ones, puts them first.
 	NullsLast bool
+	// FoldsFields reports whether the server compares the order of two text fields without regard to case. SQLite compares
+	// bytes.
+	FoldsFields bool
 }
 
 // Table is a table and the model that serves it.
