@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,7 +91,7 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		model := contract.Model{Name: table.Model, Table: t.name, Expose: true, MaxPageSize: mostRows}
 		fields := namer{}
 		for _, c := range t.columns {
-			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Dates: c.dates, Texts: c.types["text"] > 0}
+			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Dates: c.dates, Folded: c.folded, Texts: c.types["text"] > 0}
 			columns[c], table.Columns = column, append(table.Columns, column)
 			model.Include = append(model.Include, c.name)
 		}
@@ -179,14 +180,18 @@ func affinity(declared string) planner.Affinity {
 }
 
 // check asks the server to describe each model, and tells the planner which kinds its fields have. Relations that the
-// server does not have are dropped.
+// server does not have are dropped, and tables that it does not serve.
 func (d *served) check() error {
 	relations := map[string]bool{}
-	for _, t := range d.schema.Tables {
+	tables := d.schema.Tables
+	d.schema.Tables = nil
+	for _, t := range tables {
 		text, isError := d.Call(d.token, "describe_"+t.Model, "{}")
 		if isError {
-			return failure("describe_" + t.Model + ": " + text)
+			fmt.Fprintf(os.Stderr, "the table %s is not served: %s\n", t.Name, text)
+			continue
 		}
+		d.schema.Tables = append(d.schema.Tables, t)
 		var described struct {
 			Fields        []struct{ Name, Type string }
 			Relationships []struct{ Name, Type string }

@@ -83,7 +83,36 @@ func (b *builder) bind(tree *sqltree.Select) (*selection, error) {
 		}
 		s.group = append(s.group, v.place)
 	}
-	return s, nil
+	return s, s.folds()
+}
+
+// folds returns an error if the selection compares or groups texts that a collation takes for equal.
+func (s *selection) folds() error {
+	compared := slices.Clone(s.group)
+	for _, e := range append(slices.Clone(s.where), s.having) {
+		compared = append(compared, s.places(e)...)
+	}
+	for _, e := range s.equal {
+		compared = append(compared, e.left, e.right)
+	}
+	for _, v := range s.columns {
+		if s.distinct || v.aggregate != "" && v.source >= 0 {
+			compared = append(compared, v.place)
+		}
+	}
+	for _, o := range s.order {
+		if o.source >= 0 {
+			compared = append(compared, o.place)
+		}
+	}
+	return folded(compared)
+}
+
+func folded(places []place) error {
+	if slices.ContainsFunc(places, func(p place) bool { return p.column.Folded }) {
+		return unable("a collation that takes texts for equal")
+	}
+	return nil
 }
 
 func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
@@ -188,7 +217,7 @@ func (s *selection) bindOrder(q *sqltree.Query) error {
 		}
 		s.order = append(s.order, ordering{v, o.Descending})
 	}
-	return nil
+	return s.folds()
 }
 
 // unaliased returns what a name stands for if it is a column's alias in the select list, else the expression itself.

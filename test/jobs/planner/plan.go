@@ -169,6 +169,9 @@ func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
 	}
 	set = set && s.limit < 0
 	s.distinct = s.distinct || set && !s.grouped()
+	if err := s.folds(); err != nil {
+		return nil, err
+	}
 	return b.plain(s, set)
 }
 

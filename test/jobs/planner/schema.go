@@ -32,6 +32,8 @@ type Column struct {
 	Served Served
 	// Nulls reports whether a row has NULL here.
 	Nulls bool
+	// Folded reports whether SQLite takes texts that differ for equal in this column, by its collation.
+	Folded bool
 	// Distinct reports whether every row has another value here, declared or not.
 	Distinct bool
 	// Dates reports whether all values are dates, or dates with a time, and are served as such.

@@ -270,6 +270,11 @@ func (b *builder) side(s *selection, root int) (*shape, all, error) {
 	if !h.reaches(s.needed()) {
 		return nil, nil, unable("a set operation over rows of several tables")
 	}
+	distinct := *s
+	distinct.distinct = true // as set operations are
+	if err := distinct.folds(); err != nil {
+		return nil, nil, err
+	}
 	conditions, err := b.filters(h)
 	return h, flat(conditions), err
 }
