@@ -86,7 +86,7 @@ func (b *builder) bind(tree *sqltree.Select) (*selection, error) {
 	return s, s.folds()
 }
 
-// folds returns an error if the selection compares or groups texts that a collation takes for equal.
+// folds returns an error if the selection compares or groups values that SQLite compares in a way of its own.
 func (s *selection) folds() error {
 	compared := slices.Clone(s.group)
 	for _, e := range append(slices.Clone(s.where), s.having) {
@@ -105,12 +105,16 @@ func (s *selection) folds() error {
 			compared = append(compared, o.place)
 		}
 	}
-	return folded(compared)
+	return comparedAlike(compared)
 }
 
-func folded(places []place) error {
+// comparedAlike reports whether SQLite and the API compare values of columns alike.
+func comparedAlike(places []place) error {
 	if slices.ContainsFunc(places, func(p place) bool { return p.column.Folded }) {
 		return unable("a collation that takes texts for equal")
+	}
+	if slices.ContainsFunc(places, func(p place) bool { return p.column.Mixed }) {
+		return unable("a comparison of numbers with texts")
 	}
 	return nil
 }

@@ -111,8 +111,8 @@ func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condit
 // byRelation says by relations that a column's value is among those of a selection. It returns nil if none leads there.
 func (c *compiler) byRelation(x place, s *selection, negate bool) (condition, error) {
 	y := s.columns[0].place
-	if y.source >= 0 && y.column.Folded {
-		return nil, folded([]place{y})
+	if y.source >= 0 && comparedAlike([]place{y}) != nil {
+		return nil, comparedAlike([]place{y})
 	}
 	if y.source < 0 || negate && (s.maybeNull(y) || c.shape.nullable(x)) {
 		return nil, nil

@@ -38,8 +38,8 @@ type Column struct {
 	Distinct bool
 	// Dates reports whether all values are dates, or dates with a time, and are served as such.
 	Dates bool
-	// Texts reports whether a row has a text here, whatever the declared type.
-	Texts bool
+	// Texts reports whether a row has a text here, whatever the declared type, and Mixed whether others have numbers.
+	Texts, Mixed bool
 }
 
 // Affinity is SQLite's way to compare and store values of a column.
