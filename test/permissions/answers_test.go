@@ -189,11 +189,15 @@ func (c cell) is(value any) bool {
 // payload is what an answer says, and whether it is an error.
 func payload(answer string) (map[string]any, bool, error) {
 	var outer struct {
-		Content []struct{ Text string }
-		IsError bool
+		Content           []struct{ Text string }
+		IsError           bool
+		StructuredContent json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(answer), &outer); err != nil || len(outer.Content) != 1 {
 		return nil, false, fmt.Errorf("no answer: %s", answer)
+	}
+	if structured := string(outer.StructuredContent); structured != "" && structured != outer.Content[0].Text {
+		return nil, false, fmt.Errorf("the structured content is another one: %s", structured)
 	}
 	decoder := json.NewDecoder(strings.NewReader(outer.Content[0].Text))
 	decoder.UseNumber()

@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -9,6 +10,9 @@ import (
 )
 
 // Probes of questions: what a token must not know makes no difference to any answer.
+
+// anyCursor is a cursor in an answer, which is another one each time.
+var anyCursor = regexp.MustCompile(`next_cursor\\*":\\*"[\w-]+`)
 
 // probeUnseen asks a question, changes what the token must not see, and asks again: the answers must be the same.
 func (g *game) probeUnseen(i int) {
@@ -25,7 +29,7 @@ func (g *game) probeUnseen(i int) {
 	g.change(back)
 	did.probes++
 	asked.repeated++
-	if cursorText.ReplaceAllString(before, "") != cursorText.ReplaceAllString(after, "") {
+	if anyCursor.ReplaceAllString(before, "") != anyCursor.ReplaceAllString(after, "") {
 		g.Errorf("%s: token %+v\nmodels %+v\n%s\ntells of: %s\n%s\n%s", g.where, q.token, g.models, body, change, before, after)
 	}
 }
