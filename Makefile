@@ -86,6 +86,19 @@ test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
 	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 10m ./test/faults
 
+.PHONY: catalogue
+catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
+	@MCP_TEST_CATALOGUE=1 go test -count=1 -v -run TestMeasure ./test/catalogue | grep -vE "^(=== |--- |PASS|ok )"
+
+# A folder with questions and their right answers (docs/architecture.md, "Tests"), and the engines that they run on.
+JOBS ?= ../shared/data/jobs/spider
+ENGINES ?= SQLite,PostgreSQL,MariaDB
+
+.PHONY: jobs
+jobs: ## Ask the questions of the folder JOBS by calls of tools, on each of ENGINES, and compare the answers
+	@if [ -f "$(JOBS)/jobs.json" ]; then $(MAKE) databases; else go run ./test/jobs -jobs "$(JOBS)"; exit; fi; \
+	$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
+
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
 	@go run ./test/conformance

@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"context"
+	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -50,6 +51,26 @@ var _ = Describe("A status", func() {
 			expectReady(token, endpoint)
 			return append(token.Status.Notes, endpoint.Status.Notes...)
 		}).Should(BeEmpty())
+	})
+
+	It("notes a list that is longer than common clients take", func() {
+		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
+		endpoint.Spec.Catalogue.Style = v1alpha1.CataloguePerModel
+		token.Spec.Permissions = []v1alpha1.PermissionRule{{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"*"}}}
+		w.create(endpoint, token)
+		for i := range 11 {
+			exposure := w.exposure(fmt.Sprintf("table-%d", i), "shop")
+			exposure.Spec.Expose = new(true)
+			w.create(exposure)
+		}
+		w.runServer("shop", "shop-0")
+		notes := func() []string {
+			expectReady(endpoint)
+			return endpoint.Status.Notes
+		}
+		Eventually(notes).Should(ConsistOf(ContainSubstring("tools/list has up to 133 tools for " + w.namespace + "/agent,")))
+		edit(endpoint, func(e *endpointType) { e.Spec.Catalogue.Style = "" })
+		Eventually(notes).Should(BeEmpty())
 	})
 
 	It("says at once that the database refuses its user, of the endpoint and of what it served", func() {

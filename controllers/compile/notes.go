@@ -45,7 +45,7 @@ func newRegistry(c *contract.Config) registry {
 // objects stay Ready.
 func noteRights(in Inputs, c *contract.Config, verdicts *Verdicts) {
 	known := newRegistry(c)
-	verdicts.Endpoint.Notes = known.endpointNotes(in.Endpoint)
+	verdicts.Endpoint.Notes = noteLongLists(known.endpointNotes(in.Endpoint), c)
 	for i := range in.Tokens {
 		t := &in.Tokens[i]
 		key := types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
@@ -118,15 +118,29 @@ func addMissing(notes []string, what, name string, existing []string) []string {
 	return append(notes, note)
 }
 
-// views reports whether a rule of the token lets it view a model. A module that only the database tells is taken to match.
-func views(t *contract.Token, m *contract.Model) bool {
-	return slices.ContainsFunc(t.Rules, func(r contract.Rule) bool {
-		return (slices.Contains(r.Models, contract.Wildcard) || slices.Contains(r.Models, m.Name)) &&
-			(len(r.Modules) == 0 || m.Module == "" || slices.Contains(r.Modules, m.Module)) &&
-			slices.ContainsFunc(r.Verbs, func(verb string) bool {
-				return verb == contract.VerbView || verb == contract.VerbChange || verb == contract.Wildcard
-			})
-	})
+// views reports whether a rule of the token lets it view a model.
+func views(t *contract.Token, m *contract.Model) bool { return verbsOn(t, m).view }
+
+// verbs are what a token may do to a model.
+type verbs struct{ view, add, change, delete bool }
+
+// verbsOn are the verbs that the token's rules give it on a model. A module that only the database tells is taken to match.
+func verbsOn(t *contract.Token, m *contract.Model) verbs {
+	var v verbs
+	for _, r := range t.Rules {
+		if !slices.Contains(r.Models, contract.Wildcard) && !slices.Contains(r.Models, m.Name) ||
+			len(r.Modules) > 0 && m.Module != "" && !slices.Contains(r.Modules, m.Module) {
+			continue
+		}
+		has := func(verb string) bool {
+			return slices.Contains(r.Verbs, verb) || slices.Contains(r.Verbs, contract.Wildcard)
+		}
+		v.change = v.change || has(contract.VerbChange)
+		v.view = v.view || v.change || has(contract.VerbView)
+		v.add = v.add || has(contract.VerbAdd)
+		v.delete = v.delete || has(contract.VerbDelete)
+	}
+	return v
 }
 
 // matches reports whether a row policy is for the token.

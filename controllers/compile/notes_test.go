@@ -1,6 +1,7 @@
 package compile_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -57,5 +58,45 @@ func TestRightsThatReachNothingAreNoted(t *testing.T) {
 	}
 	if !slices.ContainsFunc(verdicts.Tokens[key("idle")].Notes, func(n string) bool { return strings.Contains(n, "no rights") }) {
 		t.Errorf("%q", verdicts.Tokens[key("idle")].Notes)
+	}
+}
+
+// A list that is longer than common clients take is noted, in whatever style it is.
+func TestLongListsAreNoted(t *testing.T) {
+	in := inputs()
+	for i := range 20 {
+		in.Exposures = append(in.Exposures, exposure(fmt.Sprintf("table-%d", i), time.Hour, func(s *v1alpha1.MCPModelExposureSpec) { s.Expose = new(true) }))
+	}
+	rights := func(verbs ...v1alpha1.Verb) func(*v1alpha1.MCPTokenSpec) {
+		return func(s *v1alpha1.MCPTokenSpec) {
+			s.Groups, s.Permissions = nil, []v1alpha1.PermissionRule{{Models: []string{"*"}, Verbs: verbs}}
+		}
+	}
+	in.Tokens = []v1alpha1.MCPToken{token("adder", time.Hour, rights("add")), token("root", time.Hour, rights("*")), token("viewer", time.Hour, rights("view"))}
+	in.Credentials = credentials("adder", "root", "viewer")
+	noted := func() string {
+		_, verdicts := compile.Compile(in)
+		return strings.Join(verdicts.Endpoint.Notes, "\n")
+	}
+	if got := noted(); got != "" {
+		t.Errorf("as it is: %s", got)
+	}
+	in.Endpoint.Spec.Catalogue.MaxTools = 500
+	if got := noted(); !strings.Contains(got, "up to 241 tools for shop/root, shop/viewer,") {
+		t.Errorf("with many tools allowed: %q", got)
+	}
+	in.Endpoint.Spec.Catalogue = v1alpha1.CatalogueSpec{Style: v1alpha1.CataloguePerModel}
+	for i := range in.Exposures {
+		in.Exposures[i].Spec.Operations = []v1alpha1.Operation{"list", "get", "describe"}
+	}
+	if got := noted(); got != "" {
+		t.Errorf("with few operations: %s", got)
+	}
+	in.Endpoint.Spec.Catalogue.Style = v1alpha1.CatalogueGeneric
+	for i := range in.Exposures {
+		in.Exposures[i].Spec.Operations, in.Exposures[i].Spec.Pinned = nil, new(true)
+	}
+	if got := noted(); !strings.Contains(got, "up to 254 tools") {
+		t.Errorf("with all of them pinned: %q", got)
 	}
 }

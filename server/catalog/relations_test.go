@@ -25,6 +25,15 @@ func TestARelationWithoutAFreeNameIsNamedByTheStatus(t *testing.T) {
 	}
 }
 
+func TestARenamedForeignKeyCanHaveTheRelationOfItsNewName(t *testing.T) {
+	m := at(t, "task", func(m *contract.Model) {
+		m.Overrides = []contract.FieldOverride{{Name: "assignee_id", Rename: "worker_id", Relation: "worker"}}
+	}).Model("task")
+	if !m.Served() || m.Relation("worker") == nil || m.Field("worker_id") == nil {
+		t.Errorf("got %+v", m.Status)
+	}
+}
+
 func TestRelationsOverWhatIsHiddenOrMaskedDoNotExist(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -28,8 +28,7 @@ func Find(name string) Lookup {
 		return nil
 	}
 	return func(c *database.Column, value json.RawMessage) (database.Condition, error) {
-		d, _ := definitionFor(c, name)
-		return d.condition(c, value)
+		return definitionFor(c, name).condition(c, value)
 	}
 }
 
@@ -182,7 +181,7 @@ func FromText(c *database.Column, name, value string, values []string) (database
 	if offered := Of(c); !slices.Contains(offered, name) {
 		return nil, fmt.Errorf("lookup %s is not offered for a field of type %s; its lookups are %s", name, c.Kind, strings.Join(offered, ", "))
 	}
-	d, _ := definitionFor(c, name)
+	d := definitionFor(c, name)
 	raw, err := d.takes.json(c, value, values)
 	if err != nil {
 		return nil, err

@@ -70,17 +70,17 @@ func index(all []definition) (names []string, byName map[string][]definition) {
 }
 
 // definitionFor returns the definition of a name that is for the column; the first one if the column has none of them.
-func definitionFor(c *database.Column, name string) (d definition, known bool) {
+func definitionFor(c *database.Column, name string) definition {
 	all := byName[name]
-	if len(all) == 0 {
-		return definition{}, false
-	}
 	for _, d := range all {
 		if d.group&groupsOf(c) != 0 {
-			return d, true
+			return d
 		}
 	}
-	return all[0], true
+	if len(all) == 0 {
+		return definition{}
+	}
+	return all[0]
 }
 
 // group is a set of lookups that the same columns have.
@@ -176,7 +176,7 @@ func Named(name string) string {
 func WithAttribute(c *database.Column) []string {
 	var names []string
 	for _, name := range Of(c) {
-		d, _ := definitionFor(c, name)
+		d := definitionFor(c, name)
 		if c.Kind == database.JSON && d.takes == columnValue || d.takes == columnValues || d.takes == elements || d.takes == truth {
 			continue
 		}
@@ -187,6 +187,5 @@ func WithAttribute(c *database.Column) []string {
 
 // ComparesPiece reports whether a lookup looks for a piece of the column's value. An empty piece is in every text.
 func ComparesPiece(c *database.Column, name string) bool {
-	d, _ := definitionFor(c, name)
-	return d.takes == piece
+	return definitionFor(c, name).takes == piece
 }

@@ -20,10 +20,10 @@ type Endpoint interface {
 	// reason.
 	Authenticate(authorization string, now time.Time) *access.Token
 	// Instructions tell an agent in a few lines how the endpoint works; "" if there are none.
-	Instructions(token *access.Token) string
+	Instructions(token *access.Token, view tools.View) string
 
-	// AppendTools appends the array of tools/list.
-	AppendTools(dst []byte, token *access.Token) []byte
+	// AppendTools appends the array of tools/list, as the view shows it.
+	AppendTools(dst []byte, token *access.Token, view tools.View) []byte
 	// Call performs a tool; arguments is a JSON object, or nil.
 	Call(ctx context.Context, token *access.Token, tool string, arguments []byte) tools.Result
 
@@ -33,9 +33,9 @@ type Endpoint interface {
 	// arguments; the caller may read it.
 	Prompt(token *access.Token, name string, arguments []byte) (tools.Prompt, error)
 
-	// AppendResources appends the array of resources/list, AppendResourceTemplates the array of
+	// AppendResources appends the array of resources/list, as the view shows it; AppendResourceTemplates that of
 	// resources/templates/list.
-	AppendResources(dst []byte, token *access.Token) []byte
+	AppendResources(dst []byte, token *access.Token, view tools.View) []byte
 	AppendResourceTemplates(dst []byte, token *access.Token) []byte
 	// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
 	ReadResource(ctx context.Context, token *access.Token, uri string) tools.Result

@@ -23,6 +23,8 @@ type exchange struct {
 	header   http.Header
 	token    *access.Token
 	protocol protocol
+	// view is what the URL asks the lists to show.
+	view tools.View
 	// inBatch reports whether the message is part of a batch.
 	inBatch bool
 
@@ -33,6 +35,8 @@ type exchange struct {
 	// out is the answer's body, in the memory of buffer; nil before there is an answer.
 	out    []byte
 	buffer *[]byte
+	// compressed is set if out is compressed by gzip; varies if it could be, for a client that takes it.
+	compressed, varies bool
 	// holder is the token's name in the budgets; reading, place and sending are what the request holds of them.
 	holder                  string
 	reading, place, sending int64
@@ -64,17 +68,23 @@ func (x *exchange) takeBuffer() {
 	x.out = (*x.buffer)[:0]
 }
 
+// giveBuffer gives back a buffer, with the memory that it has grown to.
+func giveBuffer(buffer *[]byte, grown []byte) {
+	if cap(grown) <= keptAnswer {
+		*buffer = grown
+		buffers.Put(buffer)
+	}
+}
+
 // release gives back the exchange and all that it holds, and clears what it pointed to.
 func (x *exchange) release() {
 	x.handler.budgets.leave(x)
 	if x.buffer != nil {
-		if cap(x.out) <= keptAnswer {
-			*x.buffer = x.out
-			buffers.Put(x.buffer)
-		}
+		giveBuffer(x.buffer, x.out)
 		x.out, x.buffer = nil, nil
 	}
-	x.handler, x.ctx, x.endpoint, x.header, x.token, x.holder = nil, nil, nil, nil, nil, ""
+	x.compressed, x.varies = false, false
+	x.handler, x.ctx, x.endpoint, x.header, x.token, x.holder, x.view = nil, nil, nil, nil, nil, "", tools.View{}
 	exchanges.Put(x)
 }
 

@@ -83,7 +83,8 @@ func TestJSONRPC(t *testing.T) {
 		{"tools/call whose name stands beside params", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","name":"find_models"}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,…`},
 		{"tools/call with arguments null", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_models","arguments":null}}`, 200, `{"jsonrpc":"2.0","id":1,"result":{"content":[…`},
 		{"an unknown operation", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_book"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: drop_book"}}`},
-		{"a tool name without _", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: list"}}`},
+		{"a tool name without _", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: drop"}}`},
+		{"an operation without a model", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_"}}`, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: list_"}}`},
 
 		{"an unsupported version", "1999-01-01", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, 400,
 			`{"jsonrpc":"2.0","id":7,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"1999-01-01"}}}`},

@@ -156,6 +156,12 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if !h.authenticate(a, r, x) {
 		return
 	}
+	view, problem := viewOf(r.URL.RawQuery)
+	if problem != "" {
+		a.refuse(http.StatusBadRequest, problem)
+		return
+	}
+	x.view = view
 	if !h.readBody(a, r, x) {
 		return
 	}
@@ -177,6 +183,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	if status == http.StatusTooManyRequests {
 		a.header("Retry-After", retryAfterHeader(x.retryAfter))
 	}
+	x.describeEncoding(a)
 	a.send(status, x.out)
 }
 
@@ -190,6 +197,7 @@ func (h *Handler) answer(x *exchange) (status int, ok bool) {
 	defer h.options.Metrics.InFlight(-1)
 	x.takeBuffer()
 	status = x.respond()
+	x.compress()
 	h.budgets.made(x)
 	return status, true
 }

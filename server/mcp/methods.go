@@ -88,7 +88,7 @@ func (x *exchange) discover(id []byte, _ *message) (status int) {
 // appendAbilities appends the members that initialize and server/discover share.
 func (x *exchange) appendAbilities() {
 	x.out = append(x.out, `"capabilities":{"tools":{},"prompts":{},"resources":{}}`...)
-	if instructions := x.endpoint.Instructions(x.token); instructions != "" {
+	if instructions := x.endpoint.Instructions(x.token, x.view); instructions != "" {
 		x.out = append(x.out, `,"instructions":`...)
 		x.out = jsontext.AppendString(x.out, instructions)
 	}
@@ -103,7 +103,7 @@ func (x *exchange) ping(id []byte, _ *message) (status int) {
 func (x *exchange) listTools(id []byte, _ *message) (status int) {
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"tools":`...)
-	x.out = x.endpoint.AppendTools(x.out, x.token)
+	x.out = x.endpoint.AppendTools(x.out, x.token, x.view)
 	return x.closeResult(id)
 }
 
@@ -148,7 +148,7 @@ func (x *exchange) getPrompt(id []byte, m *message) (status int) {
 func (x *exchange) listResources(id []byte, _ *message) (status int) {
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"resources":`...)
-	x.out = x.endpoint.AppendResources(x.out, x.token)
+	x.out = x.endpoint.AppendResources(x.out, x.token, x.view)
 	return x.closeResult(id)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
@@ -41,6 +42,9 @@ func (x *exchange) simple(m *message) (status int) {
 		x.method = methodListTools
 		if wait := x.overRate(methodListTools, 1); wait > 0 {
 			return x.refuseRate(nil, wait)
+		}
+		if x.view.Style == "" {
+			x.view.Style = contract.StylePerModel // the simple form's list, whatever the endpoint's style
 		}
 		return x.listTools(nil, m)
 	case methodCallTool:

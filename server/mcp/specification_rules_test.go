@@ -14,7 +14,7 @@ func httpRules() []rule {
 		{number: "4.1", name: "another content type", request: request{body: listTools, header: header("Content-Type", "text/plain")}, status: 415, want: `{"error":"Content-Type must be application/json"}`},
 
 		{number: "4.2", name: "tools/list", request: request{body: listTools}, status: 200,
-			want: `{"tools":[{"name":"find_models","description":"…","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"…"}},"additionalProperties":false},"annotations":{…}},…]}`},
+			want: `{"tools":[{"name":"find_models","description":"…","inputSchema":{"type":"object","properties":{"detail":{…},"query":{"type":"string","description":"…"}},"additionalProperties":false},"annotations":{…}},…]}`},
 		{number: "4.2", name: "tools/call without a name", request: request{body: `{"method":"tools/call","arguments":{}}`}, status: 400, want: `{"error":"name is required and must be a string"}`},
 		{number: "4.2", name: "tools/call without arguments", request: request{body: `{"method":"tools/call","name":"get_book"}`}, status: 200,
 			want: `{"content":[{"type":"text","text":"{\"error\":\"id parameter is required\",\"code\":\"invalid_argument\"}"}],"isError":true}`},

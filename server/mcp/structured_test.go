@@ -84,4 +84,3 @@ func TestStructuredContentCostsNothingWhenItIsOff(t *testing.T) {
 		t.Errorf("%v allocations with structuredContent, %v without", on, off)
 	}
 }
-

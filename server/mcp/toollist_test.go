@@ -146,7 +146,7 @@ func heap() int {
 }
 
 // What clients demand of tools: names short enough for a prefix of their own, schemas whose top level is a plain
-// object, complete annotations.
+// object, annotations that do not alarm.
 func TestToolsAreAsClientsWantThem(t *testing.T) {
 	e := newEndpointOver(t, manyModels(3), manyTables{tables: 3})
 	_, body := e.post(listTools)
@@ -175,15 +175,10 @@ func TestToolsAreAsClientsWantThem(t *testing.T) {
 				t.Errorf("%s: its schema has %s", tool.Name, member)
 			}
 		}
-		if string(tool.InputSchema["type"]) != `"object"` || string(tool.InputSchema["additionalProperties"]) != `false` || tool.InputSchema["properties"] == nil {
+		if closed := string(tool.InputSchema["additionalProperties"]); string(tool.InputSchema["type"]) != `"object"` || closed != "" && closed != "false" || tool.InputSchema["properties"] == nil {
 			t.Errorf("%s: the top level of its schema is %s", tool.Name, tool.InputSchema)
 		}
-		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
-			if _, ok := tool.Annotations[hint]; !ok {
-				t.Errorf("%s: no %s", tool.Name, hint)
-			}
-		}
-		if tool.Annotations["openWorldHint"] {
+		if open, told := tool.Annotations["openWorldHint"]; !told || open {
 			t.Errorf("%s: openWorldHint", tool.Name)
 		}
 	}

@@ -80,6 +80,6 @@ func (s *Snapshot) Authenticate(authorization string, now time.Time) *access.Tok
 }
 
 // Instructions tell an agent in a few lines how this endpoint works.
-func (s *Snapshot) Instructions(token *access.Token) string {
-	return s.Set.Instructions(s.config.Endpoint.Name, token)
+func (s *Snapshot) Instructions(token *access.Token, view tools.View) string {
+	return s.Set.Instructions(s.config.Endpoint.Name, token, view)
 }

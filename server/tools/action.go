@@ -15,8 +15,7 @@ import (
 var actionOperation = withArguments(operation{
 	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids",
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Run one of the actions of actions_%s on some %s. ", m.Name, m.Declared.VerboseNamePlural) +
-			"One that needs confirmation answers requires_confirmation and a page, and changes nothing; call again with confirm: true."
+		return fmt.Sprintf("Run an action on some %s.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema {
 		return oneOf(payloadSchema[actionOutcome](), payloadSchema[confirmationRequest]())
@@ -24,18 +23,20 @@ var actionOperation = withArguments(operation{
 	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
 }, (*call).action,
 	argument[actionArguments]{name: "action", into: func(a *actionArguments) any { return &a.action }, required: always,
-		hint: func(c *call) string { return "you may run " + actionNames(actionsOf(c.catalog, c.scope)) },
-		help: "its name"},
+		hint:   func(c *call) string { return "you may run " + actionNames(actionsOf(c.catalog, c.scope)) },
+		common: true, help: "its name, as actions has it"},
 	argument[actionArguments]{name: "ids", into: func(a *actionArguments) any { return &a.ids }, required: always,
 		schema: func(m *catalog.Model) schema {
 			id := idSchema(m)
-			return schema{Type: types{"array"}, Items: &id, Description: fmt.Sprintf("ids of the rows, at most %d, each once", m.Declared.MaxBulkItems)}
+			id.Description = ""
+			return schema{Type: types{"array"}, Items: &id}
 		}},
-	argument[actionArguments]{name: "confirm", into: func(a *actionArguments) any { return &a.confirm }, help: "run it though it asks first"},
+	argument[actionArguments]{name: "confirm", into: func(a *actionArguments) any { return &a.confirm }, common: true,
+		help: "one that asks for confirmation changes nothing until it is called again with confirm: true"},
 	argument[actionArguments]{name: "confirmation_data", into: func(a *actionArguments) any { return &a.data },
-		help: "the action's parameters, by name"},
+		common: true, help: "the action's parameters, by name"},
 	argument[actionArguments]{name: "confirmation_token", into: func(a *actionArguments) any { return &a.token },
-		help: "that of the page, so that only what it showed is done"},
+		common: true, help: "that of the page, so that only what it showed is done"},
 )
 
 type actionArguments struct {

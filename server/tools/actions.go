@@ -12,7 +12,7 @@ import (
 var actionsOperation = withArguments(operation{
 	name: "actions", may: has(access.View), label: "view", hints: reads, offered: hasActions, many: true,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("The actions that you may run on %s, and the parameters of each.", m.Declared.VerboseNamePlural)
+		return fmt.Sprintf("Actions on %s.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[actionList]() },
 	advice:       "the actions that you may run, and what each needs",

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// The bounds of aggregate_ (docs/design/aggregates.md, "Bounds").
+// The bounds of aggregate_ (docs/design/asking.md, "Bounds").
 const (
 	maxMeasures  = 20
 	maxGroupKeys = 6
@@ -22,27 +22,32 @@ const (
 var aggregateOperation = withArguments(operation{
 	name: "aggregate", may: has(access.View), label: "view", hints: reads,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Count, sum up and group %s in the database.", m.Declared.VerboseNamePlural)
+		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},
-	outputSchema: func(*catalog.Model) schema { return pageSchema(schema{Type: types{"object"}}, "total_groups") },
+	outputSchema: func(*catalog.Model) schema { return rowsSchema(schema{Type: types{"object"}}, "total_groups") },
 	advice:       "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
 }, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
-		help: `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},
+		brief: `{name: {count|count_distinct|sum|avg|min|max: field}}`,
+		help:  `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},
 	argument[aggregateArguments]{name: "group_by", into: func(a *aggregateArguments) any { return &a.groupBy },
-		help: "fields or relation__field; dates with __year, __quarter, __month, __week, __day, __hour or __weekday"},
-	argument[aggregateArguments]{name: "filters", into: func(a *aggregateArguments) any { return &a.filters }, help: "which rows, as in list_"},
+		brief: "fields; dates with __year, __month, …",
+		help:  "fields or relation__field; dates with __year, __quarter, __month, __week, __day, __hour or __weekday"},
+	argument[aggregateArguments]{name: "filters", into: func(a *aggregateArguments) any { return &a.filters }, common: true,
+		help: "which rows, as in list"},
 	argument[aggregateArguments]{name: "search", into: func(a *aggregateArguments) any { return &a.search },
-		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }},
+		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, common: true, help: "which rows, as in list"},
 	argument[aggregateArguments]{name: "having", into: func(a *aggregateArguments) any { return &a.having },
-		help: "which groups: conditions on measures and group_by members"},
+		common: true,
+		help:   "which groups: conditions on measures and group_by members"},
 	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
-		help: "measures and group_by members; a leading - is descending"},
-	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit },
-		schema: func(m *catalog.Model) schema { return limitSchema(m, m.Declared.DefaultPageSize) }},
+		common: true,
+		help:   "measures and group_by members; a leading - is descending"},
+	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: pageSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
-		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} }},
+		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
+		common: true, help: "none leaves total_groups out"},
 )...)
 
 type aggregateArguments struct {

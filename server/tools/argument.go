@@ -18,9 +18,13 @@ import (
 // and how it is read follow from it.
 type argument[A any] struct {
 	name string
-	// help is its description, schema its whole schema; without schema, the schema is that of the type it is read into.
-	help   string
-	schema func(*catalog.Model) schema
+	// help is its description. A model's own tool says brief instead if that is there, and nothing if the help is common to
+	// all models: the generic tool and find_models say it once.
+	help, brief string
+	common      bool
+	// schema is its whole schema, of any model's row if the model is nil; without it, the schema is that of the type that the
+	// argument is read into. besideCreate is a shorter one, in a list that has the model's create tool too.
+	schema, besideCreate func(*catalog.Model) schema
 	// names returns what the token's own tools/list adds to the help, as it names what other tokens may not see. One
 	// argument of an operation may have it.
 	names func(access.Scope) string
@@ -38,7 +42,7 @@ func always(*catalog.Model) bool { return true }
 
 // withArguments completes an operation with its arguments and with what runs once they are read.
 func withArguments[A any](o operation, run func(*call, *A) ([]byte, error), list ...argument[A]) operation {
-	o.inputSchema = func(m *catalog.Model) schema { return schemaOf(list, m) }
+	o.inputSchema = func(m *catalog.Model, besideCreate bool) schema { return schemaOf(list, m, besideCreate) }
 	if i := slices.IndexFunc(list, func(arg argument[A]) bool { return arg.names != nil }); i >= 0 {
 		o.names = list[i].names
 	}
@@ -55,24 +59,17 @@ func withArguments[A any](o operation, run func(*call, *A) ([]byte, error), list
 // noArguments are those of an operation that takes none.
 type noArguments struct{}
 
-func schemaOf[A any](list []argument[A], m *catalog.Model) schema {
+// schemaOf is the schema of an operation's tool for a model; without a model, of what the generic tool takes.
+func schemaOf[A any](list []argument[A], m *catalog.Model, besideCreate bool) schema {
 	properties := map[string]schema{}
 	var required []string
 	for i := range list {
 		arg := &list[i]
-		if arg.offered != nil && !arg.offered(m) {
+		if m != nil && arg.offered != nil && !arg.offered(m) {
 			continue
 		}
-		var s schema
-		if arg.schema != nil {
-			s = arg.schema(m)
-		} else {
-			s = schemaOfType(arg.into(new(A)))
-		}
-		if s.Description == "" {
-			s.Description = arg.help
-		}
-		if arg.names != nil {
+		s := arg.define(m, besideCreate)
+		if m != nil && arg.names != nil {
 			s.Description += namesMark
 		}
 		properties[arg.name] = s
@@ -81,6 +78,27 @@ func schemaOf[A any](list []argument[A], m *catalog.Model) schema {
 		}
 	}
 	return closed(properties, required...)
+}
+
+// define is the argument's schema.
+func (arg *argument[A]) define(m *catalog.Model, besideCreate bool) schema {
+	var s schema
+	switch {
+	case besideCreate && arg.besideCreate != nil:
+		s = arg.besideCreate(m)
+	case arg.schema != nil:
+		s = arg.schema(m)
+	default:
+		s = schemaOfType(arg.into(new(A)))
+	}
+	switch {
+	case s.Description != "" || m != nil && arg.common:
+	case m != nil && arg.brief != "":
+		s.Description = arg.brief
+	default:
+		s.Description = arg.help
+	}
+	return s
 }
 
 // readArguments reads what a call sent into a.
@@ -117,6 +135,9 @@ func readArguments[A any](c *call, list []argument[A], a *A) error {
 
 func unknownArgument[A any](c *call, list []argument[A]) error {
 	var names []string
+	if c.generic {
+		names = append(names, modelParameter)
+	}
 	for i := range list {
 		if arg := &list[i]; arg.offered == nil || arg.offered(c.scope.Model()) {
 			names = append(names, arg.name)
@@ -222,7 +243,7 @@ func schemaOfType(into any) schema {
 	case *bool:
 		return schema{Type: types{"boolean"}}
 	case *count:
-		return schema{Type: types{"integer"}, Minimum: 0}
+		return schema{Type: types{"integer"}}
 	case *string, *pageCursor:
 		return schema{Type: types{"string"}}
 	case *[]string:

@@ -13,7 +13,7 @@ import (
 var autocompleteOperation = withArguments(operation{
 	name: "autocomplete", may: has(access.View), label: "view", hints: reads, offered: hasKey,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Find ids of %s by a piece of what they are called.", m.Declared.VerboseNamePlural)
+		return fmt.Sprintf("Find ids of %s by name.", many(m))
 	},
 	outputSchema: func(m *catalog.Model) schema {
 		found := payloadSchema[suggestion]().with("id", shownID(m))
@@ -22,10 +22,12 @@ var autocompleteOperation = withArguments(operation{
 	advice: "ids by a piece of a row's name, to use in a foreign key",
 }, (*call).autocomplete,
 	argument[autocompleteArguments]{name: "term", into: func(a *autocompleteArguments) any { return &a.term },
-		help: "text in the name or search fields, or an id; the first rows without it"},
-	argument[autocompleteArguments]{name: "filters", into: func(a *autocompleteArguments) any { return &a.filters }, help: "which rows, as in list_"},
+		common: true,
+		help:   "text in the name or search fields, or an id; the first rows without it"},
+	argument[autocompleteArguments]{name: "filters", into: func(a *autocompleteArguments) any { return &a.filters },
+		common: true, help: "which rows, as in list"},
 	argument[autocompleteArguments]{name: "limit", into: func(a *autocompleteArguments) any { return &a.limit },
-		schema: func(m *catalog.Model) schema { return limitSchema(m, autocompleteLimit) }},
+		common: true, help: fmt.Sprintf("%d without it", autocompleteLimit)},
 )
 
 type autocompleteArguments struct {

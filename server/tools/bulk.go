@@ -15,7 +15,7 @@ import (
 var bulkOperation = withArguments(operation{
 	name: "bulk", may: mayWrite, label: "change", hints: destroys, offered: canBulk, useful: canWrite, many: true, counted: "items",
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Write many %s in one transaction, with data as in create_%s.", m.Declared.VerboseNamePlural, m.Name)
+		return fmt.Sprintf("Write many %s.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[bulkAnswer]() },
 	advice:       "many rows in one transaction; atomic: true makes it all or nothing",
@@ -25,7 +25,7 @@ var bulkOperation = withArguments(operation{
 		hint:   func(c *call) string { return "it is one of " + strings.Join(bulkOperations(c.scope.Model()), ", ") }},
 	argument[bulkArguments]{name: "items", into: func(a *bulkArguments) any { return &a.items }, required: always, schema: itemsSchema},
 	argument[bulkArguments]{name: "atomic", into: func(a *bulkArguments) any { return &a.atomic },
-		help: "all or nothing; without it, what succeeds is kept"},
+		common: true, help: "all or nothing; without it, what succeeds is kept"},
 )
 
 type bulkArguments struct {
@@ -42,9 +42,12 @@ func itemsSchema(m *catalog.Model) schema {
 	for _, name := range bulkOperations(m) {
 		forms = append(forms, name+" "+itemForms[name])
 	}
-	help := fmt.Sprintf("at most %d: %s", m.Declared.MaxBulkItems, strings.Join(forms, ", "))
-	if m.Version != nil && m.UniqueKey {
-		help += "; update takes expected_version too"
+	help := fmt.Sprintf("at most %d, if describe says nothing else: ", usualBulk) + strings.Join(forms, ", ") + "; update takes expected_version too"
+	switch {
+	case m != nil && m.Declared.MaxBulkItems != usualBulk:
+		help = fmt.Sprintf("at most %d", m.Declared.MaxBulkItems)
+	case m != nil:
+		help = ""
 	}
 	return schema{Type: types{"array"}, Items: &schema{}, Description: help}
 }
@@ -106,11 +109,11 @@ type bulkRun struct {
 	along map[string]json.RawMessage
 }
 
-// bulkOperations are the operations that bulk_ of a model has.
+// bulkOperations are the operations that bulk_ of a model has; without a model, that any has.
 func bulkOperations(m *catalog.Model) []string {
 	var names []string
 	for _, name := range []string{"create", "update", "delete"} {
-		if findOperation(name).offeredFor(m.Catalog(), m) {
+		if m == nil || findOperation(name).offeredFor(m.Catalog(), m) {
 			names = append(names, name)
 		}
 	}

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // The rows of kinds are a tree: 2 and 3 are below 1, 4 and 5 below 2, 6 below 4.
@@ -18,7 +22,7 @@ func TestConditionsOnEachEngine(t *testing.T) {
 			`{"parent__id__ne":1}`:                                              "[1 4 5 6]",
 			`{"parent__parent__parent__parent":9,"id":1}`:                       "[]",
 			`{"kinds_by_parent__any":{"big__gt":5,"name":"a","parent_id":2}}`:   "[2]",
-			`{"kinds_by_parent__big__gt":5,"kinds_by_parent__price__lt":1}`:     "[2]",
+			`{"kinds_by_parent__big__gt":5,"kinds_by_parent__price__lt":1}`:     "[1 2]",
 			`{"kinds_by_parent__none":{}}`:                                      "[3 5 6]",
 			`{"kinds_by_parent__none":{"parent__parent__id":1}}`:                "[1 3 4 5 6]",
 			`{"kinds_by_parent__any":{}}`:                                       "[1 2 4]",
@@ -176,5 +180,34 @@ func TestHavingBelowTheSmallestGroup(t *testing.T) {
 		if text, refused := call(having); refused {
 			t.Errorf("%s: %s", having, text)
 		}
+	}
+}
+
+// A statement joins no more rows than every engine can plan.
+func TestPathsLeadToSoManyRows(t *testing.T) {
+	id := &database.Column{Name: "id", Kind: database.Integer}
+	table := &database.Table{Name: "node", Kind: database.BaseTable, Columns: []*database.Column{id}, PrimaryKey: []*database.Column{id}}
+	for i := range 7 {
+		c := &database.Column{Name: fmt.Sprintf("n%d_id", i), Kind: database.Integer, Nullable: true}
+		table.Columns = append(table.Columns, c)
+		table.ForeignKeys = append(table.ForeignKeys, &database.ForeignKey{Columns: []*database.Column{c}, References: table, ReferencedColumns: table.PrimaryKey})
+	}
+	config := &contract.Config{
+		Models: []contract.Model{{Exposure: "node", Name: "node", Table: "node", DefaultPageSize: 1, MaxPageSize: 1}},
+		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
+	}
+	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll(), Viewing())
+	scope, _ := access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("node"))
+	var paths []string
+	for i := range 49 {
+		paths = append(paths, fmt.Sprintf("n%d__n%d__id", i/7, i%7))
+	}
+	rows := &rowSet{scope: scope}
+	if _, err := rows.output(paths[:35]); err != nil || len(rows.joins) != 40 { // 5 of the one row, and 7 behind each
+		t.Errorf("35 paths lead to %d rows: %v", len(rows.joins), err)
+	}
+	_, err := rows.output(paths)
+	if err == nil || !strings.Contains(err.Error(), "the paths of one call may lead to at most 40 related rows; ask for some of them in another call") {
+		t.Errorf("49 paths: %v", err)
 	}
 }

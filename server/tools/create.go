@@ -11,7 +11,7 @@ import (
 var createOperation = withArguments(operation{
 	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate, extra: []string{"inlines"},
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Add one %s. Fields that are left out get the database's default.", m.Declared.VerboseName)
+		return fmt.Sprintf("Add one %s.", one(m))
 	},
 	outputSchema: func(m *catalog.Model) schema {
 		return payloadSchema[created]().with("id", shownID(m).orNull()).with("object", rowSchema(m))
@@ -21,10 +21,10 @@ var createOperation = withArguments(operation{
 	argument[createArguments]{name: "data", into: func(a *createArguments) any { return &a.data }, required: always,
 		schema: func(m *catalog.Model) schema { return dataSchema(m, true) }},
 	argument[createArguments]{name: "inlines", into: func(a *createArguments) any { return &a.inlines },
-		offered: hasInlines,
-		help:    "rows of inline models to add with it: {model: [{data}]}",
-		names:   inlineModels},
-	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp},
+		offered: hasInlines, brief: "{model: [{data}]}",
+		help:  "rows of inline models to add with it: {model: [{data}]}",
+		names: inlineModels},
+	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 )
 
 type createArguments struct {

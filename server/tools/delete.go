@@ -11,14 +11,14 @@ import (
 var deleteOperation = withArguments(operation{
 	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Delete one %s, with what the database deletes along with it.", m.Declared.VerboseName)
+		return fmt.Sprintf("Delete one %s.", one(m))
 	},
 	outputSchema: func(m *catalog.Model) schema { return payloadSchema[deleted]().with("object", rowSchema(m)) },
 	advice:       "dry_run tells whether it would go through",
 }, (*call).delete,
 	argument[deleteArguments]{name: idName, schema: idSchema, required: always, into: func(a *deleteArguments) any { return &a.id }},
 	argument[deleteArguments]{name: "expected_version", into: func(a *deleteArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
-	argument[deleteArguments]{name: "dry_run", into: func(a *deleteArguments) any { return &a.dryRun }, help: dryRunHelp},
+	argument[deleteArguments]{name: "dry_run", into: func(a *deleteArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 )
 
 type deleteArguments struct {

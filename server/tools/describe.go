@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -14,7 +16,10 @@ import (
 var describeOperation = withArguments(operation{
 	name: "describe", may: has(access.View), label: "view", hints: reads,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Describe %s: fields, relationships, and how lists are searched and ordered.", m.Declared.VerboseNamePlural)
+		if m == nil {
+			return "Describe a model: its fields, what create and update take, its relationships, how lists are searched and ordered, its actions. Look here before you filter or write."
+		}
+		return fmt.Sprintf("Describe %s.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[description]() },
 	advice:       "fields, types and relationships: look here before you filter",
@@ -26,11 +31,36 @@ type description struct {
 	VerboseName       string `json:"verbose_name"`
 	VerboseNamePlural string `json:"verbose_name_plural"`
 	AppLabel          string `json:"app_label"`
+	Description       string `json:"description,omitempty"`
 	// Rows says which rows the token sees, if a row policy decides that.
 	Rows          string                `json:"rows,omitempty"`
+	Operations    []string              `json:"operations"`
 	Fields        []fieldInfo           `json:"fields"`
 	Relationships []relationInfo        `json:"relationships"`
 	AdminConfig   administrationOptions `json:"admin_config"`
+	Data          writableData          `json:"data,omitzero"`
+	VersionField  string                `json:"version_field,omitempty"`
+	Limits        modelLimits           `json:"limits"`
+}
+
+// writableData are the fields that create and update take; one that the token may not use is left out. Fields says of
+// which type they are, and within which bounds.
+type writableData struct {
+	Create *creatableData `json:"create,omitempty"`
+	// Update is what update and items of bulk take, which need no field.
+	Update []string `json:"update,omitempty"`
+}
+
+type creatableData struct {
+	Required []string `json:"required"`
+	Optional []string `json:"optional"`
+}
+
+// modelLimits bound the model's pages and bulk calls.
+type modelLimits struct {
+	Limit     int `json:"limit"`
+	MaxLimit  int `json:"max_limit"`
+	BulkItems int `json:"bulk_items"`
 }
 
 // fieldInfo describes a field; what does not apply is left out.
@@ -40,6 +70,8 @@ type fieldInfo struct {
 	// Format says what values look like if the type does not.
 	Format   string `json:"format,omitempty"`
 	Required bool   `json:"required"`
+	// Nullable is set if a call may write null.
+	Nullable bool `json:"nullable,omitempty"`
 	bounds
 	Choices    []choice `json:"choices,omitempty"`
 	Default    any      `json:"default,omitempty"`
@@ -82,7 +114,8 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	m := scope.Model()
 	d := &description{
 		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rowsSeen(scope),
-		Fields: []fieldInfo{}, Relationships: []relationInfo{},
+		Description: describeModel(m), Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
+		Limits: modelLimits{m.Declared.DefaultPageSize, m.Declared.MaxPageSize, m.Declared.MaxBulkItems},
 		AdminConfig: administrationOptions{
 			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
 		},
@@ -123,7 +156,35 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	for _, action := range actionsOf(models, scope) {
 		d.AdminConfig.Actions = append(d.AdminConfig.Actions, action.Name)
 	}
+	for _, op := range operations {
+		if op.offeredFor(models, m) && op.usable(models, scope) {
+			d.Operations = append(d.Operations, op.name)
+		}
+	}
+	d.Data = dataOf(models, scope)
+	if m.Version != nil {
+		d.VersionField = m.Version.Name
+	}
 	return d
+}
+
+// dataOf says which fields the token may write.
+func dataOf(models *catalog.Catalog, scope access.Scope) writableData {
+	m := scope.Model()
+	var data writableData
+	if createOperation.offeredFor(models, m) && createOperation.usable(models, scope) {
+		s := dataSchema(m, true)
+		data.Create = &creatableData{Required: append([]string{}, s.Required...), Optional: []string{}}
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			if !slices.Contains(s.Required, name) {
+				data.Create.Optional = append(data.Create.Optional, name)
+			}
+		}
+	}
+	if updateOperation.offeredFor(models, m) && updateOperation.usable(models, scope) {
+		data.Update = slices.Sorted(maps.Keys(dataSchema(m, false).Properties))
+	}
+	return data
 }
 
 // rowsSeen says in a sentence which rows the token sees; "" if it sees all of them.
@@ -159,6 +220,7 @@ func describeField(f *catalog.Field) fieldInfo {
 	for _, each := range f.Choices {
 		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})
 	}
+	info.Nullable = c.Nullable && !isReadOnly(f)
 	switch {
 	case isReadOnly(f):
 		info.Editable, info.Required = new(bool), false

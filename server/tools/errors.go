@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -70,8 +69,7 @@ func permissionDenied(label string, m *catalog.Model) error {
 }
 
 func (req *request) notOffered(m *catalog.Model) error {
-	offered := strings.Join(Names(req.catalog, m), ", ")
-	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", req.op.name, m.Name, offered)
+	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", req.op.name, m.Name, req.offeredNames(m))
 }
 
 // modelWithheld speaks of a model that is registered but cannot be served as things are. Why, the admin is told in the

@@ -207,6 +207,11 @@ func withLookup(field, name string) string {
 	return field + "__" + name
 }
 
+// lookedInto are the arrays and JSON documents into which filters may look.
+func lookedInto(scope access.Scope) []*catalog.Field {
+	return slices.DeleteFunc(slices.Clone(scope.Fields()), func(f *catalog.Field) bool { return f.Masked || !f.Column.Contains })
+}
+
 // comparedFields are the names of the fields that filters may use.
 func comparedFields(scope access.Scope) []string {
 	var names []string

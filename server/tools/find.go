@@ -1,13 +1,24 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
-	"strings"
+	"slices"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
 const findModels = "find_models"
+
+// mostFound is how many models one answer of find_models names.
+const mostFound = 50
+
+// mostWords is how many words of a query count.
+const mostWords = 10
+
+// detailFields is the detail with which find_models tells of fields and relations.
+const detailFields = "fields"
 
 var findModelsOperation = withArguments(operation{
 	name: findModels, global: true, hints: reads,
@@ -17,14 +28,19 @@ var findModelsOperation = withArguments(operation{
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[modelList]() },
 }, (*call).findModels,
 	argument[findArguments]{name: "query", into: func(a *findArguments) any { return &a.query },
-		help: "text to look for in names and descriptions; all models without it"},
+		help: "words to look for in names, descriptions and fields, the best match first; all models without it"},
+	argument[findArguments]{name: "detail", into: func(a *findArguments) any { return &a.detail },
+		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{detailFields}} },
+		help:   "fields: with the fields and relations of each"},
 )
 
-type findArguments struct{ query string }
+type findArguments struct{ query, detail string }
 
 // modelList is find_models' payload.
 type modelList struct {
-	Count  int         `json:"count"`
+	Count int `json:"count"`
+	// More is how many models match beside those that are named.
+	More   int         `json:"more,omitempty"`
 	Models []modelInfo `json:"models"`
 }
 
@@ -37,37 +53,75 @@ type modelInfo struct {
 	ToolsExposed      bool     `json:"tools_exposed"`
 	Operations        []string `json:"operations"`
 	Resource          string   `json:"resource"`
+	// Fields are names and types, Relations names and models, in few words: describe says more.
+	Fields    []string `json:"fields,omitempty"`
+	Relations []string `json:"relations,omitempty"`
 }
 
-// findModels answers the registered models that the token may view, exposed or not, whose names or description contain
-// the query.
+// findModels answers the registered models that the token may view, exposed or not: those that a word of the query is
+// about, the best match first, or all of them by name.
 func (c *call) findModels(a *findArguments) ([]byte, error) {
-	found := modelList{Models: []modelInfo{}}
+	if a.detail != "" && a.detail != detailFields {
+		return nil, invalid("detail must be %s, or be left out", detailFields)
+	}
+	words := wordsOf(a.query)
+	found := c.rank(words[:min(len(words), mostWords)])
+	list := modelList{More: max(0, len(found)-mostFound), Models: []modelInfo{}}
+	for _, f := range found[:min(len(found), mostFound)] {
+		list.Models = append(list.Models, c.modelInfo(f.scope, a.detail == detailFields))
+	}
+	list.Count = len(list.Models)
+	return json.Marshal(list)
+}
+
+// foundModel is a model that a query is about.
+type foundModel struct {
+	scope access.Scope
+	score
+}
+
+// rank returns the models that the token may view and that have one of the words: those with more of the words first, then
+// those where they stand in a better place, then by name. Without words it returns all.
+func (c *call) rank(words []string) []foundModel {
+	known := c.words()
+	var found []foundModel
 	for _, m := range c.catalog.Models() {
-		if _, ok := c.token.Scope(m); !ok || !mentions(m, a.query) {
+		scope, ok := c.token.Scope(m)
+		if !ok {
 			continue
 		}
-		info := modelInfo{
-			ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
-			Description: describeModel(m), ToolsExposed: m.Declared.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
+		f := foundModel{scope: scope}
+		if len(words) > 0 {
+			if f.score = scoreOf(known[m.Index], words); f.words == 0 {
+				continue
+			}
 		}
-		for _, op := range offeredTo(c.catalog, c.token, m) {
-			info.Operations = append(info.Operations, op.name)
-		}
-		found.Models = append(found.Models, info)
+		found = append(found, f)
 	}
-	found.Count = len(found.Models)
-	return json.Marshal(found)
+	slices.SortStableFunc(found, func(a, b foundModel) int {
+		return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(b.weight, a.weight))
+	})
+	return found
 }
 
-func mentions(m *catalog.Model, query string) bool {
-	query = strings.ToLower(strings.TrimSpace(query))
-	for _, text := range []string{m.Name, m.Declared.VerboseName, m.Declared.VerboseNamePlural, describeModel(m)} {
-		if strings.Contains(strings.ToLower(text), query) {
-			return true
+func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
+	m := scope.Model()
+	info := modelInfo{
+		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
+		Description: describeModel(m), ToolsExposed: m.Declared.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
+	}
+	for _, op := range offeredTo(c.catalog, c.token, m) {
+		info.Operations = append(info.Operations, op.name)
+	}
+	if withFields {
+		for _, f := range scope.Fields() {
+			info.Fields = append(info.Fields, f.Name+" "+f.Column.Kind.String())
+		}
+		for _, r := range scope.Relations() {
+			info.Relations = append(info.Relations, r.Name+" "+r.Target.Name)
 		}
 	}
-	return false
+	return info
 }
 
 // describeModel is the exposure's description, or else the table's comment.

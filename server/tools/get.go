@@ -10,17 +10,19 @@ import (
 
 var getOperation = withArguments(operation{
 	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey, extra: []string{"include_inlines", "include_related"},
-	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s by its id.", m.Declared.VerboseName) },
+	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
 	outputSchema: gotSchema,
 	advice:       "one row by its id, as list rows show it",
 }, (*call).get,
 	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},
-	argument[getArguments]{name: "fields", into: func(a *getArguments) any { return &a.fields }, help: "only these, or relation__field of rows that it leads to"},
+	argument[getArguments]{name: "fields", into: func(a *getArguments) any { return &a.fields },
+		common: true, help: "only these, or relation__field of rows that it leads to"},
 	argument[getArguments]{name: "include_inlines", into: func(a *getArguments) any { return &a.inlines },
-		offered: hasInlines,
-		help:    "with _inlines: the rows that belong to it, by model"},
+		offered: hasInlines, common: true,
+		help: "with _inlines: the rows that belong to it, by model"},
 	argument[getArguments]{name: "include_related", into: func(a *getArguments) any { return &a.related },
 		offered: func(m *catalog.Model) bool { return len(m.Relations) > 0 },
+		common:  true,
 		help:    fmt.Sprintf("with _related: at most %d rows of each relation", mostRelatedRows)},
 	argument[getArguments]{name: "field", into: func(a *getArguments) any { return &a.field }, offered: hasLongFields,
 		help: "only a piece of this text, JSON or bytes field, as value; next_offset goes on"},
@@ -70,7 +72,7 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 	if !a.inlines && !a.related {
 		row, page, err := c.readOne(c.db, c.scope, plan)
 		if err == nil && len(row) > c.settings.MaxResultBytes {
-			return nil, tooLarge(c.scope.Model())
+			return nil, c.tooLarge(c.scope.Model())
 		}
 		if page.Shortened {
 			row = append(appendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(c.scope.Model())), '}')
@@ -88,6 +90,6 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 }
 
 // tooLarge is a row that is larger than an answer may be, though each of its values was cut.
-func tooLarge(m *catalog.Model) error {
-	return failf(CodeTooLarge, `%s is larger than an answer may be; list_%s with filters {"id": …} and only the fields that you need shows it in pieces`, m.Name, m.Name)
+func (req *request) tooLarge(m *catalog.Model) error {
+	return failf(CodeTooLarge, `%s is larger than an answer may be; %s with filters {"id": …} and only the fields that you need shows it in pieces`, m.Name, req.toolFor("list", m))
 }

@@ -14,14 +14,14 @@ import (
 var historyOperation = withArguments(operation{
 	name: "history", may: has(access.View), label: "view", hints: reads, offered: hasHistory,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Get what changed one %s through this endpoint: when, by which token, which values; newest first.", m.Declared.VerboseName)
+		return fmt.Sprintf("Changes of one %s.", one(m))
 	},
 	outputSchema: func(m *catalog.Model) schema { return payloadSchema[rowHistory]().with("object_id", shownID(m)) },
 	advice:       "who changed a row, when and how",
 }, (*call).history,
 	argument[historyArguments]{name: idName, schema: idSchema, required: always, into: func(a *historyArguments) any { return &a.id }},
 	argument[historyArguments]{name: "limit", into: func(a *historyArguments) any { return &a.limit },
-		schema: func(m *catalog.Model) schema { return limitSchema(m, historyLimit) }},
+		common: true, help: fmt.Sprintf("%d without it", historyLimit)},
 	argument[historyArguments]{name: "offset", into: func(a *historyArguments) any { return &a.offset }},
 )
 

@@ -11,8 +11,9 @@ import (
 // mostNames is how many models the instructions name: a client puts them before every conversation.
 const mostNames = 20
 
-// Instructions tell an agent in a few lines how the endpoint of that name works, and what of it the token may see.
-func (set *Set) Instructions(endpoint string, token *access.Token) string {
+// Instructions tell an agent in a few lines how the endpoint of that name works, what of it the token may see, and which
+// tools its list has.
+func (set *Set) Instructions(endpoint string, token *access.Token, view View) string {
 	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
 	changes := false
 	for _, m := range set.catalog.Models() {
@@ -38,8 +39,16 @@ func (set *Set) Instructions(endpoint string, token *access.Token) string {
 	}
 	b.WriteString(someNames("view", names))
 	b.WriteString(someNames("change, but not view", unseen))
-	b.WriteString("\nStart with find_models, then describe_<model> for fields and relationships.")
-	b.WriteString(` list_<model> filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`)
+	list, aggregate := "list_<model>", "aggregate_<model>"
+	if set.isGeneric(token, view) {
+		list, aggregate = "list", "aggregate"
+		b.WriteString("\nThe tools take the model's name as their argument model. Start with find_models, then describe for fields, relationships and what create and update take.")
+	} else {
+		b.WriteString("\nStart with find_models, then describe_<model> for fields and relationships. Every tool can also be called without the model in its name, and the model as its argument: list {\"model\": …}.")
+	}
+	fmt.Fprintf(&b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, list)
+	b.WriteString(" A field may be a path, relation__field; _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
+	fmt.Fprintf(&b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", aggregate)
 	if changes {
 		b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; crud_guide and bulk_operations_guide say how. An answer with requires_confirmation has changed nothing: ask your user first.")
 	} else {

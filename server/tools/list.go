@@ -13,34 +13,36 @@ import (
 var listOperation = withArguments(operation{
 	name: "list", may: has(access.View), label: "view", hints: reads,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("List %s.%s Fields: %s.", m.Declared.VerboseNamePlural, sentence(describeModel(m)), fieldTypes(m))
+		if m == nil {
+			return "List rows of a model, a page at a time."
+		}
+		return fmt.Sprintf("List %s.%s Fields: %s.", many(m), sentence(describeModel(m)), fieldList(m))
 	},
-	outputSchema: func(m *catalog.Model) schema { return pageSchema(listedRow(m), "total_count") },
+	outputSchema: func(m *catalog.Model) schema { return rowsSchema(listedRow(m), "total_count") },
 	advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list, withRowsForm(func(a *listArguments) *rowsForm { return &a.rowsForm },
-	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit },
-		schema: func(m *catalog.Model) schema { return limitSchema(m, m.Declared.DefaultPageSize) }},
+	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: pageSchema},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
-	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor },
+	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor }, common: true,
 		offered: func(m *catalog.Model) bool { return m.UniqueKey },
 		help:    "next_cursor of the page before, all but limit unchanged; instead of offset"},
-	argument[listArguments]{name: "total", into: func(a *listArguments) any { return &a.total },
-		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
+	argument[listArguments]{name: "total", into: func(a *listArguments) any { return &a.total }, common: true,
+		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
 		help:   "exact counts however long it takes; none leaves total_count out"},
-	argument[listArguments]{name: "search", into: func(a *listArguments) any { return &a.search },
+	argument[listArguments]{name: "search", into: func(a *listArguments) any { return &a.search }, common: true,
 		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 },
-		schema: func(m *catalog.Model) schema {
-			return schema{Type: types{"string"}, Description: "words that must all be found, in " + searchNames(m)}
-		}},
-	argument[listArguments]{name: "order_by", into: func(a *listArguments) any { return &a.orderBy },
+		help:    "words that must all be found, in the search_fields of describe"},
+	argument[listArguments]{name: "order_by", into: func(a *listArguments) any { return &a.orderBy }, common: true,
 		help: "fields or relation__field; a leading - is descending"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
 		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, " +
 			`to value or {"_field": other}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
+		brief: "{field__lookup: value}",
 		names: func(s access.Scope) string {
-			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name })
+			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
+				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })
 		}},
-	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields },
+	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields }, common: true,
 		help: "only these, or relation__field; all fields without it"},
 )...)
 
@@ -116,28 +118,11 @@ func fieldNames(scope access.Scope) []string {
 	return names
 }
 
-// fieldTypes are the model's fields and their types, for a description.
-func fieldTypes(m *catalog.Model) string {
-	types := make([]string, len(m.Fields))
+// fieldList names the model's fields, for a description.
+func fieldList(m *catalog.Model) string {
+	names := make([]string, len(m.Fields))
 	for i, f := range m.Fields {
-		types[i] = f.Name + " " + f.Column.Kind.String()
-	}
-	return strings.Join(types, ", ")
-}
-
-// searchNames names the search fields that any token that sees the model may use.
-func searchNames(m *catalog.Model) string {
-	var names []string
-	elsewhere := false
-	for _, s := range m.Search {
-		if s.Relation == nil {
-			names = append(names, s.Field.Name)
-		} else {
-			elsewhere = true
-		}
-	}
-	if elsewhere {
-		names = append(names, "fields of related rows that you may see (search_fields of describe_"+m.Name+")")
+		names[i] = f.Name
 	}
 	return strings.Join(names, ", ")
 }

@@ -33,8 +33,8 @@ type operation struct {
 	counted string
 	// extra are the arguments that cost calls beside: one for each row that they hold, or one if they are true.
 	extra []string
-	// description is what tools/list says, advice what prompts say about using it well: a sentence that goes on after the
-	// tool's name.
+	// description is what tools/list says, of any model's rows if the model is nil; advice what prompts say about using it
+	// well: a sentence that goes on after the tool's name.
 	description func(*catalog.Model) string
 	advice      string
 
@@ -42,7 +42,7 @@ type operation struct {
 	outputSchema func(*catalog.Model) schema
 
 	// inputSchema, names and run follow from the operation's arguments; withArguments sets them. names may be nil.
-	inputSchema func(*catalog.Model) schema
+	inputSchema func(m *catalog.Model, besideCreate bool) schema
 	names       func(access.Scope) string
 	run         func(*call) ([]byte, error)
 }
@@ -68,13 +68,14 @@ func findOperation(name string) *operation {
 	return nil
 }
 
-// parseName returns the operation and the model that a tool's name says; nil if it is no tool's name.
+// parseName returns the operation and the model that a tool's name says; nil if it is no tool's name. The name of an
+// operation alone is that of its generic tool, whose model is an argument. It never is a model's tool: those have a _.
 func parseName(tool string) (op *operation, model string) {
 	if tool == findModels {
 		return &findModelsOperation, ""
 	}
-	name, model, _ := strings.Cut(tool, "_")
-	if model == "" {
+	name, model, ofModel := strings.Cut(tool, "_")
+	if ofModel && model == "" {
 		return nil, ""
 	}
 	return findOperation(name), model
@@ -155,18 +156,26 @@ func Viewing() []string {
 // writes reports whether the operation changes anything.
 func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
 
-// define returns the operation's tool as tools/list shows it; m is nil for a global one. structured adds the schema of its
-// answers.
-func (o *operation) define(m *catalog.Model, structured bool) definition {
-	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m), Annotations: o.hints}
-	if structured {
+// defining says what a tool's definition has: structured adds the schema of its answers, and besideCreate leaves out what
+// the tool create_ of the same model says.
+type defining struct{ besideCreate, structured bool }
+
+// define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
+// operation.
+func (o *operation) define(m *catalog.Model, how defining) definition {
+	hints := o.hints
+	// A write moves the row's version: done twice it is not what it is done once.
+	hints.IdempotentHint = hints.IdempotentHint && (!o.writes() || m != nil && m.Version == nil)
+	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, how.besideCreate), Annotations: hints}
+	if how.structured {
 		output := o.outputSchema(m)
 		d.OutputSchema = &output
 	}
 	if m != nil {
 		d.Name = toolName(o, m.Name)
-		// A write moves the row's version: done twice it is not what it is done once.
-		d.Annotations.IdempotentHint = o.hints.IdempotentHint && (!o.writes() || m.Version == nil)
+		// What is the same in the tools of every model is left out where it says nothing: a list has thousands of them. A
+		// call refuses unknown arguments all the same.
+		d.InputSchema.AdditionalProperties, d.Annotations = nil, hints.brief()
 	}
 	return d
 }

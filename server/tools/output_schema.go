@@ -164,8 +164,8 @@ func shownTypes(f *catalog.Field) types {
 // showsNull reports whether a column's values may be null.
 func showsNull(c *database.Column) bool { return c.Nullable || c.HoldsNull }
 
-// pageSchema is the schema of a page of rows; total names the number of all rows.
-func pageSchema(row schema, total string) schema {
+// rowsSchema is the schema of a page of rows; total names the number of all rows.
+func rowsSchema(row schema, total string) schema {
 	s := closed(map[string]schema{
 		"count": {Type: types{"integer"}}, total: {Type: types{"integer"}},
 		"results": {Type: types{"array"}, Items: &row},

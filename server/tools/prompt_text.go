@@ -76,6 +76,7 @@ func (set *Set) explainModels(token *access.Token) string {
 		}
 	}
 	t.line("A first look: list_%s %s", m.Name, exampleList(scopes[0]))
+	t.asking(scopes[0], offeredTo(set.catalog, token, m))
 	t.line("The same as resources: models://%s/schema, data://%s/ (the first 50 rows), data://%s/{id}", m.Name, m.Name, m.Name)
 	return t.end()
 }
@@ -114,7 +115,7 @@ func (set *Set) explainModel(scope access.Scope, ops []*operation) string {
 	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, sentence(describeModel(m)))
 	t.fields(d)
 	if len(d.Relationships) > 0 {
-		t.line("Relationships, which filters follow as relation__field:")
+		t.line("Relationships, which paths follow as relation__field:")
 		for _, r := range d.Relationships {
 			t.line("- %s: %s, %s", r.Name, r.RelatedModel, strings.ReplaceAll(r.Kind, "_", " "))
 		}
@@ -131,6 +132,7 @@ func (set *Set) explainModel(scope access.Scope, ops []*operation) string {
 	for _, op := range ops {
 		t.tool(op, m)
 	}
+	t.asking(scope, ops)
 	return t.end()
 }
 

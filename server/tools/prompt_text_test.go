@@ -50,7 +50,7 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 		{"a viewer's guide to changes", "crud_guide", viewer, []string{"You may read books here, not change them", "- get_book:"}, []string{"update_book", "bulk_book"}},
 		{"an editor's guide to many rows", "bulk_operations_guide", editor, []string{"- bulk_<model>: many rows", "- books: actions_book, bulk_book\n", "1000 items at most", `{"operation": "update", "items": [{"id": 1, "data": {"title": "text"}}]}`}, []string{"update_book", " action_book", `"operation": "delete"`}},
 		{"a viewer's guide to many rows", "bulk_operations_guide", viewer, []string{"No model that you may use has bulk tools"}, []string{"bulk_book"}},
-		{"an editor's model", "understand_model", editor, []string{"- update_book:", "- bulk_book:"}, []string{"api_key"}},
+		{"an editor's model", "understand_model", editor, []string{"- update_book:", "- bulk_book:", `aggregate_book {"group_by":["title"],"measures":{"rows":{"count":"*"}},"order_by":["-rows"],"limit":10}`}, []string{"api_key"}},
 		{"a viewer's models", "explore_models", viewer, []string{"- book (books): Tools: list_book, get_book, describe_book, actions_book, autocomplete_book, aggregate_book\n"}, []string{"update_book"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,10 +70,10 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 			}
 		})
 	}
-	if text := a.Instructions("shop", editor); strings.Contains(text, "only read") {
+	if text := a.Instructions("shop", editor, View{}); strings.Contains(text, "only read") {
 		t.Errorf("an editor is told: %s", text)
 	}
-	if text := a.Instructions("shop", viewer); !strings.Contains(text, "You may only read.") || !strings.Contains(text, "You may view: book.") {
+	if text := a.Instructions("shop", viewer, View{}); !strings.Contains(text, "You may only read.") || !strings.Contains(text, "You may view: book.") {
 		t.Errorf("a viewer is told: %s", text)
 	}
 }
@@ -92,7 +92,7 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 	if p, err := a.Prompt(token, "explore_models", nil); err != nil || !strings.Contains(p.Text, "no model here that you may view") {
 		t.Errorf("explore_models: %v %s", err, p.Text)
 	}
-	if list := string(a.AppendResources(nil, token)); list != "[]" {
+	if list := string(a.AppendResources(nil, token, View{})); list != "[]" {
 		t.Errorf("resources/list: %s", list)
 	}
 	if r := a.ReadResource(context.Background(), token, "data://book/"); r.Code != CodeUnavailable {
@@ -152,7 +152,7 @@ func TestPromptsOfTokensThatMayNotView(t *testing.T) {
 		deleterText: {"- bulk_<model>: many rows", `- delete_book {"id": 1, "dry_run": true}`},
 	} {
 		token := l.tokens.Authenticate("Bearer "+text, time.Now())
-		told := l.set.Instructions("shop", token)
+		told := l.set.Instructions("shop", token, View{})
 		if strings.Contains(told, "only read") || !strings.Contains(told, "You may change, but not view: author, book, ") || !strings.Contains(told, "crud_guide") {
 			t.Errorf("%s is told: %s", token.Name(), told)
 		}

@@ -70,7 +70,7 @@ func TestWrongArgumentsOfReads(t *testing.T) {
 		{"list_author", `{"cursor":""}`, CodeInvalidArgument, "cursor must not be empty: leave it out"},
 		{"get_author", `{"id":1,"include_inlines":true}`, CodeInvalidArgument, `unknown argument "include_inlines"; the arguments are id, fields, include_related`},
 		{"describe_author", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; describe_author takes no arguments`},
-		{"find_models", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; the arguments are query`},
+		{"find_models", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; the arguments are query, detail`},
 		{"list_author", `{"cursor":"x","offset":3}`, CodeInvalidArgument, "cursor and offset do not go together"},
 		{"get_author", `{"id":1,"include_related":"yes"}`, CodeInvalidArgument, "include_related must be true or false"},
 		{"get_author", `{"id":9,"include_related":true}`, CodeNotFound, "author not found"},

@@ -13,7 +13,7 @@ import (
 var relatedOperation = withArguments(operation{
 	name: "related", may: has(access.View), label: "view", hints: reads, offered: hasRelations, useful: canFollow,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Get the rows that a relation of one %s leads to; describe_%s names the relations.", m.Declared.VerboseName, m.Name)
+		return fmt.Sprintf("Rows related to one %s.", one(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return relatedSchema() },
 	advice:       "the rows that a relation of one row leads to",
@@ -23,10 +23,13 @@ var relatedOperation = withArguments(operation{
 		hint: func(c *call) string {
 			return relationsOf(c.scope)
 		},
-		help: "the relation's name"},
-	argument[relatedArguments]{name: "filters", into: func(a *relatedArguments) any { return &a.filters }, help: "which of them, as in list_ of their model"},
-	argument[relatedArguments]{name: "order_by", into: func(a *relatedArguments) any { return &a.orderBy }, help: "their fields; a leading - is descending"},
-	argument[relatedArguments]{name: "fields", into: func(a *relatedArguments) any { return &a.fields }, help: "only these of their fields"},
+		common: true, help: "the relation's name, as describe has it"},
+	argument[relatedArguments]{name: "filters", into: func(a *relatedArguments) any { return &a.filters },
+		common: true, help: "which of them, as in list of their model"},
+	argument[relatedArguments]{name: "order_by", into: func(a *relatedArguments) any { return &a.orderBy },
+		common: true, help: "their fields; a leading - is descending"},
+	argument[relatedArguments]{name: "fields", into: func(a *relatedArguments) any { return &a.fields },
+		common: true, help: "only these of their fields"},
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
 )...)
@@ -34,7 +37,7 @@ var relatedOperation = withArguments(operation{
 // relatedSchema is that of a page of related rows, or of the only one. Their model is the relation's.
 func relatedSchema() schema {
 	name, row := schema{Type: types{"string"}}, schema{Type: types{"object"}}
-	many := pageSchema(row, "total_count").with("relation", name).with("type", schema{Enum: []any{"many"}})
+	many := rowsSchema(row, "total_count").with("relation", name).with("type", schema{Enum: []any{"many"}})
 	many.Required = append(many.Required, "relation", "type")
 	single := closed(map[string]schema{
 		"relation": name, "type": {Enum: []any{"single"}}, "result": {Type: types{"object", "null"}}, "notice": {Type: types{"string"}},
@@ -104,7 +107,7 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(out) > c.settings.MaxResultBytes:
-		return nil, tooLarge(target.Model())
+		return nil, c.tooLarge(target.Model())
 	case page.Count == 0:
 		out = append(out, "null"...)
 	}

@@ -102,7 +102,7 @@ func (k *relatedReader) answer() ([]byte, error) {
 	}
 	most := k.call.settings.MaxResultBytes
 	if len(out) > most {
-		return nil, tooLarge(k.parent.Model())
+		return nil, k.call.tooLarge(k.parent.Model())
 	}
 	k.values, k.end = page.Last, min(len(out)+rowBytes(most), most)
 	out = out[:len(out)-1] // the closing brace
@@ -134,7 +134,7 @@ func (k *relatedReader) notice(cut bool) string {
 		notices = append(notices, cutNotice(m))
 	}
 	if len(k.more) > 0 {
-		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; related_"+m.Name+" shows all rows of a relation")
+		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; "+k.call.toolFor("related", m)+" shows all rows of a relation")
 	}
 	if k.shortened {
 		notices = append(notices, fmt.Sprintf("values of more than %d bytes in related rows are cut; get_ of the related row shows up to %d", maxListValue, maxOneValue))

@@ -68,13 +68,14 @@ func encodeResource(m *catalog.Model) []byte {
 	return entries[1 : len(entries)-1]
 }
 
-// AppendResources appends the JSON array of resources/list: two for each exposed model that the token may view.
-func (set *Set) AppendResources(dst []byte, token *access.Token) []byte {
+// AppendResources appends the JSON array of resources/list: two for each exposed model that the token may view, of those
+// that the view shows.
+func (set *Set) AppendResources(dst []byte, token *access.Token, view View) []byte {
 	dst = append(dst, '[')
 	first := len(dst)
 	for _, m := range set.catalog.Models() {
 		piece := set.resources[m.Index]
-		if piece == nil || !token.Verbs(m).Has(access.View) {
+		if piece == nil || !view.shows(m) || !token.Verbs(m).Has(access.View) {
 			continue
 		}
 		if len(dst) > first {

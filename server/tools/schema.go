@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -12,10 +13,10 @@ import (
 
 // schema is the piece of JSON Schema that tools need. Those of arguments are closed objects without combinators.
 type schema struct {
-	Type        types             `json:"type,omitempty"`
-	Description string            `json:"description,omitempty"`
-	Properties  map[string]schema `json:"properties,omitzero"`
-	Required    []string          `json:"required,omitempty"`
+	Type        types      `json:"type,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Properties  properties `json:"properties,omitzero"`
+	Required    []string   `json:"required,omitempty"`
 	// AdditionalProperties is nil for any, a pointer to false for none, or the schema of all of them.
 	AdditionalProperties any `json:"additionalProperties,omitempty"`
 	// AnyOf are schemas of which at least one holds.
@@ -47,6 +48,9 @@ func closed(properties map[string]schema, required ...string) schema {
 
 // idSchema is the JSON type of the model's id. A number may be sent as a string, too.
 func idSchema(m *catalog.Model) schema {
+	if m == nil {
+		return schema{Type: types{"integer", "string"}, Description: "the row's id, as rows have it"}
+	}
 	if len(m.Key) > 1 {
 		return schema{Type: types{"string"}, Description: keyNames(m) + ", each percent-encoded, joined by commas"}
 	}
@@ -63,19 +67,39 @@ func idSchema(m *catalog.Model) schema {
 
 // versionSchema is the schema of the argument expected_version.
 func versionSchema(m *catalog.Model) schema {
+	if m == nil {
+		return schema{Type: types{"integer", "string"}, Description: "the row's version_field of describe, as you read it; conflict if it has another by then"}
+	}
 	version := valueSchema(m.Version)
-	version.Description = fmt.Sprintf("the row's %s as you read it; conflict if it has another by then", m.Version.Name)
+	version.Description = m.Version.Name + " as you read it"
 	return version
 }
 
-// limitSchema is the schema of the argument limit of an operation on a model's rows, and how many rows it answers with
-// if the call does not say. A larger number than the maximum is no error.
-func limitSchema(m *catalog.Model, absent int) schema {
-	return schema{Type: types{"integer"}, Minimum: 0, Description: fmt.Sprintf("%d without it, at most %d", min(absent, m.Declared.MaxPageSize), m.Declared.MaxPageSize)}
+// The limits of a model whose exposure says nothing of them: find_models tells them of all models.
+const usualPage, usualMaxPage, usualBulk = 100, 1000, 1000
+
+// pageSchema is the schema of the argument limit of an operation on a model's rows. A larger number than the maximum is no
+// error.
+func pageSchema(m *catalog.Model) schema {
+	limit := schema{Type: types{"integer"}}
+	switch {
+	case m == nil:
+		limit.Description = fmt.Sprintf("%d without it, at most %d, if describe says nothing else", usualPage, usualMaxPage)
+	case m.Declared.DefaultPageSize != usualPage || m.Declared.MaxPageSize != usualMaxPage:
+		limit.Description = fmt.Sprintf("%d without it, at most %d", m.Declared.DefaultPageSize, m.Declared.MaxPageSize)
+	}
+	return limit
 }
 
-// dataSchema is the closed object of the fields that can be set, on a row that is added or on one that is there.
+// dataSchema is the closed object of the fields that can be set, on a row that is added or on one that is there. Without a
+// model it is any object.
 func dataSchema(m *catalog.Model, creates bool) schema {
+	switch {
+	case m == nil && creates:
+		return schema{Type: types{"object"}, Description: "field: value; data.create of describe says which fields there are and which must be given"}
+	case m == nil:
+		return schema{Type: types{"object"}, Description: "field: value, only of the fields to change; data.update of describe says which there are"}
+	}
 	properties := map[string]schema{}
 	var required []string
 	for _, f := range m.Fields {
@@ -113,8 +137,8 @@ func valueSchema(f *catalog.Field) schema {
 			s.Enum = append(s.Enum, nil)
 		}
 	}
-	if s.Description == "" && len(s.Enum) == 0 {
-		s.Description = valueForm(f.Column)
+	if s.Description == "" && len(s.Enum) == 0 && f.Column.Kind != database.Decimal {
+		s.Description, _, _ = strings.Cut(valueForm(f.Column), ";") // describe says more
 	}
 	if f.Column.Kind == database.Integer || f.Column.Kind == database.Float {
 		b := boundsOf(f)

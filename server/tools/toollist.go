@@ -10,16 +10,37 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-// definition is a tool as tools/list shows it.
+// definition is a tool as tools/list shows it. Annotations are annotations or briefAnnotations.
 type definition struct {
-	Name         string      `json:"name"`
-	Description  string      `json:"description"`
-	InputSchema  schema      `json:"inputSchema"`
-	OutputSchema *schema     `json:"outputSchema,omitempty"`
-	Annotations  annotations `json:"annotations"`
+	Name         string  `json:"name"`
+	Description  string  `json:"description"`
+	InputSchema  schema  `json:"inputSchema"`
+	OutputSchema *schema `json:"outputSchema,omitempty"`
+	Annotations  any     `json:"annotations"`
 }
 
-// annotations are all written out: a client's defaults for absent ones are the most alarming.
+// briefAnnotations leave out what a client takes for granted by MCP's rules: of a tool that only reads, whether it destroys
+// or can be repeated means nothing, and otherwise a tool is taken to destroy and not to be repeated.
+type briefAnnotations struct {
+	ReadOnlyHint    bool  `json:"readOnlyHint,omitempty"`
+	DestructiveHint *bool `json:"destructiveHint,omitempty"`
+	IdempotentHint  bool  `json:"idempotentHint,omitempty"`
+	OpenWorldHint   bool  `json:"openWorldHint"`
+}
+
+// brief are the same annotations, briefly.
+func (a annotations) brief() briefAnnotations {
+	if a.ReadOnlyHint {
+		return briefAnnotations{ReadOnlyHint: true}
+	}
+	b := briefAnnotations{IdempotentHint: a.IdempotentHint}
+	if !a.DestructiveHint {
+		b.DestructiveHint = &a.DestructiveHint
+	}
+	return b
+}
+
+// annotations are what clients are told of a tool's effects.
 type annotations struct {
 	ReadOnlyHint    bool `json:"readOnlyHint"`
 	DestructiveHint bool `json:"destructiveHint"`
@@ -35,11 +56,15 @@ var (
 	destroys = annotations{DestructiveHint: true}
 )
 
-// toolList are the encoded tools: one piece for each model and operation, shared by all tokens.
+// toolList are the encoded tools: one piece for each model and operation, shared by all tokens, and one for each generic
+// tool.
 type toolList struct {
-	findModels []byte
+	// findModels stands before the models' own tools, and tells what is common to them; findModelsOnly before generic ones.
+	findModels, findModelsOnly []byte
 	// models are by Model.Index; an operation that is not offered has no piece.
 	models [][]toolPiece
+	// generic are in the order of genericOrder.
+	generic []toolPiece
 	// exposed is set if any model is exposed: otherwise tools/list is empty (interface specification section 1).
 	exposed bool
 }
@@ -48,6 +73,8 @@ type toolList struct {
 type toolPiece struct {
 	op            *operation
 	before, after []byte
+	// besideCreate is the shorter tool of a list that has the model's create tool; nil if it is no shorter.
+	besideCreate *toolPiece
 }
 
 // namesMark stands in a schema where a token's own list has names.
@@ -56,9 +83,22 @@ const namesMark = "\x00names\x00"
 var encodedMark = []byte(`\u0000names\u0000`)
 
 func encodePiece(op *operation, m *catalog.Model, structured bool) toolPiece {
-	before, after, _ := bytes.Cut(encodeTool(op.define(m, structured)), encodedMark)
-	return toolPiece{op, before, after}
+	piece := cutPiece(op, op.define(m, defining{structured: structured}))
+	if op != &createOperation && createOperation.offeredFor(m.Catalog(), m) {
+		shorter := cutPiece(op, op.define(m, defining{besideCreate: true, structured: structured}))
+		if shorter.size() < piece.size() {
+			piece.besideCreate = &shorter
+		}
+	}
+	return piece
 }
+
+func cutPiece(op *operation, d definition) toolPiece {
+	before, after, _ := bytes.Cut(encodeTool(d), encodedMark)
+	return toolPiece{op: op, before: before, after: after}
+}
+
+func (p *toolPiece) size() int { return len(p.before) + len(p.after) }
 
 // appendTo appends the tool as a token sees it.
 func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
@@ -74,7 +114,10 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 
 // encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
 func encodeTools(c *catalog.Catalog, structured bool) toolList {
-	p := toolList{models: make([][]toolPiece, len(c.Models())), findModels: encodeTool(findModelsOperation.define(nil, structured))}
+	find := findModelsOperation.define(nil, defining{structured: structured})
+	p := toolList{models: make([][]toolPiece, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
+	find.Description += " " + commonHelp
+	p.findModels = encodeTool(find)
 	for _, m := range c.Models() {
 		p.exposed = p.exposed || m.Declared.Expose
 		if !m.Declared.Expose || !m.Served() {
@@ -97,28 +140,42 @@ func encodeTool(d definition) []byte {
 	return encoded
 }
 
-// AppendTools appends the JSON array of tools/list: what the token may use of the exposed models.
-func (set *Set) AppendTools(dst []byte, token *access.Token) []byte {
-	size := len("[]") + len(set.toolList.findModels)
-	set.eachTool(token, func(piece *toolPiece, _ access.Scope) { size += len(",") + len(piece.before) + len(piece.after) })
-	dst = append(slices.Grow(dst, size), '[')
-	if set.toolList.exposed {
-		dst = append(dst, set.toolList.findModels...)
+// AppendTools appends the JSON array of tools/list: what the token may use of the exposed models, as the view shows it.
+func (set *Set) AppendTools(dst []byte, token *access.Token, view View) []byte {
+	if !set.toolList.exposed {
+		return append(dst, "[]"...)
 	}
-	set.eachTool(token, func(piece *toolPiece, scope access.Scope) { dst = piece.appendTo(append(dst, ','), scope) })
+	if set.isGeneric(token, view) {
+		return set.appendGeneric(dst, token, view)
+	}
+	size := len("[]") + len(set.toolList.findModels)
+	set.eachTool(token, view, func(piece *toolPiece, _ access.Scope) { size += len(",") + piece.size() })
+	dst = append(append(slices.Grow(dst, size), '['), set.toolList.findModels...)
+	set.eachTool(token, view, func(piece *toolPiece, scope access.Scope) { dst = piece.appendTo(append(dst, ','), scope) })
 	return append(dst, ']')
 }
 
-// eachTool gives, in order, the pieces of what the token may use.
-func (set *Set) eachTool(token *access.Token, do func(*toolPiece, access.Scope)) {
+// eachTool gives, in order, the pieces of what the token may use of the models that the view shows.
+func (set *Set) eachTool(token *access.Token, view View, do func(*toolPiece, access.Scope)) {
 	for _, m := range set.catalog.Models() {
-		scope := token.Reach(m)
-		pieces := set.toolList.models[m.Index]
-		for i := range pieces {
-			if pieces[i].op.usable(set.catalog, scope) {
-				do(&pieces[i], scope)
-			}
+		if view.shows(m) {
+			set.eachToolOf(token.Reach(m), do)
 		}
+	}
+}
+
+func (set *Set) eachToolOf(scope access.Scope, do func(*toolPiece, access.Scope)) {
+	pieces := set.toolList.models[scope.Model().Index]
+	creates := createOperation.usable(set.catalog, scope)
+	for i := range pieces {
+		piece := &pieces[i]
+		if !piece.op.usable(set.catalog, scope) {
+			continue
+		}
+		if creates && piece.besideCreate != nil {
+			piece = piece.besideCreate
+		}
+		do(piece, scope)
 	}
 }
 

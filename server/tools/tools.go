@@ -17,6 +17,7 @@ package tools
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -35,6 +36,8 @@ type Set struct {
 	settings Settings
 	cursors  *seal.Sealer
 	toolList toolList
+	// words are those of the models, for find_models; they are found when the first query asks for them.
+	words func() []modelWords
 	// resources are the models' entries of resources/list, by Model.Index; nil for a model that is not advertised.
 	resources [][]byte
 }
@@ -61,7 +64,8 @@ type Settings struct {
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	return &Set{
 		catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
-		toolList: encodeTools(c, settings.Catalogue.StructuredContent), resources: encodeResources(c),
+		toolList: encodeTools(c, settings.Catalogue.StructuredContent),
+		words:    sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
 	}
 }
 
@@ -93,6 +97,10 @@ type request struct {
 	op       *operation
 	catalog  *catalog.Catalog
 	settings *Settings
+	// model is the name of the call's model, as the call says it. generic is set if an argument said it, and not the tool's
+	// name.
+	model   string
+	generic bool
 	// scope is that of the model, which the token need not be able to view; zero for an operation that is of no model.
 	scope access.Scope
 	// given are the arguments as they were sent.
@@ -108,6 +116,8 @@ type call struct {
 	request
 	db      store
 	cursors *seal.Sealer
+	// words are those of the models.
+	words func() []modelWords
 }
 
 // store is what a call reads and writes: the database, or a transaction that the call is a part of.
@@ -131,13 +141,15 @@ func (set *Set) Call(ctx context.Context, token *access.Token, tool string, argu
 	return set.perform(ctx, token, op, model, arguments)
 }
 
-// perform runs an operation on the model of that name, and tells the audit of what changes something or is refused.
+// perform runs an operation on the model of that name, or on the one that the arguments name if it is "". It tells the
+// audit of what changes something or is refused.
 func (set *Set) perform(ctx context.Context, token *access.Token, op *operation, model string, arguments []byte) Result {
 	c := set.newCall(ctx, token, op)
-	r := result(c.run(model, arguments))
+	c.model, c.generic = model, model == "" && !op.global
+	r := result(c.run(arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if op.writes() || r.Code == CodePermissionDenied {
-		c.record.Token, c.record.Tool, c.record.Model, c.record.DryRun = token.Name(), toolName(op, model), model, c.dryRun
+		c.record.Token, c.record.Tool, c.record.Model, c.record.DryRun = token.Name(), c.tool(), c.model, c.dryRun
 		if c.record.Operation == "" {
 			c.record.Operation = op.name
 		}
@@ -151,18 +163,25 @@ func (set *Set) perform(ctx context.Context, token *access.Token, op *operation,
 
 func (set *Set) newCall(ctx context.Context, token *access.Token, op *operation) *call {
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
-	return &call{request: r, db: set.db, cursors: set.cursors}
+	return &call{request: r, db: set.db, cursors: set.cursors, words: set.words}
 }
 
 // run judges the call, reads its arguments and runs it.
-func (c *call) run(model string, raw []byte) ([]byte, error) {
-	if !c.op.global {
-		if err := c.enter(model); err != nil {
+func (c *call) run(raw []byte) ([]byte, error) {
+	if c.generic {
+		if err := c.takeModel(raw); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.given.parse(raw); err != nil {
-		return nil, err
+	if !c.op.global {
+		if err := c.enter(c.model); err != nil {
+			return nil, err
+		}
+	}
+	if !c.generic {
+		if err := c.given.parse(raw); err != nil {
+			return nil, err
+		}
 	}
 	return c.op.run(c)
 }
@@ -171,7 +190,7 @@ func (c *call) run(model string, raw []byte) ([]byte, error) {
 func (req *request) enter(model string) error {
 	m := req.catalog.Model(model)
 	if m == nil {
-		return modelNotFound(model)
+		return req.modelNotFound(model)
 	}
 	req.scope = req.token.Reach(m)
 	if !req.op.may(req.scope) {
@@ -186,10 +205,10 @@ func (req *request) enter(model string) error {
 	return nil
 }
 
-// tool is the name of the tool that performs the call's operation on its model.
+// tool is the name of the tool that was called.
 func (req *request) tool() string {
-	if req.op.global {
+	if req.generic || req.op.global {
 		return req.op.name
 	}
-	return toolName(req.op, req.scope.Model().Name)
+	return toolName(req.op, req.model)
 }

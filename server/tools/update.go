@@ -11,21 +11,24 @@ import (
 var updateOperation = withArguments(operation{
 	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate, extra: []string{"inlines"},
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Change one %s: data holds only the fields to change.", m.Declared.VerboseName)
+		return fmt.Sprintf("Change one %s.", one(m))
 	},
 	outputSchema: func(m *catalog.Model) schema { return payloadSchema[updated]().with("object", rowSchema(m)) },
 	advice:       "data holds only the fields to change",
 }, (*call).update,
 	argument[updateArguments]{name: idName, schema: idSchema, required: always, into: func(a *updateArguments) any { return &a.id }},
 	argument[updateArguments]{name: "data", into: func(a *updateArguments) any { return &a.data },
-		required: func(m *catalog.Model) bool { return !hasInlines(m) },
-		schema:   func(m *catalog.Model) schema { return dataSchema(m, false) }},
+		required: func(m *catalog.Model) bool { return m != nil && !hasInlines(m) },
+		schema:   func(m *catalog.Model) schema { return dataSchema(m, false) },
+		besideCreate: func(m *catalog.Model) schema {
+			return schema{Type: types{"object"}, Description: "as in create_" + m.Name}
+		}},
 	argument[updateArguments]{name: "inlines", into: func(a *updateArguments) any { return &a.inlines },
-		offered: hasInlines,
-		help:    "rows of inline models that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}",
-		names:   inlineModels},
+		offered: hasInlines, brief: "{model: [{data}, {id, data}, {id, _delete: true}]}",
+		help:  "rows of inline models that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}",
+		names: inlineModels},
 	argument[updateArguments]{name: "expected_version", into: func(a *updateArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
-	argument[updateArguments]{name: "dry_run", into: func(a *updateArguments) any { return &a.dryRun }, help: dryRunHelp},
+	argument[updateArguments]{name: "dry_run", into: func(a *updateArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 )
 
 type updateArguments struct {

@@ -31,7 +31,9 @@ const fixtureTools = `[
 ]`
 
 // AppendTools implements mcp.Endpoint.
-func (*fixture) AppendTools(dst []byte, _ *access.Token) []byte { return append(dst, fixtureTools...) }
+func (*fixture) AppendTools(dst []byte, _ *access.Token, _ tools.View) []byte {
+	return append(dst, fixtureTools...)
+}
 
 // Call implements mcp.Endpoint.
 func (*fixture) Call(_ context.Context, _ *access.Token, tool string, _ []byte) tools.Result {
@@ -85,7 +87,7 @@ const (
 )
 
 // AppendResources implements mcp.Endpoint.
-func (*fixture) AppendResources(dst []byte, _ *access.Token) []byte {
+func (*fixture) AppendResources(dst []byte, _ *access.Token, _ tools.View) []byte {
 	return append(dst, `[{"uri":"`+staticText+`","name":"static text","description":"A text that never changes.","mimeType":"application/json"}]`...)
 }
 

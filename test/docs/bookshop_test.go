@@ -18,9 +18,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// bookshop is a running server of config/samples, with structuredContent, which is held against the tools' schemas.
+// bookshop is a running server of a page's manifests, with structuredContent, which is held against the tools' schemas.
+// Most pages have the bookshop of config/samples.
 type bookshop struct {
 	url, state string
+	// namespace is that of the manifests.
+	namespace string
 	// schemas are those of answers, by token.
 	schemas map[string]harness.AnswerSchemas
 	// differing has, for each cursor and confirmation token that a page shows, the one that was given.
@@ -29,14 +32,14 @@ type bookshop struct {
 	confirmation string
 }
 
-// openBookshop serves a new bookshop until the test ends.
-func openBookshop(t *testing.T) *bookshop {
+// open serves a page's manifests, with a new database, until the test ends.
+func open(t *testing.T, p page) *bookshop {
 	t.Helper()
-	s := &bookshop{state: t.TempDir(), differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
+	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
 	command := dev.Command("test")
-	command.SetArgs([]string{"-f", samplesWithStructuredContent(t), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command.SetArgs([]string{"-f", withStructuredContent(t, p.manifests), "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
@@ -56,16 +59,16 @@ func openBookshop(t *testing.T) *bookshop {
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the bookshop does not open")
+			t.Fatalf("%s is not ready", p.manifests)
 		}
 	}
 }
 
-// samplesWithStructuredContent copies config/samples, and has the endpoint add structuredContent.
-func samplesWithStructuredContent(t *testing.T) string {
+// withStructuredContent copies a folder of manifests, and has the endpoint add structuredContent.
+func withStructuredContent(t *testing.T, manifests string) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "config/samples"))); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, manifests))); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "endpoint.yaml")
@@ -94,7 +97,7 @@ func freeAddress(t *testing.T) string {
 // call makes an example's call and returns the text of the answer.
 func (s *bookshop) call(t *testing.T, e example) string {
 	t.Helper()
-	token, err := os.ReadFile(filepath.Join(s.state, "tokens", "bookshop", e.caller))
+	token, err := os.ReadFile(filepath.Join(s.state, "tokens", s.namespace, e.caller))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,19 @@ import (
 
 var update = flag.Bool("update", false, "write the answers that were given into the documents")
 
-// pages are the documents with examples. Each begins with a new bookshop, and its examples are run in their order.
-var pages = []string{"README.md", "docs/agents.md", "docs/actions.md", "docs/objects.md"}
+// page is a document with examples, and what they are asked of.
+type page struct{ path, manifests, namespace string }
+
+// pages are the documents with examples. Each begins with a new database, and its examples are run in their order.
+var pages = []page{
+	{"README.md", "config/samples", "bookshop"}, {"docs/agents.md", "config/samples", "bookshop"},
+	{"docs/actions.md", "config/samples", "bookshop"}, {"docs/objects.md", "config/samples", "bookshop"},
+	{"docs/asking.md", "docs/examples/store", "store"},
+}
 
 var (
 	// exampleCall is a line that calls a tool: its name and its arguments.
-	exampleCall = regexp.MustCompile(`^([a-z]+_[a-z_]+) (\{.*\})$`)
+	exampleCall = regexp.MustCompile(`^([a-z]+(?:_[a-z_]+)?) (\{.*\})$`)
 	// arrow is what may stand before an answer.
 	arrow = regexp.MustCompile(`^  → (error )?`)
 	// caller is a headline that says whose agent calls from there on.
@@ -26,9 +33,9 @@ var (
 
 func TestEveryExampleGivesTheAnswerBelowIt(t *testing.T) {
 	calls := 0
-	for _, page := range pages {
-		t.Run(page, func(t *testing.T) {
-			text := read(t, page)
+	for _, p := range pages {
+		t.Run(p.path, func(t *testing.T) {
+			text := read(t, p.path)
 			blocks := fencedBlocks(text)
 			for _, b := range blocks {
 				switch _, reason, _ := strings.Cut(b.info, "norun: "); {
@@ -38,7 +45,7 @@ func TestEveryExampleGivesTheAnswerBelowIt(t *testing.T) {
 					t.Errorf("line %d: a call that is not run needs a reason: ```text norun: REASON", b.line)
 				}
 			}
-			shop := openBookshop(t)
+			shop := open(t, p)
 			for _, b := range blocks {
 				if b.info != "" {
 					continue
@@ -58,7 +65,7 @@ func TestEveryExampleGivesTheAnswerBelowIt(t *testing.T) {
 				}
 			}
 			if *update {
-				if err := os.WriteFile(filepath.Join(root, page), []byte(text), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(root, p.path), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}

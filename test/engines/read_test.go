@@ -103,7 +103,7 @@ func filtering(s *suite, t *testing.T) {
 		{`{"pages__ne":204}`, "1 3 4 5"}, {`{"pages__ne":null}`, "1 2 3 4"},
 		{`{"in_stock":false}`, "3"}, {`{"in_stock__ne":true}`, "3"}, {`{"in_stock__in":[true]}`, "1 2 4 5"},
 		{`{"published__year":1974}`, "1"}, {`{"published__month":3}`, "3"}, {`{"published__day":1}`, "1 2 3 4"}, {`{"published__date":"1969-03-01"}`, "3"},
-		{`{"published__gte":"1969-03-01"}`, "1 3 4"}, {`{"published":"1961-01-01"}`, "2"},
+		{`{"id__gt":"2.500000"}`, "3 4 5"}, {`{"id__lt":2.5}`, "1 2"}, {`{"published__gte":"1969-03-01"}`, "1 3 4"}, {`{"published":"1961-01-01"}`, "2"},
 		{`{"author__name":"Stanisław Lem"}`, "2 5"}, {`{"author__name__startswith":"Iain"}`, "4"}, {`{"author__country_id":"PL"}`, "2 5"},
 		{`{"author_id":1}`, "1 3"}, {`{"author":1}`, "error"}, {`{"author__id__in":[2,3]}`, "2 4 5"},
 		{`{"editor__name__isnull":false}`, "1 5"}, {`{"editor__name__ne":"Iain Banks"}`, "2 3 4 5"}, {`{"editor_id__isnull":true}`, "2 3 4"},

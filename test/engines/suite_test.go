@@ -37,8 +37,8 @@ var groups = []struct {
 	{"creating", creating}, {"updating", updating}, {"versions", versions}, {"inlines", inlines}, {"deleting", deleting},
 	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"policies of related rows", relatedPolicies}, {"hidden and masked", hiddenAndMasked},
 	{"history", history}, {"audit", auditing}, {"values", values}, {"round trips", roundTrips}, {"computed columns", computedColumns}, {"names", names}, {"views and keys", viewsAndKeys},
-	{"permissions", permissions}, {"injection", injection},
-	{"attacks", attacks}, {"collations", collations},
+	{"permissions", permissions}, {"injection", injection}, {"generic tools", generic},
+	{"asking", asking}, {"attacks", attacks}, {"collations", collations},
 }
 
 func TestEngines(t *testing.T) {

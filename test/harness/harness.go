@@ -225,7 +225,13 @@ func (e *Endpoint) status(admin string) string {
 // Post sends a body with a token and returns the status and body of the answer.
 func (e *Endpoint) Post(token, body string) (int, string) {
 	e.t.Helper()
-	request, err := http.NewRequest(http.MethodPost, e.URL, strings.NewReader(body))
+	return e.PostTo("", token, body)
+}
+
+// PostTo is Post to the endpoint's URL with a query: "", or "?" and parameters.
+func (e *Endpoint) PostTo(query, token, body string) (int, string) {
+	e.t.Helper()
+	request, err := http.NewRequest(http.MethodPost, e.URL+query, strings.NewReader(body))
 	if err != nil {
 		e.t.Fatal(err)
 	}

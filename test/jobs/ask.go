@@ -13,7 +13,7 @@ import (
 // asked is a plan that is being carried out.
 type asked struct {
 	*served
-	answers map[*planner.Call]*answer
+	answers map[string]*answer
 	// calls is the number of requests, bytes the length of their bodies and of the answers'.
 	calls, bytes int
 	// log are the requests.
@@ -25,6 +25,9 @@ type answer struct {
 	rows  []map[string]any
 	total int
 }
+
+// fewRows is up to how many rows an answer is as short with the members' names in each of them as with the names once.
+const fewRows = 1
 
 // refusal is the server's answer to a call that it does not take.
 type refusal string
@@ -69,16 +72,23 @@ func (a *asked) ask(p *planner.Plan) ([][]any, error) {
 
 // answer makes a call, and goes on as long as there is more that is wanted.
 func (a *asked) answer(c *planner.Call) (*answer, error) {
-	if known := a.answers[c]; known != nil {
-		return known, nil
-	}
 	arguments, err := a.resolve(c.Arguments)
 	if err != nil {
 		return nil, err
 	}
+	key, err := json.Marshal([]any{c.Operation, c.Model, c.Most, arguments})
+	if err != nil {
+		return nil, err
+	}
+	if known := a.answers[string(key)]; known != nil {
+		return known, nil
+	}
 	got := &answer{}
-	a.answers[c] = got
+	a.answers[string(key)] = got
 	page := arguments.(planner.Object)
+	if c.Most < 0 || c.Most > fewRows {
+		page["format"] = "columns"
+	}
 	for {
 		more, err := a.page(c, page, got)
 		if err != nil || !more || c.Most >= 0 && len(got.rows) >= c.Most {
@@ -113,6 +123,8 @@ func (a *asked) page(c *planner.Call, arguments planner.Object, got *answer) (bo
 	}
 	var answered struct {
 		Results     []map[string]any
+		Columns     []string
+		Rows        [][]any
 		TotalCount  *int   `json:"total_count"`
 		TotalGroups *int   `json:"total_groups"`
 		NextCursor  string `json:"next_cursor"`
@@ -121,6 +133,13 @@ func (a *asked) page(c *planner.Call, arguments planner.Object, got *answer) (bo
 	decoder.UseNumber()
 	if err := decoder.Decode(&answered); err != nil {
 		return false, err
+	}
+	for _, values := range answered.Rows {
+		row := map[string]any{}
+		for i, name := range answered.Columns {
+			row[name] = values[i]
+		}
+		answered.Results = append(answered.Results, row)
 	}
 	got.rows = append(got.rows, answered.Results...)
 	got.total = len(got.rows)
@@ -148,6 +167,12 @@ func (a *asked) resolve(value any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
+			if _, conditional := member.(planner.UnlessEmpty); conditional {
+				if len(resolved.([]any)) == 0 {
+					continue
+				}
+				resolved = false
+			}
 			if _, isReference := member.(planner.Reference); isReference && resolved == nil {
 				name, resolved = emptyList(name), []any{}
 			}
@@ -166,6 +191,8 @@ func (a *asked) resolve(value any) (any, error) {
 		return all, nil
 	case planner.Reference:
 		return a.refer(v)
+	case planner.UnlessEmpty:
+		return a.refer(v.Reference)
 	}
 	return value, nil
 }

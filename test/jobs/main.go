@@ -15,7 +15,7 @@ import (
 func main() {
 	folder := flag.String("jobs", "", "the folder with jobs.json and databases")
 	only := flag.String("engines", "SQLite,PostgreSQL,MariaDB", "the engines to run on")
-	one := flag.String("only", "", "ask just the questions whose id ends so, and show their calls")
+	one := flag.String("only", "", "ask just the questions whose id ends so, or all, and show their calls")
 	flag.Parse()
 	if _, err := os.Stat(filepath.Join(*folder, "jobs.json")); err != nil {
 		fmt.Printf("jobs: SKIPPED: there are no questions in %q; JOBS= names another folder\n", *folder)
@@ -33,7 +33,9 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 	if err != nil {
 		return err
 	}
-	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !strings.HasSuffix(j.ID, only) })
+	if only != "all" {
+		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !strings.HasSuffix(j.ID, only) })
+	}
 	var lines []string
 	wrong := 0
 	for _, e := range engines {
@@ -51,7 +53,7 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 		r := &report{engine: e.title, results: results}
 		r.write(os.Stdout)
 		lines = append(lines, r.line())
-		wrong += r.count(outcomeWrong)
+		wrong += count(results, outcomeWrong)
 	}
 	fmt.Println(strings.Join(lines, "\n"))
 	if wrong > 0 {

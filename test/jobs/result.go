@@ -28,7 +28,9 @@ type result struct {
 	*job
 	outcome
 	calls, bytes int
-	log          []string
+	// reading is how many bytes it takes to read the query's tables whole.
+	reading int
+	log     []string
 	// needs says what is missing, if the question cannot be asked; wrong how the answer differs.
 	needs, wrong string
 }
@@ -46,7 +48,11 @@ func (d *served) try(j *job) *result {
 		r.needs = err.Error()
 		return r
 	}
-	a := &asked{served: d, answers: map[*planner.Call]*answer{}}
+	if r.reading, err = d.reading(tree); err != nil {
+		r.outcome, r.wrong = outcomeWrong, "the tables cannot be read: "+err.Error()
+		return r
+	}
+	a := &asked{served: d, answers: map[string]*answer{}}
 	rows, err := a.ask(plan)
 	r.calls, r.bytes, r.log = a.calls, a.bytes, a.log
 	var refused refusal

@@ -62,14 +62,18 @@ type served struct {
 	*harness.Endpoint
 	token  string
 	schema *planner.Schema
+	// whole is how many bytes it takes to read a table, by its name.
+	whole map[string]int
 }
 
 // serve serves every table of a source with all of its columns.
 func serve(h *host, e engine, s *source, database harness.Database, made map[*sourceKey]bool) (*served, error) {
 	schema, models := describe(s, e, made)
 	token, text := harness.Viewer()
-	endpoint := harness.Serve(h, database, models, []contract.Token{token})
-	d := &served{endpoint, text, schema}
+	endpoint := harness.Serve(h, database, models, []contract.Token{token}, func(c *contract.Config) {
+		c.Endpoint.Catalogue.StructuredContent = false // as it is unless somebody asks for it
+	})
+	d := &served{endpoint, text, schema, map[string]int{}}
 	return d, d.check()
 }
 
@@ -84,7 +88,7 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		model := contract.Model{Name: table.Model, Table: t.name, Expose: true, MaxPageSize: mostRows}
 		fields := namer{}
 		for _, c := range t.columns {
-			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Texts: c.types["text"] > 0}
+			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Texts: c.types["text"] > 0}
 			columns[c], table.Columns = column, append(table.Columns, column)
 			model.Include = append(model.Include, c.name)
 		}
@@ -102,12 +106,20 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		}
 		relations := map[*sourceColumn]string{}
 		for _, key := range t.keys {
-			if made != nil && !made[key] || len(key.columns) > 1 || relations[key.columns[0]] != "" {
+			if made != nil && !made[key] {
 				continue
 			}
 			c := key.columns[0]
-			relation := relationName(used, columns[c].Field, c.name)
-			relations[c] = relation
+			relation := tables[key.references].Model
+			switch {
+			case len(key.columns) > 1 && used[relation] || len(key.columns) == 1 && relations[c] != "":
+				continue
+			case len(key.columns) > 1:
+				used[relation] = true
+			default:
+				relation = relationName(used, columns[c].Field, c.name)
+				relations[c] = relation
+			}
 			table.ForeignKeys = append(table.ForeignKeys, &planner.ForeignKey{
 				Table: table, Columns: planned(columns, key.columns), References: tables[key.references], Referenced: planned(columns, key.referenced),
 				Relation: relation, Reverse: table.Model + "_by_" + relation, Holds: key.holds,

@@ -30,6 +30,8 @@ type sourceColumn struct {
 	notNull        bool
 	// types are how many rows hold each type of value (integer, real, text, blob, null).
 	types map[string]int
+	// distinct reports whether every row has another value.
+	distinct bool
 }
 
 type sourceKey struct {
@@ -84,6 +86,9 @@ func (s *source) readColumns(ctx context.Context, t *sourceTable) error {
 		t.columns = append(t.columns, c)
 		counts, err := s.texts(ctx, fmt.Sprintf("SELECT typeof(%[1]s), count(*) FROM %[2]s GROUP BY 1", quote(c.name), quote(t.name)), 2)
 		if err != nil {
+			return err
+		}
+		if err := s.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) = count(DISTINCT %s) FROM %s", quote(c.name), quote(t.name))).Scan(&c.distinct); err != nil {
 			return err
 		}
 		for _, n := range counts {

@@ -178,9 +178,19 @@ func (g *game) request(by int) (method, body string) {
 		arguments["dry_run"] = true
 	}
 	g.asked = offer{by: by, tool: tool + "_" + table, arguments: arguments}
-	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": tool + "_" + table, "arguments": arguments})
+	name := tool + "_" + table
+	if chance(g.random, 35) { // the same call under the name of the generic tool
+		name, arguments = tool, maps.Clone(arguments)
+		arguments["model"] = table
+	}
+	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": name, "arguments": arguments})
 	if err != nil {
 		g.Fatal(err)
 	}
 	return method, string(text)
+}
+
+// query is what the URL asks, which changes nothing for calls.
+func (g *game) query() string {
+	return pick(g.random, "", "", "?tools=generic", "?tools=per-model", "?models="+pick(g.random, tableNames...), "?models=nowhere,"+pick(g.random, tableNames...)+"&tools=generic")
 }

@@ -258,7 +258,7 @@ func (g *game) play() {
 		return
 	}
 	method, body := g.request(i)
-	status, answer := g.endpoint.Post(secret(i), body)
+	status, answer := g.endpoint.PostTo(g.query(), secret(i), body)
 	did.calls++
 	if status != 200 {
 		g.Fatalf("%s: %s: %d %s", g.where, body, status, answer)

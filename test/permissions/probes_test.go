@@ -10,7 +10,35 @@ import (
 // probe asks for one of the things that must not be told.
 func (g *game) probe(i int) {
 	g.Helper()
-	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeUnseen, g.probeUnseen, g.probeName, g.probeName)(i)
+	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeList, g.probeUnseen, g.probeUnseen, g.probeName, g.probeName)(i)
+}
+
+// probeList narrows the lists to a model on which the token has no right, and to one that there is not: the answers must be
+// the same. Narrowed to another, they name nothing else.
+func (g *game) probeList(i int) {
+	g.Helper()
+	token, table := g.tokens[i], pick(g.random, tableNames...)
+	m := g.model(table)
+	style := pick(g.random, "", "&tools=generic", "&tools=per-model")
+	method := pick(g.random, "tools/list", "resources/list", "initialize")
+	ask := func(models string) string {
+		_, answer := g.endpoint.PostTo("?models="+models+style, secret(i), `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)
+		return answer
+	}
+	answer := ask(table)
+	did.probes++
+	verbs := []string{"view", "add", "change", "delete"}
+	if !slices.ContainsFunc(verbs, func(verb string) bool { return may(token, m, verb) }) {
+		if none := ask("nowhere"); answer != none {
+			g.Errorf("%s: token %+v\nmodels %+v\n%s of %s%s tells:\n%s\n%s", g.where, token, g.models, method, table, style, answer, none)
+		}
+		return
+	}
+	for _, other := range tableNames {
+		if listed := regexp.MustCompile(`"(name":"[a-z]+_|uri":"[a-z]+://)` + other + `["/]`); other != table && method != "initialize" && listed.MatchString(answer) {
+			g.Errorf("%s: %s of %s%s names %s:\n%s", g.where, method, table, style, other, answer)
+		}
+	}
 }
 
 // probeValue asks for a value that the token must not know, and for one that is nowhere: the answers must be the same.

@@ -37,6 +37,7 @@ const vanished = "vanished"
 // configure puts the world into a Config; outside is the table of a schema that is not served, "" if there is none.
 func (w *world) configure(c *contract.Config, outside string) {
 	c.Models, c.Tokens, c.Endpoint.WithheldTables = nil, w.tokens, nil
+	c.Endpoint.Catalogue = contract.Catalogue{Style: pick(w.random, "", contract.StyleGeneric, contract.StyleAuto), MaxTools: 40}
 	for _, m := range w.models {
 		if slices.Contains(w.refused, m.Name) {
 			c.Endpoint.WithheldTables = append(c.Endpoint.WithheldTables, contract.TableName{Name: m.Name})
@@ -63,7 +64,7 @@ func newWorld(r *rand.Rand, users bool) *world {
 		}
 	}
 	for _, name := range tableNames {
-		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Module: pick(r, "one", "two"), MinGroupSize: w.smallGroups()}
+		m := contract.Model{Name: name, Table: name, Expose: chance(r, 80), Pinned: chance(r, 20), Module: pick(r, "one", "two"), MinGroupSize: w.smallGroups()}
 		for _, c := range tables[name] {
 			if c.key || !c.canary && c.refers == "" && c.kind == aText || c.unreadable && users {
 				continue

@@ -94,7 +94,7 @@ func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
 	case from.Outer != "" && from.Outer != "LEFT":
 		return unable("an outer join")
 	}
-	t := schema.table(from.Table)
+	t := schema.Table(from.Table)
 	if t == nil {
 		return unable("the table %s", from.Table)
 	}

@@ -217,8 +217,11 @@ func convert(o operand, value any) (any, conversion) {
 	case nil:
 		return nil, alike
 	case string:
-		if o.affinity == TextAffinity || o.served != ServedNumber {
+		switch {
+		case o.affinity == TextAffinity || o.served != ServedNumber:
 			return v, alike
+		case o.affinity == NoAffinity:
+			return nil, mixed
 		}
 		if n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64); err == nil {
 			return n, alike
@@ -280,6 +283,8 @@ func (c *compiler) like(e *sqltree.Like, negate bool) (condition, error) {
 		return nil, unable("a pattern with wildcards inside")
 	case strings.IndexFunc(inner, func(r rune) bool { return r > 127 }) >= 0:
 		return nil, unable("a pattern whose case is folded in ASCII only")
+	case inner == "" && pattern != "" && negate:
+		return c.never()
 	case inner == "" && pattern != "":
 		return leaf{o.path, "isnull", false}, nil
 	case first && last:
@@ -343,8 +348,11 @@ func inValues(o operand, values any, negate bool) condition {
 	switch {
 	case !negate:
 		return found
-	case o.nulls:
-		return all{not{found}, leaf{o.path, "isnull", false}}
+	case !o.nulls:
+		return not{found}
 	}
-	return not{found}
+	if r, ok := values.(Reference); ok {
+		return all{not{found}, leaf{o.path, "isnull", UnlessEmpty{r}}}
+	}
+	return all{not{found}, leaf{o.path, "isnull", false}}
 }

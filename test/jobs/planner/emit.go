@@ -165,9 +165,15 @@ func (b *builder) emitRows(s *selection, h *shape, call *Call) (Part, error) {
 
 // sortable reports whether the engine sorts values as SQLite does.
 func (b *builder) sortable(o operand) error {
-	switch {
-	case b.schema.NullsLast && o.nulls:
+	if b.schema.NullsLast && o.nulls {
 		return unable("NULLs first in an order")
+	}
+	return b.ordered(o)
+}
+
+// ordered reports whether the engine compares the order of values as SQLite does.
+func (b *builder) ordered(o operand) error {
+	switch {
 	case o.affinity == TextAffinity && o.served == ServedNumber:
 		return unable("an order of numbers kept as text")
 	case o.affinity == NumericAffinity && o.served == ServedText:
@@ -190,7 +196,7 @@ func setOrder(call *Call, order []any) {
 }
 
 // pageSize is the most rows that a call answers.
-const pageSize = 1000
+const pageSize = 10000
 
 func setLimit(call *Call, limit, offset int) {
 	call.Most = limit

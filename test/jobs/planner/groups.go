@@ -83,7 +83,7 @@ func (g *grouping) shows(members []string) bool {
 // group is one as well.
 func (g *grouping) name(v value) (string, error) {
 	if v.aggregate != "" {
-		return g.measure(v), nil
+		return g.measure(v)
 	}
 	if path := g.path(v.place); slices.Contains(g.members, any(path)) {
 		return path, nil
@@ -95,8 +95,13 @@ func (g *grouping) name(v value) (string, error) {
 }
 
 // measure adds a measure, and returns its name.
-func (g *grouping) measure(v value) string {
+func (g *grouping) measure(v value) (string, error) {
 	function, path := v.aggregate, "*"
+	if function == "min" || function == "max" {
+		if err := g.ordered(g.at(v.place)); err != nil {
+			return "", err
+		}
+	}
 	if v.source >= 0 {
 		path = g.path(v.place)
 	}
@@ -111,12 +116,12 @@ func (g *grouping) measure(v value) string {
 	sort.Strings(names)
 	for _, name := range names {
 		if reflect.DeepEqual(g.measures[name], wanted) {
-			return name
+			return name, nil
 		}
 	}
 	name := measureName(g.measures, g.members, v.aggregate)
 	g.measures[name] = wanted
-	return name
+	return name, nil
 }
 
 // sort sorts the groups.
@@ -139,22 +144,20 @@ func (g *grouping) sort(s *selection, call *Call) error {
 	return nil
 }
 
-// measured is a measure, or a member of the group, as HAVING and an order see it.
+// measured is a measure, or a member of the group, as HAVING and an order see it. SQL compares an aggregate with a constant
+// without converting either.
 func (g *grouping) measured(v value, name string) operand {
 	switch v.aggregate {
 	case "":
 		o := g.at(v.place)
 		o.path = name
 		return o
-	case "min", "max", "sum", "avg":
+	case "min", "max":
 		o := g.at(v.place)
-		o.path, o.place = name, nil
-		if v.aggregate == "sum" || v.aggregate == "avg" {
-			o.affinity, o.served = NumericAffinity, ServedNumber
-		}
+		o.path, o.place, o.affinity = name, nil, NoAffinity
 		return o
 	}
-	return operand{path: name, affinity: NumericAffinity, served: ServedNumber}
+	return operand{path: name, served: ServedNumber, nulls: v.aggregate != "count" && (v.source >= 0 && g.nullable(v.place))}
 }
 
 // having adds the conditions on groups.
@@ -178,19 +181,20 @@ func (g *grouping) operand(e sqltree.Expr) (operand, bool, error) {
 		if err != nil {
 			return operand{}, false, err
 		}
-		return g.measured(v, g.measure(v)), true, nil
+		name, err := g.measure(v)
+		return g.measured(v, name), true, err
 	case *sqltree.Name:
-		p, ok := g.find(e)
-		if !ok {
-			v, err := g.value(g.unaliased(e))
-			if err != nil {
+		v := value{}
+		var ok bool
+		if v.place, ok = g.find(e); !ok {
+			alias, isAlias := g.unaliased(e).(*sqltree.Literal)
+			if !isAlias {
 				return operand{}, false, nil
 			}
-			name, err := g.name(v)
-			return g.measured(v, name), true, err
+			v = g.columns[alias.Value.(int64)-1]
 		}
-		name, err := g.name(value{place: p})
-		return g.measured(value{place: p}, name), true, err
+		name, err := g.name(v)
+		return g.measured(v, name), true, err
 	}
 	return operand{}, false, nil
 }

@@ -19,9 +19,8 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 		return nil, err
 	}
 	part := a.parts[0]
-	if part.Call.Most < 0 || part.Call.Most > 1 {
-		part.Call.Most = 1
-		part.Call.Arguments["limit"] = 1
+	if part.Call.Arguments["limit"] != nil {
+		part.Call.Most, part.Call.Arguments["limit"] = 1, 1
 	}
 	return withoutNulls(o, operator, leaf{o.path, lookups[operator], Reference{part.Call, part.Members[0], false}}), nil
 }
@@ -119,7 +118,7 @@ func (c *compiler) byRelation(x place, s *selection, negate bool) (condition, er
 	}
 	table, other := c.shape.tables[x.source].table, s.tables[y.source].table
 	prefix := c.shape.paths[x.source]
-	if table == other && x.column == y.column && table.isUnique([]*Column{y.column}) {
+	if table == other && x.column == y.column && table.identifies(y.column) {
 		return c.here(prefix, inner, negate)
 	}
 	for _, key := range other.ForeignKeys { // the values are foreign keys

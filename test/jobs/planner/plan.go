@@ -34,6 +34,10 @@ type Reference struct {
 	Every  bool
 }
 
+// UnlessEmpty stands for false, if an earlier call answered any row; else its member is left out. NULL is not NOT IN a list,
+// but it is in no empty one.
+type UnlessEmpty struct{ Reference }
+
 // Part is a part of the answer: members of each row of a call, in the order of the query's columns.
 type Part struct {
 	Call    *Call
@@ -103,6 +107,8 @@ func References(value any) []Reference {
 	switch v := value.(type) {
 	case Reference:
 		return []Reference{v}
+	case UnlessEmpty:
+		return []Reference{v.Reference}
 	case Object:
 		var all []Reference
 		for _, member := range v {
@@ -137,7 +143,38 @@ func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
 	if err := s.bindOrder(q); err != nil {
 		return nil, err
 	}
-	return b.plain(s, set && s.limit < 0)
+	if b.splitsOrder(s) {
+		return b.nullsFirst(q, s)
+	}
+	set = set && s.limit < 0
+	s.distinct = s.distinct || set && !s.grouped()
+	return b.plain(s, set)
+}
+
+// splitsOrder reports whether the engine would put NULLs at the other end of the order.
+func (b *builder) splitsOrder(s *selection) bool {
+	return b.schema.NullsLast && len(s.order) == 1 && !s.grouped() && !s.distinct && s.offset == 0 && s.maybeNull(s.order[0].place)
+}
+
+// nullsFirst plans the rows that have NULL in the order, and the others in order.
+func (b *builder) nullsFirst(q *sqltree.Query, s *selection) (*answer, error) {
+	whole := &answer{limit: q.Limit}
+	for _, null := range []bool{!s.order[0].descending, s.order[0].descending} {
+		tree, part := *q.Selects[0], *q
+		by := s.order[0].place
+		name := &sqltree.Name{Table: s.tables[by.source].alias, Column: by.column.Name}
+		tree.Where = and(tree.Where, &sqltree.IsNull{Operand: name, Not: !null})
+		part.Selects = []*sqltree.Select{&tree}
+		if null {
+			part.Order = nil
+		}
+		a, err := b.query(&part, false)
+		if err != nil {
+			return nil, err
+		}
+		whole.parts = append(whole.parts, a.parts...)
+	}
+	return whole, nil
 }
 
 // counted returns the query in SELECT count(*) FROM (query), or nil.

@@ -3,7 +3,7 @@ package planner
 import "slices"
 
 // Schema is what the planner knows of a served database: what its schema declares, which foreign keys hold, and which
-// columns have NULLs.
+// columns have NULLs, and which have another value in each row.
 type Schema struct {
 	Tables []*Table
 	// NullsLast reports whether the engine puts NULLs last in an ascending order. SQLite, whose answers are the right
@@ -29,6 +29,8 @@ type Column struct {
 	Served Served
 	// Nulls reports whether a row has NULL here.
 	Nulls bool
+	// Distinct reports whether every row has another value here, declared or not.
+	Distinct bool
 	// Texts reports whether a row has a text here, whatever the declared type.
 	Texts bool
 }
@@ -83,6 +85,9 @@ func (t *Table) isUnique(columns []*Column) bool {
 	})
 }
 
+// identifies reports whether no two rows have the same value in a column.
+func (t *Table) identifies(c *Column) bool { return c.Distinct || t.isUnique([]*Column{c}) }
+
 func (t *Table) column(name string) *Column {
 	for _, c := range t.Columns {
 		if sameName(c.Name, name) {
@@ -92,7 +97,8 @@ func (t *Table) column(name string) *Column {
 	return nil
 }
 
-func (s *Schema) table(name string) *Table {
+// Table returns the table of a name, or nil.
+func (s *Schema) Table(name string) *Table {
 	for _, t := range s.Tables {
 		if sameName(t.Name, name) {
 			return t

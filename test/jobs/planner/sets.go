@@ -16,6 +16,9 @@ func (b *builder) compound(q *sqltree.Query) (*answer, error) {
 			return a, nil
 		}
 	}
+	if len(q.Selects) == 2 && q.Operations[0] == sqltree.Intersect {
+		return b.intersect(q.Selects[0], q.Selects[1])
+	}
 	terms := []*sqltree.Select{q.Selects[0]}
 	for i, operation := range q.Operations {
 		next := q.Selects[i+1]
@@ -32,6 +35,28 @@ func (b *builder) compound(q *sqltree.Query) (*answer, error) {
 		}
 	}
 	return b.append(terms, slices.Contains(q.Operations, sqltree.UnionAll), q.Operations)
+}
+
+// intersect plans the rows of one SELECT that the other has as well, whichever takes fewer calls.
+func (b *builder) intersect(left, right *sqltree.Select) (*answer, error) {
+	var best *answer
+	var reason error
+	for _, sides := range [][2]*sqltree.Select{{left, right}, {right, left}} {
+		term, err := b.among(sides[0], sides[1], false)
+		if err == nil {
+			var a *answer
+			if a, err = b.append([]*sqltree.Select{term}, false, nil); err == nil && (best == nil || len(a.calls()) < len(best.calls())) {
+				best = a
+			}
+		}
+		if err != nil && reason == nil {
+			reason = err
+		}
+	}
+	if best == nil {
+		return nil, reason
+	}
+	return best, nil
 }
 
 // append plans the rows of one SELECT after the other's. Each leaves out what those before it have, unless all is wanted.
@@ -119,7 +144,7 @@ func identifying(a, b *selection) (int, bool) {
 			a.tables[x.source].table != b.tables[y.source].table {
 			return 0, false
 		}
-		if a.tables[x.source].table.isUnique([]*Column{x.column}) {
+		if a.tables[x.source].table.identifies(x.column) {
 			found, ok = i, true
 		}
 	}
@@ -128,20 +153,25 @@ func identifying(a, b *selection) (int, bool) {
 
 // maybeNull reports whether a column may be NULL in the rows that meet the conditions.
 func (s *selection) maybeNull(p place) bool {
-	if s.tables[p.source].outer {
+	switch {
+	case s.saidNotNull(p):
+		return false
+	case s.tables[p.source].outer:
 		return true
 	}
-	if !p.column.Nulls {
-		return false
-	}
+	return p.column.Nulls && !slices.ContainsFunc(s.equal, func(e equality) bool { return e.left == p || e.right == p })
+}
+
+// saidNotNull reports whether a condition holds only if the column is not NULL.
+func (s *selection) saidNotNull(p place) bool {
 	for _, e := range s.where {
 		if n, ok := e.(*sqltree.IsNull); ok && n.Not {
 			if found, ok := s.find(n.Operand); ok && found == p {
-				return false
+				return true
 			}
 		}
 	}
-	return !slices.ContainsFunc(s.equal, func(e equality) bool { return e.left == p || e.right == p }) && !slices.Contains(s.constants(), p)
+	return slices.Contains(s.constants(), p)
 }
 
 // together plans a set operation as one call, if both sides are rows of one table: nil if they are not.
@@ -206,6 +236,8 @@ func (b *builder) sameRoot(left *selection, i int, operation sqltree.Operation, 
 		filters = all{conditionsA, conditionsB}
 	case byKey && len(conditionsB) > 0:
 		filters = all{conditionsA, not{conditionsB}}
+	case byKey:
+		return nil // nothing is left
 	default:
 		groupsOfBoth(call, conditionsA, operation, conditionsB)
 	}

@@ -244,13 +244,16 @@ func (h *shape) reaches(places []place) bool {
 
 // nullable reports whether a column has NULL in some row of the selection.
 func (h *shape) nullable(p place) bool {
+	if h.saidNotNull(p) {
+		return false
+	}
 	for i := p.source; ; {
 		if h.tables[i].outer {
 			return true
 		}
 		step, ok := h.hops[i]
 		if !ok {
-			return p.column.Nulls
+			return h.maybeNull(p)
 		}
 		i = step.from
 	}

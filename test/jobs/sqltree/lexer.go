@@ -124,7 +124,9 @@ func numberLength(sql string) int {
 			m++
 		}
 		if m < len(sql) && isDigit(sql[m]) {
-			for n = m; n < len(sql) && isDigit(sql[n]); n++ {
+			n = m
+			for n < len(sql) && isDigit(sql[n]) {
+				n++
 			}
 		}
 	}

@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+// The words of names and descriptions, as find_models compares them.
+
+// digraphs are the letters that German writes for umlauts, and the letters that umlauts become without their dots: a
+// column kaeufer, the label Käufer and the query kaufer are one word.
+var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "ß", "ss", "æ", "a", "ø", "o", "ł", "l")
+
+// wordsOf returns the words of a text, folded, each once: a word is letters and digits, and begins anew at a capital within
+// a name.
+func wordsOf(text string) []string {
+	var words []string
+	var word strings.Builder
+	end := func() {
+		if folded := singular(digraphs.Replace(word.String())); folded != "" && !slices.Contains(words, folded) {
+			words = append(words, folded)
+		}
+		word.Reset()
+	}
+	lower := false
+	for _, r := range norm.NFKD.String(text) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			continue // an accent
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+		default:
+			if unicode.IsUpper(r) && lower {
+				end()
+			}
+			word.WriteRune(unicode.ToLower(r))
+		}
+		lower = unicode.IsLower(r)
+	}
+	end()
+	return words
+}
+
+// singular is a word without the endings of English plurals.
+func singular(word string) string {
+	if stem, ok := strings.CutSuffix(word, "ies"); ok && len(stem) > 1 {
+		return stem + "y"
+	}
+	if stem, ok := strings.CutSuffix(word, "s"); ok && len(stem) > 2 && !strings.HasSuffix(stem, "s") {
+		return stem
+	}
+	return word
+}
+
+// score says how much a model is about a query: how many of its words the model has, and how good the places are where it
+// has them.
+type score struct{ words, weight int }
+
+// The weights of a word by where it stands: in the model's name or labels, in a field's name, in the description. A word
+// that begins with the query's counts half, and one that only contains it a quarter.
+const (
+	nameWeight        = 16
+	fieldWeight       = 8
+	descriptionWeight = 4
+)
+
+// modelWords are the words of what any token that may view a model sees of it.
+type modelWords struct{ names, fields, description []string }
+
+// wordsOfModels returns the words of the served models, by Model.Index.
+func wordsOfModels(c *catalog.Catalog) []modelWords {
+	all := make([]modelWords, len(c.Models()))
+	for _, m := range c.Models() {
+		if !m.Served() {
+			continue
+		}
+		w := modelWords{names: wordsOf(m.Name + " " + m.Declared.VerboseName + " " + m.Declared.VerboseNamePlural), description: wordsOf(describeModel(m))}
+		for _, f := range m.Fields {
+			w.fields = append(w.fields, wordsOf(f.Name)...)
+		}
+		all[m.Index] = w
+	}
+	return all
+}
+
+// scoreOf compares a query's words with those of a model.
+func scoreOf(m modelWords, words []string) score {
+	var s score
+	for _, word := range words {
+		weight := max(nameWeight*likeness(m.names, word), fieldWeight*likeness(m.fields, word), descriptionWeight*likeness(m.description, word))
+		if s.weight += weight; weight > 0 {
+			s.words++
+		}
+	}
+	return s
+}
+
+// likeness is how much the most similar of the words is like the one that is looked for: 4 if it is that, 0 if it has
+// nothing of it.
+func likeness(words []string, wanted string) int {
+	best := 0
+	for _, word := range words {
+		switch {
+		case word == wanted:
+			return 4
+		case strings.HasPrefix(word, wanted):
+			best = max(best, 2)
+		case strings.Contains(word, wanted):
+			best = max(best, 1)
+		}
+	}
+	return best
+}
