@@ -18,6 +18,7 @@ var anyCursor = regexp.MustCompile(`next_cursor\\*":\\*"[\w-]+`)
 func (g *game) probeUnseen(i int) {
 	g.Helper()
 	q := g.newQuestion(i)
+	i = q.by
 	change, back := q.unseenChange()
 	if change == "" || q.table == "tag" || q.arguments["relation"] == "tag_by_item" { // nothing but the database's own order tells all tags apart
 		return
