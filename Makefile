@@ -55,15 +55,16 @@ more_databases := go run ./test/databases run -further --
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
+	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
 	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: test-attacks
-test-attacks: ## Attack a server in a process of its own, and read how much memory it had
+test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
 	@echo "one token that takes all it can …"
 	@MCP_TEST_ATTACKS=1 go test -count=1 -timeout 5m -run TestAttack ./server/mcp
+	@MCP_TEST_ATTACKS=1 $(with_databases) hack/go-test.sh -timeout 10m ./test/attacks
 
 .PHONY: test-engines
 test-engines: databases ## Run the data side's behavioural suite on every engine, release and pooler
@@ -76,9 +77,9 @@ test-schemas: databases ## Serve the databases of other people's programs, fetch
 	@MCP_TEST_SCHEMAS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/schemas
 
 .PHONY: test-permissions
-test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle
+test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle (MCP_TEST_CALLS=100000 makes so many)
 	@echo "random calls, rules, tokens and row policies, against an oracle …"
-	@$(with_databases) hack/go-test.sh -timeout 10m ./test/permissions
+	@$(with_databases) hack/go-test.sh -timeout $(if $(MCP_TEST_CALLS),120m,10m) ./test/permissions
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases

@@ -27,8 +27,9 @@ type wanted struct {
 	total string
 	// anyOrder says that nothing but the database's own order tells the rows apart.
 	anyOrder bool
-	// single says that the answer is a row itself, limited that a policy narrows what is seen.
-	single, limited bool
+	// single says that the answer is a row itself, limited that a policy narrows what is seen, ids that rows have no other
+	// member that counts.
+	single, limited, ids bool
 }
 
 // number reads a number of the arguments.
@@ -56,7 +57,7 @@ func (o *reader) condition(s shape, arguments map[string]any, name string) (test
 // answer is what a question must be answered.
 func (o *reader) answer(tool, table string, arguments map[string]any) (*wanted, error) {
 	m := o.model(table)
-	if !o.views(table) || !offers(m, tool) || table == "tag" && (tool == "get" || tool == "related") {
+	if !o.views(table) || !offers(m, tool) || table == "tag" && (tool == "get" || tool == "related" || tool == "autocomplete") {
 		return nil, refuse("%s is not offered", tool)
 	}
 	switch tool {
@@ -87,6 +88,10 @@ func (o *reader) answer(tool, table string, arguments map[string]any) (*wanted, 
 			w.single, w.limited, w.total = true, false, ""
 		}
 		return w, o.page(w, l.table, o.related(l, r), arguments)
+	}
+	if tool == "autocomplete" {
+		w := &wanted{ids: true}
+		return w, o.page(w, table, o.rows(table), map[string]any{"filters": arguments["filters"], "fields": []string{"id"}})
 	}
 	return o.aggregate(table, arguments)
 }
@@ -189,11 +194,15 @@ func (c cell) is(value any) bool {
 // payload is what an answer says, and whether it is an error.
 func payload(answer string) (map[string]any, bool, error) {
 	var outer struct {
-		Content []struct{ Text string }
-		IsError bool
+		Content           []struct{ Text string }
+		IsError           bool
+		StructuredContent json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(answer), &outer); err != nil || len(outer.Content) != 1 {
 		return nil, false, fmt.Errorf("no answer: %s", answer)
+	}
+	if structured := string(outer.StructuredContent); structured != "" && structured != outer.Content[0].Text {
+		return nil, false, fmt.Errorf("the structured content is another one: %s", structured)
 	}
 	decoder := json.NewDecoder(strings.NewReader(outer.Content[0].Text))
 	decoder.UseNumber()
@@ -218,6 +227,9 @@ func (w *wanted) differs(answer map[string]any) string {
 		members, _ := got.(map[string]any)
 		return unlike(members, w.rows[0])
 	}
+	if w.ids {
+		w.anyOrder = true // that of names
+	}
 	policy := answer["rows"] == "policy" || answer["limited"] == "policy"
 	if policy != w.limited {
 		return fmt.Sprintf("that a policy narrows is said: %v, want %v", policy, w.limited)
@@ -231,16 +243,18 @@ func (w *wanted) differs(answer map[string]any) string {
 	if len(got) != len(expected) || fmt.Sprint(answer["count"]) != fmt.Sprint(len(expected)) {
 		return fmt.Sprintf("%d rows (count %v), want %d", len(got), answer["count"], len(expected))
 	}
+	left := slices.Clone(expected)
 	for i, r := range got {
-		var difference string
-		if w.anyOrder {
-			if !slices.ContainsFunc(w.rows, func(wanted map[string]cell) bool { return unlike(r, wanted) == "" }) {
-				difference = "there is no such row"
-			}
-		} else {
-			difference = unlike(r, expected[i])
+		if w.ids {
+			r = map[string]any{"id": r["id"]}
 		}
-		if difference != "" {
+		if w.anyOrder {
+			at := slices.IndexFunc(left, func(wanted map[string]cell) bool { return unlike(r, wanted) == "" })
+			if at < 0 {
+				return fmt.Sprintf("row %d: there is no such row, or not so often", i)
+			}
+			left = slices.Delete(left, at, at+1)
+		} else if difference := unlike(r, expected[i]); difference != "" {
 			return fmt.Sprintf("row %d: %s", i, difference)
 		}
 	}

@@ -16,6 +16,8 @@ var asked struct{ calls, answered, rows, refused, repeated, twins int }
 // question is a read.
 type question struct {
 	*reader
+	// by is the place of the token among all.
+	by          int
 	tool, table string
 	arguments   map[string]any
 }
@@ -30,29 +32,50 @@ func (g *game) reader(i int) *reader {
 
 // newQuestion makes up a question of a token.
 func (g *game) newQuestion(i int) *question {
-	q := &question{reader: g.reader(i), tool: pick(g.random, "list", "list", "list", "aggregate", "aggregate", "aggregate", "get", "related"), table: pick(g.random, tableNames...)}
-	for range 8 { // mostly of a model that the token may view
+	q := &question{reader: g.reader(i), tool: pick(g.random, "list", "list", "list", "aggregate", "aggregate", "aggregate", "get", "related", "autocomplete"), table: pick(g.random, tableNames...)}
+	for range 20 { // mostly of a model that some token may view
 		if q.views(q.table) && offers(q.model(q.table), q.tool) {
 			break
 		}
-		q.table = pick(g.random, tableNames...)
+		if q.table = pick(g.random, tableNames...); chance(g.random, 40) {
+			i = g.random.IntN(len(g.tokens))
+			q.reader = g.reader(i)
+		}
 	}
+	q.by = i
 	q.arguments = map[string]any{}
 	switch q.tool {
 	case "list":
 		q.addPage(q.table)
 	case "get":
-		q.arguments["id"] = g.idIn(q.table)
+		q.arguments["id"] = q.id()
 		q.addFields(q.table, 60)
 	case "related":
-		l := pick(g.random, links(q.table)...)
-		q.arguments["id"], q.arguments["relation"] = g.idIn(q.table), l.name
+		l, ok := q.relation(q.table, chance(g.random, 50))
+		if !ok {
+			l = pick(g.random, links(q.table)...)
+		}
+		q.arguments["id"], q.arguments["relation"] = q.id(), l.name
 		q.addPage(l.table)
 		delete(q.arguments, "total")
+	case "autocomplete":
+		if chance(g.random, 80) {
+			q.arguments["filters"] = q.object(q.table, 1)
+		}
 	case "aggregate":
 		q.addGroups()
 	}
 	return q
+}
+
+// id is that of a row, mostly of one that the token sees.
+func (q *question) id() string {
+	rows := q.rows(q.table)
+	if len(rows) == 0 || chance(q.random, 15) {
+		return fmt.Sprint(1 + q.random.IntN(7))
+	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a["id"], b["id"]) })
+	return pick(q.random, rows...)["id"]
 }
 
 // addPage adds what list_ and related_ take.
@@ -331,8 +354,14 @@ func (q *question) addGroups() {
 				members[name] = m.kind
 			}
 		}
-		if chance(q.random, 30) {
-			measures["share"] = map[string]any{"ratio": []string{fmt.Sprint("m", q.random.IntN(len(measures))), fmt.Sprint("m", q.random.IntN(len(measures)))}}
+		var numbers []string
+		for i := range len(measures) {
+			if name := fmt.Sprint("m", i); members[name].isNumber() || chance(q.random, wrongNames) {
+				numbers = append(numbers, name)
+			}
+		}
+		if len(numbers) > 0 && chance(q.random, 40) {
+			measures["share"] = map[string]any{"ratio": []string{pick(q.random, numbers...), pick(q.random, numbers...)}}
 			members["share"] = aDecimal
 		}
 		q.arguments["measures"] = measures
@@ -418,6 +447,7 @@ func (g *game) ask(i int) {
 	g.Helper()
 	q := g.newQuestion(i)
 	body := q.body(g)
+	i = q.by
 	expected, refused := q.answer(q.tool, q.table, q.arguments)
 	_, answer := g.endpoint.Post(secret(i), body)
 	difference := q.judge(answer, expected, refused)

@@ -19,7 +19,7 @@ import (
 // each engine, and the test says how far it is.
 const (
 	worlds       = 90
-	callsInWorld = 150
+	callsInWorld = 190
 	callsSetting = "MCP_TEST_CALLS"
 )
 

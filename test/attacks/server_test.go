@@ -1,0 +1,150 @@
+// Package attacks asks for what is dear, of a server in a process of its own: each question ends in an answer or in the
+// statement timeout, the process keeps its memory, and other tokens are answered meanwhile.
+package attacks
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// podMemory is a pod's memory limit; the runtime is told nine tenths of it.
+const podMemory = 256 << 20
+
+// statementTimeout is the endpoint's.
+const statementTimeout = time.Second
+
+// databaseVariable tells the test's own program to be the server of a database.
+const databaseVariable = "MCP_TEST_ATTACKED"
+
+// The tokens: one takes all it can, one wants a row, and one sees rows of a policy.
+var tokens = map[string]string{
+	"greedy":  "mcp_greedygreedygree.0000000000000000000000000000000000000000000",
+	"modest":  "mcp_modestmodestmode.0000000000000000000000000000000000000000000",
+	"limited": "mcp_limitedlimitedli.0000000000000000000000000000000000000000000",
+}
+
+// TestServe is the server that the other tests attack: it serves until its input ends.
+func TestServe(t *testing.T) {
+	var database harness.Database
+	text := os.Getenv(databaseVariable)
+	if text == "" {
+		t.Skip("this is what the attacks run")
+	}
+	if err := json.Unmarshal([]byte(text), &database); err != nil {
+		t.Fatal(err)
+	}
+	var models []contract.Model
+	for _, name := range []string{"firm", "writer", "book", "chapter", "page", "wide", "node"} {
+		models = append(models, contract.Model{Name: name, Table: name, RowPolicies: []contract.RowPolicy{
+			{Name: "all", Groups: []string{"all"}, AllRows: true},
+			{Name: "even", Groups: []string{"limited"}, Filters: []contract.Filter{{Field: "even", Lookup: "gte", Value: "0"}}},
+		}})
+	}
+	var all []contract.Token
+	for name, secret := range tokens {
+		token := contract.Token{Namespace: "test", Name: name, Hashes: []string{contract.HashToken(secret)}, Groups: []string{"all"},
+			Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}
+		if name == "limited" {
+			token.Groups = []string{"limited"}
+		}
+		all = append(all, token)
+	}
+	endpoint := harness.Serve(t, database, models, all, func(c *contract.Config) {
+		c.Endpoint.Database.StatementTimeout = contract.Duration(statementTimeout)
+	})
+	_, _ = fmt.Fprintln(os.Stdout, "\nserving", endpoint.URL) // the parent process reads it
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// attacked is a server in a process of its own.
+type attacked struct {
+	*testing.T
+	url string
+	pid int
+}
+
+// start serves a database in another process.
+func start(t *testing.T, database harness.Database) *attacked {
+	t.Helper()
+	text, err := json.Marshal(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(os.Args[0], "-test.run", "^TestServe$") //nolint:gosec // it is this program
+	command.Env = append(os.Environ(), databaseVariable+"="+string(text), "GOMEMLIMIT="+strconv.Itoa(podMemory*9/10))
+	command.Stderr = os.Stderr
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_, _ = io.Copy(io.Discard, output)
+		_ = command.Wait()
+	})
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		if url, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
+			return &attacked{t, url, command.Process.Pid}
+		}
+	}
+	t.Fatal("the server does not start")
+	return nil
+}
+
+// call calls a tool, and returns the answer's text and how long it took.
+func (s *attacked) call(token, tool, arguments string) (text string, took time.Duration) {
+	began := time.Now()
+	request, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(`{"method":"tools/call","name":"`+tool+`","arguments":`+arguments+`}`))
+	if err != nil {
+		return err.Error(), 0
+	}
+	request.Header.Set("Authorization", "Bearer "+tokens[token])
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err.Error(), time.Since(began)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error(), time.Since(began)
+	}
+	var answer struct{ Content []struct{ Text string } }
+	if json.Unmarshal(body, &answer) != nil || len(answer.Content) != 1 {
+		return string(body), time.Since(began)
+	}
+	return answer.Content[0].Text, time.Since(began)
+}
+
+// peak is the most memory, in bytes, that the process has had.
+func (s *attacked) peak() int64 {
+	s.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	if err != nil {
+		s.Fatalf("the server has died: %v", err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes int64
+	if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+		s.Fatalf("the server has died: %v", err)
+	}
+	return kilobytes << 10
+}
