@@ -6,13 +6,13 @@
 // it. The schema in tools/list, the checks of a call's arguments, its cost and its annotations follow from that value
 // (operation.go, argument.go, schema.go, toollist.go).
 //
-// The operations that read (list, get, related, autocomplete, aggregate, history) make a Select of their arguments (keys.go,
-// filters.go) and append its rows to the answer (page.go, related_reader.go). Those that write read data (data.go,
-// inlines.go) before the database is asked, and then do everything in one transaction: write.go adds and changes rows and
-// reads them back through the row policy, deletion.go deletes them with what cascade.go finds, and journal.go writes the
-// audit. An action (action.go and the files that begin with action_) first finds out what it would do, and then does it
-// or asks (confirm.go). What goes wrong is a toolError (errors.go, violations.go). prompts.go and the prompt_text files
-// hold the texts for agents.
+// The operations that read (list, get, related, autocomplete, aggregate, history) make a Select of their arguments
+// (keys.go, paths.go, conditions.go, filters.go) and append its rows to the answer (page.go, related_reader.go). Those
+// that write read data (data.go, inlines.go) before the database is asked, and then do everything in one transaction:
+// write.go adds and changes rows and reads them back through the row policy, deletion.go deletes them with what
+// cascade.go finds, and journal.go writes the audit. An action (action.go and the files that begin with action_) first
+// finds out what it would do, and then does it or asks (confirm.go). What goes wrong is a toolError (errors.go,
+// violations.go). prompts.go and the prompt_text files hold the texts for agents.
 package tools
 
 import (

@@ -50,6 +50,8 @@ var messagesOfAsking = []messageRow{
 		want: `filters: title: a field of type text cannot be compared with _field of type decimal; name one of the same type`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"pages__gt":{"_measure":{"max":"title"}}}}`,
 		want: `filters: pages__gt: a field of type integer cannot be compared with _measure of type text; name one of the same type`},
+	{token: "root", tool: "list_scroll", arguments: `{"filters":{"id":{"_measure":{"count":"*"}}}}`,
+		want: `filters: id: _measure: aggregate is not offered for scroll; compare with a value`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"pages__gt":{"_measure":{"ratio":["a","b"]}}}}`,
 		want: `filters: pages__gt: _measure: a ratio is of two measures of aggregate_; compare with one of count, count_distinct, sum, avg, min, max`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"pages__gt":{"_measure":{"count":"*","model":"nope"}}}}`,

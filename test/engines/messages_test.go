@@ -129,7 +129,7 @@ func startWithParcels(t *testing.T, engine harness.Engine) *suite {
 		}
 	}
 	served := append(models(), parcelModel(webhook(t)),
-		contract.Model{Name: "tally", Table: "tally", Expose: true, MinGroupSize: 5}, contract.Model{Name: "scroll", Table: "scroll", Expose: true},
+		contract.Model{Name: "tally", Table: "tally", Expose: true, MinGroupSize: 5}, contract.Model{Name: "scroll", Table: "scroll", Expose: true, Operations: []string{"list", "get"}},
 		contract.Model{Name: "crate", Table: "crate", Expose: true, MaxBulkItems: 3000, Actions: []contract.Action{sweep}},
 		contract.Model{Name: "nowhere", Table: "nowhere", Expose: true})
 	withhold := func(c *contract.Config) { c.Endpoint.WithheldTables = []contract.TableName{{Name: "shed"}} }
