@@ -104,7 +104,29 @@ func (b *builder) branch(h *shape, inner *branch, placed map[sqltree.Expr]bool) 
 	if err != nil {
 		return nil, err
 	}
+	if one := inner.onlyRow(far, values.Call); one != nil {
+		return leaf{h.path(near), "", one}, nil
+	}
 	return leaf{h.path(near), "in", Reference{values.Call, values.Members[0], true}}, nil
+}
+
+// onlyRow returns the value that stands for the column of the one row that a call finds, the least of one; nil if it may find
+// several.
+func (b *branch) onlyRow(column place, found *Call) Object {
+	if len(b.paths) > 1 || len(b.branches) > 0 || column.column.Served == ServedOther {
+		return nil
+	}
+	var fixed []*Column
+	identified := false
+	for _, p := range b.constants() {
+		if p.source == b.root {
+			fixed, identified = append(fixed, p.column), identified || p.column.Distinct
+		}
+	}
+	if !identified && !b.tables[b.root].table.isUnique(fixed) {
+		return nil
+	}
+	return Object{"_measure": Object{"min": column.column.Field, "model": found.Model, "filters": found.Arguments["filters"]}}
 }
 
 // places are the columns that a condition compares.

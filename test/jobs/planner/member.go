@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
 
@@ -20,10 +22,34 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 		return nil, err
 	}
 	part := a.parts[0]
+	if measure := c.measureOf(part.Call, o, operator); measure != nil {
+		return leaf{o.path, lookups[operator], measure}, nil
+	}
 	if part.Call.Arguments["limit"] != nil {
 		part.Call.Most, part.Call.Arguments["limit"] = 1, 1
 	}
 	return withoutNulls(o, operator, leaf{o.path, lookups[operator], Reference{part.Call, part.Members[0], false}}), nil
+}
+
+// measureOf returns the value that stands for the one measure of a call, so that no call must find it out before; nil if there
+// is none. Where the measure is NULL, no comparison holds, but the server's ne does.
+func (c *compiler) measureOf(call *Call, o operand, operator string) Object {
+	measures, _ := call.Arguments["measures"].(Object)
+	folds := c.schema.FoldsFields && o.served == ServedText && operator != "="
+	if c.shape == nil || operator == "<>" || folds || len(measures) != 1 || call.Arguments["group_by"] != nil || call.Arguments["having"] != nil {
+		return nil
+	}
+	measure := Object{}
+	for _, only := range measures {
+		maps.Copy(measure, only.(Object))
+	}
+	if filters := call.Arguments["filters"]; filters != nil {
+		measure["filters"] = filters
+	}
+	if root := c.shape.root; c.shape.paths[root] != "" || c.shape.tables[root].table.Model != call.Model {
+		measure["model"] = call.Model
+	}
+	return Object{"_measure": measure}
 }
 
 // compared returns the operand that compares with texts or with numbers: a foreign key whose type is not that of the key that
