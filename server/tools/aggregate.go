@@ -43,11 +43,11 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
 		common: true,
 		help:   "measures and group_by members; a leading - is descending"},
-	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: pageSchema},
+	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: limitSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
-		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
-		common: true, help: "none leaves total_groups out"},
+		schema:   func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
+		unlisted: true, help: "none leaves total_groups out"},
 )...)
 
 type aggregateArguments struct {

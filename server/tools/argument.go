@@ -22,6 +22,9 @@ type argument[A any] struct {
 	// all models: the generic tool and find_models say it once.
 	help, brief string
 	common      bool
+	// unlisted is set if a model's own tool takes the argument without listing it: find_models tells of it, and the schema is
+	// open for it.
+	unlisted bool
 	// schema is its whole schema, of any model's row if the model is nil; without it, the schema is that of the type that the
 	// argument is read into. besideCreate is a shorter one, in a list that has the model's create tool too.
 	schema, besideCreate func(*catalog.Model) schema
@@ -65,7 +68,7 @@ func schemaOf[A any](list []argument[A], m *catalog.Model, besideCreate bool) sc
 	var required []string
 	for i := range list {
 		arg := &list[i]
-		if m != nil && arg.offered != nil && !arg.offered(m) {
+		if m != nil && (arg.unlisted || arg.offered != nil && !arg.offered(m)) {
 			continue
 		}
 		s := arg.define(m, besideCreate)

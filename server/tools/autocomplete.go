@@ -25,7 +25,7 @@ var autocompleteOperation = withArguments(operation{
 		common: true,
 		help:   "text in the name or search fields, or an id; the first rows without it"},
 	argument[autocompleteArguments]{name: "filters", into: func(a *autocompleteArguments) any { return &a.filters },
-		common: true, help: "which rows, as in list"},
+		unlisted: true, help: "which rows, as in list"},
 	argument[autocompleteArguments]{name: "limit", into: func(a *autocompleteArguments) any { return &a.limit },
 		common: true, help: fmt.Sprintf("%d without it", autocompleteLimit)},
 )

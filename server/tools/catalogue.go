@@ -24,9 +24,10 @@ func (v View) shows(m *catalog.Model) bool { return v.Models == nil || v.Models[
 // commonHelp is what the tools of all models have in common. Their own descriptions leave it out.
 const commonHelp = `Of each model: describe_ (fields, relations; look there first), list_, get_, create_, update_ (data: only what changes), ` +
 	`delete_, bulk_ (items: {data} to create, {id, data} to update, {id} to delete), actions_, action_ (one that asks changes nothing before confirm: true), ` +
-	`related_, history_, autocomplete_. filters: {"field": value} or {"field__lookup": value}, ANDed; lookups: ne, in, range, gt, gte, lt, lte, isnull, ` +
+	`related_, history_, autocomplete_, aggregate_ (count, sum, top lists: no lists for that). filters: {"field": value} or {"field__lookup": value}, ANDed; lookups: ne, in, range, gt, gte, lt, lte, isnull, ` +
 	`icontains, istartswith, year, …; relation__field for related rows. search: words, all found. order_by: fields, - descends. ` +
-	`fields: those to answer. limit: 100 if absent, at most 1000. cursor: the next_cursor before. total: none skips the count. ` +
+	`fields: those to answer (get_, related_ too). limit: 100 if absent, at most 1000. cursor: the next_cursor before. ` +
+	`list_, related_, aggregate_ also take format: columns (fewer bytes), max_bytes, total: none; related_ and autocomplete_ filters. ` +
 	`dry_run: check a write, keep nothing.`
 
 // isGeneric reports whether the token's list has the generic tools.

@@ -38,7 +38,7 @@ type description struct {
 	Fields        []fieldInfo           `json:"fields"`
 	Relationships []relationInfo        `json:"relationships"`
 	AdminConfig   administrationOptions `json:"admin_config"`
-	Data          writableData          `json:"data,omitzero"`
+	Data          *writableData         `json:"data,omitempty"`
 	VersionField  string                `json:"version_field,omitempty"`
 	Limits        modelLimits           `json:"limits"`
 }
@@ -168,8 +168,8 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	return d
 }
 
-// dataOf says which fields the token may write.
-func dataOf(models *catalog.Catalog, scope access.Scope) writableData {
+// dataOf says which fields the token may write; nil if it may write none.
+func dataOf(models *catalog.Catalog, scope access.Scope) *writableData {
 	m := scope.Model()
 	var data writableData
 	if createOperation.offeredFor(models, m) && createOperation.usable(models, scope) {
@@ -184,7 +184,10 @@ func dataOf(models *catalog.Catalog, scope access.Scope) writableData {
 	if updateOperation.offeredFor(models, m) && updateOperation.usable(models, scope) {
 		data.Update = slices.Sorted(maps.Keys(dataSchema(m, false).Properties))
 	}
-	return data
+	if data.Create == nil && data.Update == nil {
+		return nil
+	}
+	return &data
 }
 
 // rowsSeen says in a sentence which rows the token sees; "" if it sees all of them.

@@ -97,8 +97,8 @@ func (p place) comparedNames() []string {
 
 // compare makes the condition of a lookup of a field, or of a key, at the row of a place.
 func (r *conditionReader) compare(s *rowSet, at place, t filterTarget, name string, value json.RawMessage) (database.Condition, error) {
-	if path, ok := otherField(t, value); ok {
-		return r.compareFields(s, at, t, name, path)
+	if with, ok := readComparison(t, value); ok {
+		return r.compareTo(s, at, t, name, with)
 	}
 	var condition database.Condition
 	var err error

@@ -16,7 +16,7 @@ var getOperation = withArguments(operation{
 }, (*call).get,
 	argument[getArguments]{name: idName, schema: idSchema, required: always, into: func(a *getArguments) any { return &a.id }},
 	argument[getArguments]{name: "fields", into: func(a *getArguments) any { return &a.fields },
-		common: true, help: "only these, or relation__field of rows that it leads to"},
+		unlisted: true, help: "only these, or relation__field of rows that it leads to"},
 	argument[getArguments]{name: "include_inlines", into: func(a *getArguments) any { return &a.inlines },
 		offered: hasInlines, common: true,
 		help: "with _inlines: the rows that belong to it, by model"},

@@ -21,12 +21,12 @@ var listOperation = withArguments(operation{
 	outputSchema: func(m *catalog.Model) schema { return rowsSchema(listedRow(m), "total_count") },
 	advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
 }, (*call).list, withRowsForm(func(a *listArguments) *rowsForm { return &a.rowsForm },
-	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: pageSchema},
+	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: limitSchema},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
 	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor }, common: true,
 		offered: func(m *catalog.Model) bool { return m.UniqueKey },
 		help:    "next_cursor of the page before, all but limit unchanged; instead of offset"},
-	argument[listArguments]{name: "total", into: func(a *listArguments) any { return &a.total }, common: true,
+	argument[listArguments]{name: "total", into: func(a *listArguments) any { return &a.total }, unlisted: true,
 		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
 		help:   "exact counts however long it takes; none leaves total_count out"},
 	argument[listArguments]{name: "search", into: func(a *listArguments) any { return &a.search }, common: true,
@@ -36,7 +36,7 @@ var listOperation = withArguments(operation{
 		help: "fields or relation__field; a leading - is descending"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
 		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, " +
-			`to value or {"_field": other}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
+			`to value, {"_field": other} or {"_measure": {"avg": field}}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
 		brief: "{field__lookup: value}",
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +

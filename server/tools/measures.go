@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -51,7 +52,11 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 		case slices.Contains(g.members, m.name):
 			return invalid("measures: the name %s is taken; choose another", m.name)
 		}
-		measure, err := g.readMeasure(m)
+		sent := sentMeasure{argument: "measures: " + m.name, raw: m.raw, given: members(m.raw)}
+		sent.conditions = func(filters json.RawMessage) (database.And, error) {
+			return g.rows.conditions(sent.argument+": filters", filters)
+		}
+		measure, err := sent.read(g.rows)
 		if err != nil {
 			return err
 		}
@@ -79,30 +84,40 @@ func orderedMembers(raw json.RawMessage) ([]namedMeasure, bool) {
 	return all, true
 }
 
-// readMeasure reads one measure. What a ratio is of is found later, once all measures are known.
-func (g *groupReader) readMeasure(m namedMeasure) (measure database.Measure, err error) {
-	given := members(m.raw)
-	functions := slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return name == "filters" })
+// sentMeasure is one measure that a call sent.
+type sentMeasure struct {
+	// argument is where it stands, for messages.
+	argument string
+	raw      json.RawMessage
+	// given are its members.
+	given map[string]json.RawMessage
+	// conditions reads its filters.
+	conditions func(filters json.RawMessage) (database.And, error)
+}
+
+// read reads the measure of a set's rows. What a ratio is of is found later, once all measures are known.
+func (m *sentMeasure) read(rows *rowSet) (measure database.Measure, err error) {
+	functions := slices.DeleteFunc(slices.Sorted(maps.Keys(m.given)), func(name string) bool { return name == "filters" })
 	if len(functions) != 1 {
-		return measure, measureForm(m)
+		return measure, m.form()
 	}
 	var known bool
 	if measure.Func, known = measureFuncs[functions[0]]; !known {
-		return measure, measureForm(m)
+		return measure, m.form()
 	}
-	filters := given["filters"]
+	filters := m.given["filters"]
 	if measure.Func == database.Ratio {
 		if filters != nil {
-			return measure, invalid("measures: %s: a ratio takes no filters; give them to the two measures that it divides", m.name)
+			return measure, invalid("%s: a ratio takes no filters; give them to the two measures that it divides", m.argument)
 		}
 		return measure, nil
 	}
 	var path string
-	if json.Unmarshal(given[functions[0]], &path) != nil || isNull(given[functions[0]]) {
-		return measure, measureForm(m)
+	if json.Unmarshal(m.given[functions[0]], &path) != nil || isNull(m.given[functions[0]]) {
+		return measure, m.form()
 	}
 	if filters != nil {
-		where, err := g.rows.conditions("measures: "+m.name+": filters", filters)
+		where, err := m.conditions(filters)
 		if err != nil {
 			return measure, err
 		}
@@ -112,21 +127,21 @@ func (g *groupReader) readMeasure(m namedMeasure) (measure database.Measure, err
 		measure.Func = database.CountRows
 		return measure, nil
 	}
-	measure.Ref, err = g.measured(m.name, functions[0], measure.Func, path)
+	measure.Ref, err = m.column(rows, functions[0], measure.Func, path)
 	return measure, err
 }
 
-func measureForm(m namedMeasure) error {
-	return invalid(`measures: %s must be {"count": "*"}, {"count", "count_distinct", "sum", "avg", "min" or "max": field}, each with filters of its own if need be, or {"ratio": [name, name]}, not %s`,
-		m.name, lookup.Excerpt(m.raw))
+// form says what a measure must be.
+func (m *sentMeasure) form() error {
+	return invalid(`%s must be {"count": "*"}, {"count", "count_distinct", "sum", "avg", "min" or "max": field}, each with filters of its own if need be, or {"ratio": [name, name]}, not %s`,
+		m.argument, lookup.Excerpt(m.raw))
 }
 
-// measured finds what a measure's path leads to, and judges whether its function takes it.
-func (g *groupReader) measured(name, function string, of database.MeasureFunc, path string) (database.Ref, error) {
-	argument := "measures: " + name
-	at, field, err := g.rows.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none, ok := err.(errNoPath); ok {
-		return database.Ref{}, none.unknown(argument, path, "", comparedFields(none.at.scope))
+// column finds what the measure's path leads to, and judges whether its function takes it.
+func (m *sentMeasure) column(rows *rowSet, function string, of database.MeasureFunc, path string) (database.Ref, error) {
+	at, field, err := rows.lead(m.argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
+	if none := (errNoPath{}); errors.As(err, &none) {
+		return database.Ref{}, none.unknown(m.argument, path, "", comparedFields(none.at.scope))
 	}
 	if err != nil {
 		return database.Ref{}, err
@@ -137,7 +152,7 @@ func (g *groupReader) measured(name, function string, of database.MeasureFunc, p
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {
 			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
 		}
-		return database.Ref{}, invalid("%s: %s", argument, message)
+		return database.Ref{}, invalid("%s: %s", m.argument, message)
 	}
 	return at.ref(c), nil
 }
@@ -175,7 +190,7 @@ func (g *groupReader) resolveRatios(sent []namedMeasure) error {
 		}
 		var names []string
 		if json.Unmarshal(members(sent[i].raw)["ratio"], &names) != nil || len(names) != 2 {
-			return measureForm(sent[i])
+			return (&sentMeasure{argument: "measures: " + sent[i].name, raw: sent[i].raw}).form()
 		}
 		for j, place := range []*int{&measure.Dividend, &measure.Divisor} {
 			*place = slices.IndexFunc(sent, func(m namedMeasure) bool { return m.name == names[j] })

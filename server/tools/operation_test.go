@@ -96,6 +96,10 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	for tool, s := range tools {
 		for name := range names {
 			_, has := s.Properties[name]
+			op, _ := parseName(tool)
+			if _, some := op.defineGeneric(false).InputSchema.Properties[name]; some && !has {
+				continue // taken without being listed, or not offered for this model
+			}
 			r := l.call(ownerText, tool, `{"`+name+`":{"no":"value of any argument"}}`)
 			if refused := strings.Contains(r.Message, "unknown argument"); refused == has {
 				t.Errorf("the schema of %s has %s: %t; a call with it: %s", tool, name, has, r.Text)

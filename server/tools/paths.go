@@ -51,12 +51,18 @@ func (s *rowSet) follow(from place, r *catalog.Relation, target access.Scope) (p
 			return to, nil
 		}
 	}
+	join, err := s.join(&database.Join{Through: from.join, From: target.Source(), Ours: r.Ours, Theirs: r.Theirs}, r, target)
+	to.join = join
+	return to, err
+}
+
+// join adds a join; the relation is nil if it follows none.
+func (s *rowSet) join(join *database.Join, r *catalog.Relation, target access.Scope) (*database.Join, error) {
 	if len(s.joins) == maxJoins {
-		return place{}, invalid("the paths of one call may lead to at most %d related rows; ask for some of them in another call", maxJoins)
+		return nil, invalid("the paths of one call may lead to at most %d related rows; ask for some of them in another call", maxJoins)
 	}
-	to.join = &database.Join{Through: from.join, From: target.Source(), Ours: r.Ours, Theirs: r.Theirs}
-	s.joins, s.relations, s.scopes = append(s.joins, to.join), append(s.relations, r), append(s.scopes, target)
-	return to, nil
+	s.joins, s.relations, s.scopes = append(s.joins, join), append(s.relations, r), append(s.scopes, target)
+	return join, nil
 }
 
 // step takes the relation with which a path begins, and returns what is behind it; false if it begins with none that the

@@ -17,7 +17,7 @@ func (t *promptText) asking(scope access.Scope, ops []*operation) {
 	if !offers(ops, "list") {
 		return
 	}
-	t.line("In filters, _any and _all take lists of objects and _not takes one; {\"_field\": path} as a value compares two fields.")
+	t.line("In filters, _any and _all take lists of objects and _not takes one; {\"_field\": path} as a value compares two fields, {\"_measure\": {\"avg\": field}} with what all rows come to.")
 	for _, r := range scope.Relations() {
 		if r.Many {
 			t.line(`Of related rows, relation__any, relation__none and relation__count ask: list_%s {"filters": {"_any": [{"%s__none": {}}, {"%s__count__gte": 2}]}, "limit": 10}`, name, r.Name, r.Name)

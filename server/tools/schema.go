@@ -78,9 +78,9 @@ func versionSchema(m *catalog.Model) schema {
 // The limits of a model whose exposure says nothing of them: find_models tells them of all models.
 const usualPage, usualMaxPage, usualBulk = 100, 1000, 1000
 
-// pageSchema is the schema of the argument limit of an operation on a model's rows. A larger number than the maximum is no
+// limitSchema is the schema of the argument limit of an operation on a model's rows. A larger number than the maximum is no
 // error.
-func pageSchema(m *catalog.Model) schema {
+func limitSchema(m *catalog.Model) schema {
 	limit := schema{Type: types{"integer"}}
 	switch {
 	case m == nil:

@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// checkSmallGroups refuses a condition on groups that asks for groups of fewer rows than the model shows: the empty answer
-// would look as if there were none.
+// checkSmallGroups refuses a condition on groups that asks for groups of fewer rows than the model shows
+// (docs/design/aggregates.md, "Small groups").
 func (g *groupReader) checkSmallGroups(groups *rowSet, having database.And) error {
 	least := g.grouping.MinRows
 	if least <= 1 {

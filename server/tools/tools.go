@@ -6,7 +6,7 @@
 // it. The schema in tools/list, the checks of a call's arguments, its cost and its annotations follow from that value
 // (operation.go, argument.go, schema.go, toollist.go).
 //
-// The operations that read (list, get, related, autocomplete, history) make a Select of their arguments (keys.go,
+// The operations that read (list, get, related, autocomplete, aggregate, history) make a Select of their arguments (keys.go,
 // filters.go) and append its rows to the answer (page.go, related_reader.go). Those that write read data (data.go,
 // inlines.go) before the database is asked, and then do everything in one transaction: write.go adds and changes rows and
 // reads them back through the row policy, deletion.go deletes them with what cascade.go finds, and journal.go writes the

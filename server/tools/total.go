@@ -59,5 +59,10 @@ func followsLimited(where database.Condition) bool {
 }
 
 func joinsLimited(joins []*database.Join) bool {
-	return slices.ContainsFunc(joins, func(j *database.Join) bool { return j.From.Policy() != nil })
+	return slices.ContainsFunc(joins, func(j *database.Join) bool {
+		if g := j.From.Groups(); g != nil {
+			return g.From.Policy() != nil || joinsLimited(g.Joins) || followsLimited(g.Where)
+		}
+		return j.From.Policy() != nil
+	})
 }

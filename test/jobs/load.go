@@ -14,7 +14,7 @@ type target struct {
 	quote       byte
 	types       map[form]string
 	placeholder func(n int) string
-	// keyText is the type of a text that a key has, of that many characters; longest is the most that it may have.
+	// keyText is the type of a text that a key has, of that many characters; longest is the most that a whole key may have.
 	keyText string
 	longest int
 	// suffix ends CREATE TABLE, unchecked a foreign key that the rows need not meet.
@@ -40,14 +40,14 @@ var postgres = target{
 	quote: '"', placeholder: func(n int) string { return "$" + strconv.Itoa(n) },
 	types: map[form]string{textForm: "text", integerForm: "bigint", floatForm: "double precision", booleanForm: "boolean",
 		dateForm: "date", timestampForm: "timestamp", bytesForm: "bytea"},
-	keyText: "text", longest: 2000, unchecked: " NOT VALID",
+	keyText: "text", longest: 600, unchecked: " NOT VALID",
 }
 
 var mariadb = target{
 	quote: '`', placeholder: func(int) string { return "?" },
 	types: map[form]string{textForm: "longtext", integerForm: "bigint", floatForm: "double", booleanForm: "boolean",
 		dateForm: "date", timestampForm: "datetime", bytesForm: "longblob"},
-	keyText: "varchar(%d)", longest: 500, suffix: " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+	keyText: "varchar(%d)", longest: 600, suffix: " CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
 	before: "SET foreign_key_checks = 0",
 }
 
@@ -189,7 +189,7 @@ var patterns = map[form]*regexp.Regexp{
 }
 
 // fits reports whether all values of a column can be stored in a type, and come back as they were.
-func (l *loader) fits(ctx context.Context, t *sourceTable, c *sourceColumn, f form) (bool, error) {
+func (s *source) fits(ctx context.Context, t *sourceTable, c *sourceColumn, f form) (bool, error) {
 	declared := meant(c.declared)[0]
 	switch f {
 	case textForm:
@@ -212,7 +212,7 @@ func (l *loader) fits(ctx context.Context, t *sourceTable, c *sourceColumn, f fo
 	if c.types["blob"] > 0 || c.types["real"] > 0 && f != floatForm {
 		return false, nil
 	}
-	values, err := l.texts(ctx, fmt.Sprintf("SELECT DISTINCT CAST(%[1]s AS TEXT) FROM %[2]s WHERE %[1]s IS NOT NULL", quote(c.name), quote(t.name)), 1)
+	values, err := s.texts(ctx, fmt.Sprintf("SELECT DISTINCT CAST(%[1]s AS TEXT) FROM %[2]s WHERE %[1]s IS NOT NULL", quote(c.name), quote(t.name)), 1)
 	for _, v := range values {
 		if !pattern.MatchString(v[0]) {
 			return false, err
@@ -244,19 +244,26 @@ func (l *loader) create(t *sourceTable) string {
 
 func (l *loader) columnType(c *sourceColumn) string {
 	if l.forms[c] == textForm && l.keyed[c] && l.lengths[c] <= l.longest && strings.Contains(l.keyText, "%d") {
-		return fmt.Sprintf(l.keyText, max(l.lengths[c], 50))
+		return fmt.Sprintf(l.keyText, l.keyLength(c))
 	}
 	return l.types[l.forms[c]]
 }
 
+// keyLength is how many characters a text column of a key may have.
+func (l *loader) keyLength(c *sourceColumn) int { return max(l.lengths[c], 20) }
+
 // mayKey reports whether a key's values are short enough.
 func (l *loader) mayKey(key []*sourceColumn) bool {
+	length := 0
 	for _, c := range key {
-		if l.lengths[c] > l.longest || l.forms[c] == bytesForm {
+		if l.forms[c] == bytesForm {
 			return false
 		}
+		if l.forms[c] == textForm {
+			length += l.keyLength(c)
+		}
 	}
-	return true
+	return length <= l.longest
 }
 
 func hasNulls(key []*sourceColumn) bool {

@@ -42,10 +42,7 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.title) }) {
 			continue
 		}
-		results, skipped, err := askAll(ctx, e, folder, jobs, only != "")
-		if err != nil {
-			return fmt.Errorf("%s: %w", e.title, err)
-		}
+		results, skipped := askAll(ctx, e, folder, jobs, only != "")
 		if skipped != "" {
 			lines = append(lines, fmt.Sprintf("jobs: %s SKIPPED: %s", e.title, skipped))
 			continue
@@ -63,7 +60,7 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 }
 
 // askAll asks all questions of each database in turn.
-func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool) (results []*result, skipped string, err error) {
+func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool) (results []*result, skipped string) {
 	byDatabase := map[string][]*job{}
 	var order []string
 	for _, j := range jobs {
@@ -74,18 +71,24 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 	}
 	for i, name := range order {
 		fmt.Fprintf(os.Stderr, "%s: %d of %d: %s, %d questions …\n", e.title, i+1, len(order), name, len(byDatabase[name]))
+		var err error
 		skipped, err = with(func(h *host) {
 			some, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], show)
 			if err != nil {
-				h.Fatal(name, ": ", err)
+				h.Fatal(err)
 			}
 			results = append(results, some...)
 		})
-		if skipped != "" || err != nil {
-			return nil, skipped, err
+		if skipped != "" {
+			return nil, skipped
+		}
+		if err != nil { // such questions count: as not answered
+			for _, j := range byDatabase[name] {
+				results = append(results, &result{job: j, outcome: outcomeNot, needs: "a database that can be served: " + name + ": " + err.Error()})
+			}
 		}
 	}
-	return results, "", nil
+	return results, ""
 }
 
 func askOne(ctx context.Context, h *host, e engine, file string, jobs []*job, show bool) ([]*result, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,14 +22,16 @@ type engine struct {
 	title string
 	// nullsLast reports whether it puts NULLs last in an ascending order.
 	nullsLast bool
+	// foldsFields reports whether the order of two text fields does not regard case there.
+	foldsFields bool
 	// open makes a database with the source's tables and rows, and says which foreign keys it has; nil is all.
 	open func(ctx context.Context, h *host, file string, s *source) (harness.Database, map[*sourceKey]bool, error)
 }
 
 var engines = []engine{
-	{"SQLite", false, openSQLite},
-	{"PostgreSQL", true, openPostgreSQL},
-	{"MariaDB", false, openMariaDB},
+	{"SQLite", false, false, openSQLite},
+	{"PostgreSQL", true, false, openPostgreSQL},
+	{"MariaDB", false, true, openMariaDB},
 }
 
 func openSQLite(_ context.Context, h *host, file string, _ *source) (harness.Database, map[*sourceKey]bool, error) {
@@ -79,7 +82,7 @@ func serve(h *host, e engine, s *source, database harness.Database, made map[*so
 
 // describe names the tables and columns for the API, and tells the planner of them.
 func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, []contract.Model) {
-	schema := &planner.Schema{NullsLast: e.nullsLast}
+	schema := &planner.Schema{NullsLast: e.nullsLast, FoldsFields: e.foldsFields}
 	tables, columns := map[*sourceTable]*planner.Table{}, map[*sourceColumn]*planner.Column{}
 	var models []contract.Model
 	taken := namer{}
@@ -88,7 +91,8 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		model := contract.Model{Name: table.Model, Table: t.name, Expose: true, MaxPageSize: mostRows}
 		fields := namer{}
 		for _, c := range t.columns {
-			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Texts: c.types["text"] > 0}
+			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Dates: c.dates, Folded: c.folded, Texts: c.types["text"] > 0,
+				Mixed: c.types["text"] > 0 && c.types["integer"]+c.types["real"] > 0}
 			columns[c], table.Columns = column, append(table.Columns, column)
 			model.Include = append(model.Include, c.name)
 		}
@@ -177,14 +181,18 @@ func affinity(declared string) planner.Affinity {
 }
 
 // check asks the server to describe each model, and tells the planner which kinds its fields have. Relations that the
-// server does not have are dropped.
+// server does not have are dropped, and tables that it does not serve.
 func (d *served) check() error {
 	relations := map[string]bool{}
-	for _, t := range d.schema.Tables {
+	tables := d.schema.Tables
+	d.schema.Tables = nil
+	for _, t := range tables {
 		text, isError := d.Call(d.token, "describe_"+t.Model, "{}")
 		if isError {
-			return failure("describe_" + t.Model + ": " + text)
+			fmt.Fprintf(os.Stderr, "the table %s is not served: %s\n", t.Name, text)
+			continue
 		}
+		d.schema.Tables = append(d.schema.Tables, t)
 		var described struct {
 			Fields        []struct{ Name, Type string }
 			Relationships []struct{ Name, Type string }
@@ -203,11 +211,14 @@ func (d *served) check() error {
 			switch kind, ok := types[c.Field]; {
 			case !ok:
 				return failure("describe_" + t.Model + " has no field " + c.Field)
+			case kind == "date" || kind == "datetime":
+				continue
 			case kind == "text":
 				c.Served = planner.ServedText
 			case kind == "integer" || kind == "decimal" || kind == "float":
 				c.Served = planner.ServedNumber
 			}
+			c.Dates = false
 		}
 	}
 	for _, t := range d.schema.Tables {

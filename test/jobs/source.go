@@ -30,6 +30,10 @@ type sourceColumn struct {
 	notNull        bool
 	// types are how many rows hold each type of value (integer, real, text, blob, null).
 	types map[string]int
+	// dates reports whether all values are of a declared type of dates, in its usual form.
+	dates bool
+	// folded reports whether texts that differ are equal here.
+	folded bool
 	// distinct reports whether every row has another value.
 	distinct bool
 }
@@ -76,6 +80,11 @@ func (s *source) read(ctx context.Context) error {
 	return nil
 }
 
+// foldedTexts asks whether a column's collation takes a text for equal to another one: in the other case, or with a blank
+// more. An expression such as x || ” has no collation.
+const foldedTexts = `SELECT EXISTS (SELECT 1 FROM %[2]s WHERE typeof(%[1]s) = 'text' AND
+(%[1]s = upper(%[1]s) AND %[1]s || '' <> upper(%[1]s) OR %[1]s = lower(%[1]s) AND %[1]s || '' <> lower(%[1]s) OR %[1]s = %[1]s || ' '))`
+
 func (s *source) readColumns(ctx context.Context, t *sourceTable) error {
 	rows, err := s.texts(ctx, `SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY cid`, 4, t.name)
 	if err != nil {
@@ -91,10 +100,20 @@ func (s *source) readColumns(ctx context.Context, t *sourceTable) error {
 		if err := s.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) = count(DISTINCT %s) FROM %s", quote(c.name), quote(t.name))).Scan(&c.distinct); err != nil {
 			return err
 		}
+		if err := s.QueryRowContext(ctx, fmt.Sprintf(foldedTexts, quote(c.name), quote(t.name))).Scan(&c.folded); err != nil {
+			return err
+		}
 		for _, n := range counts {
 
 			c.types[n[0]], err = strconv.Atoi(n[1])
 			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range t.columns {
+		if f := meant(c.declared)[0]; f == dateForm || f == timestampForm {
+			if c.dates, err = s.fits(ctx, t, c, f); err != nil {
 				return err
 			}
 		}

@@ -14,11 +14,7 @@ type numberedJoin struct {
 // The joins have their numbers (number).
 func (w *writer) rowsOf(from database.Source, joins []*database.Join, where database.Condition, around precedence) (conditional bool) {
 	w.text(" FROM ")
-	if from.Groups() != nil {
-		w.groups(from)
-	} else {
-		w.aliased(from.Table())
-	}
+	w.source(from)
 	w.joinAll(joins)
 	condition := and(from.Policy(), where)
 	if condition == nil {
@@ -27,6 +23,15 @@ func (w *writer) rowsOf(from database.Source, joins []*database.Join, where data
 	w.text(" WHERE ")
 	w.condition(condition, around)
 	return true
+}
+
+// source writes a source's table or groups, with the present alias.
+func (w *writer) source(from database.Source) {
+	if from.Groups() != nil {
+		w.groups(from)
+		return
+	}
+	w.aliased(from.Table())
 }
 
 // number gives joins their numbers.
@@ -43,8 +48,11 @@ func (w *writer) joinAll(joins []*database.Join) {
 	for _, join := range joins {
 		before := w.enter(join)
 		w.text(" LEFT JOIN ")
-		w.aliased(join.From.Table())
+		w.source(join.From)
 		w.text(" ON ")
+		if len(join.Theirs) == 0 {
+			w.text("TRUE")
+		}
 		w.equalColumns(join.Theirs, join.Ours, w.aliasOf(join.Through))
 		if policy := join.From.Policy(); policy != nil {
 			w.text(" AND ")

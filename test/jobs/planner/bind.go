@@ -55,6 +55,7 @@ type ordering struct {
 }
 
 func (b *builder) bind(tree *sqltree.Select) (*selection, error) {
+	tree = withoutPartners(b.schema, tree)
 	s := &selection{tree: tree, limit: -1, distinct: tree.Distinct, having: tree.Having}
 	for _, from := range tree.From {
 		if err := s.addSource(b.schema, from); err != nil {
@@ -82,15 +83,46 @@ func (b *builder) bind(tree *sqltree.Select) (*selection, error) {
 		}
 		s.group = append(s.group, v.place)
 	}
-	return s, nil
+	return s, s.folds()
+}
+
+// folds returns an error if the selection compares or groups values that SQLite compares in a way of its own.
+func (s *selection) folds() error {
+	compared := slices.Clone(s.group)
+	for _, e := range append(slices.Clone(s.where), s.having) {
+		compared = append(compared, s.places(e)...)
+	}
+	for _, e := range s.equal {
+		compared = append(compared, e.left, e.right)
+	}
+	for _, v := range s.columns {
+		if s.distinct || v.aggregate != "" && v.source >= 0 {
+			compared = append(compared, v.place)
+		}
+	}
+	for _, o := range s.order {
+		if o.source >= 0 {
+			compared = append(compared, o.place)
+		}
+	}
+	return comparedAlike(compared)
+}
+
+// comparedAlike reports whether SQLite and the API compare values of columns alike.
+func comparedAlike(places []place) error {
+	if slices.ContainsFunc(places, func(p place) bool { return p.column.Folded }) {
+		return unable("a collation that takes texts for equal")
+	}
+	if slices.ContainsFunc(places, func(p place) bool { return p.column.Mixed }) {
+		return unable("a comparison of numbers with texts")
+	}
+	return nil
 }
 
 func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
 	switch {
 	case from.Query != nil:
 		return unable("a query in FROM")
-	case from.Natural || len(from.Using) > 0:
-		return unable("a join by equal names")
 	case from.Outer != "" && from.Outer != "LEFT":
 		return unable("an outer join")
 	}
@@ -103,9 +135,36 @@ func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
 		alias = from.Table
 	}
 	s.tables = append(s.tables, source{alias, t, from.Outer != ""})
+	if err := s.joinByNames(from); err != nil {
+		return err
+	}
 	for _, e := range conjuncts(from.On) {
 		if !s.addCondition(e) && from.Outer != "" {
 			return unable("a condition in an outer join")
+		}
+	}
+	return nil
+}
+
+// joinByNames adds the equalities of USING and of a natural join: of the last source's columns with those of the same name
+// that stand first.
+func (s *selection) joinByNames(from sqltree.Source) error {
+	last := len(s.tables) - 1
+	names := from.Using
+	if from.Natural {
+		for _, c := range s.tables[last].table.Columns {
+			names = append(names, c.Name)
+		}
+	}
+	for _, name := range names {
+		c := s.tables[last].table.column(name)
+		before := &selection{tables: s.tables[:last]}
+		p, ok := before.find(&sqltree.Name{Column: name})
+		switch {
+		case ok && c != nil:
+			s.equal = append(s.equal, equality{p, place{last, c}})
+		case !from.Natural:
+			return unable("the column %s", name)
 		}
 	}
 	return nil
@@ -162,7 +221,7 @@ func (s *selection) bindOrder(q *sqltree.Query) error {
 		}
 		s.order = append(s.order, ordering{v, o.Descending})
 	}
-	return nil
+	return s.folds()
 }
 
 // unaliased returns what a name stands for if it is a column's alias in the select list, else the expression itself.

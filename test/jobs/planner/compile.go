@@ -14,6 +14,8 @@ type operand struct {
 	affinity Affinity
 	served   Served
 	nulls    bool
+	// dates reports whether all values are dates.
+	dates bool
 	// place is the column, if it is one.
 	place *place
 }
@@ -66,7 +68,7 @@ func (c *compiler) condition(e sqltree.Expr, negate bool) (condition, error) {
 		}
 		return leaf{c.shape.paths[e.of.source] + e.relation + "__count", lookups[operator], e.number}, nil
 	case *sqltree.Exists:
-		return nil, unable("EXISTS")
+		return c.exists(e, negate)
 	}
 	return nil, unable("an expression as a condition")
 }
@@ -121,6 +123,9 @@ var (
 
 func (c *compiler) comparison(e *sqltree.Binary, negate bool) (condition, error) {
 	operator, left, right := e.Operator, e.Left, e.Right
+	if l, ok := right.(*sqltree.Literal); operator == "IS" && (ok && l.Value != nil || isValue(c, right)) && !negate {
+		operator = "=" // for what is not NULL
+	}
 	if flipped[operator] == "" {
 		return nil, unable("arithmetic")
 	}
@@ -129,6 +134,9 @@ func (c *compiler) comparison(e *sqltree.Binary, negate bool) (condition, error)
 	}
 	if isValue(c, left) {
 		operator, left, right = flipped[operator], right, left
+	}
+	if part, err := c.datePart(operator, left, right); part != nil || err != nil {
+		return part, err
 	}
 	o, err := c.need(left)
 	if err != nil {
@@ -144,7 +152,7 @@ func (c *compiler) comparison(e *sqltree.Binary, negate bool) (condition, error)
 		if err != nil {
 			return nil, err
 		}
-		if !ok && right.Quoted {
+		if !ok && isValue(c, right) {
 			return c.compare(o, operator, right.Column)
 		}
 		if ok {
@@ -165,7 +173,7 @@ func isValue(c *compiler, e sqltree.Expr) bool {
 		return true
 	case *sqltree.Name:
 		_, ok, err := c.operand(e)
-		return err == nil && !ok && e.Quoted
+		return err == nil && !ok && e.Quoted && !c.outside(e)
 	}
 	return false
 }
@@ -187,7 +195,7 @@ func (c *compiler) compare(o operand, operator string, value any) (condition, er
 }
 
 // withoutNulls adds to an inequality that NULL does not meet it.
-func withoutNulls(o operand, operator string, l leaf) condition {
+func withoutNulls(o operand, operator string, l condition) condition {
 	if operator == "<>" && o.nulls {
 		return all{l, leaf{o.path, "isnull", false}}
 	}
@@ -256,6 +264,9 @@ func (c *compiler) compareFields(o operand, operator string, other operand) (con
 	if o.affinity != other.affinity || o.served != other.served {
 		return nil, unable("a comparison of numbers with texts")
 	}
+	if c.schema.FoldsFields && o.served == ServedText && operator != "=" && operator != "<>" {
+		return nil, unable("an order of two texts by their bytes")
+	}
 	conditions := all{leaf{o.path, lookups[operator], Object{"_field": other.path}}}
 	if operator == "<>" || operator == "=" { // NULL equals nothing
 		for _, side := range []operand{o, other} {
@@ -273,6 +284,12 @@ func (c *compiler) like(e *sqltree.Like, negate bool) (condition, error) {
 		return nil, err
 	}
 	pattern, ok := c.text(e.Pattern)
+	if begins, isDate := dateLike(o, pattern); ok && isDate {
+		if negate {
+			return withoutNulls(o, "<>", not{begins}), nil
+		}
+		return begins, nil
+	}
 	if !ok || o.served != ServedText {
 		return nil, unable("LIKE on other than texts")
 	}

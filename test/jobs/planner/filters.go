@@ -17,7 +17,7 @@ func (h *shape) operand(e sqltree.Expr) (operand, bool, error) {
 }
 
 func (h *shape) at(p place) operand {
-	return operand{h.path(p), p.column.Affinity, p.column.Served, h.nullable(p), &p}
+	return operand{h.path(p), p.column.Affinity, p.column.Served, h.nullable(p), p.column.Dates, &p}
 }
 
 // filters are the conditions of a selection, as its root sees them.

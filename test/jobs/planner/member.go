@@ -6,6 +6,7 @@ import (
 
 // compareQuery compares with the one value of a query, which a call before finds out.
 func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (condition, error) {
+	defer c.enter()()
 	a, err := c.query(q, false)
 	if err != nil {
 		return nil, err
@@ -64,6 +65,7 @@ func (c *compiler) inQuery(e *sqltree.In, negate bool) (condition, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.enter()()
 	return c.member(o, e.Query, negate)
 }
 
@@ -109,6 +111,9 @@ func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condit
 // byRelation says by relations that a column's value is among those of a selection. It returns nil if none leads there.
 func (c *compiler) byRelation(x place, s *selection, negate bool) (condition, error) {
 	y := s.columns[0].place
+	if y.source >= 0 && comparedAlike([]place{y}) != nil {
+		return nil, comparedAlike([]place{y})
+	}
 	if y.source < 0 || negate && (s.maybeNull(y) || c.shape.nullable(x)) {
 		return nil, nil
 	}

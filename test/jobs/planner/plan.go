@@ -3,6 +3,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
@@ -126,7 +127,27 @@ func References(value any) []Reference {
 }
 
 // builder plans the queries of one question.
-type builder struct{ schema *Schema }
+type builder struct {
+	schema *Schema
+	// scopes are the selections around the one that is being planned.
+	scopes []*selection
+}
+
+// enter says that what is planned next stands inside of the compiler's selection, until the function that it returns is
+// called.
+func (c *compiler) enter() func() {
+	before := c.scopes
+	c.scopes = append(slices.Clip(before), c.s)
+	return func() { c.scopes = before }
+}
+
+// outside reports whether a name is a column of a selection around this one.
+func (b *builder) outside(e sqltree.Expr) bool {
+	return slices.ContainsFunc(b.scopes, func(s *selection) bool {
+		_, ok := s.find(e)
+		return ok
+	})
+}
 
 // query plans a query. If set, only which rows there are matters, and not how often.
 func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
@@ -148,6 +169,9 @@ func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
 	}
 	set = set && s.limit < 0
 	s.distinct = s.distinct || set && !s.grouped()
+	if err := s.folds(); err != nil {
+		return nil, err
+	}
 	return b.plain(s, set)
 }
 

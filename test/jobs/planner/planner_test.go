@@ -11,7 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
 
-// library is a schema in which each name ends in ? if the column has NULLs, and begins with # if it holds numbers.
+// library is a schema in which each name ends in ? if the column has NULLs, and begins with # if it holds numbers, and with @ if it
+// holds dates.
 func library() *planner.Schema {
 	s := &planner.Schema{}
 	table := func(name, columns string, unique ...string) *planner.Table {
@@ -22,23 +23,26 @@ func library() *planner.Schema {
 			if rest, isNumber := strings.CutPrefix(c, "#"); isNumber {
 				c, column.Affinity, column.Served = rest, planner.NumericAffinity, planner.ServedNumber
 			}
+			if rest, isDate := strings.CutPrefix(c, "@"); isDate {
+				c, column.Affinity, column.Served, column.Dates = rest, planner.NumericAffinity, planner.ServedOther, true
+			}
 			column.Name, column.Field = c, c
 			t.Columns = append(t.Columns, column)
 		}
 		for _, key := range unique {
-			t.Unique = append(t.Unique, columns_(t, key))
+			t.Unique = append(t.Unique, columnsOf(t, key))
 		}
 		s.Tables = append(s.Tables, t)
 		return t
 	}
 	author := table("author", "#id name country? #born?", "id")
 	book := table("book", "#id title #author_id #year? price", "id")
-	loan := table("loan", "#book_id #reader_id? day")
+	loan := table("loan", "#book_id #reader_id? day @due?")
 	reader := table("reader", "#id name email?", "id", "email")
 	table("branch", "#id #reader", "id") // no foreign key
 	key := func(from *planner.Table, column, relation string, to *planner.Table, holds bool) {
-		from.ForeignKeys = append(from.ForeignKeys, &planner.ForeignKey{Table: from, Columns: columns_(from, column), References: to,
-			Referenced: columns_(to, "id"), Relation: relation, Reverse: from.Model + "_by_" + relation, Holds: holds})
+		from.ForeignKeys = append(from.ForeignKeys, &planner.ForeignKey{Table: from, Columns: columnsOf(from, column), References: to,
+			Referenced: columnsOf(to, "id"), Relation: relation, Reverse: from.Model + "_by_" + relation, Holds: holds})
 	}
 	key(book, "author_id", "author", author, true)
 	key(loan, "book_id", "book", book, false)
@@ -46,7 +50,7 @@ func library() *planner.Schema {
 	return s
 }
 
-func columns_(t *planner.Table, names string) []*planner.Column {
+func columnsOf(t *planner.Table, names string) []*planner.Column {
 	var found []*planner.Column
 	for name := range strings.FieldsSeq(names) {
 		for _, c := range t.Columns {

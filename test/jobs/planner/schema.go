@@ -9,6 +9,9 @@ type Schema struct {
 	// NullsLast reports whether the engine puts NULLs last in an ascending order. SQLite, whose answers are the right
 	// ones, puts them first.
 	NullsLast bool
+	// FoldsFields reports whether the server compares the order of two text fields without regard to case. SQLite compares
+	// bytes.
+	FoldsFields bool
 }
 
 // Table is a table and the model that serves it.
@@ -29,10 +32,14 @@ type Column struct {
 	Served Served
 	// Nulls reports whether a row has NULL here.
 	Nulls bool
+	// Folded reports whether SQLite takes texts that differ for equal in this column, by its collation.
+	Folded bool
 	// Distinct reports whether every row has another value here, declared or not.
 	Distinct bool
-	// Texts reports whether a row has a text here, whatever the declared type.
-	Texts bool
+	// Dates reports whether all values are dates, or dates with a time, and are served as such.
+	Dates bool
+	// Texts reports whether a row has a text here, whatever the declared type, and Mixed whether others have numbers.
+	Texts, Mixed bool
 }
 
 // Affinity is SQLite's way to compare and store values of a column.

@@ -159,7 +159,10 @@ func (s *selection) maybeNull(p place) bool {
 	case s.tables[p.source].outer:
 		return true
 	}
-	return p.column.Nulls && !slices.ContainsFunc(s.equal, func(e equality) bool { return e.left == p || e.right == p })
+	return p.column.Nulls && !slices.ContainsFunc(s.equal, func(e equality) bool {
+		inner := !s.tables[e.left.source].outer && !s.tables[e.right.source].outer
+		return inner && (e.left == p || e.right == p)
+	})
 }
 
 // saidNotNull reports whether a condition holds only if the column is not NULL.
@@ -266,6 +269,11 @@ func (b *builder) side(s *selection, root int) (*shape, all, error) {
 	}
 	if !h.reaches(s.needed()) {
 		return nil, nil, unable("a set operation over rows of several tables")
+	}
+	distinct := *s
+	distinct.distinct = true // as set operations are
+	if err := distinct.folds(); err != nil {
+		return nil, nil, err
 	}
 	conditions, err := b.filters(h)
 	return h, flat(conditions), err

@@ -74,8 +74,10 @@ func (p *parser) is(left Expr) Expr {
 	if p.takeWord("NULL") {
 		return &IsNull{left, not}
 	}
-	p.fail("NULL")
-	return nil
+	if not {
+		return &Binary{"IS NOT", left, p.sum()}
+	}
+	return &Binary{"IS", left, p.sum()}
 }
 
 func (p *parser) in(left Expr, not bool) Expr {
