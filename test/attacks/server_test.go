@@ -82,7 +82,7 @@ func start(t *testing.T, database harness.Database) *attacked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(os.Args[0], "-test.run", "^TestServe$") //nolint:gosec // it is this program
+	command := exec.Command(os.Args[0], "-test.run", "^TestServe$")
 	command.Env = append(os.Environ(), databaseVariable+"="+string(text), "GOMEMLIMIT="+strconv.Itoa(podMemory*9/10))
 	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()

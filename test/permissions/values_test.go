@@ -118,7 +118,8 @@ func part(text, name string, of kind) (string, kind, bool) {
 	if text != "" && err != nil {
 		panic(err)
 	}
-	value, is := "", aText
+	var value string
+	is := aText
 	switch name {
 	case "year":
 		value, is = t.Format("2006"), anInteger
