@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -213,7 +214,7 @@ func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
 		}
 		return key.Column != nil
 	})
-	if none, ok := err.(errNoPath); ok {
+	if none := (errNoPath{}); errors.As(err, &none) {
 		return key, noKey(none, path)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (s *rowSet) order(names []string) ([]database.Order, error) {
 		at, name, err := s.lead("order_by", path, func(at place, rest string) bool {
 			return isKeyName(at.scope.Model(), rest) || orderedField(at.scope, rest) != nil
 		})
-		if none, ok := err.(errNoPath); ok {
+		if none := (errNoPath{}); errors.As(err, &none) {
 			return nil, none.unordered(path)
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,7 +172,7 @@ func (s *rowSet) pathOutput(path string) (database.Output, error) {
 	at, name, err := s.lead("fields", path, func(at place, rest string) bool {
 		return at.scope.Field(rest) != nil || isKeyName(at.scope.Model(), rest)
 	})
-	if none, ok := err.(errNoPath); ok {
+	if none := (errNoPath{}); errors.As(err, &none) {
 		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
 	}
 	if err != nil {

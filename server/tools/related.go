@@ -92,7 +92,8 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 	if !any {
 		condition = database.Never
 	}
-	plan.Where = append(where, condition)
+	where = append(where, condition)
+	plan.Where = where
 	if relation.Many {
 		if plan.Total, err = planTotal(target, "", plan); err != nil {
 			return nil, err
