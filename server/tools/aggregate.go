@@ -110,7 +110,7 @@ type groupReader struct {
 func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	m := g.rows.scope.Model()
 	groups := g.grouping.Source()
-	set := &rowSet{scope: g.rows.scope, members: make([]*catalog.Field, len(g.members))}
+	set := &rowSet{scope: g.rows.scope, conditionsRead: g.rows.conditionsRead, members: make([]*catalog.Field, len(g.members))}
 	plan := &database.Select{From: groups, Offset: a.offset.or(0), More: true}
 	plan.Limit = min(a.limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize)
 	for i, name := range g.members {

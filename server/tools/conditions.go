@@ -36,7 +36,7 @@ var quantifiers = []string{someRow, noRow, rowCount}
 type conditionReader struct {
 	// argument is where the object that is being read stands, key the condition in it; both are for messages.
 	argument, key string
-	// read counts the conditions, level how deep the object stands.
+	// read counts the conditions of the call, level how deep the object stands.
 	read, level int
 }
 
@@ -45,7 +45,10 @@ func (s *rowSet) conditions(argument string, raw json.RawMessage) (database.And,
 	if raw == nil {
 		return nil, nil
 	}
-	return (&conditionReader{argument: argument}).object(s, raw)
+	r := &conditionReader{argument: argument, read: s.conditionsRead}
+	all, err := r.object(s, raw)
+	s.conditionsRead = r.read
+	return all, err
 }
 
 // invalid is an error about the condition that is being read.
@@ -82,7 +85,7 @@ func (r *conditionReader) object(s *rowSet, raw json.RawMessage) (database.And, 
 func (r *conditionReader) count() error {
 	if r.read++; r.read > maxConditions {
 		argument, _, _ := strings.Cut(r.argument, ":")
-		return invalid("%s: at most %d conditions; use in for several values of one field", argument, maxConditions)
+		return invalid("%s: at most %d conditions in one call; use in for several values of one field", argument, maxConditions)
 	}
 	return nil
 }

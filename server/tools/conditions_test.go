@@ -130,6 +130,7 @@ func TestBoundsOfConditions(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", arguments, r.Text, want)
 		}
 	}
+	conditions, havings := strings.Repeat(`{"id":1},`, 31)+`{"id":1}`, strings.Repeat(`{"n":1},`, 31)+`{"n":1}`
 	for arguments, want := range map[string]string{
 		`{}`:                                  `aggregate_book needs measures`,
 		`{"measures":{}}`:                     `aggregate_book needs measures`,
@@ -137,21 +138,23 @@ func TestBoundsOfConditions(t *testing.T) {
 		`{"measures":{"n":{"count":1}}}`:      `measures: n must be {\"count\": \"*\"}`,
 		`{"measures":{"n":{"mean":"price"}}}`: `measures: n must be`,
 		`{"measures":{"a b":{"count":"*"}}}`:  `measures: a b cannot be a name`,
-		`{"measures":{"n":{"count":"*"},"n":{"count":"id"}}}`: `measures: the name n is taken`,
-		`{"measures":{"n":{"sum":"title"}}}`:                  `measures: n: sum does not take title, of type text`,
-		`{"measures":{"n":{"sum":"*"}}}`:                      `measures: n: book has no field \"*\"`,
-		`{"measures":{"n":{"count":"chapter_by_book__id"}}}`:  `start from aggregate_chapter`,
-		`{"measures":{"r":{"ratio":["a","b"]}}}`:              `a ratio divides two other measures that are numbers, and \"a\" is none`,
-		`{"measures":{"r":{"ratio":["r","r"]}}}`:              `and \"r\" is none`,
-		`{"measures":{"r":{"ratio":["a","a"],"filters":{}}}}`: `a ratio takes no filters`,
-		`{"measures":{"n":{"count":"*","filters":{"x":1}}}}`:  `measures: n: filters: x: book has no field`,
-		`{"group_by":["internal"]}`:                           `group_by: book has no field \"internal\" to group by; the fields are id`,
-		`{"group_by":["title","title"]}`:                      `group_by: title is there twice`,
-		`{"group_by":["printed__hour"]}`:                      `group_by: printed__hour: printed has no part \"hour\"; its parts are day, month, quarter, week, weekday, year`,
-		`{"group_by":["a","b","c","d","e","f","g"]}`:          `group_by: at most 6 members, not 7`,
-		`{"group_by":["title"],"having":{"n":1}}`:             `having: n: there is no measure or group \"n\"; there are title`,
-		`{"group_by":["title"],"order_by":["n"]}`:             `order_by: cannot order by \"n\"; the measures and groups to order by are title`,
-		`{"group_by":["title"],"total":"all"}`:                `total must be \"exact\" or \"none\"`,
+		`{"measures":{"n":{"count":"*"},"n":{"count":"id"}}}`:                                                                 `measures: the name n is taken`,
+		`{"filters":{"_any":[{},` + conditions + `]},"measures":{"n":{"count":"*","filters":{"_any":[` + conditions + `]}}}}`: `measures: at most 64 conditions in one call`,
+		`{"filters":{"_any":[{},` + conditions + `]},"measures":{"n":{"count":"*"}},"having":{"_any":[` + havings + `]}}`:     `having: at most 64 conditions in one call`,
+		`{"measures":{"n":{"sum":"title"}}}`:                                                                                  `measures: n: sum does not take title, of type text`,
+		`{"measures":{"n":{"sum":"*"}}}`:                                                                                      `measures: n: book has no field \"*\"`,
+		`{"measures":{"n":{"count":"chapter_by_book__id"}}}`:                                                                  `start from aggregate_chapter`,
+		`{"measures":{"r":{"ratio":["a","b"]}}}`:                                                                              `a ratio divides two other measures that are numbers, and \"a\" is none`,
+		`{"measures":{"r":{"ratio":["r","r"]}}}`:                                                                              `and \"r\" is none`,
+		`{"measures":{"r":{"ratio":["a","a"],"filters":{}}}}`:                                                                 `a ratio takes no filters`,
+		`{"measures":{"n":{"count":"*","filters":{"x":1}}}}`:                                                                  `measures: n: filters: x: book has no field`,
+		`{"group_by":["internal"]}`:                                                                                           `group_by: book has no field \"internal\" to group by; the fields are id`,
+		`{"group_by":["title","title"]}`:                                                                                      `group_by: title is there twice`,
+		`{"group_by":["printed__hour"]}`:                                                                                      `group_by: printed__hour: printed has no part \"hour\"; its parts are day, month, quarter, week, weekday, year`,
+		`{"group_by":["a","b","c","d","e","f","g"]}`:                                                                          `group_by: at most 6 members, not 7`,
+		`{"group_by":["title"],"having":{"n":1}}`:                                                                             `having: n: there is no measure or group \"n\"; there are title`,
+		`{"group_by":["title"],"order_by":["n"]}`:                                                                             `order_by: cannot order by \"n\"; the measures and groups to order by are title`,
+		`{"group_by":["title"],"total":"all"}`:                                                                                `total must be \"exact\" or \"none\"`,
 	} {
 		if r := l.call(ownerText, "aggregate_book", arguments); r.Code != CodeInvalidArgument || !strings.Contains(string(r.Text), want) {
 			t.Errorf("%s: %s\nwant %s", arguments, r.Text, want)

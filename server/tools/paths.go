@@ -27,6 +27,8 @@ type rowSet struct {
 	// relations are those of the joins, and scopes where they lead to.
 	relations []*catalog.Relation
 	scopes    []access.Scope
+	// conditionsRead counts the conditions that the call has so far.
+	conditionsRead int
 }
 
 // place is a row that a path has led to: a row of the set itself if join is nil, else that of a join. relations is how

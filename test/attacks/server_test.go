@@ -23,7 +23,7 @@ import (
 const podMemory = 256 << 20
 
 // statementTimeout is the endpoint's.
-const statementTimeout = time.Second
+const statementTimeout = 2 * time.Second
 
 // databaseVariable tells the test's own program to be the server of a database.
 const databaseVariable = "MCP_TEST_ATTACKED"

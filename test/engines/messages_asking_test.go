@@ -19,7 +19,7 @@ var messagesOfAsking = []messageRow{
 	{token: "root", tool: "list_book", arguments: `{"filters":{"_any":[` + strings.Repeat(`{},`, 64) + `{}]}}`,
 		want: `filters: _any: at most 64 condition objects, not 65; use in for several values of one field`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"_any":[` + strings.Repeat(`{},`, 63) + `{}],"id":1}}`,
-		want: `filters: at most 64 conditions; use in for several values of one field`},
+		want: `filters: at most 64 conditions in one call; use in for several values of one field`},
 	{token: "root", tool: "list_book", arguments: `{"filters":` + strings.Repeat(`{"_not":`, 5) + `{}` + strings.Repeat(`}`, 5) + `}`,
 		want: `filters: _not: _not: _not: _not: _not: conditions may stand at most 5 levels deep; put some of them side by side`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"_or":[{"id":1}]}}`,

@@ -50,12 +50,12 @@ func (o *reader) condition(s shape, arguments map[string]any, name string) (test
 	if arguments[name] == nil {
 		return func(row) bool { return true }, nil
 	}
-	o.conditions = 0
 	return o.object(s, arguments[name], 1)
 }
 
 // answer is what a question must be answered.
 func (o *reader) answer(tool, table string, arguments map[string]any) (*wanted, error) {
+	o.conditions = 0
 	m := o.model(table)
 	if !o.views(table) || !offers(m, tool) || table == "tag" && (tool == "get" || tool == "related" || tool == "autocomplete") {
 		return nil, refuse("%s is not offered", tool)

@@ -122,6 +122,9 @@ func (g *game) probeName(i int) {
 	default:
 		return
 	}
+	if chance(g.random, 35) {
+		form = byGenericName(form)
+	}
 	ask := func(name string) string {
 		body := strings.NewReplacer("TABLE", from, "PATH", prefix+name, "NAME", name).Replace(strings.ReplaceAll(form, "NAME", "PATH"))
 		_, answer := g.endpoint.Post(secret(i), body)
@@ -154,6 +157,14 @@ var (
 	relationForms = append(calls("list_TABLE", `{"filters":{"NAME__any":{}}}`, `{"filters":{"NAME__none":{}}}`, `{"filters":{"NAME__any":{"region":"north"}}}`, `{"filters":{"NAME__count":0}}`,
 		`{"filters":{"NAME__count__gte":1}}`, `{"filters":{"_not":{"NAME__count__in":[1,2]}}}`), calls("aggregate_TABLE", `{"measures":{"m":{"count":"*","filters":{"NAME__count__gt":0}}}}`)...)
 )
+
+// perModelName is the name of a tool of one model, in a call with arguments.
+var perModelName = regexp.MustCompile(`"name":"(list|aggregate|autocomplete|bulk)_(\w+)","arguments":{`)
+
+// byGenericName is a call under the name of the generic tool.
+func byGenericName(call string) string {
+	return perModelName.ReplaceAllString(call, `"name":"$1","arguments":{"model":"$2",`)
+}
 
 // calls are calls of a tool with each of some arguments.
 func calls(tool string, arguments ...string) []string {

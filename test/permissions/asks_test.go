@@ -3,6 +3,7 @@ package permissions
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,9 @@ type question struct {
 	// by is the place of the token among all.
 	by          int
 	tool, table string
-	arguments   map[string]any
+	// generic says that the call goes by the name of the generic tool.
+	generic   bool
+	arguments map[string]any
 }
 
 // wrongNames is how many of a hundred names are any, and not such as the token may use.
@@ -42,7 +45,7 @@ func (g *game) newQuestion(i int) *question {
 			q.reader = g.reader(i)
 		}
 	}
-	q.by = i
+	q.by, q.generic = i, chance(g.random, 35)
 	q.arguments = map[string]any{}
 	switch q.tool {
 	case "list":
@@ -435,7 +438,12 @@ func (q *question) having(names []string, members map[string]kind, level int) ma
 
 // body is the question as a request.
 func (q *question) body(t interface{ Fatal(...any) }) string {
-	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": q.tool + "_" + q.table, "arguments": q.arguments})
+	name, arguments := q.tool+"_"+q.table, q.arguments
+	if q.generic {
+		name, arguments = q.tool, maps.Clone(arguments)
+		arguments["model"] = q.table
+	}
+	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": name, "arguments": arguments})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +457,7 @@ func (g *game) ask(i int) {
 	body := q.body(g)
 	i = q.by
 	expected, refused := q.answer(q.tool, q.table, q.arguments)
-	_, answer := g.endpoint.Post(secret(i), body)
+	_, answer := g.endpoint.PostTo(g.query(), secret(i), body)
 	difference := q.judge(answer, expected, refused)
 	if next := cursorText.FindStringSubmatch(answer); difference == "" && next != nil && chance(g.random, 50) {
 		q.arguments["cursor"] = next[1]

@@ -79,6 +79,9 @@ func (g *game) probeValue(i int) {
 				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"group_by":["COLUMN"],"having":{"COLUMN":"VALUE"},"total":"exact"}}`,
 				`{"method":"tools/call","name":"aggregate_part","arguments":{"group_by":["item__COLUMN"],"having":{"item__COLUMN__startswith":"VALUE"}}}`,
 				`{"method":"tools/call","name":"aggregate_part","arguments":{"measures":{"least":{"min":"item__owner__COLUMN"}},"having":{"least__lte":"VALUE"}}}`)
+			if chance(g.random, 35) {
+				form = byGenericName(form)
+			}
 			ask := func(text string) string {
 				body := strings.NewReplacer("TABLE", table, "COLUMN", c.name, "VALUE", text).Replace(form)
 				_, answer := g.endpoint.Post(secret(i), body)

@@ -96,11 +96,11 @@ func TestStatementsKeptPrepared(t *testing.T) {
 func TestBehindAPoolerNothingStaysInTheSession(t *testing.T) {
 	t.Parallel()
 	c := filled(t, `
-CREATE VIEW session AS SELECT current_setting('statement_timeout') AS timeout, current_setting('bytea_output') AS bytes,
+CREATE VIEW session AS SELECT current_setting('statement_timeout') AS timeout, current_setting('bytea_output') AS bytes, current_setting('jit') AS jit,
   current_setting('transaction_read_only') AS read_only, (SELECT count(*) FROM pg_prepared_statements) AS prepared, '\x00ff'::bytea AS data;
 CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 	databasetest.Execute(t, databasetest.URI(c), "ALTER DATABASE "+c.Database+" SET bytea_output = 'escape'")
-	const settled = `"bytes":"hex","read_only":"off","prepared":`
+	const settled = `"bytes":"hex","jit":"off","read_only":"off","prepared":`
 	for _, test := range []struct {
 		name   string
 		to     contract.Connection
@@ -110,7 +110,7 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 		{"directly", c, nil, `[{"timeout":"10s",` + settled + `1,"data":"AP8="}]`},
 		{"through the pooler", pooler(t, c), nil, `[{"timeout":"10s",` + settled + `0,"data":"AP8="}]`},
 		{"through the pooler, read only", pooler(t, c), func(s *database.Settings) { s.ReadOnly = true },
-			`[{"timeout":"10s","bytes":"hex","read_only":"on","prepared":0,"data":"AP8="}]`},
+			`[{"timeout":"10s","bytes":"hex","jit":"off","read_only":"on","prepared":0,"data":"AP8="}]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(test.to, func(s *database.Settings) {

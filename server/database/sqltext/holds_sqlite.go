@@ -15,7 +15,7 @@ func (d sqlite) document(w *writer, c *database.Column) jsonValue {
 	})
 }
 
-// at is the value to which a path leads. The path is bound once: SQLite compares each placeholder with all others.
+// at is the value to which a path leads. The path is bound once.
 func (d sqlite) at(w *writer, path string, document func()) jsonValue {
 	bound := 0
 	call := func(name string) func() {
@@ -27,7 +27,7 @@ func (d sqlite) at(w *writer, path string, document func()) jsonValue {
 				w.bind(Arg{Kind: database.Text, Value: path})
 				bound = len(w.args)
 			} else {
-				w.buf = d.placeholder(w.buf, bound)
+				w.buf = d.again(w.buf, bound)
 			}
 			w.text(")")
 		}

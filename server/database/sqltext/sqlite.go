@@ -33,8 +33,12 @@ type sqlite struct{}
 
 func (sqlite) quote(dst []byte, name string) []byte { return quoteStandard(dst, name) }
 
-// placeholder is numbered, so that one value can stand in two places.
-func (sqlite) placeholder(dst []byte, n int) []byte {
+// placeholder has no number: SQLite compares each numbered one with all others, which takes seconds for a long list of
+// values, and no timeout ends it.
+func (sqlite) placeholder(dst []byte, _ int) []byte { return append(dst, '?') }
+
+// again is the placeholder of a value that stands in another place already.
+func (sqlite) again(dst []byte, n int) []byte {
 	return strconv.AppendInt(append(dst, '?'), int64(n), 10)
 }
 
