@@ -72,7 +72,7 @@ func frameOf(opening string, scope access.Scope, plan *database.Select) frame {
 	if arrays {
 		f.rest = string(appendColumns(nil, plan.Output)) + `,"rows":[`
 	}
-	switch limited := scope.Limited(); {
+	switch limited := scope.Limited() || readsLimited(plan); {
 	case limited && arrays:
 		f.mark = policyMarkOfColumns
 	case limited:

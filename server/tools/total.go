@@ -33,10 +33,24 @@ func planTotal(scope access.Scope, asked string, plan *database.Select) (databas
 	case contract.TotalCapped:
 		return database.TotalCapped, nil
 	}
-	if scope.Limited() || joinsLimited(plan.Joins) || followsLimited(plan.Where) {
+	if scope.Limited() || readsLimited(plan) {
 		return database.TotalCapped, nil
 	}
 	return database.TotalAuto, nil
+}
+
+// readsLimited reports whether the rows or groups of a plan depend on rows of another source that is under a row policy.
+func readsLimited(plan *database.Select) bool {
+	if g := plan.From.Groups(); g != nil && groupsLimited(g) {
+		return true
+	}
+	return followsLimited(plan.Where)
+}
+
+// groupsLimited is readsLimited of a grouping.
+func groupsLimited(g *database.Grouping) bool {
+	return slices.ContainsFunc(g.Joins, joinLimited) || followsLimited(g.Where) ||
+		slices.ContainsFunc(g.Measures, func(m database.Measure) bool { return followsLimited(m.Where) })
 }
 
 // followsLimited reports whether a condition asks for rows of a source that is under a row policy.
@@ -49,20 +63,23 @@ func followsLimited(where database.Condition) bool {
 	case database.Not:
 		return followsLimited(c.Condition)
 	case database.Joined:
-		return followsLimited(c.Condition)
+		return joinLimited(c.Join) || followsLimited(c.Condition)
+	case database.CompareRefs:
+		return joinLimited(c.Left.Join) || joinLimited(c.Right.Join)
 	case database.Exists:
-		return c.From.Policy() != nil || joinsLimited(c.Joins) || followsLimited(c.Where)
+		return c.From.Policy() != nil || followsLimited(c.Where)
 	case database.CountOf:
 		return followsLimited(c.Rows)
 	}
 	return false
 }
 
-func joinsLimited(joins []*database.Join) bool {
-	return slices.ContainsFunc(joins, func(j *database.Join) bool {
-		if g := j.From.Groups(); g != nil {
-			return g.From.Policy() != nil || joinsLimited(g.Joins) || followsLimited(g.Where)
+// joinLimited reports whether a join, or one that it goes through, leads to rows under a row policy; a nil join does not.
+func joinLimited(join *database.Join) bool {
+	for ; join != nil; join = join.Through {
+		if g := join.From.Groups(); g != nil && (g.From.Policy() != nil || groupsLimited(g)) || join.From.Policy() != nil {
+			return true
 		}
-		return j.From.Policy() != nil
-	})
+	}
+	return false
 }

@@ -302,7 +302,7 @@ func (e engine) testTools(t *testing.T) {
 }
 
 func (e engine) testFind(t *testing.T) {
-	for query, want := range map[string]int{"": len(tables), "track": 2, "nothing of that kind": 0} {
+	for query, want := range map[string]int{"": len(tables), "track": 3, "nothing of that kind": 0} {
 		var found struct {
 			Count  int
 			Models []struct {

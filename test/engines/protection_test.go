@@ -125,7 +125,7 @@ func readOnlyAccess(t *testing.T, engine harness.Engine) {
 		s.fails(t, "root", tool, arguments, "permission_denied")
 	}
 	_, body := s.endpoint.Post(secret("root"), `{"method":"tools/list"}`)
-	for _, operation := range []string{`"create_`, `"update_`, `"delete_`, `"bulk_`, `"action_`} {
+	for _, operation := range []string{`"name":"create_`, `"name":"update_`, `"name":"delete_`, `"name":"bulk_`, `"name":"action_`} {
 		if strings.Contains(body, operation) {
 			t.Errorf("%s is listed", operation)
 		}

@@ -160,7 +160,7 @@ func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, err
 		}
 	}
 	o.sort(groups, steps)
-	w := &wanted{offset: integer(arguments, "offset", 0), limit: integer(arguments, "limit", 100), limited: o.limited(table)}
+	w := &wanted{offset: integer(arguments, "offset", 0), limit: integer(arguments, "limit", 100), limited: o.limited(table), mayBeLimited: o.anyLimited()}
 	if arguments["total"] == "exact" {
 		w.total = "total_groups"
 	}

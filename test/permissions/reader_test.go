@@ -207,6 +207,9 @@ func (o *reader) limited(table string) bool {
 	})
 }
 
+// anyLimited reports whether a row policy stands between the token and the rows of any table.
+func (o *reader) anyLimited() bool { return slices.ContainsFunc(tableNames, o.limited) }
+
 // step is a part of an order.
 type step struct {
 	of         func(r row) string

@@ -136,6 +136,9 @@ func (g grant) compare(t *testing.T, m contract.ModelStatus) {
 	for i := range want {
 		want[i] += "_item"
 	}
+	if slices.Contains(want, "list_item") {
+		want = append(want, "aggregate_item")
+	}
 	if !slices.Contains(want, "related_item") { // there is a relation if part can be read
 		m.Tools = slices.DeleteFunc(m.Tools, func(tool string) bool { return tool == "related_item" })
 	}

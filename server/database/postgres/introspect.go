@@ -84,14 +84,14 @@ type introspection struct {
 
 // known returns the maps in which violations are looked up.
 func (i *introspection) known() *known {
-	k := &known{map[tableName]*database.Table{}, map[*database.Table]*database.Table{}, map[*database.Table][]*database.Column{}}
+	k := &known{map[tableName]*database.Table{}, map[*database.Table]*database.Table{}, map[tableName][]*database.Column{}}
 	for oid, table := range i.tables {
 		k.tables[tableName{table.Schema, table.Name}] = table
 		if root := i.tables[i.roots[oid]]; root != nil {
 			k.roots[table] = root
 		}
 		if numbers := i.partitionedBy[oid]; len(numbers) > 0 {
-			k.partitionedBy[table] = i.named(oid, numbers)
+			k.partitionedBy[tableName{table.Schema, table.Name}] = i.named(oid, numbers)
 		}
 	}
 	return k

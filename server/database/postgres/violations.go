@@ -155,8 +155,9 @@ type known struct {
 	tables map[tableName]*database.Table
 	// roots are the partitioned tables of partitions.
 	roots map[*database.Table]*database.Table
-	// partitionedBy are the columns, not the expressions, that a table is partitioned by.
-	partitionedBy map[*database.Table][]*database.Column
+	// partitionedBy are the columns, not the expressions, that a table is partitioned by. It goes by names: who writes may
+	// hold the table as an earlier introspection found it.
+	partitionedBy map[tableName][]*database.Column
 }
 
 type tableName struct{ schema, name string }
@@ -193,7 +194,7 @@ func (k *known) columns(table *database.Table, answer *pgconn.PgError, kind data
 		}
 	}
 	if kind == database.PartitionViolation {
-		return sameColumns(table, k.partitionedBy[said])
+		return sameColumns(table, k.partitionedBy[tableName{said.Schema, said.Name}])
 	}
 	for _, constraint := range said.Constraints {
 		if constraint.Name == answer.ConstraintName {
