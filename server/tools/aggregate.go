@@ -47,7 +47,7 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: limitSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
-		schema:   func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
+		schema:   func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
 		unlisted: true, help: "none leaves total_groups out"},
 )...)
 

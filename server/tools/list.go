@@ -27,7 +27,7 @@ var listOperation = withArguments(operation{
 		offered: func(m *catalog.Model) bool { return m.UniqueKey },
 		help:    "next_cursor of the page before, all but limit unchanged; instead of offset"},
 	argument[listArguments]{name: "total", into: func(a *listArguments) any { return &a.total }, unlisted: true,
-		schema: func(*catalog.Model) schema { return schema{Enum: []any{totalExact, totalNone}} },
+		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
 		help:   "exact counts however long it takes; none leaves total_count out"},
 	argument[listArguments]{name: "search", into: func(a *listArguments) any { return &a.search }, common: true,
 		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 },
