@@ -27,7 +27,9 @@ type rowsForm struct {
 func withRowsForm[A any](of func(*A) *rowsForm, list ...argument[A]) []argument[A] {
 	return append(list,
 		argument[A]{name: "format", into: func(a *A) any { return &of(a).format },
-			schema:   func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{formatObjects, formatColumns}} },
+			schema: func(*catalog.Model) schema {
+				return schema{Type: types{"string"}, Enum: []any{formatObjects, formatColumns}}
+			},
 			unlisted: true, help: "columns answers columns and rows (arrays of values) instead of results: fewer bytes"},
 		argument[A]{name: "max_bytes", into: func(a *A) any { return &of(a).maxBytes },
 			unlisted: true, help: fmt.Sprintf("of the rows; %d without it", defaultRowBytes)},
