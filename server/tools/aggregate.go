@@ -122,6 +122,7 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.Joins = set.joins // of the measures with which having compares
 	if err := g.checkSmallGroups(set, having); err != nil {
 		return nil, err
 	}

@@ -13,11 +13,11 @@ var parts = []string{"year", "quarter", "month", "week", "day", "hour", "weekday
 
 // measure is a measure as the oracle understands it.
 type measure struct {
-	name, function string
-	path           path
-	meets          test // nil: all rows
-	of             []string
-	kind           kind
+	function string
+	path     path
+	meets    test // nil: all rows
+	of       []string
+	kind     kind
 }
 
 // key reads a path to group by.
@@ -39,17 +39,17 @@ func (o *reader) key(table, text string) (path, error) {
 	return p, nil
 }
 
-// measure reads a measure, but for what a ratio is of.
-func (o *reader) measure(table, name string, given map[string]any) (measure, error) {
-	m := measure{name: name}
+// measure reads a measure, but for what a ratio is of; level is how deep its filters stand.
+func (o *reader) measure(table string, given map[string]any, level int) (measure, error) {
+	var m measure
 	for function := range given {
-		if function != "filters" {
+		if function != "filters" && function != "model" {
 			m.function = function
 		}
 	}
 	if given["filters"] != nil {
 		var err error
-		if m.meets, err = o.condition(shape{table: table}, given, "filters"); err != nil {
+		if m.meets, err = o.object(shape{table: table}, given["filters"], level); err != nil {
 			return m, err
 		}
 	}
@@ -101,7 +101,7 @@ func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, err
 	given, _ := arguments["measures"].(map[string]any)
 	measures := map[string]measure{}
 	for name, one := range given {
-		m, err := o.measure(table, name, one.(map[string]any))
+		m, err := o.measure(table, one.(map[string]any), 1)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, err
 	if len(members) == 0 || len(keys) > 6 || len(measures) > 20 {
 		return nil, refuse("too few or too many members")
 	}
-	having, err := o.condition(shape{members: members}, arguments, "having")
+	having, err := o.condition(shape{table: table, members: members}, arguments, "having")
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +172,33 @@ func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, err
 		w.rows = append(w.rows, cells)
 	}
 	return w, nil
+}
+
+// measured is the value, and its kind, with which {"_measure": measure} compares: that of all rows of a table that the token
+// sees, or of the model that the measure names.
+func (o *reader) measured(table string, given map[string]any, level int) (string, kind, error) {
+	if name, ok := given["model"].(string); ok {
+		if tables[name] == nil || !o.views(name) {
+			return "", 0, refuse("there is no model %s", name)
+		}
+		table = name
+	}
+	of := o.model(table)
+	if !offers(of, "aggregate") {
+		return "", 0, refuse("%s has no aggregates", table)
+	}
+	m, err := o.measure(table, given, level+1)
+	if err != nil {
+		return "", 0, err
+	}
+	if m.function == "ratio" {
+		return "", 0, refuse("a ratio is of two measures")
+	}
+	rows := o.rows(table)
+	if len(rows) < of.MinGroupSize {
+		return "", m.kind, nil
+	}
+	return o.compute(m, rows, of.MinGroupSize), m.kind, nil
 }
 
 // inexact reports whether a ratio is of floats or of averages, which are rounded themselves.

@@ -39,6 +39,9 @@ func (g *game) probeUnseen(i int) {
 func (q *question) unseenChange() (change, back string) {
 	for range 8 {
 		table := pick(q.random, tableNames...)
+		if len(q.measured) > 0 && chance(q.random, 50) {
+			table = pick(q.random, q.measured...)
+		}
 		m := q.model(table)
 		for id, r := range q.all[table] {
 			unseen := !q.views(table) || !seesRow(q.token, m, r, q.all)
@@ -143,19 +146,57 @@ func (g *game) probeName(i int) {
 	}
 }
 
+// probeModel compares with a measure of a model that the token must not view, and of one that there is not: the answers must
+// be the same.
+func (g *game) probeModel(i int) {
+	g.Helper()
+	o := g.reader(i)
+	table, model := pick(g.random, tableNames...), pick(g.random, append(tableNames, "guest")...)
+	if !o.views(table) || tables[model] != nil && o.views(model) {
+		return
+	}
+	form := pick(g.random, measuredForms...)
+	if chance(g.random, 35) {
+		form = byGenericName(form)
+	}
+	ask := func(model string) string {
+		_, answer := g.endpoint.Post(secret(i), strings.NewReplacer("TABLE", table, "MODEL", model).Replace(form))
+		return strings.ReplaceAll(answer, `\\\"`+model+`\\\"`, "MODEL")
+	}
+	did.probes++
+	asked.twins++
+	if real, none := ask(model), ask("nowhere"); real != none || !strings.Contains(real, `"isError":true`) {
+		g.Errorf("%s: token %+v\nmodels %+v\n%s with %s tells:\n%s\n%s", g.where, o.token, g.models, form, model, real, none)
+	}
+}
+
+// measuredForms compare with a measure of a model.
+var measuredForms = slices.Concat(
+	calls("list_TABLE", `{"filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}`, `{"filters":{"_not":{"region":{"_measure":{"max":"nowhere","model":"MODEL"}}}}}`,
+		`{"filters":{"region__gt":{"_measure":{"min":"region","filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}}}}`),
+	calls("autocomplete_TABLE", `{"filters":{"region__ne":{"_measure":{"min":"region","model":"MODEL"}}}}`),
+	calls("aggregate_TABLE", `{"group_by":["region"],"filters":{"region__lte":{"_measure":{"max":"note","model":"MODEL"}}}}`,
+		`{"measures":{"m":{"count":"*","filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}}}`,
+		`{"measures":{"m":{"count":"*"}},"having":{"m__gte":{"_measure":{"count":"*","model":"MODEL"}}}}`))
+
 // namedForms and groupedForms have a field's name, or a relation's, in each place of a question; relationForms only a relation's.
 var (
 	namedForms = calls("list_TABLE", `{"fields":["NAME"]}`, `{"fields":["region","NAME"]}`, `{"order_by":["NAME"]}`, `{"order_by":["region","-NAME"]}`, `{"filters":{"NAME":"x"}}`,
 		`{"filters":{"NAME__gte":1}}`, `{"filters":{"NAME__isnull":true}}`, `{"filters":{"_not":{"NAME":"x"}}}`, `{"filters":{"_any":[{"region":"x"},{"NAME__ne":"x"}]}}`,
-		`{"filters":{"_all":[{"_not":{"NAME__in":["x"]}}]}}`, `{"filters":{"region":{"_field":"NAME"}}}`, `{"filters":{"region__gt":{"_field":"NAME"}}}`, `{"filters":{"NAME":{"_field":"region"}}}`)
+		`{"filters":{"_all":[{"_not":{"NAME__in":["x"]}}]}}`, `{"filters":{"region":{"_field":"NAME"}}}`, `{"filters":{"region__gt":{"_field":"NAME"}}}`, `{"filters":{"NAME":{"_field":"region"}}}`,
+		`{"filters":{"region":{"_measure":{"max":"NAME"}}}}`, `{"filters":{"NAME__gt":{"_measure":{"min":"region"}}}}`,
+		`{"filters":{"region__ne":{"_measure":{"min":"region","filters":{"NAME__isnull":true}}}}}`,
+		`{"filters":{"_not":{"region":{"_measure":{"max":"region","model":"TABLE","filters":{"_any":[{"NAME":"x"}]}}}}}}`)
 	groupedForms = calls("aggregate_TABLE", `{"group_by":["NAME"]}`, `{"group_by":["region","NAME"]}`, `{"group_by":["NAME__year"]}`, `{"measures":{"m":{"count":"NAME"}}}`,
 		`{"measures":{"m":{"count_distinct":"NAME"}}}`, `{"measures":{"m":{"max":"NAME"}}}`, `{"measures":{"m":{"min":"NAME"}}}`, `{"measures":{"m":{"sum":"NAME"}}}`,
 		`{"measures":{"m":{"avg":"NAME"},"n":{"count":"*"},"r":{"ratio":["m","n"]}}}`, `{"measures":{"m":{"count":"*","filters":{"NAME":"x"}}}}`,
 		`{"measures":{"m":{"sum":"id","filters":{"_not":{"NAME__isnull":true}}}}}`, `{"measures":{"m":{"count":"*"}},"filters":{"NAME__lt":"x"}}`,
 		`{"measures":{"m":{"count":"*"}},"having":{"NAME":"x"}}`, `{"measures":{"m":{"count":"*"}},"having":{"m":{"_field":"NAME"}}}`,
+		`{"measures":{"m":{"count":"*"}},"having":{"m__gte":{"_measure":{"count":"NAME"}}}}`,
+		`{"measures":{"m":{"count":"*"}},"having":{"m":{"_measure":{"count":"*","filters":{"NAME__ne":"x"}}}}}`,
 		`{"measures":{"m":{"count":"*"}},"order_by":["NAME"]}`, `{"group_by":["region"],"measures":{"m":{"count":"*"}},"order_by":["-NAME"]}`)
 	relationForms = append(calls("list_TABLE", `{"filters":{"NAME__any":{}}}`, `{"filters":{"NAME__none":{}}}`, `{"filters":{"NAME__any":{"region":"north"}}}`, `{"filters":{"NAME__count":0}}`,
-		`{"filters":{"NAME__count__gte":1}}`, `{"filters":{"_not":{"NAME__count__in":[1,2]}}}`), calls("aggregate_TABLE", `{"measures":{"m":{"count":"*","filters":{"NAME__count__gt":0}}}}`)...)
+		`{"filters":{"NAME__count__gte":1}}`, `{"filters":{"_not":{"NAME__count__in":[1,2]}}}`, `{"filters":{"region":{"_measure":{"max":"region","filters":{"NAME__count":0}}}}}`), calls("aggregate_TABLE", `{"measures":{"m":{"count":"*","filters":{"NAME__count__gt":0}}}}`)...)
 )
 
 // perModelName is the name of a tool of one model, in a call with arguments.

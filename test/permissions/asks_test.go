@@ -12,7 +12,8 @@ import (
 // that the token may use them; some are hidden, masked, another table's, or nobody's.
 
 // asked counts questions: those that were answered, with some rows, and those that were refused.
-var asked struct{ calls, answered, rows, refused, repeated, twins int }
+// measured counts those answered that compared with a measure.
+var asked struct{ calls, answered, rows, refused, repeated, twins, measured int }
 
 // question is a read.
 type question struct {
@@ -23,7 +24,12 @@ type question struct {
 	// generic says that the call goes by the name of the generic tool.
 	generic   bool
 	arguments map[string]any
+	// measured are the tables with whose measures conditions compare.
+	measured []string
 }
+
+// comparisons are the lookups that compare with a field or a measure.
+var comparisons = []string{"", "__ne", "__gt", "__gte", "__lt", "__lte"}
 
 // wrongNames is how many of a hundred names are any, and not such as the token may use.
 const wrongNames = 2
@@ -183,7 +189,7 @@ func (q *question) object(table string, level int) map[string]any {
 		case n < 40 && level < 4:
 			q.addQuantified(object, table, level)
 		default:
-			key, value := q.leaf(table)
+			key, value := q.leaf(table, level)
 			object[key] = value
 		}
 	}
@@ -220,8 +226,8 @@ func (q *question) addQuantified(object map[string]any, table string, level int)
 	}
 }
 
-// leaf is a condition on one field, of the row or of related ones.
-func (q *question) leaf(table string) (key string, value any) {
+// leaf is a condition on one field, of the row or of related ones, in an object at a level.
+func (q *question) leaf(table string, level int) (key string, value any) {
 	base := table
 	var names []string
 	for chance(q.random, 45) && len(names) < 5 {
@@ -238,8 +244,14 @@ func (q *question) leaf(table string) (key string, value any) {
 	of := kindOf(table, name)
 	if chance(q.random, 15) {
 		other := q.forward(base, func(k kind) bool { return areComparable(k, of) })
-		lookup := pick(q.random, "", "__ne", "__gt", "__gte", "__lt", "__lte")
-		return strings.Join(names, "__") + lookup, map[string]any{"_field": other}
+		return strings.Join(names, "__") + pick(q.random, comparisons...), map[string]any{"_field": other}
+	}
+	if chance(q.random, 15) && level < 4 {
+		lookup := pick(q.random, comparisons...)
+		if chance(q.random, wrongNames) {
+			lookup = pick(q.random, "__in", "__isnull", "__contains")
+		}
+		return strings.Join(names, "__") + lookup, q.comparedMeasure(base, of, level)
 	}
 	lookup, value := q.comparison(of, func() string { return q.anyValue(table, name) })
 	return strings.Join(names, "__") + lookup, value
@@ -327,115 +339,6 @@ func given(of kind, text string) any {
 	return text
 }
 
-// addGroups adds what aggregate_ takes.
-func (q *question) addGroups() {
-	members := map[string]kind{}
-	if chance(q.random, 70) {
-		keys := q.some(pick(q.random, 1, 1, 2, 3), func() string {
-			path := q.forward(q.table, nil)
-			if chance(q.random, 60) { // few groups
-				path = q.forward(q.table, func(k kind) bool { return k != aText })
-			}
-			if p, err := q.path(q.table, path, false); err == nil && p.kind.isTime() && chance(q.random, 80) || chance(q.random, wrongNames) {
-				path += "__" + pick(q.random, parts...)
-			}
-			return path
-		})
-		q.arguments["group_by"] = keys
-		for _, text := range keys {
-			if p, err := q.key(q.table, text); err == nil {
-				members[text] = p.kind
-			}
-		}
-	}
-	measures := map[string]any{}
-	if len(members) == 0 || chance(q.random, 85) {
-		for i := range 1 + q.random.IntN(4) {
-			name, one := fmt.Sprint("m", i), q.makeMeasure()
-			measures[name] = one
-			if m, err := q.measure(q.table, name, one); err == nil {
-				members[name] = m.kind
-			}
-		}
-		var numbers []string
-		for i := range len(measures) {
-			if name := fmt.Sprint("m", i); members[name].isNumber() || chance(q.random, wrongNames) {
-				numbers = append(numbers, name)
-			}
-		}
-		if len(numbers) > 0 && chance(q.random, 40) {
-			measures["share"] = map[string]any{"ratio": []string{pick(q.random, numbers...), pick(q.random, numbers...)}}
-			members["share"] = aDecimal
-		}
-		q.arguments["measures"] = measures
-	}
-	if chance(q.random, 50) {
-		q.arguments["filters"] = q.object(q.table, 1)
-	}
-	var names []string
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if len(names) > 0 && chance(q.random, 30) {
-		q.arguments["having"] = q.having(names, members, 1)
-	}
-	if len(names) > 0 && chance(q.random, 40) {
-		q.arguments["order_by"] = q.some(1+q.random.IntN(2), func() string {
-			return pick(q.random, "", "-") + pick(q.random, names...)
-		})
-	}
-	if q.addLimits(q.table); chance(q.random, 30) {
-		q.arguments["total"] = "exact"
-	}
-}
-
-func (q *question) makeMeasure() map[string]any {
-	function := pick(q.random, "count", "count", "count_distinct", "sum", "avg", "min", "max")
-	one := map[string]any{}
-	switch function {
-	case "sum", "avg":
-		one[function] = q.forward(q.table, kind.isNumber)
-	case "count":
-		one[function] = pick(q.random, "*", q.forward(q.table, nil))
-	default:
-		one[function] = q.forward(q.table, nil)
-	}
-	if chance(q.random, 30) {
-		one["filters"] = q.object(q.table, 2)
-	}
-	return one
-}
-
-// having is a condition object on the members of groups.
-func (q *question) having(names []string, members map[string]kind, level int) map[string]any {
-	object := map[string]any{}
-	for range pick(q.random, 1, 1, 2) {
-		name := pick(q.random, names...)
-		of := members[name]
-		switch n := q.random.IntN(100); {
-		case n < 10 && level < 4:
-			object["_not"] = q.having(names, members, level+1)
-		case n < 20 && level < 4:
-			object["_any"] = []any{q.having(names, members, level+1), q.having(names, members, level+1)}
-		case n < 30:
-			object[name+pick(q.random, "", "__gt", "__ne")] = map[string]any{"_field": pick(q.random, names...)}
-		default:
-			if chance(q.random, wrongNames) {
-				name = pick(q.random, "nowhere", "weight", "m9")
-			}
-			lookup, value := q.comparison(of, func() string {
-				if text := of.canonical(of.random(q.random)); text != "" {
-					return text
-				}
-				return map[bool]string{true: "2026-01-15", false: "1"}[of.isTime()]
-			})
-			object[name+lookup] = value
-		}
-	}
-	return object
-}
-
 // body is the question as a request.
 func (q *question) body(t interface{ Fatal(...any) }) string {
 	name, arguments := q.tool+"_"+q.table, q.arguments
@@ -497,6 +400,9 @@ func (q *question) judge(answer string, expected *wanted, refused error) string 
 	asked.answered++
 	if len(expected.rows) > 0 {
 		asked.rows++
+	}
+	if len(q.measured) > 0 {
+		asked.measured++
 	}
 	return expected.differs(got)
 }

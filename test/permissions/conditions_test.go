@@ -10,7 +10,7 @@ import (
 // test reports whether a row, or a group, meets a condition. What SQL does not know does not hold.
 type test func(r row) bool
 
-// shape is what a condition object is about: rows of a table, or groups with members.
+// shape is what a condition object is about: rows of a table, or groups of them with members.
 type shape struct {
 	table   string
 	members map[string]kind
@@ -72,13 +72,13 @@ func (o *reader) member(s shape, key string, value any, level int) (test, error)
 	}
 	o.conditions++
 	if s.members != nil {
-		return o.groupFilter(s, key, value)
+		return o.groupFilter(s, key, value, level)
 	}
 	return o.filter(s, nil, strings.Split(key, "__"), value, level, 0)
 }
 
 // groupFilter is a condition on a member of groups.
-func (o *reader) groupFilter(s shape, key string, value any) (test, error) {
+func (o *reader) groupFilter(s shape, key string, value any, level int) (test, error) {
 	name, lookup := key, "exact"
 	if _, ok := s.members[name]; !ok {
 		if i := strings.LastIndex(key, "__"); i > 0 {
@@ -97,6 +97,9 @@ func (o *reader) groupFilter(s shape, key string, value any) (test, error) {
 		}
 		return compareFields(get, func(r row) string { return r[other] }, of, of2, lookup)
 	}
+	if m, ok := measureOf(value); ok {
+		return o.compareMeasure(s, get, of, lookup, m, level)
+	}
 	holds, err := lookups(of, lookup, value)
 	return func(r row) bool { return holds(get(r)) }, err
 }
@@ -112,7 +115,7 @@ func (o *reader) filter(s shape, through []link, names []string, value any, leve
 		return nil, refuse("a relation has no value")
 	}
 	if _, ok := o.compared(table, names[0]); ok || wholeKey(table, names[0]) {
-		return o.compareAt(s, path{through: through, table: table, name: names[0], whole: wholeKey(table, names[0])}, names[1:], value)
+		return o.compareAt(s, path{through: through, table: table, name: names[0], whole: wholeKey(table, names[0])}, names[1:], value, level)
 	}
 	l, ok := o.link(table, names[0])
 	switch {
@@ -152,7 +155,7 @@ func (o *reader) filter(s shape, through []link, names []string, value any, leve
 }
 
 // compareAt compares what stands at a path, by the lookup that is left of a key.
-func (o *reader) compareAt(s shape, p path, rest []string, value any) (test, error) {
+func (o *reader) compareAt(s shape, p path, rest []string, value any, level int) (test, error) {
 	lookup := "exact"
 	if len(rest) > 0 {
 		lookup = strings.Join(rest, "__")
@@ -166,6 +169,9 @@ func (o *reader) compareAt(s shape, p path, rest []string, value any) (test, err
 		}
 		return compareFields(get, func(r row) string { return o.value(other, r) }, c.values(), other.kind, lookup)
 	}
+	if m, ok := measureOf(value); ok && !p.whole {
+		return o.compareMeasure(s, get, c.values(), lookup, m, level)
+	}
 	if p.whole && !slices.Contains([]string{"exact", "ne", "in"}, lookup) {
 		return nil, refuse("a key of several columns has no %s", lookup)
 	}
@@ -178,6 +184,22 @@ func fieldOf(value any) (string, bool) {
 	object, _ := value.(map[string]any)
 	text, ok := object["_field"].(string)
 	return text, ok && len(object) == 1
+}
+
+// measureOf is the measure in {"_measure": measure}.
+func measureOf(value any) (map[string]any, bool) {
+	object, _ := value.(map[string]any)
+	m, ok := object["_measure"].(map[string]any)
+	return m, ok && len(object) == 1
+}
+
+// compareMeasure compares with the one value that a measure has.
+func (o *reader) compareMeasure(s shape, get func(row) string, of kind, lookup string, given map[string]any, level int) (test, error) {
+	value, other, err := o.measured(s.table, given, level)
+	if err != nil {
+		return nil, err
+	}
+	return compareFields(get, func(row) string { return value }, of, other, lookup)
 }
 
 func compareFields(a, b func(row) string, of, other kind, lookup string) (test, error) {
@@ -229,6 +251,9 @@ func lookupsOf(k kind) []string {
 func lookups(k kind, lookup string, given any) (func(value string) bool, error) {
 	if !slices.Contains(lookupsOf(k), lookup) {
 		return nil, refuse("no lookup %s", lookup)
+	}
+	if _, ok := given.(map[string]any); ok {
+		return nil, refuse("an object is no value")
 	}
 	if lookup == "isnull" {
 		return func(value string) bool { return (value == "") == given.(bool) }, nil

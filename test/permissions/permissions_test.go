@@ -70,7 +70,7 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
-	if asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0) {
+	if asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
 		t.Error("too few questions had answers, or too few were refused, for the test to mean anything")
 	}
 }
@@ -78,10 +78,10 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 // told says what happened.
 func told() string {
 	return fmt.Sprintf("%d calls and probes: %d calls, of which %d succeeded, %d showed values (%d of them past ones), %d changed rows, %d followed a cursor and %d confirmed; "+
-		"%d questions, of which %d had the answer of the oracle (%d of them with rows) and %d were refused as it refuses; "+
+		"%d questions, of which %d had the answer of the oracle (%d of them with rows, %d compared with a measure) and %d were refused as it refuses; "+
 		"%d probes for what is forbidden told nothing, %d of them by names and %d by questions",
 		did.calls+asked.calls+did.probes, did.calls, did.answered, did.showed, did.recalled, did.changed, did.followed, did.confirmed,
-		asked.calls, asked.answered, asked.rows, asked.refused, did.probes, asked.twins, asked.repeated)
+		asked.calls, asked.answered, asked.rows, asked.measured, asked.refused, did.probes, asked.twins, asked.repeated)
 }
 
 // game is calls at random in one world.

@@ -10,7 +10,7 @@ import (
 // probe asks for one of the things that must not be told.
 func (g *game) probe(i int) {
 	g.Helper()
-	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeList, g.probeUnseen, g.probeUnseen, g.probeName, g.probeName)(i)
+	pick(g.random, g.probeValue, g.probeValue, g.probeReference, g.probeDependents, g.probeList, g.probeUnseen, g.probeUnseen, g.probeName, g.probeName, g.probeModel)(i)
 }
 
 // probeList narrows the lists to a model on which the token has no right, and to one that there is not: the answers must be
@@ -78,7 +78,11 @@ func (g *game) probeValue(i int) {
 				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"top":{"max":"COLUMN"}},"having":{"top__gte":"VALUE"}}}`,
 				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"group_by":["COLUMN"],"having":{"COLUMN":"VALUE"},"total":"exact"}}`,
 				`{"method":"tools/call","name":"aggregate_part","arguments":{"group_by":["item__COLUMN"],"having":{"item__COLUMN__startswith":"VALUE"}}}`,
-				`{"method":"tools/call","name":"aggregate_part","arguments":{"measures":{"least":{"min":"item__owner__COLUMN"}},"having":{"least__lte":"VALUE"}}}`)
+				`{"method":"tools/call","name":"aggregate_part","arguments":{"measures":{"least":{"min":"item__owner__COLUMN"}},"having":{"least__lte":"VALUE"}}}`,
+				`{"method":"tools/call","name":"list_item","arguments":{"filters":{"id__lte":{"_measure":{"count":"*","model":"TABLE","filters":{"COLUMN":"VALUE"}}}}}}`,
+				`{"method":"tools/call","name":"list_TABLE","arguments":{"filters":{"region__lte":{"_measure":{"max":"region","filters":{"COLUMN__gte":"VALUE"}}}}}}`,
+				`{"method":"tools/call","name":"aggregate_TABLE","arguments":{"measures":{"n":{"count":"*"}},"having":{"n__gt":{"_measure":{"count":"*","filters":{"COLUMN__startswith":"VALUE"}}}}}}`,
+				`{"method":"tools/call","name":"list_part","arguments":{"filters":{"item__id__gt":{"_measure":{"count":"*","model":"item","filters":{"owner__COLUMN":"VALUE"}}}}}}`)
 			if chance(g.random, 35) {
 				form = byGenericName(form)
 			}
