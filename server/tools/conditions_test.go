@@ -84,6 +84,8 @@ func TestPathsOnEachEngine(t *testing.T) {
 				`[{"s":"0.000004","a":"0.000001333333","m":"1970-01-01","all":5,"some":3,"r":"0.600000"}]`},
 			{"aggregate_kinds", `{"measures":{"s":{"sum":"price"},"a":{"avg":"big"},"n":{"count":"*"},"r":{"ratio":["s","n"]}},"filters":{"id":99}}`,
 				`[{"s":null,"a":null,"n":0,"r":null}]`},
+			{"aggregate_kinds", `{"group_by":["parent__id"],"measures":{"most":{"max":"big"}},"having":{"most__gte":{"_measure":{"max":"big"}}}}`,
+				`[{"parent__id":2,"most":"9223372036854775807"}]`},
 			{"aggregate_kinds", `{"group_by":["name"],"having":{"_any":[{"name":"ä"},{"name__isnull":true}]}}`, ``},
 		} {
 			r := l.call(readerText, c.tool, c.arguments)

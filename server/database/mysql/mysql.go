@@ -98,17 +98,27 @@ func (d *db) Ping(ctx context.Context) error {
 // read calls do with a connection. If that connection turns out to have been dead, it calls do once more with another.
 func (d *db) read(ctx context.Context, do func(*conn) error) error {
 	for again := false; ; again = true {
-		c, err := d.acquire(ctx)
-		if err != nil {
-			return err
-		}
-		err = do(c)
-		lost := c.lost && !c.interrupted
-		d.pool.Release(c)
+		lost, err := d.readOnce(ctx, do)
 		if err == nil || again || !lost || ctx.Err() != nil || d.closing.Err() != nil {
 			return err
 		}
 	}
+}
+
+// readOnce calls do with a connection, and reports whether that turned out to have been dead.
+func (d *db) readOnce(ctx context.Context, do func(*conn) error) (lost bool, err error) {
+	c, err := d.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	done := false
+	defer func() {
+		c.lost = c.lost || !done // do panicked, perhaps in the middle of an answer
+		d.pool.Release(c)
+	}()
+	err = do(c)
+	done = true
+	return c.lost && !c.interrupted, err
 }
 
 // Close implements database.DB.
