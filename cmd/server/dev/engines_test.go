@@ -52,7 +52,7 @@ func TestDevServesADatabaseServer(t *testing.T) {
 		t.Run(engine.name, func(t *testing.T) {
 			out, _ := start(t, "--state", t.TempDir(), "-f", write(t, map[string]string{"notes.yaml": on(engine.make(t))}))
 			printed := out.waitFor(t, "mcpServers")
-			for _, says := range []string{engine.says, "audit: audit_log\n", ", bulk, history, autocomplete\n"} {
+			for _, says := range []string{engine.says, "audit: audit_log\n", ", bulk, history, autocomplete, aggregate\n"} {
 				if !strings.Contains(printed, says) {
 					t.Errorf("%q is not in what was printed:\n%s", says, printed)
 				}
