@@ -217,10 +217,16 @@ var _ = Describe("The API server and Validate, of an exposure,", func() {
 			a.Parameters, a.Update.Set[0] = nil, v1alpha1.FieldAssignment{Field: "a", Source: "Parameter", Parameter: "reason"}
 		}),
 		Entry("that sets no parameter", false, func(a *v1alpha1.ActionSpec) { a.Update.Set[0].Source = "Parameter" }),
-		Entry("of some rows", true, func(a *v1alpha1.ActionSpec) { a.Update.Where = []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}} }),
-		Entry("of rows by nothing", false, func(a *v1alpha1.ActionSpec) { a.Update.Where = []v1alpha1.FieldFilter{{Field: "a"}} }),
+		Entry("of some rows", true, func(a *v1alpha1.ActionSpec) { a.Update.Where = []v1alpha1.RowFilter{{Field: "a", Value: new("b")}} }),
+		Entry("of rows by nothing", false, func(a *v1alpha1.ActionSpec) { a.Update.Where = []v1alpha1.RowFilter{{Field: "a"}} }),
+		Entry("of rows by one of two fields, one of them related", true, func(a *v1alpha1.ActionSpec) {
+			a.Update.Where = []v1alpha1.RowFilter{{Any: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}, {Field: "c__d", Value: new("b")}}}}
+		}),
+		Entry("of rows by an attribute among others", false, func(a *v1alpha1.ActionSpec) {
+			a.Update.Where = []v1alpha1.RowFilter{{Any: []v1alpha1.FieldFilter{{Field: "a", Value: new("b")}, {Field: "c", TokenAttribute: "b"}}}}
+		}),
 		Entry("of rows by an attribute", false, func(a *v1alpha1.ActionSpec) {
-			a.Update.Where = []v1alpha1.FieldFilter{{Field: "a", TokenAttribute: "b"}}
+			a.Update.Where = []v1alpha1.RowFilter{{Field: "a", TokenAttribute: "b"}}
 		}),
 		Entry("by a statement", true, func(a *v1alpha1.ActionSpec) {
 			a.Update, a.SQL = nil, &v1alpha1.SQLActionSpec{Statement: "update orders set note = :reason where id in (:ids)"}

@@ -122,7 +122,7 @@ const (
 
 // UpdateActionSpec sets columns of those selected rows that meet all of where.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.where) || self.where.all(f, !has(f.tokenAttribute))",message="tokenAttribute belongs to row policies; the rows that a token sees are all that an action selects from"
+// +kubebuilder:validation:XValidation:rule="!has(self.where) || self.where.all(f, !has(f.tokenAttribute) && (!has(f.any) || f.any.all(g, !has(g.tokenAttribute))))",message="tokenAttribute belongs to row policies; the rows that a token sees are all that an action selects from"
 type UpdateActionSpec struct {
 	// set are the fields to set.
 	// +required
@@ -135,7 +135,7 @@ type UpdateActionSpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	Where []FieldFilter `json:"where,omitempty"`
+	Where []RowFilter `json:"where,omitempty"`
 }
 
 // FieldAssignment sets one field.

@@ -118,9 +118,9 @@ func (v *validator) update(path *field.Path, u *UpdateActionSpec, parameters []s
 			v.invalid(at.Child("parameter"), a.Parameter, "update sets a field to a parameter that parameters does not declare")
 		}
 	}
-	v.filters(path.Child("where"), u.Where)
+	v.rowFilters(path.Child("where"), u.Where)
 	for i, f := range u.Where {
-		if f.TokenAttribute != "" {
+		if f.TokenAttribute != "" || slices.ContainsFunc(f.Any, func(one FieldFilter) bool { return one.TokenAttribute != "" }) {
 			v.invalid(path.Child("where").Index(i), f.Field, "tokenAttribute belongs to row policies; the rows that a token sees are all that an action selects from")
 		}
 	}

@@ -155,13 +155,6 @@ func (v *validator) rowFilters(path *field.Path, filters []RowFilter) {
 	}
 }
 
-func (v *validator) filters(path *field.Path, filters []FieldFilter) {
-	v.atMost(path, len(filters), 32)
-	for i, f := range filters {
-		v.filter(path.Index(i), f)
-	}
-}
-
 func (v *validator) filter(at *field.Path, f FieldFilter) {
 	v.required(at.Child("field"), f.Field, 200, nil)
 	oneOf(v, at.Child("lookup"), f.EffectiveLookup(), lookups...)

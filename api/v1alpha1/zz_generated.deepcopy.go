@@ -1340,7 +1340,7 @@ func (in *UpdateActionSpec) DeepCopyInto(out *UpdateActionSpec) {
 	}
 	if in.Where != nil {
 		in, out := &in.Where, &out.Where
-		*out = make([]FieldFilter, len(*in))
+		*out = make([]RowFilter, len(*in))
 		for i := range *in {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}

@@ -78,7 +78,7 @@ func actionEntry(a *v1alpha1.ActionSpec) contract.Action {
 		})
 	}
 	if a.Update != nil {
-		entry.Update = &contract.UpdateAction{Where: filterEntries(a.Update.Where)}
+		entry.Update = &contract.UpdateAction{Where: rowFilterEntries(a.Update.Where)}
 		for _, s := range a.Update.Set {
 			entry.Update.Set = append(entry.Update.Set, contract.ActionAssignment{
 				Field: s.Field, Source: string(s.Source), Value: textOf(s.Value), Parameter: s.Parameter,

@@ -46,7 +46,7 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 				Set: []v1alpha1.FieldAssignment{
 					{Field: "status", Source: "Value", Value: new("refunded")}, {Field: "at", Source: "Now"}, {Field: "why", Source: "Parameter", Parameter: "reason"},
 				},
-				Where: []v1alpha1.FieldFilter{{Field: "status", Value: new("paid")}},
+				Where: []v1alpha1.RowFilter{{Field: "status", Value: new("paid")}},
 			},
 		},
 		{Name: "recompute", SQL: &v1alpha1.SQLActionSpec{Statement: "update orders set total = 0 where number in (:ids)"}},

@@ -36,19 +36,33 @@ func (s Scope) policy() database.Condition {
 	}
 	any := make(database.Or, 0, len(matching))
 	for _, p := range matching {
-		all := make(database.And, 0, len(p.Filters))
-		for i := range p.Filters {
-			all = append(all, s.token.filter(&p.Filters[i]))
-		}
-		any = append(any, all)
+		any = append(any, s.token.all(p.Filters))
 	}
 	return any
+}
+
+// Allows is the condition of the rows for which an action may run; nil is every row. Like a policy, it looks at whole
+// tables.
+func (s Scope) Allows(a *catalog.Action) database.Condition {
+	if len(a.Where) == 0 {
+		return nil
+	}
+	return s.token.all(a.Where)
+}
+
+// all is the condition that a row meets every filter.
+func (t *Token) all(filters []catalog.RowFilter) database.And {
+	all := make(database.And, 0, len(filters))
+	for i := range filters {
+		all = append(all, t.filter(&filters[i]))
+	}
+	return all
 }
 
 // filter is the condition of one filter for the token. It is never met if the token lacks the attribute, or if the
 // attribute is not a value of the column. An empty attribute never meets a lookup of pieces (contains, startswith),
 // because an empty piece is in every text.
-func (t *Token) filter(f *catalog.PolicyFilter) database.Condition {
+func (t *Token) filter(f *catalog.RowFilter) database.Condition {
 	if len(f.AnyOf) > 0 {
 		any := make(database.Or, 0, len(f.AnyOf))
 		for i := range f.AnyOf {
@@ -116,7 +130,7 @@ func (s Scope) Fingerprint() string {
 }
 
 // appendAttributes appends the attributes that a filter compares with; nil is one that the token does not have.
-func (t *Token) appendAttributes(all []*string, f catalog.PolicyFilter) []*string {
+func (t *Token) appendAttributes(all []*string, f catalog.RowFilter) []*string {
 	for _, one := range f.AnyOf {
 		all = t.appendAttributes(all, one)
 	}

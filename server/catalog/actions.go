@@ -27,7 +27,7 @@ var fitting = map[string][]database.Kind{
 }
 
 // resolveActions finds the fields of declared actions and compiles what they compare and set.
-func (m *Model) resolveActions() *problem {
+func (c *Catalog) resolveActions(m *Model) *problem {
 	for _, declared := range m.Declared.Actions {
 		a := &Action{Action: declared}
 		list := "actions " + a.Name
@@ -38,7 +38,7 @@ func (m *Model) resolveActions() *problem {
 		switch {
 		case p != nil:
 		case a.Update != nil:
-			p = m.resolveUpdate(list, a)
+			p = c.resolveUpdate(m, list, a)
 		case a.SQL != nil:
 			p = m.resolveSQL(list, a)
 		}
@@ -71,7 +71,7 @@ func (a *Action) checkParameters(list string) *problem {
 }
 
 // resolveUpdate finds the columns of an update action. They may be hidden: the administrator names them.
-func (m *Model) resolveUpdate(list string, a *Action) *problem {
+func (c *Catalog) resolveUpdate(m *Model, list string, a *Action) *problem {
 	for _, set := range a.Update.Set {
 		f := m.columns[set.Field]
 		switch {
@@ -92,23 +92,28 @@ func (m *Model) resolveUpdate(list string, a *Action) *problem {
 		}
 		a.Set = append(a.Set, assignment)
 	}
-	var where database.And
 	for _, filter := range a.Update.Where {
-		f := m.columns[filter.Field]
-		if f == nil {
-			return fieldNotFound(list, filter.Field, m.Table, m.all)
+		f, p := c.rowFilter(m, list, filter)
+		if p == nil {
+			p = f.withoutAttributes(list)
 		}
-		if filter.TokenAttribute != "" {
-			return notAllowed("%s: the filter of %s: tokenAttribute belongs to row policies", list, filter.Field)
-		}
-		condition, p := constantCondition(list, f.Column, filter)
 		if p != nil {
 			return p
 		}
-		where = append(where, condition)
+		a.Where = append(a.Where, f)
 	}
-	if len(where) > 0 {
-		a.Where = where
+	return nil
+}
+
+// withoutAttributes refuses a filter that takes an attribute of the token.
+func (f *RowFilter) withoutAttributes(list string) *problem {
+	if f.TokenAttribute != "" {
+		return notAllowed("%s: the filter of %s: tokenAttribute belongs to row policies", list, f.Field)
+	}
+	for i := range f.AnyOf {
+		if p := f.AnyOf[i].withoutAttributes(list); p != nil {
+			return p
+		}
 	}
 	return nil
 }

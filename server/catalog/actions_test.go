@@ -63,7 +63,7 @@ func TestPoliciesMayCompareWhatIsHidden(t *testing.T) {
 		t.Fatalf("got %+v", m.Status)
 	}
 	task, employee := m.Table, m.Table.ForeignKeys[0].References
-	toEmployee := []PolicyStep{{employee, task.ForeignKeys[0].Columns, task.ForeignKeys[0].ReferencedColumns}}
+	toEmployee := []FilterStep{{employee, task.ForeignKeys[0].Columns, task.ForeignKeys[0].ReferencedColumns}}
 	f := m.Policies[0].Filters
 	if f[0].Column != task.Column("maybe") || f[0].Steps != nil || !reflect.DeepEqual(f[0].Condition, database.Compare{Column: task.Column("maybe"), Op: database.Equal, Value: "x"}) {
 		t.Errorf("a hidden column: %+v", f[0])
@@ -86,12 +86,12 @@ func TestPoliciesFollowTwoRelations(t *testing.T) {
 	}
 	task, f := m.Table, m.Policies[0].Filters
 	employee, boss := task.ForeignKeys[0].References, task.ForeignKeys[0].References.ForeignKeys[0]
-	toEmployee := PolicyStep{employee, task.ForeignKeys[0].Columns, task.ForeignKeys[0].ReferencedColumns}
-	if want := []PolicyStep{toEmployee, {employee, boss.Columns, boss.ReferencedColumns}}; !reflect.DeepEqual(f[0].Steps, want) || f[0].Column != employee.Column("name") {
+	toEmployee := FilterStep{employee, task.ForeignKeys[0].Columns, task.ForeignKeys[0].ReferencedColumns}
+	if want := []FilterStep{toEmployee, {employee, boss.Columns, boss.ReferencedColumns}}; !reflect.DeepEqual(f[0].Steps, want) || f[0].Column != employee.Column("name") {
 		t.Errorf("two forward relations: %+v", f[0])
 	}
 	back := task.ForeignKeys[1]
-	if want := []PolicyStep{toEmployee, {task, back.ReferencedColumns, back.Columns}}; !reflect.DeepEqual(f[1].AnyOf[0].Steps, want) || f[1].AnyOf[0].Column != task.Column("title") {
+	if want := []FilterStep{toEmployee, {task, back.ReferencedColumns, back.Columns}}; !reflect.DeepEqual(f[1].AnyOf[0].Steps, want) || f[1].AnyOf[0].Column != task.Column("title") {
 		t.Errorf("a relation back: %+v", f[1])
 	}
 	if f[1].Column != nil || f[1].AnyOf[1].Column != task.Column("title") {
@@ -173,8 +173,9 @@ func TestActionsAreCompiled(t *testing.T) {
 	if want := []ActionAssignment{{Value: "none"}, {Parameter: "n"}, {How: database.AssignNow}, {}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("it sets %+v, want %+v", got, want)
 	}
-	if want := (database.And{database.Compare{Column: column("status"), Op: database.Equal, Value: "out"}}); !reflect.DeepEqual(m.Actions[0].Where, database.Condition(want)) {
-		t.Errorf("where is %+v", m.Actions[0].Where)
+	where := m.Actions[0].Where
+	if want := (database.Compare{Column: column("status"), Op: database.Equal, Value: "out"}); len(where) != 1 || !reflect.DeepEqual(where[0].Condition, database.Condition(want)) {
+		t.Errorf("where is %+v", where)
 	}
 	if want := []sqlscan.Piece{{SQL: "DELETE FROM employee WHERE id IN ("}, {Parameter: "ids"}, {SQL: ")"}}; !reflect.DeepEqual(m.Actions[1].Statement, want) {
 		t.Errorf("the statement is %+v", m.Actions[1].Statement)

@@ -143,25 +143,25 @@ type Inline struct {
 // Policy is a row policy whose fields are found. A row must meet all of its Filters. AllRows has none.
 type Policy struct {
 	Declared contract.RowPolicy
-	Filters  []PolicyFilter
+	Filters  []RowFilter
 }
 
-// PolicyFilter is one filter of a policy: a condition that is the same for all tokens, one that takes a token's attribute,
+// RowFilter is one filter of a policy or of an action's where: a condition that is the same for all tokens, one that takes a token's attribute,
 // or several, of which a row must meet one.
-type PolicyFilter struct {
+type RowFilter struct {
 	contract.Filter
 	// AnyOf are the filters of which one must be met. If there are any, the rest is not set.
-	AnyOf []PolicyFilter
+	AnyOf []RowFilter
 	// Column is the column that is compared, hidden or not: this model's own, or that of the table to which Steps lead.
 	Column *database.Column
 	// Steps lead to another table, of which one row at least must meet the condition; empty for the model's own columns.
-	Steps []PolicyStep
+	Steps []FilterStep
 	// Condition is the comparison if it takes no attribute; nil if it does.
 	Condition database.Condition
 }
 
-// PolicyStep leads from one table to rows of another, whose Theirs equal the first one's Ours.
-type PolicyStep struct {
+// FilterStep leads from one table to rows of another, whose Theirs equal the first one's Ours.
+type FilterStep struct {
 	Table        *database.Table
 	Ours, Theirs []*database.Column
 }
@@ -173,7 +173,7 @@ type Action struct {
 	Question *confirmtext.Text
 	// Set and Where are those of an update action.
 	Set   []ActionAssignment
-	Where database.Condition
+	Where []RowFilter
 	// Statement is that of an sql action, cut at its parameters.
 	Statement []sqlscan.Piece
 }
@@ -246,7 +246,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	}
 	c.each((*Model).resolveFields)
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
-	c.each((*Model).resolveActions)
+	c.each(func(m *Model) *problem { return c.resolveActions(m) })
 	// Lists may go through relations, and relations lead to served models only. If a model is withheld because of its
 	// lists, the relations to it go too, which may withhold another model.
 	for settled := false; !settled; {

@@ -16,7 +16,7 @@ func (c *Catalog) resolvePolicies(m *Model) *problem {
 	for _, declared := range m.Declared.RowPolicies {
 		policy := &Policy{Declared: declared}
 		for _, filter := range declared.Filters {
-			f, p := c.policyFilter(m, fmt.Sprintf("rowPolicies %s", declared.Name), filter)
+			f, p := c.rowFilter(m, fmt.Sprintf("rowPolicies %s", declared.Name), filter)
 			if p != nil {
 				return p
 			}
@@ -27,12 +27,12 @@ func (c *Catalog) resolvePolicies(m *Model) *problem {
 	return nil
 }
 
-// policyFilter finds what a filter compares, or what the filters do of which it wants one to be met.
-func (c *Catalog) policyFilter(m *Model, list string, filter contract.Filter) (PolicyFilter, *problem) {
-	found := PolicyFilter{Filter: filter}
+// rowFilter finds what a filter compares, or what the filters do of which it wants one to be met.
+func (c *Catalog) rowFilter(m *Model, list string, filter contract.Filter) (RowFilter, *problem) {
+	found := RowFilter{Filter: filter}
 	if len(filter.Any) > 0 {
 		for _, one := range filter.Any {
-			f, p := c.policyFilter(m, list, one)
+			f, p := c.rowFilter(m, list, one)
 			if p != nil {
 				return found, p
 			}
@@ -61,7 +61,7 @@ func constantCondition(list string, column *database.Column, filter contract.Fil
 }
 
 // attributeProblem says why a filter cannot take a token's attribute, which is a single text.
-func attributeProblem(list string, f *PolicyFilter) *problem {
+func attributeProblem(list string, f *RowFilter) *problem {
 	name := lookup.Named(f.Lookup)
 	offered := lookup.WithAttribute(f.Column)
 	if !slices.Contains(offered, name) {

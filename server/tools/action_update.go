@@ -82,7 +82,8 @@ func (e *actionCall) assignments(w *write) ([]database.Assignment, []reference, 
 
 // skip takes the rows away that the action's where refuses.
 func (e *actionCall) skip(w *write, p *actionPlan) error {
-	if e.declared.Where == nil || len(p.rows) == 0 {
+	allowed := e.call.scope.Allows(e.declared)
+	if allowed == nil || len(p.rows) == 0 {
 		return nil
 	}
 	keys, err := e.rowKeys(p.rows)
@@ -93,7 +94,7 @@ func (e *actionCall) skip(w *write, p *actionPlan) error {
 	if err != nil {
 		return err
 	}
-	plan.Where, plan.Limit = database.And{anyOf(keys), e.declared.Where}, len(keys)
+	plan.Where, plan.Limit = database.And{anyOf(keys), allowed}, len(keys)
 	meeting, err := e.readRows(w.tx, plan)
 	if err != nil {
 		return err
@@ -115,8 +116,8 @@ func (e *actionCall) skip(w *write, p *actionPlan) error {
 // row locks may have changed a row meanwhile.
 func (e *actionCall) update(w *write, rows []*row, keys []askedID, set []database.Assignment, references []reference, followers *followers) (int, error) {
 	where := database.And{anyOf(keys)}
-	if e.declared.Where != nil {
-		where = append(where, e.declared.Where)
+	if allowed := e.call.scope.Allows(e.declared); allowed != nil {
+		where = append(where, allowed)
 	}
 	n, err := w.tx.Update(e.call.ctx, &database.Update{In: e.call.scope.Source(), Set: set, Where: where})
 	if err != nil {

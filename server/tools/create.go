@@ -14,7 +14,11 @@ var createOperation = withArguments(operation{
 		return fmt.Sprintf("Add one %s.", one(m))
 	},
 	outputSchema: func(m *catalog.Model) schema {
-		return payloadSchema[created]().with("id", shownID(m).orNull()).with("object", rowSchema(m))
+		object := rowSchema(m)
+		if m != nil && !m.UniqueKey {
+			object.Required = nil // MySQL cannot show a new row that no key finds
+		}
+		return payloadSchema[created]().with("id", shownID(m).orNull()).with("object", object)
 	},
 	advice: "try it with dry_run first; fields that are left out get the database's default",
 }, (*call).create,

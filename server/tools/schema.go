@@ -118,7 +118,7 @@ func dataSchema(m *catalog.Model, creates bool) schema {
 // all tokens.
 func mayBeFixed(m *catalog.Model, f *catalog.Field) bool {
 	return slices.ContainsFunc(m.Policies, func(p *catalog.Policy) bool {
-		return slices.ContainsFunc(p.Filters, func(by catalog.PolicyFilter) bool { return len(by.Steps) == 0 && by.Column == f.Column })
+		return slices.ContainsFunc(p.Filters, func(by catalog.RowFilter) bool { return len(by.Steps) == 0 && by.Column == f.Column })
 	})
 }
 

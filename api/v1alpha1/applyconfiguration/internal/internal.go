@@ -1004,7 +1004,7 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
           elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Verb
   scalar: string

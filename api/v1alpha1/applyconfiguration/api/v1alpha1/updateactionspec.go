@@ -10,7 +10,7 @@ type UpdateActionSpecApplyConfiguration struct {
 	// set are the fields to set.
 	Set []FieldAssignmentApplyConfiguration `json:"set,omitempty"`
 	// where limits the action to rows that meet all of these; the others are skipped. Absent, all selected rows.
-	Where []FieldFilterApplyConfiguration `json:"where,omitempty"`
+	Where []RowFilterApplyConfiguration `json:"where,omitempty"`
 }
 
 // UpdateActionSpecApplyConfiguration constructs a declarative configuration of the UpdateActionSpec type for use with
@@ -35,7 +35,7 @@ func (b *UpdateActionSpecApplyConfiguration) WithSet(values ...*FieldAssignmentA
 // WithWhere adds the given value to the Where field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Where field.
-func (b *UpdateActionSpecApplyConfiguration) WithWhere(values ...*FieldFilterApplyConfiguration) *UpdateActionSpecApplyConfiguration {
+func (b *UpdateActionSpecApplyConfiguration) WithWhere(values ...*RowFilterApplyConfiguration) *UpdateActionSpecApplyConfiguration {
 	for i := range values {
 		if values[i] == nil {
 			panic("nil value passed to WithWhere")

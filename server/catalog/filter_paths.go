@@ -9,43 +9,43 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// maxPolicySteps is how many relations the field of a policy's filter may go through.
-const maxPolicySteps = 2
+// maxFilterSteps is how many relations the field of a filter may go through.
+const maxFilterSteps = 2
 
 // findCompared finds a filter's column: one of the model's own, hidden or not, or that of a row to which relations lead. The
-// tables on the way need not be registered: a policy is the administrator's own.
-func (c *Catalog) findCompared(m *Model, list string, f *PolicyFilter) *problem {
+// tables on the way need not be registered: a filter is the administrator's own.
+func (c *Catalog) findCompared(m *Model, list string, f *RowFilter) *problem {
 	table, rest, names := m.Table, f.Field, []string(nil)
 	for {
 		if f.Column = c.columnsOf(table)[rest]; f.Column != nil {
 			return nil
 		}
-		step, name, behind := c.policyStep(table, rest)
+		step, name, behind := c.filterStep(table, rest)
 		switch {
 		case step == nil && len(f.Steps) == 0:
 			return fieldNotFound(list, f.Field, m.Table, m.all)
 		case step == nil:
 			return &problem{contract.ReasonFieldNotFound, fmt.Sprintf("%s: %s, to which %s leads, has no column %s", list, table, strings.Join(names, "__"), rest)}
-		case len(f.Steps) == maxPolicySteps:
-			return notAllowed("%s: %s goes through more than %d relations", list, f.Field, maxPolicySteps)
+		case len(f.Steps) == maxFilterSteps:
+			return notAllowed("%s: %s goes through more than %d relations", list, f.Field, maxFilterSteps)
 		}
 		f.Steps, names = append(f.Steps, *step), append(names, name)
 		table, rest = step.Table, behind
 	}
 }
 
-// policyStep follows the relation with which a path begins, and returns what is behind it; nil if the path begins with none.
-func (c *Catalog) policyStep(t *database.Table, path string) (step *PolicyStep, name, behind string) {
+// filterStep follows the relation with which a path begins, and returns what is behind it; nil if the path begins with none.
+func (c *Catalog) filterStep(t *database.Table, path string) (step *FilterStep, name, behind string) {
 	for at := range path {
 		if at == 0 || !strings.HasPrefix(path[at:], "__") {
 			continue
 		}
 		name, behind = path[:at], path[at+len("__"):]
 		if fk := c.foreignKey(t, name); fk != nil {
-			return &PolicyStep{fk.References, fk.Columns, fk.ReferencedColumns}, name, behind
+			return &FilterStep{fk.References, fk.Columns, fk.ReferencedColumns}, name, behind
 		}
 		if child, fk := c.reverseKey(t, name); fk != nil {
-			return &PolicyStep{child, fk.ReferencedColumns, fk.Columns}, name, behind
+			return &FilterStep{child, fk.ReferencedColumns, fk.Columns}, name, behind
 		}
 	}
 	return nil, "", ""
