@@ -95,7 +95,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'range' || !has(self.values) || self.values.size() == 2",message="range needs two values"
 // +kubebuilder:validation:XValidation:rule="!has(self.lookup) || self.lookup != 'isnull' || has(self.value) && self.value in ['true', 'false']",message="isnull needs the value \"true\" or \"false\""
 type FieldFilter struct {
-	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column or
+	// field is a column or field of the model, hidden or not. It may also be relation__column or
 	// relation__relation__column: a column of the rows to which one or two relations lead.
 	// +required
 	// +kubebuilder:validation:MinLength=1

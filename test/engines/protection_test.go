@@ -109,7 +109,8 @@ func rates(t *testing.T, engine harness.Engine) {
 		t.Fatalf("%d calls were refused, and the audit has %d lines", limited, len(lines))
 	}
 	s.ok(t, "clerk", "get_book", `{"id":1}`)
-	s.ok(t, "root", "bulk_category", `{"operation":"create","items":[{"name":"1"},{"name":"2"},{"name":"3"},{"name":"4"},{"name":"5"},{"name":"6"},{"name":"7"},{"name":"8"},{"name":"9"}]}`)
+	// The list of tools, by which the harness checks answers, is the tenth call.
+	s.ok(t, "root", "bulk_category", `{"operation":"create","items":[{"name":"1"},{"name":"2"},{"name":"3"},{"name":"4"},{"name":"5"},{"name":"6"},{"name":"7"},{"name":"8"}]}`)
 	s.ok(t, "root", "get_book", `{"id":1}`)
 	s.fails(t, "root", "bulk_category", `{"operation":"delete","items":[1,2,3,4,5,6,7,8,9]}`, "rate_limited")
 	s.holds(t, "select count(*) from category where id in (1, 2, 3, 4)", "4")

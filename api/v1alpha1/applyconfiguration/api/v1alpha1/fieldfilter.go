@@ -11,7 +11,7 @@ import (
 //
 // FieldFilter is a condition on a field, against a constant or, in a row policy, an attribute of the token.
 type FieldFilterApplyConfiguration struct {
-	// field is a column or field of the model, hidden or not. In a row policy it may also be relation__column or
+	// field is a column or field of the model, hidden or not. It may also be relation__column or
 	// relation__relation__column: a column of the rows to which one or two relations lead.
 	Field *string `json:"field,omitempty"`
 	// lookup is how the field is compared; exact when absent.
