@@ -18,8 +18,8 @@ var _ = Describe("bad input", Ordered, func() {
 	}
 	othersStillWork := func(ctx SpecContext) {
 		GinkgoHelper()
-		text := b.refused(b.token(ctx, "owner"), "get_book", `{"id":4,"fields":["title"]}`, "invalid_argument")
-		Expect(text).To(ContainSubstring("the arguments are id")) // get has no `fields`: the message says which there are
+		text := b.refused(b.token(ctx, "owner"), "get_book", `{"id":4,"columns":["title"]}`, "invalid_argument")
+		Expect(text).To(ContainSubstring("the arguments are id")) // the message says which there are
 		b.must(b.token(ctx, "owner"), "get_book", `{"id":4}`)
 	}
 

@@ -34,7 +34,7 @@ var _ = Describe("an agent that writes", Ordered, func() {
 		publisher, owner := b.token(ctx, "publisher"), b.token(ctx, "owner")
 		titles := func() string { return b.must(publisher, "list_book", `{"fields":["title"]}`) }
 
-		Expect(titles()).To(MatchJSON(`{"count":2,"total_count":2,"results":[{"id":4,"title":"Solaris"},{"id":5,"title":"The Cyberiad"}]}`))
+		Expect(titles()).To(MatchJSON(`{"count":2,"total_count":2,"rows":"policy","results":[{"id":4,"title":"Solaris"},{"id":5,"title":"The Cyberiad"}]}`))
 		Expect(b.must(owner, "list_book", `{}`)).To(ContainSubstring(`"total_count":0`), "the owner has no such attribute")
 		Expect(b.must(publisher, "create_book", `{"data":{"title":"Fiasco","price":"9.00"},"dry_run":true}`)).
 			To(ContainSubstring(`"author_id":2`), "what the policy fixes is filled in")
