@@ -132,14 +132,8 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	if plan.Order, err = g.order(set, a.orderBy); err != nil {
 		return nil, err
 	}
-	switch a.total {
-	case totalExact:
-		plan.Total = database.TotalExact
-	case "", totalNone:
-	default:
-		return nil, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, a.total)
-	}
-	return plan, nil
+	plan.Total, _, err = askedTotal(a.total)
+	return plan, err
 }
 
 // order reads order_by. All keys are appended, so that the answer is always the same.

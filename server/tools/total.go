@@ -14,18 +14,25 @@ const (
 	totalNone  = "none"
 )
 
+// askedTotal reads the argument total; said reports whether it was sent. If not, nothing is counted.
+func askedTotal(asked string) (total database.Total, said bool, err error) {
+	switch asked {
+	case "":
+		return database.TotalNone, false, nil
+	case totalExact:
+		return database.TotalExact, true, nil
+	case totalNone:
+		return database.TotalNone, true, nil
+	}
+	return database.TotalNone, false, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, asked)
+}
+
 // planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
 // token under a row policy gets no estimate, which would tell of rows that it may not see (docs/design/tools.md,
 // "Total counts"); nor does a condition that follows a relation to rows under one.
 func planTotal(scope access.Scope, asked string, plan *database.Select) (database.Total, error) {
-	switch asked {
-	case totalExact:
-		return database.TotalExact, nil
-	case totalNone:
-		return database.TotalNone, nil
-	case "":
-	default:
-		return 0, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, asked)
+	if total, said, err := askedTotal(asked); said || err != nil {
+		return total, err
 	}
 	switch scope.Model().Declared.TotalCount {
 	case contract.TotalExact:
