@@ -95,6 +95,9 @@ const (
 	ReasonFieldNotFound = "FieldNotFound"
 	// ReasonFieldNotAllowed: a list of the exposure names a column that cannot stand there (a key to hide, say).
 	ReasonFieldNotAllowed = "FieldNotAllowed"
+	// ReasonNotUnderstood: the server is older than the manager, and cannot serve the model as its exposure demands; the
+	// message names what it does not understand.
+	ReasonNotUnderstood = "NotUnderstood"
 	// ReasonTableConflicted: an older exposure has the same table; only known once the schema is.
 	ReasonTableConflicted = "Conflicted"
 )
