@@ -36,7 +36,7 @@ type program struct {
 	observed bool
 	pods     []corev1.Pod
 	reports  podReports
-	applied applied
+	applied  applied
 	// absent is since when no pod counts; zero while one does.
 	absent time.Time
 	// doubts are the Secrets that may not be as they were written.

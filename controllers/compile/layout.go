@@ -59,11 +59,11 @@ func (l *layoutState) load(c *Compiler, stored Stored) {
 // small for the tokens.
 func (l *layoutState) fit(c *Compiler, next int64) {
 	for id := range c.stored { // what is stored and has no object any more is taken away
-		l.tokenChanged(id.namespace, id.name, c.use(next), true)
+		l.tokenChanged(contract.NameHash(id.namespace, id.name), c.use(next), true)
 		delete(c.stored, id)
 	}
 	if need := contract.PartsFor(len(c.tokens)); need > l.wanted.Parts && l.settled() {
-		l.grow(need)
+		l.grow(c, need)
 	}
 	for i := range l.parts {
 		if l.parts[i].revision == 0 {
@@ -80,8 +80,15 @@ func (l *layoutState) settled() bool {
 	return !l.fixed && l.wanted == l.published && l.wanted.Before == 0
 }
 
-func (l *layoutState) grow(parts int) {
-	l.wanted = contract.Layout{Parts: parts, Before: l.wanted.Parts}
+// grow makes room for more tokens. Before anything is stored, no pod can have the layout from before.
+func (l *layoutState) grow(c *Compiler, parts int) {
+	if l.wanted = (contract.Layout{Parts: parts, Before: l.wanted.Parts}); l.main.stored == 0 {
+		l.wanted.Before = 0
+		l.published = l.wanted
+		main := *c.main
+		main.Layout = l.published
+		c.main = &main
+	}
 	l.parts = append(l.parts, make([]partState, parts-len(l.parts))...)
 }
 
@@ -98,12 +105,14 @@ func (l *layoutState) publish(c *Compiler, layout contract.Layout, next int64) {
 }
 
 // tokenChanged notes that the entry of a token became another, in every part that holds it.
-func (l *layoutState) tokenChanged(namespace, name string, revision int64, urgent bool) {
-	l.parts[contract.PartOf(namespace, name, l.wanted.Parts)].changed(revision, urgent)
+func (l *layoutState) tokenChanged(hash uint32, revision int64, urgent bool) {
+	l.parts[partOf(hash, l.wanted.Parts)].changed(revision, urgent)
 	if l.wanted.Before > 0 {
-		l.parts[contract.PartOf(namespace, name, l.wanted.Before)].changed(revision, urgent)
+		l.parts[partOf(hash, l.wanted.Before)].changed(revision, urgent)
 	}
 }
+
+func partOf(hash uint32, parts int) int { return int(hash) & (parts - 1) }
 
 // MainPart stands for the main part where the index of a token part may stand.
 const MainPart = -1
@@ -118,16 +127,16 @@ type Pending struct {
 	New bool
 }
 
-// Pending are the parts that are to be written, in this order: urgent ones first. While the layout grows, parts that
-// exist go before new ones, and the main part that names them goes last.
+// Pending are the parts that are to be written: urgent ones first, then those that exist, then new ones, and a new main part
+// last.
 func (c *Compiler) Pending() []Pending {
-	var pending []Pending
 	if c.main == nil {
 		return nil
 	}
-	l := &c.layout
+	var pending []Pending
+	l, held := &c.layout, c.held()
 	for i := range l.parts {
-		if p := &l.parts[i]; p.stored != p.revision && !c.held(i) {
+		if p := &l.parts[i]; p.stored != p.revision && !held[i] {
 			pending = append(pending, Pending{i, p.urgent, p.stored == 0})
 		}
 	}
@@ -136,39 +145,41 @@ func (c *Compiler) Pending() []Pending {
 	}
 	rank := func(p Pending) int {
 		switch {
+		case p.Index == MainPart && p.New:
+			return 3
 		case p.Urgent:
 			return 0
 		case !p.New:
 			return 1
-		case p.Index != MainPart:
-			return 2
 		}
-		return 3
+		return 2
 	}
 	slices.SortStableFunc(pending, func(a, b Pending) int { return rank(a) - rank(b) })
 	return pending
 }
 
-// held reports whether a part must not be written yet: it is not stored, and the text of a token that was in force has not
+// held are the parts that must not be written yet: they are not stored, and the text of a token that was in force has not
 // been looked up. Without it that token would be refused.
-func (c *Compiler) held(index int) bool {
-	if c.layout.parts[index].stored > 0 {
-		return false
+func (c *Compiler) held() map[int]bool {
+	if !slices.ContainsFunc(c.layout.parts, func(p partState) bool { return p.stored == 0 }) {
+		return nil
 	}
+	held := map[int]bool{}
 	for _, state := range c.tokens {
-		if state.given == nil && state.entry.Revision == 0 && state.object.Status.Revision > 0 && state.object.Spec.EffectiveActive() &&
-			c.layout.wanted.Holds(index, state.object.Namespace, state.object.Name) {
-			return true
+		if state.given == nil && state.entry.Revision == 0 && state.object.Status.Revision > 0 && state.object.Spec.EffectiveActive() {
+			if i := partOf(state.hash, c.layout.wanted.Parts); c.layout.parts[i].stored == 0 {
+				held[i] = true
+			}
 		}
 	}
-	return false
+	return held
 }
 
 // TokenPart is a token part as it should be.
 func (c *Compiler) TokenPart(index int) *contract.TokenPart {
 	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}}
 	for _, state := range c.tokens {
-		if state.entry.Revision > 0 && c.layout.wanted.Holds(index, state.object.Namespace, state.object.Name) {
+		if state.entry.Revision > 0 && c.layout.wanted.Holds(index, state.hash) {
 			part.Tokens = append(part.Tokens, state.entry)
 		}
 	}
@@ -193,7 +204,7 @@ func (c *Compiler) TooLarge() bool {
 	if l.wanted.Parts == contract.MaxTokenParts || !l.settled() {
 		return false
 	}
-	l.grow(contract.Grown(l.wanted.Parts))
+	l.grow(c, contract.Grown(l.wanted.Parts))
 	return true
 }
 
@@ -239,7 +250,7 @@ func (c *Compiler) Revision() int64 {
 func (c *Compiler) StoredToken(namespace, name string) bool {
 	state := c.tokens[types.NamespacedName{Namespace: namespace, Name: name}]
 	return state != nil && state.entry.Revision > 0 &&
-		c.layout.parts[contract.PartOf(namespace, name, c.layout.published.Parts)].stored >= state.entry.Revision
+		c.layout.parts[partOf(state.hash, c.layout.published.Parts)].stored >= state.entry.Revision
 }
 
 // StoredMain reports whether the stored main part is the wanted one.

@@ -24,6 +24,8 @@ type tokenState struct {
 	// entry is the token's in the Config; its Revision is 0 if the Config has none.
 	entry   contract.Token
 	verdict TokenVerdict
+	// hash decides in which part it lies.
+	hash uint32
 	// changes is when the verdict will be another for the clock alone; zero is never.
 	changes time.Time
 }
@@ -73,7 +75,7 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 		state, given := c.tokens[key], in.Credential(t)
 		switch {
 		case state == nil:
-			state = &tokenState{}
+			state = &tokenState{hash: contract.NameHash(t.Namespace, t.Name)}
 			c.tokens[key] = state
 		case sameObject(state.object, t) && state.given == given:
 			state.object = t
@@ -83,7 +85,7 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 			continue
 		case state.object.UID != t.UID:
 			c.disown(state, stale)
-			*state = tokenState{entry: state.entry} // the entry tells what is taken away
+			*state = tokenState{entry: state.entry, hash: state.hash} // the entry tells what is taken away
 		}
 		if state.entry.Revision == 0 {
 			c.adoptStored(state, t)
@@ -133,17 +135,21 @@ func (c *Compiler) disown(state *tokenState, stale map[*tokenState]struct{}) {
 	}
 }
 
-// olderOwner is an older token with one of the token's hashes; nil if there is none. It owns the hash even while it is
-// not in force: a younger one must not revive a revoked text.
+// olderOwner is the oldest token with one of the token's hashes; nil if that is the token itself. It owns the hash even
+// while it is not in force: a younger one must not revive a revoked text.
 func (c *Compiler) olderOwner(state *tokenState) *v1alpha1.MCPToken {
+	oldest := state.object
 	for _, hash := range state.known.Hashes {
 		for _, other := range c.owners[hash] {
-			if other != state && olderToken(other.object, state.object) < 0 {
-				return other.object
+			if olderToken(other.object, oldest) < 0 {
+				oldest = other.object
 			}
 		}
 	}
-	return nil
+	if oldest == state.object {
+		return nil
+	}
+	return oldest
 }
 
 func olderToken(a, b *v1alpha1.MCPToken) int {
@@ -165,7 +171,7 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 		// It was not looked up yet, and the Config never had it: it gets an entry once it was.
 	case before.Revision == 0 || !equal(entry, before):
 		entry.Revision = c.use(next)
-		c.layout.tokenChanged(t.Namespace, t.Name, next, len(before.Hashes) > 0)
+		c.layout.tokenChanged(state.hash, next, len(before.Hashes) > 0)
 	}
 	if verdict.Revision = entry.Revision; verdict.InForce {
 		verdict.Notes = c.rights.of(c.registry, c.main, t, &entry).notes
@@ -193,7 +199,7 @@ func (c *Compiler) dropTokens(in Objects, next int64) []types.NamespacedName {
 		delete(c.tokens, key)
 		gone = append(gone, key)
 		if state.entry.Revision > 0 {
-			c.layout.tokenChanged(key.Namespace, key.Name, c.use(next), len(state.entry.Hashes) > 0)
+			c.layout.tokenChanged(state.hash, c.use(next), len(state.entry.Hashes) > 0)
 		}
 	}
 	for state := range orphaned {
@@ -216,7 +222,7 @@ func (c *Compiler) withoutEndpoint(in Objects) []types.NamespacedName {
 			continue
 		}
 		key := keyOf(t)
-		c.tokens[key] = &tokenState{object: t, given: in.Credential(t), verdict: waiting}
+		c.tokens[key] = &tokenState{object: t, given: in.Credential(t), verdict: waiting, hash: contract.NameHash(t.Namespace, t.Name)}
 		if old := before[key]; old == nil || !sameObject(old.object, t) || !reflect.DeepEqual(old.verdict, waiting) {
 			changed = append(changed, key)
 		}
