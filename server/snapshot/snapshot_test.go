@@ -53,6 +53,18 @@ func BenchmarkMainPart(b *testing.B) {
 	}
 }
 
+// BenchmarkGroups applies a main part of the same endpoint in which a group has changed.
+func BenchmarkGroups(b *testing.B) {
+	c, parts, schema := large()
+	tokens := access.NewDirectory().With(parts)
+	s := Build(c, tokens, schema, nil, nil, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		changed := *c
+		s = s.With(&changed, tokens)
+	}
+}
+
 // BenchmarkTokenPart applies a changed token part of the same endpoint.
 func BenchmarkTokenPart(b *testing.B) {
 	c, parts, schema := large()
@@ -65,6 +77,6 @@ func BenchmarkTokenPart(b *testing.B) {
 		changed.Revision++
 		parts[0] = &changed
 		tokens = tokens.With(parts)
-		s = s.WithTokens(tokens)
+		s = s.With(c, tokens)
 	}
 }
