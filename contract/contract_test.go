@@ -130,7 +130,7 @@ func TestATokenLiesInOnePartOfEachLayout(t *testing.T) {
 				parts[PartOf("ns", name, layout.Before)] = true
 			}
 			for index := range layout.Parts {
-				if layout.Holds(index, "ns", name) != parts[index] {
+				if layout.Holds(index, NameHash("ns", name)) != parts[index] {
 					t.Fatalf("%s in part %d of %+v", name, index, layout)
 				}
 			}

@@ -23,18 +23,23 @@ const (
 	growth = 4
 )
 
-// PartOf is the index of the part, among so many, that holds a token. It depends on the token's name alone.
-func PartOf(namespace, name string, parts int) int {
+// NameHash is what decides in which part a token lies. It depends on the token's name alone.
+func NameHash(namespace, name string) uint32 {
 	hash := fnv.New32a()
 	hash.Write([]byte(namespace))
 	hash.Write([]byte{'/'})
 	hash.Write([]byte(name))
-	return int(hash.Sum32()) & (parts - 1)
+	return hash.Sum32()
 }
 
-// Holds reports whether a token lies in the part of that index.
-func (l Layout) Holds(index int, namespace, name string) bool {
-	return PartOf(namespace, name, l.Parts) == index || l.Before > 0 && PartOf(namespace, name, l.Before) == index
+// PartOf is the index of the part, among so many, that holds a token.
+func PartOf(namespace, name string, parts int) int {
+	return int(NameHash(namespace, name)) & (parts - 1)
+}
+
+// Holds reports whether a token of that NameHash lies in the part of that index.
+func (l Layout) Holds(index int, hash uint32) bool {
+	return int(hash)&(l.Parts-1) == index || l.Before > 0 && int(hash)&(l.Before-1) == index
 }
 
 // PartsFor is how many parts so many tokens need.

@@ -39,15 +39,16 @@ type Refusal struct {
 	Closed bool `json:"closed,omitempty"`
 }
 
-// RevisionOf is the revision that the pod has applied of the part that holds a token.
-func (s *Status) RevisionOf(namespace, name string) int64 {
+// RevisionOfPart is the revision that the pod has applied of a token part; index may be that of a larger layout than the
+// pod's own.
+func (s *Status) RevisionOfPart(index int) int64 {
 	if s.Version < 3 {
 		return s.Revision
 	}
 	if len(s.TokenParts) == 0 {
 		return 0
 	}
-	return s.TokenParts[PartOf(namespace, name, len(s.TokenParts))]
+	return s.TokenParts[index&(len(s.TokenParts)-1)]
 }
 
 // The reasons of a DatabaseStatus, of a CertificateStatus and of a ModelStatus. They are also the reasons of the objects'
