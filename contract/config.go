@@ -84,11 +84,24 @@ type Database struct {
 	TLSMode string `json:"tlsMode,omitempty"`
 	// CAKey is the key of the mounted CA Secret; "" if there is none.
 	CAKey string `json:"caKey,omitempty"`
+	// ClientCertificate reports whether the mounted client certificate Secret has the certificate to show the database.
+	ClientCertificate bool `json:"clientCertificate,omitempty"`
 	// Schemas are searched in order for tables named without one; empty is the connection's search path.
 	Schemas          []string `json:"schemas,omitempty"`
 	MaxConnections   int      `json:"maxConnections"`
 	StatementTimeout Duration `json:"statementTimeout"`
 	ReadOnly         bool     `json:"readOnly,omitempty"`
+	// Replicas are servers that follow the database; nil if there are none.
+	Replicas *Replicas `json:"replicas,omitempty"`
+}
+
+// Replicas are servers that follow a database. The models whose ReadsReplica is set are read from them.
+type Replicas struct {
+	// ConnectionKey is that of Database, of the replicas' own connection Secret.
+	ConnectionKey string `json:"connectionKey,omitempty"`
+	// MaxStaleness is how old what they show may be.
+	MaxStaleness   Duration `json:"maxStaleness"`
+	MaxConnections int      `json:"maxConnections"`
 }
 
 // Limits bound what requests may cost.

@@ -24,18 +24,37 @@ var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.
 type Connection struct {
 	// Engine is EnginePostgreSQL or EngineMySQL; "" if the source does not tell.
-	Engine         string
-	Host           string
-	Port           int
+	Engine string
+	Host   string
+	Port   int
+	// Others are further hosts of the same database, in the order in which they are tried.
+	Others         []Host
 	Database       string
 	User, Password string
+	// ClientCertificate and ClientKey are what we show the server, as PEM; "" if the source has none.
+	ClientCertificate, ClientKey string
 	// SSLMode is libpq's; "" if the source does not tell.
 	SSLMode string
 	// Options are further parameters of a URI that the driver understands.
 	Options map[string]string
 }
 
-// Address is host:port.
+// Host is a server of a database.
+type Host struct {
+	Name string
+	Port int
+}
+
+// Hosts are all hosts, in the order in which they are tried.
+func (c Connection) Hosts() []Host { return append([]Host{{c.Host, c.Port}}, c.Others...) }
+
+// WithoutCredentials is the connection without what may change while it stays the same database: who we are there.
+func (c Connection) WithoutCredentials() Connection {
+	c.Engine, c.User, c.Password, c.ClientCertificate, c.ClientKey = "", "", "", "", ""
+	return c
+}
+
+// Address is host:port of the first host.
 func (c Connection) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
 
 // String returns host:port/database.

@@ -25,9 +25,11 @@ type Update struct {
 	Config *contract.Config
 	// Refused is the newest Config that was refused; nil if one was accepted since.
 	Refused *contract.Refusal
-	// Connection and CA are the Secrets of the database's connection and certificates. Certificate is the Secret of the
-	// endpoint's own certificate.
-	Connection, CA, Certificate Secret
+	// Connection and Replicas are the Secrets of the connections to the database and to its replicas. CA and
+	// ClientCertificate are those of the certificates by which it is known, and that it is shown.
+	Connection, Replicas, CA, ClientCertificate Secret
+	// Certificate is the Secret of the endpoint's own certificate.
+	Certificate Secret
 }
 
 // Secret is the content of a Secret by key; nil if it does not exist, or is not known yet. It must not be changed.

@@ -62,10 +62,13 @@ func (c *conn) dialect() sqltext.Dialect {
 }
 
 // Keep implements connpool.Conn.
-func (c *conn) Keep() bool { return !c.lost && !c.isStale() && time.Since(c.born) <= lifetime }
+func (c *conn) Keep() bool { return !c.lost && !c.isStale() }
+
+// Aged implements connpool.Conn.
+func (c *conn) Aged() bool { return time.Since(c.born) > lifetime }
 
 // Alive implements connpool.Conn: it reads what has arrived, and does not wait.
-func (c *conn) Alive() bool {
+func (c *conn) Alive(context.Context, time.Duration) bool {
 	return !c.isStale() && c.raw.(driver.SessionResetter).ResetSession(context.Background()) == nil
 }
 

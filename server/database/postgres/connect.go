@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -30,24 +31,35 @@ var passedOptions = map[string]bool{
 	"search_path": true, "sslnegotiation": true, "target_session_attrs": true,
 }
 
-// beforeConnect sets the address and the credentials of the next connection, as the settings have them now.
-func (d *db) beforeConnect(_ context.Context, config *pgx.ConnConfig) error {
-	if err := d.gate.Check(); err != nil {
-		return err
+// connectConfig is how to make the next connection, as the settings have it now.
+func (d *db) connectConfig() (*pgx.ConnConfig, error) {
+	// pgx demands a configuration that it parsed itself; configure replaces all of it.
+	config, err := pgx.ParseConfig(noServer)
+	if err != nil {
+		return nil, &database.Error{Code: database.Failed, Message: "the PG… environment variables of the server are not understood", Cause: err}
+	}
+	config.ConnectTimeout = dial.Timeout
+	// Introspection uses pgx; without a statement cache that works behind a pooler, too.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
 	}
 	c, err := d.settings.Connection()
 	if err != nil {
-		return dial.Incomplete(err)
+		return nil, dial.Incomplete(err)
 	}
 	if err := d.configure(&config.Config, c); err != nil {
-		return err // a nil *database.Error in an error is not nil
+		return nil, err // a nil *database.Error in an error is not nil
 	}
-	return nil
+	return config, nil
 }
+
+// noServer is a configuration of which nothing is used.
+const noServer = "host=localhost user=postgres sslmode=disable"
 
 // configure writes a connection into a pgx configuration and replaces all that was there.
 func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.Error {
-	options := "host=localhost user=postgres sslmode=disable"
+	options := noServer
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
 		if passedOptions[name] {
 			options += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(c.Options[name]) + "'"
@@ -91,11 +103,9 @@ const sessionSettings = `set_config('client_encoding', CASE current_setting('ser
 	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
 	`set_config('extra_float_digits', '3', $1), set_config('jit', 'off', $1), set_config('statement_timeout', $2, $1)`
 
-// afterConnect prepares the connection's session. If the process that answers is not the one that greeted us, there is
+// prepareSession prepares the connection's session. If the process that answers is not the one that greeted us, there is
 // a pooler in between, and its server connections are not ours to configure.
-func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
-	d.gate.Succeeded()
-	c := conn.PgConn()
+func (d *db) prepareSession(ctx context.Context, c *pgconn.PgConn) error {
 	pid := []byte(fmt.Sprint(c.PID()))
 	result := c.ExecParams(ctx, "SELECT "+sessionSettings+" WHERE pg_backend_pid() = $3::bigint",
 		[][]byte{[]byte("f"), []byte(d.timeoutSetting()), pid}, []uint32{boolOID, textOID}, nil, nil).Read()

@@ -16,16 +16,13 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// connectError says why there is no connection, and shuts the gate for a moment.
-func (d *db) connectError(err error) error {
+// connectError says why there is no connection.
+func connectError(err error) *database.Error {
 	var known *database.Error
 	if errors.As(err, &known) {
-		// The error is the gate's, or comes from the settings, which can be read again at no cost.
 		return known
 	}
-	e := connectFailure(err)
-	d.gate.Failed(e)
-	return e
+	return connectFailure(err)
 }
 
 func connectFailure(err error) *database.Error {
@@ -96,7 +93,7 @@ func refusal(address string, answer *pgconn.PgError) *database.Error {
 
 // statementError says why a statement failed; ctx is the caller's own.
 func (d *db) statementError(ctx context.Context, err error) *database.Error {
-	if ctx.Err() != nil || d.closed.Load() {
+	if ctx.Err() != nil || d.closing.Err() != nil {
 		return dial.Cancelled(err)
 	}
 	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: err}
@@ -133,7 +130,7 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		e.Code, e.Message = database.Refused, "the database allows no changes"
 	case answer.Code == "25006":
 		// The primary has become a standby: the next connection may lead to the new primary.
-		d.pool.Reset()
+		d.reset()
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable,
 			"the database server takes no changes: it is a standby, or its transactions are read-only by default"
 	case answer.Code == "42501":
