@@ -44,7 +44,7 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 	d := endpoint.Database
 	t := target{settings: d, engine: d.Engine, audit: endpoint.Audit}
 	if t.engine != contract.EngineSQLite {
-		found, err := contract.ResolveConnectionOf(d.Engine, connection, d.ConnectionKey)
+		found, err := d.Source().Resolve(connection)
 		if err != nil {
 			found = last.address
 			found.Engine = last.engine
@@ -99,7 +99,7 @@ func (c *core) reopen(update *source.Update) bool {
 
 // login is how an update says to get into the database.
 func (t target) login(update *source.Update) login {
-	return loginOf(t.engine, &t.settings, t.settings.ConnectionKey, update.Connection, update)
+	return loginOf(t.engine, &t.settings, update.Connection, update)
 }
 
 // changeLogin takes another login for the open database, and reports whether it is another. The schema's watch tries it.

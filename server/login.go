@@ -24,7 +24,7 @@ type login struct {
 }
 
 // loginOf reads a login of the database that a Config names from its Secrets. A SQLite file needs none.
-func loginOf(engine string, d *contract.Database, key string, connection source.Secret, update *source.Update) login {
+func loginOf(engine string, d *contract.Database, connection source.Secret, update *source.Update) login {
 	var l login
 	if engine == contract.EngineSQLite {
 		return l
@@ -32,7 +32,7 @@ func loginOf(engine string, d *contract.Database, key string, connection source.
 	if connection == nil {
 		l.problem = errNoConnectionSecret
 	} else {
-		l.connection, l.problem = contract.ResolveConnectionOf(engine, connection, key)
+		l.connection, l.problem = d.Source().Resolve(connection)
 	}
 	l.ca = update.CA[d.CAKey]
 	if d.ClientCertificate {
