@@ -37,9 +37,11 @@ type Cluster struct {
 	StateDir string
 	// ConfigKey is the public key of the manager, which signs the Config; nil if it is trusted without a signature.
 	ConfigKey ed25519.PublicKey
-	// ConnectionSecret and CASecret are "" if the database needs none.
-	ConnectionSecret, ConnectionDir string
-	CASecret, CADir                 string
+	// ConnectionSecret, ReplicasSecret, CASecret and ClientCertificateSecret are "" if the database needs none.
+	ConnectionSecret, ConnectionDir               string
+	ReplicasSecret, ReplicasDir                   string
+	CASecret, CADir                               string
+	ClientCertificateSecret, ClientCertificateDir string
 	// CertificateSecret is the Secret of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
@@ -121,7 +123,9 @@ func (f *following) followOthers() {
 		name, dir string
 	}{
 		{f.view.connection, f.ConnectionSecret, f.ConnectionDir},
+		{f.view.replicas, f.ReplicasSecret, f.ReplicasDir},
 		{f.view.ca, f.CASecret, f.CADir},
+		{f.view.client, f.ClientCertificateSecret, f.ClientCertificateDir},
 		{f.view.certificate, f.CertificateSecret, f.CertificateDir},
 	} {
 		if s.name == "" {
