@@ -81,7 +81,7 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 		})
 	}
 	f.followOthers()
-	followPart(f, f.ctx, f.view.main, "main")
+	followPart(ctx, f, f.view.main, "main")
 	f.loop(apply)
 	return nil
 }
@@ -143,7 +143,7 @@ func (f *following) followOthers() {
 }
 
 // followPart starts to follow a part of the Config: through the API, or in its folder if there is none.
-func followPart[C any](f *following, ctx context.Context, p *part[C], folder string) {
+func followPart[C any](ctx context.Context, f *following, p *part[C], folder string) {
 	if f.API != nil {
 		f.watch(ctx, p.secret, func(data Secret) { p.hear(data, time.Now()) })
 		return
@@ -172,7 +172,7 @@ func (f *following) followTokens() {
 	for i := len(f.stops); i < len(f.view.tokens); i++ {
 		ctx, stop := context.WithCancel(f.ctx)
 		f.stops = append(f.stops, stop)
-		followPart(f, ctx, f.view.tokens[i], tokensFolder(i))
+		followPart(ctx, f, f.view.tokens[i], tokensFolder(i))
 	}
 	for i := len(f.view.tokens); i < len(f.stops); i++ {
 		f.stops[i]()
