@@ -85,7 +85,7 @@ func (v *view) update(now time.Time) Update {
 	u := Update{
 		Connection: v.connection.newest(), Replicas: v.replicas.newest(), CA: v.ca.newest(), ClientCertificate: v.client.newest(),
 		Certificate: v.certificate.newest(),
-		Refused: v.refusal(now), Config: v.main.content(now),
+		Refused:     v.refusal(now), Config: v.main.content(now),
 	}
 	if u.Config == nil {
 		return u
