@@ -31,6 +31,8 @@ type MCPEndpoint struct {
 }
 
 // MCPEndpointSpec says which database is served, to which groups, and how the server runs.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
 type MCPEndpointSpec struct {
 	// database is what the endpoint serves.
 	// +required
@@ -47,6 +49,9 @@ type MCPEndpointSpec struct {
 	// network says how agents reach the endpoint.
 	// +optional
 	Network NetworkSpec `json:"network,omitempty,omitzero"`
+	// observability says who is told of the endpoint's metrics.
+	// +optional
+	Observability ObservabilitySpec `json:"observability,omitempty,omitzero"`
 	// catalogue says what tools/list shows.
 	// +optional
 	Catalogue CatalogueSpec `json:"catalogue,omitempty,omitzero"`
@@ -256,42 +261,10 @@ type Group struct {
 	Permissions []PermissionRule `json:"permissions,omitempty"`
 }
 
-// NetworkSpec says how agents reach the endpoint.
-type NetworkSpec struct {
-	// externalURL is the address that agents call, without /mcp/, if an Ingress or another proxy leads to the endpoint.
-	// Absent, the Service's address within the cluster.
-	// +optional
-	// +kubebuilder:validation:MinLength=8
-	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
-	ExternalURL string `json:"externalURL,omitempty"`
-	// cors lets web pages of other origins call the endpoint from a browser. Absent, only the endpoint's own origin may.
-	// +optional
-	CORS *CORSSpec `json:"cors,omitempty"`
-}
-
-// CORSSpec says which pages may call the endpoint from a browser.
-type CORSSpec struct {
-	// allowedOrigins are the pages' origins, exactly as browsers write them: scheme, host and port, no path. A host that
-	// begins with "*." stands for all hosts with one more label: https://*.example.com allows https://a.example.com, and
-	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: name the pages that may use a token
-	// in a browser. An origin is no permission; every request still needs its token.
-	// +required
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=50
-	AllowedOrigins []Origin `json:"allowedOrigins,omitempty"`
-}
-
-// Origin is a page's origin, or a pattern of origins.
-// +kubebuilder:validation:MinLength=4
-// +kubebuilder:validation:MaxLength=300
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9+.-]*://([*][.][a-z0-9_-]+([.][a-z0-9_-]+)+|[a-z0-9_-]+([.][a-z0-9_-]+)*|[[][0-9a-f:.]+[]])(:[0-9]{1,5})?$')",message="must be an origin as browsers write it: scheme://host or scheme://host:port in lower case, without a path; the host may begin with *. before at least two labels"
-type Origin string
-
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatus struct {
-	// conditions: Ready, DatabaseReady, WorkloadAvailable, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
+	// Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

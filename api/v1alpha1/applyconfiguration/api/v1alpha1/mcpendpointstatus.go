@@ -11,7 +11,8 @@ import (
 //
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatusApplyConfiguration struct {
-	// conditions: Ready, DatabaseReady, WorkloadAvailable, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
+	// Reconciling and Stalled while they are true.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the newest generation that was evaluated.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
