@@ -16,7 +16,10 @@ type conditionTable []string
 
 // The conditions of each kind (docs/design/controllers.md, "Conditions").
 var (
-	endpointConditions = conditionTable{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed}
+	endpointConditions = conditionTable{
+		v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed, v1alpha1.ConditionRouted,
+		v1alpha1.ConditionMonitored,
+	}
 	exposureConditions = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionResolved, v1alpha1.ConditionProgrammed}
 	tokenConditions    = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}
 )
@@ -44,7 +47,7 @@ func unknown(reason, message string) finding {
 	return finding{status: metav1.ConditionUnknown, reason: reason, message: message}
 }
 
-// findings are by condition type, one for each of a kind's table.
+// findings are by condition type, of a kind's table. A condition without one is not there.
 type findings map[string]finding
 
 // summarise returns an object's conditions by the rules of kstatus: Ready, and while it is not true either Stalled or
@@ -64,7 +67,9 @@ func (t conditionTable) summarise(old []metav1.Condition, generation int64, foun
 	}
 	set(v1alpha1.ConditionReady, ready)
 	for _, conditionType := range t {
-		set(conditionType, found[conditionType])
+		if f, ok := found[conditionType]; ok {
+			set(conditionType, f)
+		}
 	}
 	if ready.status != metav1.ConditionTrue {
 		abnormal := v1alpha1.ConditionReconciling
@@ -76,16 +81,19 @@ func (t conditionTable) summarise(old []metav1.Condition, generation int64, foun
 	return conditions
 }
 
+// obstacles are what keeps an object from being Ready, the most important first.
+var obstacles = []func(finding) bool{
+	func(f finding) bool { return f.stalled },
+	func(f finding) bool { return f.status == metav1.ConditionFalse },
+	func(f finding) bool { return f.status != metav1.ConditionTrue },
+}
+
 // obstacle is the finding that keeps an object from being Ready: first one that only an edit can mend, then one that
 // fails, then one that is unknown. Nil if there is none.
 func (t conditionTable) obstacle(found findings) *finding {
-	for _, stands := range []func(finding) bool{
-		func(f finding) bool { return f.stalled },
-		func(f finding) bool { return f.status == metav1.ConditionFalse },
-		func(f finding) bool { return f.status != metav1.ConditionTrue },
-	} {
+	for _, stands := range obstacles {
 		for _, conditionType := range t {
-			if f := found[conditionType]; stands(f) && !f.aside {
+			if f, ok := found[conditionType]; ok && stands(f) && !f.aside {
 				return &f
 			}
 		}

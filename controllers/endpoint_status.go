@@ -34,11 +34,16 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		}
 	}
 	status.Replicas = replicas(s)
-	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
+	found := findings{
 		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
 		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
 		v1alpha1.ConditionProgrammed:        endpointProgrammed(s),
-	}, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
+		v1alpha1.ConditionRouted:            s.routed,
+	}
+	if s.monitored != nil {
+		found[v1alpha1.ConditionMonitored] = *s.monitored
+	}
+	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, found, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
 	return status
 }
 

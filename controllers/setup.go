@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -35,6 +36,11 @@ type Options struct {
 	RequireSecretOptIn bool
 	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
 	ConfigKey ed25519.PrivateKey
+	// ManagerNamespace is where the manager's pods run, for the NetworkPolicies of endpoints. Empty is none: the manager does
+	// not run in the cluster.
+	ManagerNamespace string
+	// LookAgain is how long to wait for what no watch tells, such as a kind that is not installed yet; 0 is 30 seconds.
+	LookAgain time.Duration
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
 	// Now is the clock; nil is time.Now.
@@ -89,6 +95,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	options.LookAgain = cmp.Or(options.LookAgain, 30*time.Second)
 	if len(options.ConfigKey) != ed25519.PrivateKeySize {
 		return errors.New("there is no key to sign Configs with")
 	}
@@ -121,9 +128,13 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
 			Log:      mgr.GetLogger().WithName("observe"),
 		}),
-		store:   store,
-		status:  newEndpointStatus(mgr.GetClient(), recorder),
-		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
+		store:  store,
+		status: newEndpointStatus(mgr.GetClient(), recorder),
+		pod: podOptions{
+			image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
+			configKey: options.ConfigKey.Public().(ed25519.PublicKey),
+		},
+		network: newNetwork(children, mgr.GetRESTMapper(), options.Now, options.LookAgain),
 		secrets: optIn(options.RequireSecretOptIn),
 		now:     options.Now,
 	}

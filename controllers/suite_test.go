@@ -104,7 +104,10 @@ func startManagerWith(restConfig *rest.Config, change func(*controllers.Options)
 		ServerImage:   "server:test",
 		AllowedImages: []string{"server:*"},
 		ConfigKey:     configKey,
-		PodAddress:    func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
+		// Its pods' namespace, and a short wait for what no watch tells.
+		ManagerNamespace: "mcp-admin-system",
+		LookAgain:        500 * time.Millisecond,
+		PodAddress:       func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
 	}
 	change(&options)
 	Expect(controllers.Setup(mgr, namespaces, options)).To(Succeed())

@@ -8,6 +8,8 @@ const (
 	ConditionStalled           = "Stalled"
 	ConditionDatabaseReady     = "DatabaseReady"
 	ConditionWorkloadAvailable = "WorkloadAvailable"
+	ConditionRouted            = "Routed"
+	ConditionMonitored         = "Monitored"
 	ConditionAccepted          = "Accepted"
 	ConditionResolved          = "Resolved"
 	ConditionIssued            = "Issued"
@@ -56,6 +58,18 @@ const (
 	ReasonWebhookSecretInvalid = "WebhookSecretInvalid"
 	// ReasonAuditUnavailable: the audit table cannot be used, so nothing is written; the message says what makes it.
 	ReasonAuditUnavailable = "AuditUnavailable"
+	// ReasonRouted: agents are led to the server's pods.
+	ReasonRouted = "Routed"
+	// ReasonMonitored: the metrics of the server's pods are read.
+	ReasonMonitored = "Monitored"
+	// ReasonKindNotInstalled: an object is asked for whose kind the cluster does not have.
+	ReasonKindNotInstalled = "KindNotInstalled"
+	// ReasonRouteNotAccepted: a Gateway refuses the HTTPRoute; the message says why.
+	ReasonRouteNotAccepted = "RouteNotAccepted"
+	// ReasonWaitingForGateway: no Gateway's controller has said anything about the HTTPRoute.
+	ReasonWaitingForGateway = "WaitingForGateway"
+	// ReasonWaitingForAddress: the Ingress or the Service of type LoadBalancer has no address.
+	ReasonWaitingForAddress = "WaitingForAddress"
 	// ReasonResolved: the table was found.
 	ReasonResolved = "Resolved"
 )

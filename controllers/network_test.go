@@ -1,0 +1,507 @@
+package controllers_test
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// exists polls whether an object is there, and reads it.
+func exists(o client.Object) func() bool {
+	return func() bool {
+		err := k8s.Get(context.Background(), client.ObjectKeyFromObject(o), o)
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
+		return err == nil
+	}
+}
+
+// says polls the message of an endpoint's condition.
+func says(e *endpointType, conditionType string) func() string {
+	return func() string {
+		reads(e, conditionType)()
+		return message(e, conditionType)
+	}
+}
+
+// expectQuiet expects that nothing more is written to the namespace, though the endpoint is looked at again.
+func (w *world) expectQuiet() {
+	GinkgoHelper()
+	var before int
+	Eventually(func() bool {
+		last := before
+		before = len(running.writes.to(w.namespace))
+		return last == before
+	}).WithPolling(300 * time.Millisecond).Should(BeTrue())
+	Consistently(func() []string { return running.writes.to(w.namespace)[before:] }).WithTimeout(1200 * time.Millisecond).Should(BeEmpty())
+}
+
+// readyEndpoint is an endpoint with a server, Ready.
+func (w *world) readyEndpoint(name string, change func(*v1alpha1.MCPEndpointSpec)) *endpointType {
+	GinkgoHelper()
+	e := w.endpoint(name)
+	change(&e.Spec)
+	w.create(e)
+	w.runServer(name, name+"-0")
+	expectReady(e)
+	return e
+}
+
+// installKind installs a kind of testdata for a case.
+func installKind(name string) {
+	GinkgoHelper()
+	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "crds", name+".yaml")}, ErrorIfPathMissing: true}
+	_, err := envtest.InstallCRDs(apiServer.Config, options)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { uninstallKind(name) })
+}
+
+func uninstallKind(name string) {
+	GinkgoHelper()
+	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "crds", name+".yaml")}}
+	Expect(envtest.UninstallCRDs(apiServer.Config, options)).To(Succeed())
+}
+
+var _ = Describe("An endpoint's Service", func() {
+	It("is made as asked for, and as before once nothing is asked for", func() {
+		w := newWorld()
+		e := w.readyEndpoint("shop", func(s *v1alpha1.MCPEndpointSpec) {
+			s.Network.Service = v1alpha1.ServiceSpec{
+				ObjectMetadata: v1alpha1.ObjectMetadata{
+					Labels:      map[string]v1alpha1.LabelValue{"team": "sales", "app.kubernetes.io/name": "mine"},
+					Annotations: map[string]v1alpha1.AnnotationValue{"example.com/internal": "true"},
+				},
+				Type: "LoadBalancer", IPFamilies: []v1alpha1.IPFamily{"IPv4"}, IPFamilyPolicy: "PreferDualStack",
+				LoadBalancerClass: "example.com/internal", LoadBalancerSourceRanges: []v1alpha1.CIDR{"10.0.0.0/8", "fd00::/8"},
+				ExternalTrafficPolicy: "Local", InternalTrafficPolicy: "Local", TrafficDistribution: "PreferClose",
+			}
+		})
+		service := &corev1.Service{ObjectMeta: w.meta("shop-mcp")}
+		Expect(exists(service)()).To(BeTrue())
+		Expect(service.Labels).To(And(HaveKeyWithValue("team", "sales"), HaveKeyWithValue("mcpadmin.dev/endpoint", "shop"),
+			HaveKeyWithValue("app.kubernetes.io/name", "mcp-admin-server")))
+		Expect(service.Annotations).To(HaveKeyWithValue("example.com/internal", "true"))
+		spec := service.Spec
+		Expect(spec.Type).To(Equal(corev1.ServiceTypeLoadBalancer))
+		Expect(spec.IPFamilies).To(Equal([]corev1.IPFamily{"IPv4"}))
+		Expect(*spec.IPFamilyPolicy).To(Equal(corev1.IPFamilyPolicyPreferDualStack))
+		Expect(*spec.LoadBalancerClass).To(Equal("example.com/internal"))
+		Expect(spec.LoadBalancerSourceRanges).To(Equal([]string{"10.0.0.0/8", "fd00::/8"}))
+		Expect(spec.ExternalTrafficPolicy).To(Equal(corev1.ServiceExternalTrafficPolicyLocal))
+		Expect(*spec.InternalTrafficPolicy).To(Equal(corev1.ServiceInternalTrafficPolicyLocal))
+		Expect(*spec.TrafficDistribution).To(Equal("PreferClose"))
+		Expect(spec.Ports).To(HaveLen(1), "the admin port is not on it")
+		Expect(spec.Ports[0].Port).To(BeEquivalentTo(80))
+
+		// Nothing gives it an address. The endpoint does not wait for ever, and the condition goes on telling.
+		Expect(reads(e, "Routed")()).To(Equal("Unknown WaitingForAddress"))
+		Expect(e.Status.URL).To(Equal("http://shop-mcp." + w.namespace + ".svc/mcp/"))
+		service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
+		Expect(k8s.Status().Update(context.Background(), service)).To(Succeed())
+		Eventually(reads(e, "Routed")).Should(Equal("True Routed"))
+		Expect(message(e, "Routed")).To(Equal(`Service "shop-mcp" has the address 192.0.2.1`))
+		w.expectQuiet()
+
+		edit(e, func(e *endpointType) { e.Spec.Network.Service = v1alpha1.ServiceSpec{} })
+		Eventually(func() corev1.ServiceType {
+			exists(service)()
+			return service.Spec.Type
+		}).Should(Equal(corev1.ServiceTypeClusterIP))
+		Expect(service.Labels).NotTo(HaveKey("team"))
+		Expect(service.Annotations).NotTo(HaveKey("example.com/internal"))
+		Expect(service.Spec.LoadBalancerClass).To(BeNil())
+		Expect(service.Spec.LoadBalancerSourceRanges).To(BeEmpty())
+		Expect(service.Spec.ExternalTrafficPolicy).To(BeEmpty())
+		Expect(service.Spec.TrafficDistribution).To(BeNil())
+		Expect(service.Spec.Ports[0].NodePort).To(BeZero())
+		expectReady(e)
+		Expect(message(e, "Routed")).To(Equal(`Service "shop-mcp" leads to the server's pods from within the cluster`))
+		w.expectQuiet()
+	})
+
+	It("says what the API server has against a change, until the Service is made again", func() {
+		w := newWorld()
+		e := w.readyEndpoint("shop", func(s *v1alpha1.MCPEndpointSpec) {
+			s.Network.Service = v1alpha1.ServiceSpec{Type: "LoadBalancer", LoadBalancerClass: "example.com/a"}
+		})
+		edit(e, func(e *endpointType) { e.Spec.Network.Service.LoadBalancerClass = "example.com/b" })
+		Eventually(reads(e, "Stalled")).Should(Equal("True Invalid"))
+		Expect(message(e, "WorkloadAvailable")).To(ContainSubstring("loadBalancerClass"))
+		w.delete(&corev1.Service{ObjectMeta: w.meta("shop-mcp")})
+		service := &corev1.Service{ObjectMeta: w.meta("shop-mcp")}
+		Eventually(func() string {
+			if !exists(service)() || service.Spec.LoadBalancerClass == nil {
+				return ""
+			}
+			return *service.Spec.LoadBalancerClass
+		}).Should(Equal("example.com/b"))
+		expectReady(e)
+	})
+})
+
+var _ = Describe("An endpoint's Ingress", func() {
+	withIngress := func(s *v1alpha1.MCPEndpointSpec) {
+		s.Server.BasePath = "/shop"
+		s.Network.Ingress = &v1alpha1.IngressSpec{
+			ObjectMetadata: v1alpha1.ObjectMetadata{
+				Labels:      map[string]v1alpha1.LabelValue{"team": "sales"},
+				Annotations: map[string]v1alpha1.AnnotationValue{"cert-manager.io/cluster-issuer": "letsencrypt"},
+			},
+			ClassName: "nginx", Host: "mcp.example.com",
+			TLS: &v1alpha1.IngressTLS{SecretRef: &v1alpha1.SecretReference{Name: "mcp-tls"}},
+		}
+	}
+
+	It("leads to the server's path, waits for an address, and goes when nobody asks for it", func() {
+		w := newWorld()
+		e := w.endpoint("shop")
+		withIngress(&e.Spec)
+		w.create(e, w.token("agent", "shop"))
+		server := w.runServer("shop", "shop-0")
+		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForAddress"))
+		ingress := &networkingv1.Ingress{ObjectMeta: w.meta("shop-mcp")}
+		Expect(exists(ingress)()).To(BeTrue())
+		Expect(ingress.Labels).To(HaveKeyWithValue("team", "sales"))
+		Expect(ingress.Annotations).To(HaveKeyWithValue("cert-manager.io/cluster-issuer", "letsencrypt"))
+		Expect(metav1.IsControlledBy(ingress, e)).To(BeTrue())
+		prefix := networkingv1.PathTypePrefix
+		Expect(ingress.Spec).To(Equal(networkingv1.IngressSpec{
+			IngressClassName: new("nginx"),
+			TLS:              []networkingv1.IngressTLS{{Hosts: []string{"mcp.example.com"}, SecretName: "mcp-tls"}},
+			Rules: []networkingv1.IngressRule{{Host: "mcp.example.com", IngressRuleValue: networkingv1.IngressRuleValue{
+				HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+					Path: "/shop/mcp", PathType: &prefix,
+					Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+						Name: "shop-mcp", Port: networkingv1.ServiceBackendPort{Name: "http"},
+					}},
+				}}},
+			}}},
+		}))
+		expectReady(e) // some controllers never report an address
+		Expect(reads(e, "Routed")()).To(Equal("Unknown WaitingForAddress"))
+		Expect(e.Status.URL).To(Equal("https://mcp.example.com/shop/mcp/"))
+		Expect(server.applied().Endpoint.URL).To(Equal(e.Status.URL))
+		w.text("agent")
+		Expect(string(w.secret("agent").Data["url"])).To(Equal(e.Status.URL))
+		w.expectQuiet()
+
+		ingress.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{Hostname: "lb.example.com"}}
+		Expect(k8s.Status().Update(context.Background(), ingress)).To(Succeed())
+		Eventually(reads(e, "Routed")).Should(Equal("True Routed"))
+		Expect(message(e, "Routed")).To(Equal(`Ingress "shop-mcp" has the address lb.example.com`))
+
+		w.delete(ingress)
+		Eventually(exists(ingress)).Should(BeTrue(), "it is made again")
+		edit(e, func(e *endpointType) { e.Spec.Network.Ingress = nil })
+		Eventually(exists(ingress)).Should(BeFalse())
+		expectReady(e)
+		Expect(e.Status.URL).To(Equal("http://shop-mcp." + w.namespace + ".svc/shop/mcp/"))
+		Eventually(func() string { return string(w.secret("agent").Data["url"]) }).Should(Equal(e.Status.URL))
+	})
+
+	It("is not somebody else's, whether it is asked for or not", func() {
+		w := newWorld()
+		foreign := &networkingv1.Ingress{ObjectMeta: w.meta("shop-mcp")}
+		foreign.Spec.DefaultBackend = &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+			Name: "other", Port: networkingv1.ServiceBackendPort{Number: 80},
+		}}
+		w.create(foreign)
+		e := w.readyEndpoint("shop", func(*v1alpha1.MCPEndpointSpec) {})
+		edit(e, func(e *endpointType) { withIngress(&e.Spec) })
+		Eventually(reads(e, "Ready")).Should(Equal("False OwnershipConflict"))
+		Expect(message(e, "Routed")).To(ContainSubstring(`Ingress "shop-mcp"`))
+		edit(e, func(e *endpointType) { e.Spec.Network.Ingress = nil })
+		expectReady(e)
+		Expect(exists(foreign)()).To(BeTrue())
+		Expect(foreign.Spec.DefaultBackend.Service.Name).To(Equal("other"))
+	})
+
+	It("is not made before a Service that is somebody else's", func() {
+		w := newWorld()
+		e := w.endpoint("shop")
+		withIngress(&e.Spec)
+		w.create(&corev1.Service{ObjectMeta: w.meta("shop-mcp"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}, e)
+		Eventually(reads(e, "WorkloadAvailable")).Should(Equal("False OwnershipConflict"))
+		Consistently(exists(&networkingv1.Ingress{ObjectMeta: w.meta("shop-mcp")})).Should(BeFalse())
+	})
+})
+
+var _ = Describe("An endpoint's NetworkPolicy", func() {
+	withPolicy := func(s *v1alpha1.MCPEndpointSpec) {
+		s.Network.NetworkPolicy = &v1alpha1.NetworkPolicySpec{
+			From: []v1alpha1.NetworkPeer{
+				{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "agent"}}},
+				{NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+					{Key: "team", Operator: "In", Values: []string{"sales"}},
+				}}},
+				{IPBlock: &v1alpha1.IPBlock{CIDR: "10.0.0.0/8", Except: []v1alpha1.CIDR{"10.1.0.0/16"}}},
+			},
+			MetricsFrom: []v1alpha1.NetworkPeer{{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "monitoring"}},
+				PodSelector:       &metav1.LabelSelector{},
+			}},
+		}
+	}
+
+	It("lets in who may call, and to the admin port the manager and who reads metrics", func() {
+		w := newWorld()
+		e := w.readyEndpoint("shop", withPolicy)
+		policy := &networkingv1.NetworkPolicy{ObjectMeta: w.meta("shop-mcp")}
+		Expect(exists(policy)()).To(BeTrue())
+		Expect(policy.Spec.PolicyTypes).To(Equal([]networkingv1.PolicyType{"Ingress"}), "what the pods reach is left alone")
+
+		deployment := &appsv1.Deployment{ObjectMeta: w.meta("shop-mcp")}
+		Expect(exists(deployment)()).To(BeTrue())
+		pods, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(pods.Matches(labels.Set(deployment.Spec.Template.Labels))).To(BeTrue(), "it selects the server's pods")
+		Expect(pods.Matches(labels.Set{"mcpadmin.dev/endpoint": "other", "mcpadmin.dev/component": "server"})).To(BeFalse())
+
+		ports := map[string]int32{}
+		for _, port := range deployment.Spec.Template.Spec.Containers[0].Ports {
+			ports[port.Name] = port.ContainerPort
+		}
+		Expect(policy.Spec.Ingress).To(HaveLen(2))
+		agents, admin := policy.Spec.Ingress[0], policy.Spec.Ingress[1]
+		Expect(agents.Ports).To(HaveLen(1))
+		Expect(agents.Ports[0].Port.IntVal).To(Equal(ports["http"]))
+		Expect(agents.From).To(Equal([]networkingv1.NetworkPolicyPeer{
+			{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "agent"}}},
+			{NamespaceSelector: e.Spec.Network.NetworkPolicy.From[1].NamespaceSelector},
+			{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.0/8", Except: []string{"10.1.0.0/16"}}},
+		}))
+		Expect(admin.Ports).To(HaveLen(1))
+		Expect(admin.Ports[0].Port.IntVal).To(Equal(ports["admin"]))
+		Expect(admin.From).To(Equal([]networkingv1.NetworkPolicyPeer{
+			{NamespaceSelector: e.Spec.Network.NetworkPolicy.MetricsFrom[0].NamespaceSelector, PodSelector: &metav1.LabelSelector{}},
+			{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "mcp-admin-system"}},
+				PodSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/component": "manager"}},
+			},
+		}))
+		w.expectQuiet()
+
+		edit(e, func(e *endpointType) { e.Spec.Network.NetworkPolicy.MetricsFrom = nil })
+		Eventually(func() int {
+			exists(policy)()
+			return len(policy.Spec.Ingress[1].From)
+		}).Should(Equal(1), "the manager alone")
+		edit(e, func(e *endpointType) {
+			e.Spec.Server.TLS = &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: "shop-tls"}}
+		})
+		Eventually(func() int32 {
+			exists(policy)()
+			return policy.Spec.Ingress[0].Ports[0].Port.IntVal
+		}).Should(BeEquivalentTo(8443))
+		edit(e, func(e *endpointType) { e.Spec.Network.NetworkPolicy = nil })
+		Eventually(exists(policy)).Should(BeFalse())
+	})
+
+	It("is there before the pods, or there are none", func() {
+		w := newWorld()
+		foreign := &networkingv1.NetworkPolicy{ObjectMeta: w.meta("shop-mcp")}
+		e := w.endpoint("shop")
+		withPolicy(&e.Spec)
+		w.create(foreign, e)
+		Eventually(reads(e, "WorkloadAvailable")).Should(Equal("False OwnershipConflict"))
+		Expect(message(e, "Ready")).To(ContainSubstring(`NetworkPolicy "shop-mcp"`))
+		deployment := &appsv1.Deployment{ObjectMeta: w.meta("shop-mcp")}
+		Consistently(exists(deployment)).Should(BeFalse())
+		edit(e, func(e *endpointType) { e.Spec.Network.NetworkPolicy = nil })
+		Eventually(exists(deployment)).Should(BeTrue())
+		Expect(exists(foreign)()).To(BeTrue(), "it is not ours to delete")
+	})
+})
+
+var _ = Describe("An endpoint's HTTPRoute", func() {
+	withRoute := func(s *v1alpha1.MCPEndpointSpec) {
+		s.Network.HTTPRoute = &v1alpha1.HTTPRouteSpec{
+			ObjectMetadata: v1alpha1.ObjectMetadata{Labels: map[string]v1alpha1.LabelValue{"team": "sales"}},
+			ParentRefs:     []v1alpha1.RouteParent{{Name: "public", Namespace: "infra", SectionName: "https", Port: 443}},
+			Hostnames:      []v1alpha1.Hostname{"mcp.example.com", "mcp.example.org"},
+		}
+	}
+	parent := map[string]any{"name": "public", "namespace": "infra", "sectionName": "https", "port": int64(443)}
+	report := func(w *world, accepted, reason string) {
+		GinkgoHelper()
+		Eventually(func() error {
+			route := w.unstructured("gateway.networking.k8s.io/v1", "HTTPRoute", "shop-mcp")
+			if err := k8s.Get(context.Background(), client.ObjectKeyFromObject(route), route); err != nil {
+				return err
+			}
+			route.Object["status"] = map[string]any{"parents": []any{map[string]any{
+				"parentRef": parent, "controllerName": "example.com/gateway",
+				"conditions": []any{map[string]any{
+					"type": "Accepted", "status": accepted, "reason": reason, "message": "told by the test",
+					"lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": route.GetGeneration(),
+				}},
+			}}}
+			return k8s.Status().Update(context.Background(), route)
+		}).Should(Succeed())
+	}
+
+	It("waits for its kind and for its Gateway, and goes when nobody asks for it", func() {
+		w := newWorld()
+		e := w.endpoint("shop")
+		withRoute(&e.Spec)
+		w.create(e)
+		w.runServer("shop", "shop-0")
+		Eventually(reads(e, "Ready")).Should(Equal("False KindNotInstalled"))
+		Expect(message(e, "Ready")).To(ContainSubstring("HTTPRoute of gateway.networking.k8s.io/v1"))
+
+		installKind("httproute")
+		Eventually(reads(e, "Ready")).Should(Equal("Unknown WaitingForGateway"))
+		Expect(message(e, "Ready")).To(ContainSubstring("Gateway infra/public"))
+		route := w.unstructured("gateway.networking.k8s.io/v1", "HTTPRoute", "shop-mcp")
+		Expect(exists(route)()).To(BeTrue())
+		Expect(metav1.IsControlledBy(route, e)).To(BeTrue())
+		Expect(route.GetLabels()).To(And(HaveKeyWithValue("team", "sales"), HaveKeyWithValue("mcpadmin.dev/endpoint", "shop")))
+		Expect(route.Object["spec"]).To(Equal(map[string]any{
+			"parentRefs": []any{parent},
+			"hostnames":  []any{"mcp.example.com", "mcp.example.org"},
+			"rules": []any{map[string]any{
+				"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/mcp"}}},
+				"backendRefs": []any{map[string]any{"name": "shop-mcp", "port": int64(80)}},
+			}},
+		}))
+		Consistently(reads(e, "Ready")).WithTimeout(1500*time.Millisecond).Should(Equal("Unknown WaitingForGateway"),
+			"the Gateway API has controllers report, so the endpoint goes on waiting")
+
+		report(w, "False", "NotAllowedByListeners")
+		Eventually(reads(e, "Ready")).Should(Equal("False RouteNotAccepted"))
+		Expect(message(e, "Ready")).To(ContainSubstring("NotAllowedByListeners: told by the test"))
+		report(w, "True", "Accepted")
+		expectReady(e)
+		Expect(message(e, "Routed")).To(Equal(`HTTPRoute "shop-mcp" is accepted by Gateway infra/public`))
+		Expect(e.Status.URL).To(Equal("https://mcp.example.com/mcp/"))
+		w.expectQuiet()
+
+		w.delete(route)
+		Eventually(exists(route)).Should(BeTrue(), "it is made again, though nobody watches it")
+		report(w, "True", "Accepted")
+		expectReady(e)
+		edit(e, func(e *endpointType) { e.Spec.Server.BasePath = "/shop" })
+		Eventually(reads(e, "Ready")).Should(Equal("Unknown WaitingForGateway"), "what was reported is about the route before")
+		report(w, "True", "Accepted")
+		expectReady(e)
+		edit(e, func(e *endpointType) { e.Spec.Network.HTTPRoute = nil })
+		Eventually(exists(route)).Should(BeFalse())
+		expectReady(e)
+		w.expectQuiet()
+	})
+
+	It("says so when its kind is uninstalled, and is there again with it", func() {
+		w := newWorld()
+		installKind("httproute")
+		e := w.endpoint("shop")
+		withRoute(&e.Spec)
+		w.create(e)
+		w.runServer("shop", "shop-0")
+		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForGateway"))
+		report(w, "True", "Accepted")
+		expectReady(e)
+		uninstallKind("httproute")
+		Eventually(reads(e, "Ready")).Should(Equal("False KindNotInstalled"))
+		installKind("httproute")
+		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForGateway"))
+	})
+
+	It("is not somebody else's, whether it is asked for or not", func() {
+		w := newWorld()
+		installKind("httproute")
+		foreign := w.unstructured("gateway.networking.k8s.io/v1", "HTTPRoute", "shop-mcp")
+		foreign.Object["spec"] = map[string]any{"hostnames": []any{"theirs.example.com"}}
+		w.create(foreign)
+		e := w.readyEndpoint("shop", func(*v1alpha1.MCPEndpointSpec) {})
+		edit(e, func(e *endpointType) { withRoute(&e.Spec) })
+		Eventually(reads(e, "Ready")).Should(Equal("False OwnershipConflict"))
+		Expect(message(e, "Routed")).To(ContainSubstring(`HTTPRoute "shop-mcp"`))
+		edit(e, func(e *endpointType) { e.Spec.Network.HTTPRoute = nil })
+		expectReady(e)
+		Expect(exists(foreign)()).To(BeTrue())
+		edit(e, func(e *endpointType) { withRoute(&e.Spec) })
+		Eventually(reads(e, "Ready")).Should(Equal("False OwnershipConflict"))
+		w.delete(foreign)
+		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForGateway"))
+	})
+})
+
+var _ = Describe("An endpoint's PodMonitor", func() {
+	withMonitor := func(s *v1alpha1.MCPEndpointSpec) {
+		s.Observability.PodMonitor = &v1alpha1.PodMonitorSpec{
+			ObjectMetadata: v1alpha1.ObjectMetadata{Labels: map[string]v1alpha1.LabelValue{"release": "prometheus"}},
+			Interval:       &metav1.Duration{Duration: 90 * time.Second},
+		}
+	}
+
+	It("comes with its kind, and the endpoint is Ready without it", func() {
+		w := newWorld()
+		e := w.readyEndpoint("shop", withMonitor)
+		Expect(reads(e, "Monitored")()).To(Equal("False KindNotInstalled"))
+		Expect(message(e, "Monitored")).To(ContainSubstring("PodMonitor of monitoring.coreos.com/v1"))
+		w.expectQuiet()
+
+		installKind("podmonitor")
+		Eventually(reads(e, "Monitored")).Should(Equal("True Monitored"))
+		monitor := w.unstructured("monitoring.coreos.com/v1", "PodMonitor", "shop-mcp")
+		Expect(exists(monitor)()).To(BeTrue())
+		Expect(monitor.GetLabels()).To(HaveKeyWithValue("release", "prometheus"))
+		Expect(monitor.Object["spec"]).To(Equal(map[string]any{
+			"selector":            map[string]any{"matchLabels": map[string]any{"mcpadmin.dev/endpoint": "shop", "mcpadmin.dev/component": "server"}},
+			"podTargetLabels":     []any{"mcpadmin.dev/endpoint"},
+			"podMetricsEndpoints": []any{map[string]any{"port": "admin", "path": "/metrics", "interval": "90s"}},
+		}))
+		edit(e, func(e *endpointType) { e.Spec.Observability.PodMonitor.Interval = nil })
+		Eventually(func() map[string]any {
+			exists(monitor)()
+			return monitor.Object["spec"].(map[string]any)["podMetricsEndpoints"].([]any)[0].(map[string]any)
+		}).ShouldNot(HaveKey("interval"))
+		w.expectQuiet()
+
+		edit(e, func(e *endpointType) { e.Spec.Observability.PodMonitor = nil })
+		Eventually(exists(monitor)).Should(BeFalse())
+		Eventually(func() *metav1.Condition {
+			exists(e)()
+			return meta.FindStatusCondition(e.Status.Conditions, "Monitored")
+		}).Should(BeNil())
+		expectReady(e)
+	})
+
+	It("is deleted by a manager that was started later", func() {
+		w := newWorld()
+		installKind("podmonitor")
+		e := w.readyEndpoint("shop", withMonitor)
+		Eventually(reads(e, "Monitored")).Should(Equal("True Monitored"))
+		running.stop()
+		edit(e, func(e *endpointType) { e.Spec.Observability.PodMonitor = nil })
+		running = startManager(apiServer.Config)
+		monitor := w.unstructured("monitoring.coreos.com/v1", "PodMonitor", "shop-mcp")
+		Eventually(exists(monitor)).Should(BeFalse())
+	})
+})
+
+var _ = Describe("A namespace that is about to go", func() {
+	It("does not make a kind look uninstalled", func() {
+		err := k8s.Create(context.Background(), &networkingv1.Ingress{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "no-such-namespace", Name: "x"},
+			Spec: networkingv1.IngressSpec{DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+				Name: "x", Port: networkingv1.ServiceBackendPort{Number: 80},
+			}}},
+		})
+		Expect(apierrors.IsNotFound(err)).To(BeTrue())
+		Expect(apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)).To(BeFalse())
+	})
+})
