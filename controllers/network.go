@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,7 +20,10 @@ import (
 // network makes what an endpoint may ask for beside its workload: an Ingress, an HTTPRoute, a PodMonitor; and it deletes
 // these and the NetworkPolicy once they are no longer asked for (docs/design/controllers.md, "Network").
 type network struct {
-	children  *children
+	children *children
+	// cached has the metadata of users' Secrets; secrets says which of them an endpoint may name.
+	cached    client.Reader
+	secrets   optIn
 	installed installedKinds
 	now       func() time.Time
 	// lookAgain is how long to wait for what no watch tells.
@@ -31,13 +34,6 @@ type network struct {
 
 // settledLooks is how many times longer an object that is not watched is left alone once all is well with it.
 const settledLooks = 4
-
-func newNetwork(children *children, mapper meta.RESTMapper, now func() time.Time, lookAgain time.Duration) *network {
-	return &network{
-		children: children, now: now, lookAgain: lookAgain,
-		installed: installedKinds{mapper: mapper, now: now, lookAgain: lookAgain},
-	}
-}
 
 // look is what was found about the objects that are not watched, for one generation of an endpoint.
 type look struct {
@@ -100,17 +96,43 @@ func childMeta(e *v1alpha1.MCPEndpoint) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
 }
 
-// applyIngress makes the Ingress, if there is to be one.
+// applyIngress makes the Ingress, if there is to be one. cert-manager writes the certificate's Secret only once the Ingress
+// is there, so a missing one does not hold it up.
 func (n *network) applyIngress(ctx context.Context, s *endpointScope) (*finding, error) {
 	want := ingress(s.endpoint)
 	if want == nil {
 		return nil, nil
 	}
+	missing, refused, err := n.certificate(ctx, s.endpoint)
+	if err != nil || refused != nil {
+		return refused, err
+	}
 	have := &networkingv1.Ingress{ObjectMeta: childMeta(s.endpoint)}
 	if problem, err := s.childProblem(n.children.apply(ctx, s.endpoint, have, want)); problem != nil {
 		return problem, err
 	}
+	if missing != nil {
+		return missing, nil
+	}
 	return new(ingressAddress(have)), nil
+}
+
+// certificate looks for the Secret of the Ingress's certificate, if it names one.
+func (n *network) certificate(ctx context.Context, e *v1alpha1.MCPEndpoint) (missing, refused *finding, err error) {
+	ref := e.Spec.Network.Ingress.CertificateSecretRef()
+	if ref == nil {
+		return nil, nil, nil
+	}
+	secret := metadataOf("Secret")
+	err = n.cached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: ref.Name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return new(fails(v1alpha1.ReasonSecretNotFound, "Secret "+quote(ref.Name)+
+			" with the Ingress's certificate does not exist; make it, or have network.ingress.annotations ask cert-manager for it")), nil, nil
+	case err == nil && !n.secrets.allows(secret, e.Name):
+		return nil, new(n.secrets.refusal(ref.Name, e.Name)), nil
+	}
+	return nil, nil, err
 }
 
 // serviceAddress tells the address of a Service of type LoadBalancer; another Service needs none.

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,21 @@ func TestAnAddressIsANameOrANumber(t *testing.T) {
 		have.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{address}
 		if got := loadBalancerAddress(have); got.message != `Service "shop-mcp" has the address `+want {
 			t.Errorf("got %q", got.message)
+		}
+	}
+}
+
+// The manifests of the manager and the policies of endpoints must agree on what its pods are.
+func TestTheManagersPodsHaveTheLabelsThatPoliciesLetThrough(t *testing.T) {
+	for key, value := range managerLabels {
+		for _, file := range []string{"../config/manager/deployment.yaml", "../charts/mcp-admin-operator/templates/_helpers.tpl"} {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(content), key+": "+value+"\n") {
+				t.Errorf("%s has no label %s: %s", file, key, value)
+			}
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
 
 // exists polls whether an object is there, and reads it.
@@ -171,6 +172,9 @@ var _ = Describe("An endpoint's Ingress", func() {
 		withIngress(&e.Spec)
 		w.create(e, w.token("agent", "shop"))
 		server := w.runServer("shop", "shop-0")
+		Eventually(reads(e, "Ready")).Should(Equal("False SecretNotFound"))
+		Expect(message(e, "Ready")).To(ContainSubstring(`Secret "mcp-tls"`))
+		w.create(&corev1.Secret{ObjectMeta: w.meta("mcp-tls")}) // as cert-manager does, once the Ingress is there
 		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForAddress"))
 		ingress := &networkingv1.Ingress{ObjectMeta: w.meta("shop-mcp")}
 		Expect(exists(ingress)()).To(BeTrue())
@@ -210,6 +214,29 @@ var _ = Describe("An endpoint's Ingress", func() {
 		expectReady(e)
 		Expect(e.Status.URL).To(Equal("http://shop-mcp." + w.namespace + ".svc/shop/mcp/"))
 		Eventually(func() string { return string(w.secret("agent").Data["url"]) }).Should(Equal(e.Status.URL))
+	})
+
+	It("shows no certificate whose Secret does not allow it, if Secrets must", func() {
+		running.stop()
+		running = startManagerWith(apiServer.Config, func(o *controllers.Options) { o.RequireSecretOptIn = true })
+		DeferCleanup(func() {
+			running.stop()
+			running = startManager(apiServer.Config)
+		})
+		w := newWorld()
+		w.create(&corev1.Secret{ObjectMeta: w.meta("mcp-tls")})
+		e := w.endpoint("shop")
+		withIngress(&e.Spec)
+		w.create(e)
+		w.runServer("shop", "shop-0")
+		Eventually(reads(e, "Ready")).Should(Equal("False SecretNotAllowed"))
+		ingress := &networkingv1.Ingress{ObjectMeta: w.meta("shop-mcp")}
+		Expect(exists(ingress)()).To(BeFalse())
+		edit(w.secret("mcp-tls"), func(s *corev1.Secret) {
+			s.Annotations = map[string]string{"mcpadmin.dev/allow-endpoints": "shop"}
+		})
+		Eventually(exists(ingress)).Should(BeTrue())
+		expectReady(e)
 	})
 
 	It("is not somebody else's, whether it is asked for or not", func() {

@@ -134,7 +134,11 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
 			configKey: options.ConfigKey.Public().(ed25519.PublicKey),
 		},
-		network: newNetwork(children, mgr.GetRESTMapper(), options.Now, options.LookAgain),
+		network: &network{
+			children: children, cached: mgr.GetClient(), secrets: optIn(options.RequireSecretOptIn),
+			installed: installedKinds{mapper: mgr.GetRESTMapper(), now: options.Now, lookAgain: options.LookAgain},
+			now:       options.Now, lookAgain: options.LookAgain,
+		},
 		secrets: optIn(options.RequireSecretOptIn),
 		now:     options.Now,
 	}

@@ -170,7 +170,11 @@ func addIndexes(mgr manager.Manager) error {
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
 			e := o.(*v1alpha1.MCPEndpoint)
-			return append(serverSecrets(e), e.ConfigSecretName())
+			names := append(serverSecrets(e), e.ConfigSecretName())
+			if ref := e.Spec.Network.Ingress.CertificateSecretRef(); ref != nil {
+				names = append(names, ref.Name)
+			}
+			return names
 		}},
 		{&v1alpha1.MCPEndpoint{}, configMapIndex, func(o client.Object) []string {
 			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {

@@ -38,6 +38,14 @@ func (r *HTTPRouteSpec) EffectiveProtocol() RouteProtocol {
 	return RouteHTTPS
 }
 
+// CertificateSecretRef names the Secret of the Ingress's certificate; nil if it names none.
+func (i *IngressSpec) CertificateSecretRef() *SecretReference {
+	if i == nil || i.TLS == nil {
+		return nil
+	}
+	return i.TLS.SecretRef
+}
+
 // EffectiveType is the Service's type.
 func (s *ServiceSpec) EffectiveType() ServiceType {
 	if s.Type != "" {

@@ -8,7 +8,9 @@ import (
 
 func TestTheURLIsWhereAgentsAreLedTo(t *testing.T) {
 	external := func(n *NetworkSpec) { n.ExternalURL = "https://elsewhere.example:8443/x/" }
-	route := func(n *NetworkSpec) { n.HTTPRoute = &HTTPRouteSpec{Hostnames: []Hostname{"route.example", "second.example"}} }
+	route := func(n *NetworkSpec) {
+		n.HTTPRoute = &HTTPRouteSpec{Hostnames: []Hostname{"route.example", "second.example"}}
+	}
 	plainRoute := func(n *NetworkSpec) {
 		n.HTTPRoute = &HTTPRouteSpec{Hostnames: []Hostname{"route.example"}, Protocol: RouteHTTP}
 	}
