@@ -30,14 +30,18 @@ func (c *children) applyUncached(ctx context.Context, owner, have client.Object,
 
 // remove deletes a child that is no longer wanted, if reader has it. An object of another owner stays.
 func (c *children) remove(ctx context.Context, reader client.Reader, owner, have client.Object) error {
-	if err := reader.Get(ctx, client.ObjectKeyFromObject(have), have); err != nil {
-		return client.IgnoreNotFound(err)
+	err := reader.Get(ctx, client.ObjectKeyFromObject(have), have)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return nil // a manager that may not read the kind has made none
+	}
+	if err != nil {
+		return err
 	}
 	if !metav1.IsControlledBy(have, owner) || !have.GetDeletionTimestamp().IsZero() {
 		return nil
 	}
 	uid := have.GetUID()
-	err := c.client.Delete(ctx, have, client.Preconditions{UID: &uid})
+	err = c.client.Delete(ctx, have, client.Preconditions{UID: &uid})
 	if apierrors.IsConflict(err) {
 		return nil // it is another one by now
 	}

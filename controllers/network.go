@@ -50,7 +50,7 @@ type networkFindings struct{ service, ingress, httpRoute, podMonitor *finding }
 // apply makes what the endpoint asks for, and takes away what it does not. It makes nothing new while the workload has a
 // problem: the Service might be somebody else's. What fails holds up nothing else.
 func (n *network) apply(ctx context.Context, s *endpointScope) error {
-	s.routed = unknown(v1alpha1.ReasonUnknown, "it is looked at once the server's objects are as the endpoint asks for")
+	s.routed = fails(v1alpha1.ReasonUnknown, "it is looked at once the server's objects are as the endpoint asks for")
 	if s.endpoint.Spec.Observability.PodMonitor != nil {
 		s.monitored = new(s.routed)
 		s.monitored.aside = true // agents are answered without it

@@ -48,7 +48,7 @@ func (n *network) routed(s *endpointScope, found networkFindings) finding {
 }
 
 // patient returns a finding that waits for an address. It counts for Ready until the patience is over. The time is that of
-// the condition in the status, so a new manager does not begin again.
+// the condition in the status, so a new manager does not begin again; no other finding of this condition is Unknown.
 func (n *network) patient(s *endpointScope, f finding) finding {
 	if f.reason != v1alpha1.ReasonWaitingForAddress {
 		return f
@@ -145,7 +145,7 @@ func (p parentStatus) isOf(parent v1alpha1.RouteParent, namespace string) bool {
 
 // acceptedBy is nil if one of the controllers has accepted the route's generation; else it says what is wrong.
 func acceptedBy(gateway string, said []parentStatus, generation int64) *finding {
-	wrong := unknown(v1alpha1.ReasonWaitingForGateway, gateway+" has not reported on the HTTPRoute; it must exist, and a controller must serve its class")
+	wrong := fails(v1alpha1.ReasonWaitingForGateway, gateway+" has not reported on the HTTPRoute; it must exist, and a controller must serve its class")
 	for _, p := range said {
 		accepted := current(p.Conditions, "Accepted", generation)
 		resolved := current(p.Conditions, "ResolvedRefs", generation)

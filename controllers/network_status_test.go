@@ -28,7 +28,7 @@ func TestAMissingAddressIsWaitedForAWhile(t *testing.T) {
 		"after something else":      {metav1.ConditionTrue, time.Hour, waiting, false, time.Minute},
 		"for ten seconds":           {metav1.ConditionUnknown, 10 * time.Second, waiting, false, 50 * time.Second},
 		"for a minute":              {metav1.ConditionUnknown, time.Minute, waiting, true, 0},
-		"a Gateway, for an hour":    {metav1.ConditionUnknown, time.Hour, unknown(v1alpha1.ReasonWaitingForGateway, ""), false, 0},
+		"a Gateway, for an hour":    {metav1.ConditionFalse, time.Hour, fails(v1alpha1.ReasonWaitingForGateway, ""), false, 0},
 		"a Service, for two hours":  {metav1.ConditionUnknown, 2 * time.Hour, loadBalancerAddress(&corev1.Service{}), true, 0},
 		"a missing kind, for hours": {metav1.ConditionFalse, time.Hour, kindMissing(httpRouteKind), false, 0},
 	} {
@@ -49,7 +49,7 @@ func TestAMissingAddressIsWaitedForAWhile(t *testing.T) {
 func TestTheWorstOfWhatLeadsToAnEndpointIsTold(t *testing.T) {
 	fine := holds(v1alpha1.ReasonRouted, "fine")
 	well := holds(v1alpha1.ReasonRouted, "well")
-	waiting := unknown(v1alpha1.ReasonWaitingForGateway, "waiting")
+	waiting := unknown(v1alpha1.ReasonUnknown, "waiting")
 	wrong := fails(v1alpha1.ReasonKindNotInstalled, "wrong")
 	invalid := finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: "invalid", stalled: true}
 	for _, row := range []struct {

@@ -73,7 +73,11 @@ func installKind(name string) {
 func uninstallKind(name string) {
 	GinkgoHelper()
 	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "crds", name+".yaml")}}
+	kind := (&world{}).unstructured("apiextensions.k8s.io/v1", "CustomResourceDefinition", map[string]string{
+		"httproute": "httproutes.gateway.networking.k8s.io", "podmonitor": "podmonitors.monitoring.coreos.com",
+	}[name])
 	Expect(envtest.UninstallCRDs(apiServer.Config, options)).To(Succeed())
+	Eventually(exists(kind)).Should(BeFalse()) // it empties itself first
 }
 
 var _ = Describe("An endpoint's Service", func() {
@@ -390,21 +394,24 @@ var _ = Describe("An endpoint's HTTPRoute", func() {
 		Expect(message(e, "Ready")).To(ContainSubstring("HTTPRoute of gateway.networking.k8s.io/v1"))
 
 		installKind("httproute")
-		Eventually(reads(e, "Ready")).Should(Equal("Unknown WaitingForGateway"))
+		Eventually(reads(e, "Ready")).Should(Equal("False WaitingForGateway"))
 		Expect(message(e, "Ready")).To(ContainSubstring("Gateway infra/public"))
 		route := w.unstructured("gateway.networking.k8s.io/v1", "HTTPRoute", "shop-mcp")
 		Expect(exists(route)()).To(BeTrue())
 		Expect(metav1.IsControlledBy(route, e)).To(BeTrue())
 		Expect(route.GetLabels()).To(And(HaveKeyWithValue("team", "sales"), HaveKeyWithValue("mcpadmin.dev/endpoint", "shop")))
 		Expect(route.Object["spec"]).To(Equal(map[string]any{
-			"parentRefs": []any{parent},
-			"hostnames":  []any{"mcp.example.com", "mcp.example.org"},
+			"parentRefs": []any{map[string]any{
+				"group": "gateway.networking.k8s.io", "kind": "Gateway", // as the kind's schema has them
+				"name": "public", "namespace": "infra", "sectionName": "https", "port": int64(443),
+			}},
+			"hostnames": []any{"mcp.example.com", "mcp.example.org"},
 			"rules": []any{map[string]any{
 				"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/mcp"}}},
-				"backendRefs": []any{map[string]any{"name": "shop-mcp", "port": int64(80)}},
+				"backendRefs": []any{map[string]any{"name": "shop-mcp", "port": int64(80), "group": "", "kind": "Service", "weight": int64(1)}},
 			}},
 		}))
-		Consistently(reads(e, "Ready")).WithTimeout(1500*time.Millisecond).Should(Equal("Unknown WaitingForGateway"),
+		Consistently(reads(e, "Ready")).WithTimeout(1500*time.Millisecond).Should(Equal("False WaitingForGateway"),
 			"the Gateway API has controllers report, so the endpoint goes on waiting")
 
 		report(w, "False", "NotAllowedByListeners")
@@ -421,7 +428,7 @@ var _ = Describe("An endpoint's HTTPRoute", func() {
 		report(w, "True", "Accepted")
 		expectReady(e)
 		edit(e, func(e *endpointType) { e.Spec.Server.BasePath = "/shop" })
-		Eventually(reads(e, "Ready")).Should(Equal("Unknown WaitingForGateway"), "what was reported is about the route before")
+		Eventually(reads(e, "Ready")).Should(Equal("False WaitingForGateway"), "what was reported is about the route before")
 		report(w, "True", "Accepted")
 		expectReady(e)
 		edit(e, func(e *endpointType) { e.Spec.Network.HTTPRoute = nil })
@@ -437,13 +444,13 @@ var _ = Describe("An endpoint's HTTPRoute", func() {
 		withRoute(&e.Spec)
 		w.create(e)
 		w.runServer("shop", "shop-0")
-		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForGateway"))
+		Eventually(reads(e, "Routed")).Should(Equal("False WaitingForGateway"))
 		report(w, "True", "Accepted")
 		expectReady(e)
 		uninstallKind("httproute")
 		Eventually(reads(e, "Ready")).Should(Equal("False KindNotInstalled"))
 		installKind("httproute")
-		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForGateway"))
+		Eventually(reads(e, "Routed")).Should(Equal("False WaitingForGateway"))
 	})
 
 	It("is not somebody else's, whether it is asked for or not", func() {
@@ -462,7 +469,7 @@ var _ = Describe("An endpoint's HTTPRoute", func() {
 		edit(e, func(e *endpointType) { withRoute(&e.Spec) })
 		Eventually(reads(e, "Ready")).Should(Equal("False OwnershipConflict"))
 		w.delete(foreign)
-		Eventually(reads(e, "Routed")).Should(Equal("Unknown WaitingForGateway"))
+		Eventually(reads(e, "Routed")).Should(Equal("False WaitingForGateway"))
 	})
 })
 
