@@ -30,14 +30,6 @@ func exists(o client.Object) func() bool {
 	}
 }
 
-// says polls the message of an endpoint's condition.
-func says(e *endpointType, conditionType string) func() string {
-	return func() string {
-		reads(e, conditionType)()
-		return message(e, conditionType)
-	}
-}
-
 // expectQuiet expects that nothing more is written to the namespace, though the endpoint is looked at again.
 func (w *world) expectQuiet() {
 	GinkgoHelper()
