@@ -87,7 +87,9 @@ var _ = Describe("The manager's role", func() {
 			w.delete(child)
 			Eventually(exists(child)).Should(BeTrue(), "%T", child)
 		}
-		edit(e, func(e *endpointType) { e.Spec.Network, e.Spec.Observability = v1alpha1.NetworkSpec{}, v1alpha1.ObservabilitySpec{} })
+		edit(e, func(e *endpointType) {
+			e.Spec.Network, e.Spec.Observability = v1alpha1.NetworkSpec{}, v1alpha1.ObservabilitySpec{}
+		})
 		for _, child := range children {
 			Eventually(exists(child)).Should(BeFalse(), "%T", child)
 		}
