@@ -115,6 +115,10 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(endpoint)
+	if ctx = freshLook(ctx, endpoint, endpoint.Status.LastHandledReconcileAt); looksFresh(ctx) {
+		r.configs.last.forget(request.NamespacedName)
+		r.webhooks.read.forget(request.NamespacedName)
+	}
 	s := &endpointScope{endpoint: endpoint}
 	if err := r.resolve(ctx, s); err != nil {
 		return ctrl.Result{}, err
@@ -137,8 +141,8 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return result(s.lookAgain, errors.Join(notWritten, notApplied, s.webhookError))
 	}
 	r.publish(s)
-	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported, s.webhookError))
+	settles, notReported := r.status.write(ctx, endpoint, r.summarise(s))
+	return result(soonest(s.lookAgain, settles), errors.Join(notWritten, notApplied, notReported, s.webhookError))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
@@ -146,7 +150,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
 	r.webhooks.read.forget(endpoint)
-	r.status.written.forget(endpoint)
+	r.status.forget(endpoint)
 	r.absences.forget(endpoint)
 	r.gathering.forget(endpoint)
 }
@@ -222,7 +226,7 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 	e := s.endpoint
 	if !r.pod.allows(e) {
 		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
-		s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonImageNotAllowed, message: message, stalled: true}
+		s.workloadProblem = new(fails(v1alpha1.ReasonImageNotAllowed, message))
 		return nil
 	}
 	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
@@ -238,13 +242,17 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 	} {
 		err := r.children.apply(ctx, e, child.have, child.want)
 		var foreign ownershipConflict
+		var paused ownerPaused
 		switch {
+		case errors.As(err, &paused):
+			s.workloadProblem = new(fails(v1alpha1.ReasonPaused, paused.Error()))
+			return nil
 		case errors.As(err, &foreign):
 			s.workloadProblem = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
 			s.wakeIn(foreignRetry)
 			return nil
 		case apierrors.IsInvalid(err):
-			s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
+			s.workloadProblem = new(fails(v1alpha1.ReasonInvalid, err.Error()))
 			return nil
 		case err != nil:
 			s.workloadProblem = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err)))
@@ -325,9 +333,15 @@ func (s *endpointScope) programmed(verdict compile.Verdict) finding {
 
 // wakeIn reconciles again after d at the latest.
 func (s *endpointScope) wakeIn(d time.Duration) {
-	if s.lookAgain == 0 || d < s.lookAgain {
-		s.lookAgain = d
+	s.lookAgain = soonest(s.lookAgain, d)
+}
+
+// soonest is the shorter of two times to wait, of which 0 is forever.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
 	}
+	return a
 }
 
 // result is that of every reconcile, and the one place that says when an error is tried again. A conflict means that the

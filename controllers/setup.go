@@ -122,12 +122,12 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			Log:      mgr.GetLogger().WithName("observe"),
 		}),
 		store:   store,
-		status:  newEndpointStatus(mgr.GetClient(), recorder),
+		status:  newEndpointStatus(mgr.GetClient(), recorder, options.Now),
 		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
 		secrets: optIn(options.RequireSecretOptIn),
 		now:     options.Now,
 	}
-	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
+	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder, options.Now)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
@@ -135,8 +135,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			secrets: optIn(options.RequireSecretOptIn),
 		},
 		store:  store,
-		status: newTokenStatus(mgr.GetClient(), recorder),
-		now:    options.Now,
+		status: newTokenStatus(mgr.GetClient(), recorder, options.Now),
 	}
 	if err := endpoints.watch(mgr, own); err != nil {
 		return err

@@ -344,6 +344,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointSpec
   map:
     fields:
@@ -384,7 +386,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseStatus
-    - name: models
+    - name: lastHandledReconcileAt
+      type:
+        scalar: string
+    - name: modelCount
       type:
         scalar: numeric
     - name: notes
@@ -402,7 +407,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: revision
       type:
         scalar: numeric
-    - name: tokens
+    - name: tokenCount
       type:
         scalar: numeric
     - name: url
@@ -426,6 +431,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureSpec
   map:
     fields:
@@ -560,6 +567,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: lastHandledReconcileAt
+      type:
+        scalar: string
     - name: maskedColumns
       type:
         list:
@@ -617,6 +627,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenSpec
   map:
     fields:
@@ -666,10 +678,13 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
-    - name: expires
+    - name: expirationTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: groupsDisplay
       type:
         scalar: string
-    - name: groupsDisplay
+    - name: lastHandledReconcileAt
       type:
         scalar: string
     - name: notes
