@@ -2,7 +2,11 @@ package controllers
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,3 +33,25 @@ func freshLook(ctx context.Context, obj metav1.Object, handled string) context.C
 
 // looksFresh reports whether a reconcile believes no cache.
 func looksFresh(ctx context.Context) bool { return ctx.Value(freshLookKey{}) != nil }
+
+// lookRequest is one text for all the requests for a fresh look at an endpoint and its exposures; "" is none. It goes to
+// the server's pods, which read their database's schema again if it is a new one.
+func lookRequest(e *v1alpha1.MCPEndpoint, exposures []v1alpha1.MCPModelExposure) string {
+	requests := map[string]string{}
+	if request := v1alpha1.ReconcileRequest(e); request != "" {
+		requests[""] = request
+	}
+	for i := range exposures {
+		if request := v1alpha1.ReconcileRequest(&exposures[i]); request != "" {
+			requests[exposures[i].Name] = request
+		}
+	}
+	if len(requests) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		_, _ = fmt.Fprintf(sum, "%q=%q\n", name, requests[name])
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}

@@ -274,6 +274,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err != nil {
 		return err
 	}
+	r.poller.Look(keyOf(s.endpoint), lookRequest(s.endpoint, s.exposures))
 	if s.stored.config != nil {
 		r.poller.Observe(keyOf(s.endpoint), s.stored.config.Endpoint.StatusKey, pods)
 	} else if s.config != nil && s.configProblem == nil {

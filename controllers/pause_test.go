@@ -126,13 +126,16 @@ var _ = Describe("A request for a fresh look", func() {
 		w := newWorld()
 		endpoint, exposure, token := w.endpoint("shop"), w.exposure("order", "shop"), w.token("agent", "shop")
 		w.create(endpoint, exposure, token)
-		w.runServer("shop", "shop-0")
+		server := w.runServer("shop", "shop-0")
 		expectReady(endpoint, exposure, token)
 
 		before := len(running.writes.reads(w.namespace))
 		const now = "2026-01-02T03:04:05Z"
 		annotate(endpoint, v1alpha1.ReconcileRequestAnnotation, now)
+		Eventually(server.asked).ShouldNot(BeEmpty(), "the pods read the schema again")
+		first := server.asked()
 		annotate(exposure, v1alpha1.ReconcileRequestAnnotation, now)
+		Eventually(server.asked).ShouldNot(Equal(first))
 		annotate(token, v1alpha1.ReconcileRequestAnnotation, now)
 		Eventually(func() []string {
 			expectReady(endpoint, exposure, token)
