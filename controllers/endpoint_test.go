@@ -311,7 +311,7 @@ var _ = Describe("The Config", func() {
 			}
 			w.create(last)
 		}
-		Eventually(reads(last, "Programmed")).Should(Equal("False ConfigTooLarge"))
+		Eventually(reads(last, "Programmed")).WithTimeout(time.Minute).Should(Equal("False ConfigTooLarge"))
 		Expect(server.lets(text)).To(BeTrue())
 
 		edit(leaver, func(t *tokenType) { t.Spec.Active = new(bool) })
