@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
 // applyUncached is apply for a child of a kind that no cache holds. have is then the child as it is, but for one that was
@@ -15,6 +17,9 @@ func (c *children) applyUncached(ctx context.Context, owner, have client.Object,
 	found, err := c.findLive(ctx, owner, have)
 	if err != nil {
 		return err
+	}
+	if v1alpha1.IsPaused(owner) {
+		return c.compare(found, have, want)
 	}
 	if !found {
 		err = c.create(ctx, owner, want)

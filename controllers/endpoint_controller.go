@@ -128,6 +128,11 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(endpoint)
+	if ctx = freshLook(ctx, endpoint, endpoint.Status.LastHandledReconcileAt); looksFresh(ctx) {
+		r.configs.last.forget(request.NamespacedName)
+		r.webhooks.read.forget(request.NamespacedName)
+		r.network.forget(request.NamespacedName)
+	}
 	s := &endpointScope{endpoint: endpoint}
 	if err := r.resolve(ctx, s); err != nil {
 		return ctrl.Result{}, err
@@ -151,8 +156,8 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return result(s.lookAgain, errors.Join(notWritten, notApplied, notRouted, s.webhookError))
 	}
 	r.publish(s)
-	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return result(s.lookAgain, errors.Join(notWritten, notApplied, notRouted, notReported, s.webhookError))
+	settles, notReported := r.status.write(ctx, endpoint, r.summarise(s))
+	return result(soonest(s.lookAgain, settles), errors.Join(notWritten, notApplied, notRouted, notReported, s.webhookError))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
@@ -160,7 +165,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
 	r.webhooks.read.forget(endpoint)
-	r.status.written.forget(endpoint)
+	r.status.forget(endpoint)
 	r.absences.forget(endpoint)
 	r.network.forget(endpoint)
 	r.gathering.forget(endpoint)
@@ -237,7 +242,7 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 	e := s.endpoint
 	if !r.pod.allows(e) {
 		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
-		s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonImageNotAllowed, message: message, stalled: true}
+		s.workloadProblem = new(fails(v1alpha1.ReasonImageNotAllowed, message))
 		return nil
 	}
 	type child struct {
@@ -271,14 +276,17 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 // again.
 func (s *endpointScope) childProblem(err error) (*finding, error) {
 	var foreign ownershipConflict
+	var paused ownerPaused
 	switch {
 	case err == nil:
 		return nil, nil
+	case errors.As(err, &paused):
+		return new(fails(v1alpha1.ReasonPaused, paused.Error())), nil
 	case errors.As(err, &foreign):
 		s.wakeIn(foreignRetry)
 		return new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error())), nil
 	case apierrors.IsInvalid(err):
-		return &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}, nil
+		return new(fails(v1alpha1.ReasonInvalid, err.Error())), nil
 	}
 	return new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err))), err
 }
@@ -295,6 +303,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err != nil {
 		return err
 	}
+	r.poller.Look(keyOf(s.endpoint), lookRequest(s.endpoint, s.exposures))
 	if s.stored.config != nil {
 		r.poller.Observe(keyOf(s.endpoint), s.stored.config.Endpoint.StatusKey, pods)
 	} else if s.config != nil && s.configProblem == nil {
@@ -354,9 +363,15 @@ func (s *endpointScope) programmed(verdict compile.Verdict) finding {
 
 // wakeIn reconciles again after d at the latest.
 func (s *endpointScope) wakeIn(d time.Duration) {
-	if s.lookAgain == 0 || d < s.lookAgain {
-		s.lookAgain = d
+	s.lookAgain = soonest(s.lookAgain, d)
+}
+
+// soonest is the shorter of two times to wait, of which 0 is forever.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
 	}
+	return a
 }
 
 // result is that of every reconcile, and the one place that says when an error is tried again. A conflict means that the

@@ -51,7 +51,7 @@ func TestTheWorstOfWhatLeadsToAnEndpointIsTold(t *testing.T) {
 	well := holds(v1alpha1.ReasonRouted, "well")
 	waiting := unknown(v1alpha1.ReasonUnknown, "waiting")
 	wrong := fails(v1alpha1.ReasonKindNotInstalled, "wrong")
-	invalid := finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: "invalid", stalled: true}
+	invalid := fails(v1alpha1.ReasonInvalid, "invalid")
 	for _, row := range []struct {
 		found networkFindings
 		want  string

@@ -129,7 +129,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			Log:      mgr.GetLogger().WithName("observe"),
 		}),
 		store:  store,
-		status: newEndpointStatus(mgr.GetClient(), recorder),
+		status: newEndpointStatus(mgr.GetClient(), recorder, options.Now),
 		pod: podOptions{
 			image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
 			configKey: options.ConfigKey.Public().(ed25519.PublicKey),
@@ -142,7 +142,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		secrets: optIn(options.RequireSecretOptIn),
 		now:     options.Now,
 	}
-	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
+	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder, options.Now)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
@@ -150,8 +150,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			secrets: optIn(options.RequireSecretOptIn),
 		},
 		store:  store,
-		status: newTokenStatus(mgr.GetClient(), recorder),
-		now:    options.Now,
+		status: newTokenStatus(mgr.GetClient(), recorder, options.Now),
 	}
 	if err := endpoints.watch(mgr, own); err != nil {
 		return err

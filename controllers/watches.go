@@ -36,13 +36,16 @@ func inQueue() controller.Options {
 	}
 }
 
-// changed passes spec changes, and no status updates.
+// changed passes what somebody wants changed, and no status updates.
 var changed = builder.WithPredicates(wantedChanged)
 
-// wantedChanged passes spec changes and re-creations, not status updates. An object that was deleted and made again while
-// the API server could not be watched comes as one update: with another uid, and perhaps with the same generation.
+// wantedChanged passes spec changes, re-creations, and changes of the annotations that the controllers read. It passes no
+// status updates. An object that was deleted and made again while the API server could not be watched comes as one update:
+// with another uid, and perhaps with the same generation.
 var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
+	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() ||
+		v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew) ||
+		v1alpha1.ReconcileRequest(e.ObjectOld) != v1alpha1.ReconcileRequest(e.ObjectNew)
 }}
 
 // watch makes an endpoint be reconciled when it, what refers to it, what it refers to, or what belongs to it changes,

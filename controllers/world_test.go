@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -30,6 +31,7 @@ func newWorld() *world {
 	w := &world{namespace.Name}
 	DeferCleanup(w.clear)
 	DeferCleanup(w.checkStatuses)
+	DeferCleanup(func() { Expect(recorded.in(w.namespace)).To(BeEmpty(), "every version follows kstatus") })
 	return w
 }
 
@@ -75,6 +77,9 @@ func (w *world) token(name, endpoint string) *v1alpha1.MCPToken {
 	t.Spec.EndpointRef.Name, t.Spec.Groups = endpoint, []string{"readers"}
 	return t
 }
+
+// soon is a moment that a case can wait for, and that leaves it time before.
+func soon() *metav1.Time { return &metav1.Time{Time: time.Now().Add(3 * time.Second)} }
 
 func (w *world) create(objects ...client.Object) {
 	GinkgoHelper()

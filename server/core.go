@@ -42,6 +42,8 @@ type core struct {
 
 	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
 	look, trouble chan struct{}
+	// heeded is the newest request of the manager's to look.
+	heeded atomic.Pointer[string]
 	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
 	// the count at which one was made.
 	doubt, dispelled atomic.Int64

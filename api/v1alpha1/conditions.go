@@ -14,6 +14,8 @@ const (
 	ConditionResolved          = "Resolved"
 	ConditionIssued            = "Issued"
 	ConditionProgrammed        = "Programmed"
+	// ConditionPaused is there while an object bears PausedAnnotation. It does not count for Ready.
+	ConditionPaused = "Paused"
 )
 
 // The reasons that conditions carry, beside those that a server's pod reports (contract.Reason…).
@@ -34,6 +36,7 @@ const (
 	ReasonImageNotAllowed   = "ImageNotAllowed"
 	ReasonInactive          = "Inactive"
 	ReasonExpired           = "Expired"
+	ReasonPaused            = "Paused"
 	ReasonIssued            = "Issued"
 	ReasonProgrammed        = "Programmed"
 	ReasonWaitingForPods    = "WaitingForPods"

@@ -11,8 +11,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Database",type=string,JSONPath=`.status.database.display`
-// +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.models`
-// +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokens`
+// +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.modelCount`
+// +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokenCount`
 // +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.replicas.display`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -25,8 +25,9 @@ type MCPEndpoint struct {
 	// spec is what is wanted.
 	// +required
 	Spec MCPEndpointSpec `json:"spec,omitzero"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPEndpointStatus `json:"status,omitempty,omitzero"`
 }
 
@@ -264,7 +265,7 @@ type Group struct {
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatus struct {
 	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
-	// Reconciling and Stalled while they are true.
+	// Reconciling, Stalled and Paused while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -272,10 +273,15 @@ type MCPEndpointStatus struct {
 	// +patchMergeKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 	// url is what agents call.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -284,14 +290,14 @@ type MCPEndpointStatus struct {
 	// database is what the server's pods found.
 	// +optional
 	Database DatabaseStatus `json:"database,omitempty,omitzero"`
-	// models is the number of models that are served.
+	// modelCount is the number of models that are served.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Models *int32 `json:"models,omitempty"`
-	// tokens is the number of tokens in force.
+	ModelCount *int32 `json:"modelCount,omitempty"`
+	// tokenCount is the number of tokens in force.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Tokens *int32 `json:"tokens,omitempty"`
+	TokenCount *int32 `json:"tokenCount,omitempty"`
 	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
 	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
 	// +optional

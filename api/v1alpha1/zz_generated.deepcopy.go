@@ -607,13 +607,13 @@ func (in *MCPEndpointStatus) DeepCopyInto(out *MCPEndpointStatus) {
 		}
 	}
 	out.Database = in.Database
-	if in.Models != nil {
-		in, out := &in.Models, &out.Models
+	if in.ModelCount != nil {
+		in, out := &in.ModelCount, &out.ModelCount
 		*out = new(int32)
 		**out = **in
 	}
-	if in.Tokens != nil {
-		in, out := &in.Tokens, &out.Tokens
+	if in.TokenCount != nil {
+		in, out := &in.TokenCount, &out.TokenCount
 		*out = new(int32)
 		**out = **in
 	}
@@ -959,6 +959,10 @@ func (in *MCPTokenStatus) DeepCopyInto(out *MCPTokenStatus) {
 		}
 	}
 	out.Secret = in.Secret
+	if in.ExpirationTime != nil {
+		in, out := &in.ExpirationTime, &out.ExpirationTime
+		*out = (*in).DeepCopy()
+	}
 	if in.Notes != nil {
 		in, out := &in.Notes, &out.Notes
 		*out = make([]string, len(*in))

@@ -29,7 +29,7 @@ func compileModels(in Inputs, verdicts Verdicts) ([]contract.Model, []contract.T
 	models := []contract.Model{}
 	byModel := map[string]string{}
 	byTable := map[v1alpha1.TableReference]string{}
-	webhooks := newWebhooks(in)
+	webhooks, paused := newWebhooks(in), newPauses(in)
 	for _, e := range exposures {
 		key := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 		if errs := v1alpha1.ValidateMCPModelExposure(e); len(errs) > 0 {
@@ -42,6 +42,10 @@ func compileModels(in Inputs, verdicts Verdicts) ([]contract.Model, []contract.T
 		}
 		if winner, taken := byTable[e.Spec.Table]; taken {
 			verdicts.Exposures[key] = conflicted(fmt.Sprintf("table %q belongs to MCPModelExposure %q, which is older; delete one of the two", e.Spec.Table.String(), winner))
+			continue
+		}
+		if held := paused.exposure(e); held != nil {
+			verdicts.Exposures[key] = *held
 			continue
 		}
 		byModel[e.EffectiveModel()] = e.Name

@@ -82,12 +82,12 @@ func compileTokens(in Inputs, verdicts *Verdicts) []contract.Token {
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 
-	known := in.knownCredentials()
+	known, paused := in.knownCredentials(), newPauses(in)
 	entries := []contract.Token{}
 	owners := map[string]*v1alpha1.MCPToken{}
 	for _, t := range tokens {
 		credential := known(t)
-		verdict := judgeToken(in, t, credential, owners)
+		verdict := judgeToken(in, t, credential, owners, paused)
 		// An older token owns its hashes even while it is not in force: a younger one must not revive a revoked text.
 		for _, hash := range credential.Hashes {
 			if owners[hash] == nil {
@@ -128,18 +128,18 @@ func (in Inputs) knownCredentials() func(*v1alpha1.MCPToken) Credential {
 }
 
 // judgeToken tells what becomes of a token. owners are the older tokens that have each hash.
-func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners map[string]*v1alpha1.MCPToken) TokenVerdict {
+func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners map[string]*v1alpha1.MCPToken, paused pauses) TokenVerdict {
 	if errs := v1alpha1.ValidateMCPToken(t); len(errs) > 0 {
 		return TokenVerdict{Verdict: invalid(errs)}
 	}
 	if !t.Spec.EffectiveActive() {
-		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "spec.active is false"}}
+		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "the token is not active"}}
 	}
 	if t.Spec.Expired(in.Now) {
 		return TokenVerdict{Verdict: Verdict{
-			Reason:  v1alpha1.ReasonExpired,
-			Message: "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
-			Stalled: true,
+			Accepted: true,
+			Reason:   v1alpha1.ReasonExpired,
+			Message:  "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
 		}}
 	}
 	for _, group := range t.Spec.Groups {
@@ -154,6 +154,9 @@ func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners m
 		if owner := owners[hash]; owner != nil {
 			return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", owner.Name))}
 		}
+	}
+	if held := paused.token(t); held != nil {
+		return TokenVerdict{Verdict: *held}
 	}
 	return TokenVerdict{Verdict: accepted(), InForce: len(credential.Hashes) > 0}
 }

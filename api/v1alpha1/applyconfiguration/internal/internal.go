@@ -420,6 +420,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointSpec
   map:
     fields:
@@ -463,7 +465,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseStatus
-    - name: models
+    - name: lastHandledReconcileAt
+      type:
+        scalar: string
+    - name: modelCount
       type:
         scalar: numeric
     - name: notes
@@ -481,7 +486,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: revision
       type:
         scalar: numeric
-    - name: tokens
+    - name: tokenCount
       type:
         scalar: numeric
     - name: url
@@ -505,6 +510,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureSpec
   map:
     fields:
@@ -639,6 +646,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: lastHandledReconcileAt
+      type:
+        scalar: string
     - name: maskedColumns
       type:
         list:
@@ -696,6 +706,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenSpec
   map:
     fields:
@@ -745,10 +757,13 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
-    - name: expires
+    - name: expirationTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: groupsDisplay
       type:
         scalar: string
-    - name: groupsDisplay
+    - name: lastHandledReconcileAt
       type:
         scalar: string
     - name: notes
