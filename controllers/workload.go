@@ -73,6 +73,8 @@ type podOptions struct {
 	allowed []string
 	// configKey is the public half of the key that signs Configs.
 	configKey ed25519.PublicKey
+	// managerNamespace is where the manager's pods run, which a NetworkPolicy must let through.
+	managerNamespace string
 }
 
 // imageOf is the image of an endpoint's pods.

@@ -44,6 +44,8 @@ type core struct {
 
 	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
 	look, trouble chan struct{}
+	// heeded is the newest request of the manager's to look.
+	heeded atomic.Pointer[string]
 	// doubt counts the calls in trouble, which are reasons to doubt that a new connection can be made. dispelled is the count
 	// at which one was made.
 	doubt, dispelled atomic.Int64

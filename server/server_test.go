@@ -101,6 +101,16 @@ func TestDatabaseThatGoesAwayAndComesBack(t *testing.T) {
 	}
 }
 
+func TestARequestToLookIsHeededAtOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	r.apply(source.Update{Config: config(1)})
+	r.untilReady()
+	r.away.Store(true)
+	r.get("/status?look=now")
+	r.until("unreachable", func(s contract.Status) bool { return s.Database.Reason == contract.ReasonUnreachable })
+}
+
 func TestStatusWakesWhenTheConfigIsApplied(t *testing.T) {
 	t.Parallel()
 	r := start(t, nil)

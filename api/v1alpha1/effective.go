@@ -181,19 +181,6 @@ func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
 // configSuffix ends the names of the Secrets with Configs, and of no other child.
 const configSuffix = "-mcp-config"
 
-// EffectiveURL is what agents call: the external URL, or the Service's address within the cluster, with the base path.
-func (e *MCPEndpoint) EffectiveURL() string {
-	base := strings.TrimRight(e.Spec.Network.ExternalURL, "/")
-	if base == "" {
-		base = "http://"
-		if e.Spec.Server.TLS != nil {
-			base = "https://"
-		}
-		base += e.ServiceName() + "." + e.Namespace + ".svc"
-	}
-	return base + e.Spec.Server.BasePath + "/mcp/"
-}
-
 // EffectiveMaxConnections is the most database connections of one pod.
 func (p PoolSpec) EffectiveMaxConnections() int32 {
 	return positiveOr(p.MaxConnections, DefaultMaxConnections)

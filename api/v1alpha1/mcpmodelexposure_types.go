@@ -25,8 +25,9 @@ type MCPModelExposure struct {
 	// spec is what is wanted.
 	// +required
 	Spec MCPModelExposureSpec `json:"spec,omitzero"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPModelExposureStatus `json:"status,omitempty,omitzero"`
 }
 
@@ -263,7 +264,8 @@ type ModelLimits struct {
 
 // MCPModelExposureStatus is what was found.
 type MCPModelExposureStatus struct {
-	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling, Stalled and Paused while
+	// they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -271,10 +273,15 @@ type MCPModelExposureStatus struct {
 	// +patchMergeKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 	// model is the model's name in force.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
