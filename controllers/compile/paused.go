@@ -38,7 +38,7 @@ func (p pauses) exposure(e *v1alpha1.MCPModelExposure) *Verdict {
 // held is the verdict about a paused object that the previous Config does not have in force. If there is no previous
 // Config, the revision in the object's status tells that it was in one.
 func (p pauses) held(kind string, obj metav1.Object, was bool, revision int64) *Verdict {
-	paused := ""
+	var paused string
 	switch {
 	case was, p.in.Previous == nil && revision > 0:
 		return nil
