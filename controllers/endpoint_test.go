@@ -317,8 +317,8 @@ var _ = Describe("The Config", func() {
 		Expect(server.lets(text)).To(BeTrue())
 
 		edit(leaver, func(t *tokenType) { t.Spec.Active = new(bool) })
-		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
-		Eventually(reads(leaver, "Ready")).Should(Equal("True Inactive"))
+		Eventually(func() bool { return server.lets(text) }).WithTimeout(time.Minute).Should(BeFalse())
+		Eventually(reads(leaver, "Ready")).WithTimeout(time.Minute).Should(Equal("True Inactive"))
 	})
 
 	It("is repaired when somebody writes nonsense into it", func() {

@@ -2,6 +2,8 @@ package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
 // The annotations that the controllers read on each of the three kinds.
@@ -22,6 +24,5 @@ func IsPaused(obj metav1.Object) bool { return obj.GetAnnotations()[PausedAnnota
 
 // ReconcileRequest is an object's request for a fresh look, as its status repeats it; "" is none.
 func ReconcileRequest(obj metav1.Object) string {
-	request := obj.GetAnnotations()[ReconcileRequestAnnotation]
-	return request[:min(len(request), maxReconcileRequest)]
+	return excerpt.Of(obj.GetAnnotations()[ReconcileRequestAnnotation], maxReconcileRequest)
 }
