@@ -8,10 +8,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,9 +26,6 @@ const (
 	gatherTime = 100 * time.Millisecond
 	// conflictRetry is how long to wait before writing a Config again after somebody else wrote it.
 	conflictRetry = 50 * time.Millisecond
-	// foreignRetry is how long to wait before trying a name again that another object has. No event tells when it is
-	// free.
-	foreignRetry = 30 * time.Second
 )
 
 // endpointReconciler compiles the objects of an endpoint into its Config, and runs the server that answers from it.
@@ -49,6 +44,7 @@ type endpointReconciler struct {
 	// gathering is the time from which an addition to an endpoint's Config has waited for others.
 	gathering memo[types.NamespacedName, time.Time]
 	absences  absences
+	conflicts *conflictWatches
 }
 
 // endpointScope is what one reconcile knows.
@@ -79,6 +75,8 @@ type endpointScope struct {
 	// workloadProblem says why the workload could not be applied; nil if it could.
 	workloadProblem *finding
 	deployment      *appsv1.Deployment
+	// notScaling is why the autoscaler does not scale, in its own word; "" if it does, or there is none.
+	notScaling string
 	// pods are those that are not terminating, reports what each of them says.
 	pods    []corev1.Pod
 	reports podReports
@@ -92,7 +90,8 @@ type endpointScope struct {
 }
 
 // These are all the controllers' permissions. They may read every Secret, because they read the tokens' Secrets, and
-// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets.
+// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets. They delete
+// only what an endpoint asked for and asks for no longer, while the endpoint itself stays.
 //
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
@@ -101,6 +100,8 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -128,6 +129,9 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return result(0, notWritten) // somebody else wrote it; what was read is of no use
 	}
 	notApplied := r.applyWorkload(ctx, s)
+	if other := (otherManager{}); errors.As(notApplied, &other) {
+		return ctrl.Result{RequeueAfter: yieldTime}, nil // its statuses count
+	}
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -148,6 +152,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.webhooks.read.forget(endpoint)
 	r.status.written.forget(endpoint)
 	r.absences.forget(endpoint)
+	r.children.forget(endpoint)
 	r.gathering.forget(endpoint)
 }
 
@@ -213,47 +218,6 @@ func (s *endpointScope) isWritten() bool {
 	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
 }
 
-// applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
-// alone.
-func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
-	if !s.verdicts.Endpoint.Accepted || s.workloadProblem != nil {
-		return nil
-	}
-	e := s.endpoint
-	if !r.pod.allows(e) {
-		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
-		s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonImageNotAllowed, message: message, stalled: true}
-		return nil
-	}
-	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
-	for _, child := range []struct {
-		have client.Object
-		want runtime.ApplyConfiguration
-	}{
-		{&corev1.ServiceAccount{ObjectMeta: meta}, serviceAccount(e)},
-		{&rbacv1.Role{ObjectMeta: meta}, role(e)},
-		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
-		{&corev1.Service{ObjectMeta: meta}, service(e)},
-		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)},
-	} {
-		err := r.children.apply(ctx, e, child.have, child.want)
-		var foreign ownershipConflict
-		switch {
-		case errors.As(err, &foreign):
-			s.workloadProblem = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
-			s.wakeIn(foreignRetry)
-			return nil
-		case apierrors.IsInvalid(err):
-			s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
-			return nil
-		case err != nil:
-			s.workloadProblem = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err)))
-			return err
-		}
-	}
-	return nil
-}
-
 // observe reads the Deployment and its pods, and chooses the pods whose status is asked.
 func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) error {
 	found := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.endpoint.Namespace, Name: s.endpoint.ServiceName()}}
@@ -261,6 +225,9 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 		return err
 	} else if err == nil && metav1.IsControlledBy(found, s.endpoint) {
 		s.deployment = found
+	}
+	if err := r.readAutoscaler(ctx, s); err != nil {
+		return err
 	}
 	pods, err := livingPods(ctx, r.children.cached, s.endpoint, s.deployment)
 	if err != nil {

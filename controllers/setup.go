@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
@@ -110,7 +111,12 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 
 	store := newStore()
 	recorder := mgr.GetEventRecorder(Name)
-	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader())
+	pod := podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)}
+	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader(), newManagerMark(version.String(), pod))
+	watcher, err := client.NewWithWatch(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
+	if err != nil {
+		return err
+	}
 	endpoints := &endpointReconciler{
 		client:   mgr.GetClient(),
 		children: children,
@@ -121,11 +127,12 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
 			Log:      mgr.GetLogger().WithName("observe"),
 		}),
-		store:   store,
-		status:  newEndpointStatus(mgr.GetClient(), recorder),
-		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
-		secrets: optIn(options.RequireSecretOptIn),
-		now:     options.Now,
+		store:     store,
+		status:    newEndpointStatus(mgr.GetClient(), recorder),
+		pod:       pod,
+		secrets:   optIn(options.RequireSecretOptIn),
+		now:       options.Now,
+		conflicts: &conflictWatches{ctx: ctx, client: watcher, wake: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) }, running: map[string]bool{}},
 	}
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
 	tokens := &tokenReconciler{

@@ -31,6 +31,8 @@ var (
 	apiServer *envtest.Environment
 	k8s       client.Client
 	running   *testManager
+	// watcher watches what k8s reads.
+	watcher client.WithWatch
 )
 
 // configKey signs the Configs of every manager of the suite.
@@ -65,6 +67,8 @@ var _ = BeforeSuite(func() {
 	scheme, err := controllers.NewScheme()
 	Expect(err).NotTo(HaveOccurred())
 	k8s, err = client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	watcher, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	running = startManager(config)
 })

@@ -2,11 +2,14 @@ package controllers
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -62,12 +65,30 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), enqueue(labelled))).
 		WatchesRawSource(r.store.endpoints.source()).
 		WithOptions(inQueue())
-	for _, child := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.Secret{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
-	} {
-		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
+	for _, child := range append(workloadKinds(), &corev1.Secret{}) {
+		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{}), countsForEndpoint))
 	}
 	return b.Complete(r)
+}
+
+// countsForEndpoint leaves out what the controllers of budgets and autoscalers write every few seconds.
+var countsForEndpoint = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	switch before := e.ObjectOld.(type) {
+	case *policyv1.PodDisruptionBudget:
+		after := e.ObjectNew.(*policyv1.PodDisruptionBudget)
+		return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || metadataChanged(before, after)
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		after := e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
+		return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || metadataChanged(before, after) ||
+			notScaling(before) != notScaling(after)
+	}
+	return true
+}}
+
+// metadataChanged reports whether something of an object's metadata changed that we write.
+func metadataChanged(before, after client.Object) bool {
+	return !maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
+		!equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences()) || before.GetUID() != after.GetUID()
 }
 
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
@@ -168,7 +189,7 @@ func addIndexes(mgr manager.Manager) error {
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
 			e := o.(*v1alpha1.MCPEndpoint)
-			return append(serverSecrets(e), e.ConfigSecretName())
+			return append(append(serverSecrets(e), addedSecrets(e)...), e.ConfigSecretName())
 		}},
 		{&v1alpha1.MCPEndpoint{}, configMapIndex, func(o client.Object) []string {
 			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {

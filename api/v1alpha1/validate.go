@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -48,6 +47,9 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 	v.database(spec.Child("database"), &e.Spec.Database)
 	v.groups(spec.Child("groups"), e.Spec.Groups)
 	v.server(spec.Child("server"), &e.Spec.Server)
+	if e.Spec.Database.SQLite != nil && e.Spec.Server.Autoscaling != nil {
+		v.invalid(spec, "", "a SQLite file is served by one pod: remove server.autoscaling")
+	}
 	if external := e.Spec.Network.ExternalURL; external != "" {
 		path := spec.Child("network", "externalURL")
 		v.text(path, external, 8, 1024, nil)
@@ -161,16 +163,8 @@ func (v *validator) permissions(path *field.Path, rules []PermissionRule) {
 }
 
 func (v *validator) server(path *field.Path, s *ServerSpec) {
-	if s.Replicas != nil && (*s.Replicas < 0 || *s.Replicas > 100) {
-		v.invalid(path.Child("replicas"), *s.Replicas, "must be between 0 and 100")
-	}
+	v.workload(path, &s.WorkloadSpec)
 	v.optional(path.Child("image"), s.Image, 512, nil)
-	at := path.Child("imagePullSecrets")
-	v.atMost(at, len(s.ImagePullSecrets), 10)
-	distinct(v, at, s.ImagePullSecrets, func(r SecretReference) string { return r.Name })
-	for i, ref := range s.ImagePullSecrets {
-		v.required(at.Index(i).Child("name"), ref.Name, 253, nil)
-	}
 	if s.BasePath != "" {
 		v.text(path.Child("basePath"), s.BasePath, 2, 200, basePath)
 	}
@@ -213,18 +207,8 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	if s := t.Spec.Secret; s != nil {
 		at := spec.Child("secret")
 		v.optional(at.Child("name"), s.Name, 253, nil)
-		v.atMost(at.Child("labels"), len(s.Labels), 50)
-		for key, value := range s.Labels {
-			v.metadataKey(at.Child("labels"), key)
-			for _, msg := range validation.IsValidLabelValue(string(value)) {
-				v.invalid(at.Child("labels").Key(key), string(value), msg)
-			}
-		}
-		v.atMost(at.Child("annotations"), len(s.Annotations), 50)
-		for key, value := range s.Annotations {
-			v.metadataKey(at.Child("annotations"), key)
-			v.text(at.Child("annotations").Key(key), string(value), 0, 4096, nil)
-		}
+		v.labels(at.Child("labels"), s.Labels)
+		v.annotations(at.Child("annotations"), s.Annotations)
 	}
 	return v.errs
 }

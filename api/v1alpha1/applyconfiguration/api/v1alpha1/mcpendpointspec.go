@@ -5,7 +5,7 @@ package v1alpha1
 // MCPEndpointSpecApplyConfiguration represents a declarative configuration of the MCPEndpointSpec type for use
 // with apply.
 //
-// MCPEndpointSpec says which database is served, to which groups, and how the server runs.
+// MCPEndpointSpec says which database is served, to which groups, and how the server runs.//
 type MCPEndpointSpecApplyConfiguration struct {
 	// database is what the endpoint serves.
 	Database *DatabaseSpecApplyConfiguration `json:"database,omitempty"`
