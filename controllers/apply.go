@@ -5,9 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,8 @@ const (
 	appliedAnnotation = "mcpadmin.dev/applied-hash"
 	// componentLabel is on every child and every pod. The cache of our own objects selects by it.
 	componentLabel = "mcpadmin.dev/component"
+	// managerAnnotation on a child is the mark of the manager that wrote it last.
+	managerAnnotation = "mcpadmin.dev/applied-by"
 	// endpointLabel names the endpoint of a child or pod.
 	endpointLabel = "mcpadmin.dev/endpoint"
 )
@@ -47,14 +50,31 @@ type children struct {
 	// cached holds the objects with the component label, live asks the API server.
 	cached, live client.Reader
 
+	// mark is what this manager writes as managerAnnotation.
+	mark managerMark
+	// outcomes are what became of what was applied, by the child's place.
+	outcomes memo[string, applyOutcome]
+	now      func() time.Time
+
 	mu sync.Mutex
 	// newest are the resourceVersions of our own writes, until the cache has them. A cached object that is older is out
 	// of date.
 	newest map[string]string
 }
 
-func newChildren(c client.Client, cached, live client.Reader) *children {
-	return &children{client: c, cached: cached, live: live, newest: map[string]string{}}
+func newChildren(c client.Client, cached, live client.Reader, mark managerMark) *children {
+	return &children{client: c, cached: cached, live: live, mark: mark, now: time.Now, newest: map[string]string{}}
+}
+
+// applyOutcome is what became of an object when it was applied last.
+type applyOutcome struct {
+	// wish is the hash of what was written. kept is a hash of what the API server made of it all the same: what an
+	// admission webhook changes each time is not put back each time. It is "" if everything was as written.
+	wish, kept string
+	// owned reports whether all that create wrote belongs to our applies by now.
+	owned bool
+	// yielded is when another manager turned out to be at work on the object; zero if none did.
+	yielded time.Time
 }
 
 // find reads a child into obj, whose namespace and name are set, and reports whether it exists. If the cache has no
@@ -81,6 +101,7 @@ func (c *children) findLive(ctx context.Context, owner, obj client.Object) (bool
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.newest, c.placeOf(obj))
+		c.outcomes.forget(c.placeOf(obj))
 		return false, nil
 	}
 	if err != nil {
@@ -112,9 +133,13 @@ func (c *children) placeOf(obj client.Object) string {
 // apply makes a child as wanted, by server-side apply. It sends nothing if the child is so already. have is an empty
 // object of the child's type, with namespace and name, and holds the child as it was found when apply returns. If the
 // child was found, the request carries its uid, so that another one of the same name is never changed. If the owner is
-// paused and the child is not as wanted, apply changes nothing and returns ownerPaused.
+// paused and the child is not as wanted, apply changes nothing and returns ownerPaused. If another manager is at work on the
+// child, one of the two gives way, and gets an otherManager.
 func (c *children) apply(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
 	found, err := c.find(ctx, owner, have)
+	if c.lostOwner(have, want, err) {
+		err = nil
+	}
 	if err != nil {
 		return err
 	}
@@ -124,7 +149,18 @@ func (c *children) apply(ctx context.Context, owner, have client.Object, want ru
 	if !found {
 		return c.create(ctx, owner, want)
 	}
-	return c.send(ctx, have, want)
+	return c.send(ctx, have, want, false)
+}
+
+// lostOwner reports whether a child belongs to nobody, but is as we applied it: somebody removed its owner reference. What
+// we applied last has the owner's uid in its hash, so the child of another object of the same name is not meant.
+func (c *children) lostOwner(have client.Object, want runtime.ApplyConfiguration, err error) bool {
+	var conflict ownershipConflict
+	if !errors.As(err, &conflict) || metav1.GetControllerOfNoCopy(have) != nil {
+		return false
+	}
+	wanted, err := annotated(want)
+	return err == nil && have.GetAnnotations()[appliedAnnotation] == wanted.GetAnnotations()[appliedAnnotation]
 }
 
 // compare returns ownerPaused if a child is not as wanted.
@@ -135,7 +171,9 @@ func (c *children) compare(found bool, have client.Object, want runtime.ApplyCon
 	}
 	same := false
 	if found {
-		same, err = contains(have, wanted)
+		var differing string
+		differing, err = differences(have, wanted)
+		same = differing == ""
 	}
 	if err != nil || same {
 		return err
@@ -150,6 +188,8 @@ func (c *children) create(ctx context.Context, owner client.Object, want runtime
 	if err != nil {
 		return err
 	}
+	wish := wanted.DeepCopy()
+	c.mark.set(wanted)
 	err = c.client.Create(ctx, wanted, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		found := &metav1.PartialObjectMetadata{}
@@ -162,47 +202,108 @@ func (c *children) create(ctx context.Context, owner client.Object, want runtime
 		return fmt.Errorf("creating %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
 	}
 	c.wrote(wanted)
-	return nil
+	kept, err := c.keptOf(wanted, wish)
+	if err == nil && kept != "" {
+		c.outcomes.set(c.placeOf(wanted), applyOutcome{wish: wish.GetAnnotations()[appliedAnnotation], kept: kept})
+	}
+	return err
 }
 
 // applyAsRead is apply for a child that the caller has read, or nil: only that very version of it is changed.
 func (c *children) applyAsRead(ctx context.Context, read client.Object, want runtime.ApplyConfiguration) error {
-	return c.send(ctx, read, want, func(u *unstructured.Unstructured) { u.SetResourceVersion(read.GetResourceVersion()) })
+	return c.send(ctx, read, want, true)
 }
 
-// send applies what is wanted to a child that exists, and sends nothing if it is there already.
-func (c *children) send(ctx context.Context, have client.Object, want runtime.ApplyConfiguration, preconditions ...func(*unstructured.Unstructured)) error {
+// send applies what is wanted to a child that exists, and sends nothing if it is there already. With asRead it changes only
+// the very version that was read, and gives way to no other manager: what takes access away must get out.
+func (c *children) send(ctx context.Context, have client.Object, want runtime.ApplyConfiguration, asRead bool) error {
 	wanted, err := annotated(want)
 	if err != nil {
 		return err
 	}
-	if same, err := contains(have, wanted); err != nil || same {
+	differing, err := differences(have, wanted)
+	if err != nil || differing == "" {
 		return err
 	}
+	place, wish := c.placeOf(have), wanted.GetAnnotations()[appliedAnnotation]
+	last, _ := c.outcomes.get(place)
+	if last.wish == wish && last.kept == hashOf(differing) {
+		return nil
+	}
+	if !asRead {
+		if err := c.yield(ctx, place, have, last); err != nil {
+			return err
+		}
+	}
+	version := have.GetResourceVersion()
+	if !last.owned {
+		if version, err = c.ownByApply(ctx, have, asRead); err != nil {
+			return err
+		}
+	}
+	if err := c.keepReplicas(ctx, have, wanted); err != nil {
+		return err
+	}
+	c.mark.set(wanted)
 	wanted.SetUID(have.GetUID())
-	for _, set := range preconditions {
-		set(wanted)
+	if asRead {
+		wanted.SetResourceVersion(version)
 	}
 	applied, err := c.applyOnce(ctx, wanted)
 	if err != nil {
 		return err
 	}
-	if upgrade, err := csaupgrade.UpgradeManagedFieldsPatch(applied, sets.New(string(fieldOwner)), string(fieldOwner)); err != nil {
-		return err
-	} else if upgrade != nil {
-		// The fields that create wrote have two managers, both ours; an apply removes only fields that an apply set.
-		if err := c.client.Patch(ctx, applied, client.RawPatch(types.JSONPatchType, upgrade)); err != nil {
-			return fmt.Errorf("taking over the fields of %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
-		}
-		if len(preconditions) > 0 {
-			wanted.SetResourceVersion(applied.GetResourceVersion())
-		}
-		if applied, err = c.applyOnce(ctx, wanted); err != nil {
+	c.wrote(applied)
+	o := applyOutcome{wish: wish, owned: true}
+	if !asRead { // else the caller reads again what it wrote
+		if o.kept, err = c.keptOf(applied, wanted); err != nil {
 			return err
 		}
 	}
-	c.wrote(applied)
+	c.outcomes.set(place, o)
 	return nil
+}
+
+// keptOf is a hash of what an object lacks of what was written to it a moment ago; "" if it lacks nothing.
+func (c *children) keptOf(written, wanted *unstructured.Unstructured) (string, error) {
+	typed, err := c.client.Scheme().New(written.GroupVersionKind())
+	if runtime.IsNotRegisteredError(err) {
+		typed = written
+	} else if err != nil {
+		return "", err
+	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(written.Object, typed); err != nil {
+		return "", err
+	}
+	wanted.SetUID("")
+	wanted.SetResourceVersion("")
+	left, err := differences(typed.(client.Object), wanted)
+	if err != nil || left == "" {
+		return "", err
+	}
+	return hashOf(left), nil
+}
+
+// ownByApply makes all that create wrote belong to our applies: an apply removes only fields that an apply set. It returns
+// the version that the child has then.
+func (c *children) ownByApply(ctx context.Context, have client.Object, asRead bool) (string, error) {
+	gvk, err := apiutil.GVKForObject(have, c.client.Scheme())
+	if err != nil {
+		return "", err
+	}
+	found := &metav1.PartialObjectMetadata{} // the cache has no managed fields
+	found.SetGroupVersionKind(gvk)
+	if err := c.live.Get(ctx, client.ObjectKeyFromObject(have), found); err != nil {
+		return "", err
+	}
+	upgrade, err := csaupgrade.UpgradeManagedFieldsPatch(found, sets.New(string(fieldOwner)), string(fieldOwner))
+	anotherOne := found.UID != have.GetUID() || asRead && found.ResourceVersion != have.GetResourceVersion()
+	if err != nil || upgrade == nil || anotherOne {
+		return have.GetResourceVersion(), err
+	}
+	if err := c.client.Patch(ctx, found, client.RawPatch(types.JSONPatchType, upgrade)); err != nil {
+		return "", fmt.Errorf("taking over the fields of %s %s: %w", gvk.Kind, have.GetName(), err)
+	}
+	return found.ResourceVersion, nil
 }
 
 // applyOnce applies, and returns the object as it is then.
@@ -212,6 +313,16 @@ func (c *children) applyOnce(ctx context.Context, wanted *unstructured.Unstructu
 		return nil, fmt.Errorf("applying %s %s: %w", wanted.GetKind(), wanted.GetName(), err)
 	}
 	return applied, nil
+}
+
+// forget drops what is remembered of an endpoint's workload.
+func (c *children) forget(endpoint types.NamespacedName) {
+	e := v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Name: endpoint.Name}}
+	for _, kind := range workloadKinds() {
+		kind.SetNamespace(endpoint.Namespace)
+		kind.SetName(e.ServiceName())
+		c.outcomes.forget(c.placeOf(kind))
+	}
 }
 
 // wrote remembers the version that a write of ours gave.
@@ -251,54 +362,16 @@ func annotated(want runtime.ApplyConfiguration) (*unstructured.Unstructured, err
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(encoded)
 	annotations := wanted.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[appliedAnnotation] = hex.EncodeToString(sum[:16])
+	annotations[appliedAnnotation] = hashOf(string(encoded))
 	wanted.SetAnnotations(annotations)
 	return wanted, nil
 }
 
-// contains reports whether an object has everything that is wanted. It may have more: what others wrote, and defaults.
-func contains(have client.Object, wanted *unstructured.Unstructured) (bool, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(have)
-	if err != nil {
-		return false, err
-	}
-	for key, value := range wanted.Object {
-		if key != "apiVersion" && key != "kind" && !subset(value, content[key]) {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-func subset(want, have any) bool {
-	switch w := want.(type) {
-	case map[string]any:
-		h, ok := have.(map[string]any)
-		if !ok && len(w) > 0 {
-			return false
-		}
-		for key, value := range w {
-			if !subset(value, h[key]) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		h, _ := have.([]any)
-		if len(h) != len(w) {
-			return false
-		}
-		for i := range w {
-			if !subset(w[i], h[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return reflect.DeepEqual(want, have)
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestAWriteIsRememberedUntilTheCacheHasIt(t *testing.T) {
-	c := newChildren(fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), nil, nil)
+	c := newChildren(fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), nil, nil, "")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent", ResourceVersion: "11"}}
 	c.newest[c.placeOf(secret)] = "12"
 	if !c.late(secret) || len(c.newest) != 1 {
@@ -28,7 +28,7 @@ func TestAWriteIsRememberedUntilTheCacheHasIt(t *testing.T) {
 func TestWhatSomebodyElseMadeMeanwhileIsNotTakenOver(t *testing.T) {
 	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}, Data: map[string][]byte{"mine": []byte("x")}}
 	k8s := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(theirs).Build()
-	c := newChildren(k8s, k8s, k8s)
+	c := newChildren(k8s, k8s, k8s, "")
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "owner", UID: "1"}}
 	var conflict ownershipConflict
 	err := c.create(context.Background(), owner, applycore.Secret("agent", "shop").WithData(map[string][]byte{"token": []byte("t")}))

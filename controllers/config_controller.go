@@ -23,8 +23,6 @@ const (
 	gatherTime = 100 * time.Millisecond
 	// conflictRetry is how long to wait before writing again after somebody else wrote.
 	conflictRetry = 50 * time.Millisecond
-	// foreignRetry is how long to wait before trying a name again that another object has, if no event tells when it is free.
-	foreignRetry = 30 * time.Second
 	// writeBatch is how many parts one reconcile writes, so that a revocation does not wait for a growing layout.
 	writeBatch = 16
 )

@@ -7,11 +7,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +29,7 @@ type endpointReconciler struct {
 	network   *network
 	secrets   optIn
 	now       func() time.Time
+	conflicts *conflictWatches
 }
 
 // endpointScope is what one reconcile knows.
@@ -52,6 +50,8 @@ type endpointScope struct {
 	// routed says what leads agents to the Service; monitored who reads the metrics, nil if nobody is asked to.
 	routed    finding
 	monitored *finding
+	// notScaling is why the autoscaler does not scale, in its own word; "" if it does, or there is none.
+	notScaling string
 	// pods are those that are not terminating, reports what each of them says.
 	pods    []corev1.Pod
 	reports podReports
@@ -63,7 +63,8 @@ type endpointScope struct {
 }
 
 // These are all the controllers' permissions. They may read every Secret, because they read the tokens' Secrets, and
-// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets.
+// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets. They delete
+// only what an endpoint asked for and asks for no longer, while the endpoint itself stays.
 //
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
@@ -72,6 +73,8 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 //
@@ -105,6 +108,9 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, err
 	}
 	notApplied := r.applyWorkload(ctx, s)
+	if other := (otherManager{}); errors.As(notApplied, &other) {
+		return ctrl.Result{RequeueAfter: yieldTime}, nil // its statuses count
+	}
 	notRouted := r.network.apply(ctx, s)
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
@@ -124,45 +130,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.store.publish(endpoint, nil)
 	r.status.forget(endpoint)
 	r.network.forget(endpoint)
-}
-
-// applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
-// alone.
-func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
-	if !s.config.endpoint.Accepted || !s.config.stored || s.workloadProblem != nil {
-		return nil
-	}
-	e := s.endpoint
-	if !r.pod.allows(e) {
-		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
-		s.workloadProblem = new(fails(v1alpha1.ReasonImageNotAllowed, message))
-		return nil
-	}
-	type child struct {
-		have client.Object
-		want runtime.ApplyConfiguration
-	}
-	meta := childMeta(e)
-	children := []child{
-		{&corev1.ServiceAccount{ObjectMeta: meta}, serviceAccount(e)},
-		{&rbacv1.Role{ObjectMeta: meta}, role(e, s.config.parts)},
-		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
-	}
-	if policy := networkPolicy(e, r.pod.managerNamespace); policy != nil {
-		// It comes before the pods: they are never reachable without it.
-		children = append(children, child{&networkingv1.NetworkPolicy{ObjectMeta: meta}, policy})
-	}
-	children = append(children,
-		child{&corev1.Service{ObjectMeta: meta}, service(e)},
-		child{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)})
-	for _, child := range children {
-		problem, err := s.childProblem(r.children.apply(ctx, e, child.have, child.want))
-		if problem != nil {
-			s.workloadProblem = problem
-			return err
-		}
-	}
-	return nil
+	r.children.forget(endpoint)
 }
 
 // childProblem is the finding about a child that could not be applied, nil if it could, and the error if it is to be tried
@@ -191,6 +159,9 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 		return err
 	} else if err == nil && metav1.IsControlledBy(found, s.endpoint) {
 		s.deployment = found
+	}
+	if err := r.readAutoscaler(ctx, s); err != nil {
+		return err
 	}
 	pods, err := livingPods(ctx, r.children.cached, s.endpoint, s.deployment)
 	if err != nil {

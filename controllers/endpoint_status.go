@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -33,7 +34,7 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, maxNote))
 		}
 	}
-	status.Replicas = replicas(s)
+	countPods(s, &status)
 	found := findings{
 		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
 		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
@@ -47,9 +48,15 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	return status
 }
 
-func replicas(s *endpointScope) v1alpha1.ReplicasStatus {
-	ready, desired := int32(s.reports.counted()), desiredReplicas(s)
-	return v1alpha1.ReplicasStatus{Ready: &ready, Desired: &desired, Display: fmt.Sprintf("%d/%d", ready, desired)}
+// countPods says how many pods there are, as the scale subresource wants it, and in one text.
+func countPods(s *endpointScope, status *v1alpha1.MCPEndpointStatus) {
+	ready, there := int32(s.reports.counted()), int32(0)
+	if s.deployment != nil {
+		there = s.deployment.Status.Replicas
+	}
+	status.Replicas, status.ReadyReplicas = &there, &ready
+	status.ReadyDisplay = fmt.Sprintf("%d/%d", ready, desiredReplicas(s))
+	status.Selector = labels.SelectorFromSet(selectorLabels(s.endpoint)).String()
 }
 
 // desiredReplicas is what the Deployment wants, whoever scaled it.
@@ -115,6 +122,10 @@ func workloadAvailable(s *endpointScope) finding {
 	}
 	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
 		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(d, s.pods))
+	}
+	if s.notScaling != "" {
+		return holds(v1alpha1.ReasonAvailable, "the server's pods are available; their number stays as it is: the HorizontalPodAutoscaler says "+
+			s.notScaling+"; check that the metrics API is installed, and that spec.server.resources requests what is measured")
 	}
 	return holds(v1alpha1.ReasonAvailable, "the server's pods are available")
 }

@@ -37,7 +37,7 @@ var _ = Describe("An endpoint", func() {
 		Expect(endpoint.Status.Database.Display).To(Equal("SQLite 3.50"))
 		Expect(*endpoint.Status.ModelCount).To(BeEquivalentTo(1))
 		Expect(*endpoint.Status.TokenCount).To(BeEquivalentTo(1))
-		Expect(endpoint.Status.Replicas.Display).To(Equal("1/1"))
+		Expect(endpoint.Status.ReadyDisplay).To(Equal("1/1"))
 		Expect(exposure.Status.Columns).To(Equal([]string{"id", "name"}))
 		Expect(*exposure.Status.ToolCount).To(BeEquivalentTo(2))
 		Expect(token.Status.Secret.Name).To(Equal("agent"))

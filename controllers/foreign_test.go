@@ -64,7 +64,7 @@ var _ = Describe("What others put beside an endpoint", func() {
 		Expect(k8s.Status().Update(context.Background(), stranger)).To(Succeed())
 		w.runServer("shop", "shop-0")
 		expectReady(endpoint)
-		Expect(*endpoint.Status.Replicas.Ready).To(BeEquivalentTo(1))
+		Expect(*endpoint.Status.ReadyReplicas).To(BeEquivalentTo(1))
 		Consistently(asked.Load).WithTimeout(500 * time.Millisecond).Should(BeZero())
 	})
 

@@ -85,9 +85,6 @@ func (n *network) removeWatched(ctx context.Context, e *v1alpha1.MCPEndpoint) er
 	if e.Spec.Network.Ingress == nil {
 		errs = append(errs, n.children.remove(ctx, n.children.cached, e, &networkingv1.Ingress{ObjectMeta: childMeta(e)}))
 	}
-	if e.Spec.Network.NetworkPolicy == nil {
-		errs = append(errs, n.children.remove(ctx, n.children.cached, e, &networkingv1.NetworkPolicy{ObjectMeta: childMeta(e)}))
-	}
 	return errors.Join(errs...)
 }
 

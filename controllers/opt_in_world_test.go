@@ -33,5 +33,19 @@ var _ = Describe("A manager that asks for opt-in", func() {
 		})
 		w.runServer("shop", "shop-0")
 		expectReady(endpoint, token)
+
+		// So it is with Secrets that the pods get beside the server's own.
+		edit(endpoint, func(e *endpointType) {
+			e.Spec.Server = serverSpec(`{podTemplate: {spec: {containers: [{name: server, envFrom: [{secretRef: {name: more}}]}]}}}`)
+		})
+		Eventually(reads(endpoint, "WorkloadAvailable")).Should(Equal("False SecretNotFound"))
+		more := &corev1.Secret{ObjectMeta: w.meta("more")}
+		w.create(more)
+		Eventually(reads(endpoint, "WorkloadAvailable")).Should(Equal("False SecretNotAllowed"))
+		Expect(serverOf(w.deployment("shop")).EnvFrom).To(BeEmpty())
+		edit(more, func(s *corev1.Secret) {
+			metav1.SetMetaDataAnnotation(&s.ObjectMeta, "mcpadmin.dev/allow-endpoints", "shop")
+		})
+		Eventually(func() int { return len(serverOf(w.deployment("shop")).EnvFrom) }).Should(Equal(1))
 	})
 })

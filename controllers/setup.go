@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
@@ -117,7 +118,15 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 
 	store := newStore()
 	recorder := mgr.GetEventRecorder(Name)
-	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader())
+	pod := podOptions{
+		image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
+		configKey: options.ConfigKey.Public().(ed25519.PublicKey),
+	}
+	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader(), newManagerMark(version.String(), pod))
+	watcher, err := client.NewWithWatch(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
+	if err != nil {
+		return err
+	}
 	endpointExposures := &tracked[*v1alpha1.MCPModelExposure]{
 		informers: mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
 		endpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
@@ -142,10 +151,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		exposures: endpointExposures,
 		store:     store,
 		status:    newEndpointStatus(mgr.GetClient(), recorder, options.Now),
-		pod: podOptions{
-			image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
-			configKey: options.ConfigKey.Public().(ed25519.PublicKey),
-		},
+		pod:       pod,
 		network: &network{
 			children: children, cached: mgr.GetClient(), secrets: optIn(options.RequireSecretOptIn),
 			installed: installedKinds{mapper: mgr.GetRESTMapper(), now: options.Now, lookAgain: options.LookAgain},
@@ -154,6 +160,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		secrets:   optIn(options.RequireSecretOptIn),
 		now:       options.Now,
 	}
+	endpoints.conflicts = &conflictWatches{ctx: ctx, client: watcher, wake: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) }, running: map[string]bool{}}
 	endpoints.poller = observe.New(ctx, observe.Options{
 		Address:  options.PodAddress,
 		OnReport: endpoints.reported,

@@ -32,6 +32,8 @@ var (
 	k8s       client.Client
 	running   *testManager
 	recorded  *versionRecorder
+	// watcher watches what k8s reads.
+	watcher client.WithWatch
 )
 
 // configKey signs the Configs of every manager of the suite.
@@ -68,6 +70,8 @@ var _ = BeforeSuite(func() {
 	k8s, err = client.New(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	recorded = startRecorder(config)
+	watcher, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
 	running = startManager(config)
 })
 

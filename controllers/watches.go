@@ -2,12 +2,15 @@ package controllers
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -106,13 +109,30 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), enqueue(labelled))).
 		WatchesRawSource(r.store.endpoints.source()).
 		WithOptions(inQueue())
-	for _, child := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
-		&networkingv1.Ingress{}, &networkingv1.NetworkPolicy{},
-	} {
-		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
+	for _, child := range append(workloadKinds(), &networkingv1.Ingress{}) {
+		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{}), countsForEndpoint))
 	}
 	return b.Complete(r)
+}
+
+// countsForEndpoint leaves out what the controllers of budgets and autoscalers write every few seconds.
+var countsForEndpoint = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	switch before := e.ObjectOld.(type) {
+	case *policyv1.PodDisruptionBudget:
+		after := e.ObjectNew.(*policyv1.PodDisruptionBudget)
+		return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || metadataChanged(before, after)
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		after := e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
+		return !equality.Semantic.DeepEqual(before.Spec, after.Spec) || metadataChanged(before, after) ||
+			notScaling(before) != notScaling(after)
+	}
+	return true
+}}
+
+// metadataChanged reports whether something of an object's metadata changed that we write.
+func metadataChanged(before, after client.Object) bool {
+	return !maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
+		!equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences()) || before.GetUID() != after.GetUID()
 }
 
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
@@ -213,7 +233,7 @@ func addIndexes(mgr manager.Manager) error {
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
 			e := o.(*v1alpha1.MCPEndpoint)
-			names := serverSecrets(e)
+			names := append(serverSecrets(e), addedSecrets(e)...)
 			if ref := e.Spec.Network.Ingress.CertificateSecretRef(); ref != nil {
 				names = append(names, ref.Name)
 			}

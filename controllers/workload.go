@@ -31,6 +31,7 @@ const (
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
+	serverCommand     = "/mcp-admin-server"
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 	httpPort, httpsPort, adminPort = 8080, 8443, 8081
@@ -84,19 +85,23 @@ func (o podOptions) imageOf(e *v1alpha1.MCPEndpoint) string {
 
 // allows reports whether an endpoint may have the image that it names.
 func (o podOptions) allows(e *v1alpha1.MCPEndpoint) bool {
-	image := e.Spec.Server.Image
-	return image == "" || image == o.image || len(o.allowed) == 0 || slices.ContainsFunc(o.allowed, func(allowed string) bool {
+	return e.Spec.Server.Image == "" || o.allowsImage(e.Spec.Server.Image)
+}
+
+// allowsImage reports whether an endpoint's pods may run an image.
+func (o podOptions) allowsImage(image string) bool {
+	return image == o.image || len(o.allowed) == 0 || slices.ContainsFunc(o.allowed, func(allowed string) bool {
 		prefix, isPrefix := strings.CutSuffix(allowed, "*")
 		return image == allowed || isPrefix && strings.HasPrefix(image, prefix)
 	})
 }
 
 // deployment is the endpoint's Deployment. Replicas are left out if the spec leaves them to whoever scales it.
-func deployment(e *v1alpha1.MCPEndpoint, options podOptions) *applyapps.DeploymentApplyConfiguration {
+func deployment(e *v1alpha1.MCPEndpoint, template *applycore.PodTemplateSpecApplyConfiguration) *applyapps.DeploymentApplyConfiguration {
 	spec := applyapps.DeploymentSpec().
 		WithSelector(applymeta.LabelSelector().WithMatchLabels(selectorLabels(e))).
 		WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType)).
-		WithTemplate(applycore.PodTemplateSpec().WithLabels(childLabels(e, componentServer)).WithSpec(podSpec(e, options)))
+		WithTemplate(template)
 	if e.Spec.Database.SQLite != nil {
 		// Two pods must never have the file open at once.
 		spec.WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType))
@@ -125,6 +130,11 @@ func endpointPort(e *v1alpha1.MCPEndpoint) portOf {
 	return portOf{name: "http", number: httpPort, before: 80}
 }
 
+// ownTemplate is the template of an endpoint's pods before anything that the endpoint adds to it.
+func ownTemplate(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodTemplateSpecApplyConfiguration {
+	return applycore.PodTemplateSpec().WithLabels(childLabels(e, componentServer)).WithSpec(podSpec(e, options))
+}
+
 func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecApplyConfiguration {
 	security := applycore.PodSecurityContext().
 		WithRunAsNonRoot(true).
@@ -134,9 +144,9 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 	}
 	port := endpointPort(e)
 	container := applycore.Container().
-		WithName("server").
+		WithName(serverContainer).
 		WithImage(options.imageOf(e)).
-		WithCommand("/mcp-admin-server").
+		WithCommand(serverCommand).
 		WithArgs("serve",
 			fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number), // in brackets it may be IPv4 or IPv6
 			"--admin-listen=[$(POD_IP)]:8081",
@@ -152,7 +162,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
-		WithStartupProbe(probe("/healthz", 1, 60)).
+		WithStartupProbe(probe("/healthz", 1, wholeSeconds[int32](e.Spec.Server.EffectiveStartupTimeout()))).
 		WithReadinessProbe(probe("/readyz", 2, 2)).
 		WithLivenessProbe(probe("/healthz", 10, 3)).
 		WithResources(resources(e)).
@@ -261,7 +271,7 @@ func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConf
 func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConfiguration {
 	given := e.Spec.Server.Resources
 	if given == nil {
-		given = &corev1.ResourceRequirements{
+		given = &v1alpha1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
 		}
@@ -275,13 +285,6 @@ func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConf
 	}
 	if len(given.Limits) > 0 {
 		r.WithLimits(given.Limits)
-	}
-	for _, claim := range given.Claims {
-		c := applycore.ResourceClaim().WithName(claim.Name)
-		if claim.Request != "" {
-			c.WithRequest(claim.Request)
-		}
-		r.WithClaims(c)
 	}
 	return r
 }

@@ -49,6 +49,8 @@ const (
 	ReasonUnknown           = "Unknown"
 	// ReasonRollingOut: pods of the newest pod template are not all there yet.
 	ReasonRollingOut = "RollingOut"
+	// ReasonPodTemplateInvalid: the fields of spec.server, or its podTemplate, make pods that the server cannot run in.
+	ReasonPodTemplateInvalid = "PodTemplateInvalid"
 	// ReasonConfigMapNotFound: the ConfigMap with the SQL for a new SQLite file is missing.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonEndpointInvalid: the endpoint has never been valid, so nothing can be served from it.

@@ -159,19 +159,6 @@ func (t *MCPToken) EffectiveSecretName() string {
 	return t.Name
 }
 
-// EffectiveReplicas is the number of server pods, or nil if the spec leaves it to whoever scales the Deployment. A
-// SQLite file is served by at most one.
-func (s *MCPEndpointSpec) EffectiveReplicas() *int32 {
-	if s.Database.SQLite == nil {
-		return s.Server.Replicas
-	}
-	one := int32(1)
-	if s.Server.Replicas != nil {
-		one = min(one, *s.Server.Replicas)
-	}
-	return &one
-}
-
 // ServiceName is the name of the endpoint's Service, Deployment, ServiceAccount, Role and RoleBinding.
 func (e *MCPEndpoint) ServiceName() string { return e.Name + "-mcp" }
 

@@ -6,6 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.server.replicas,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:resource:scope=Namespaced,shortName=mcpe,categories=mcp
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
@@ -13,7 +14,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Database",type=string,JSONPath=`.status.database.display`
 // +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.modelCount`
 // +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokenCount`
-// +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.replicas.display`
+// +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.readyDisplay`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS-1035 label of at most 40 characters: its children are named after it"
@@ -34,6 +35,7 @@ type MCPEndpoint struct {
 // MCPEndpointSpec says which database is served, to which groups, and how the server runs.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
+// +kubebuilder:validation:XValidation:rule="!has(self.database.sqlite) || !has(self.server) || !has(self.server.autoscaling)",message="a SQLite file is served by one pod: remove server.autoscaling"
 type MCPEndpointSpec struct {
 	// database is what the endpoint serves.
 	// +required
@@ -322,9 +324,24 @@ type MCPEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`
-	// replicas are the server's pods.
+	// replicas is the number of the server's pods.
 	// +optional
-	Replicas ReplicasStatus `json:"replicas,omitempty,omitzero"`
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
+	// readyReplicas is the number of the server's pods that are Ready.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+	// readyDisplay is the number of pods that are Ready and the number that is wanted, in one text: 2/3.
+	// +optional
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=23
+	ReadyDisplay string `json:"readyDisplay,omitempty"`
+	// selector selects the server's pods, in the form that an autoscaler reads.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Selector string `json:"selector,omitempty"`
 }
 
 // DatabaseStatus is the database as the server's pods found it.
@@ -343,23 +360,6 @@ type DatabaseStatus struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
-	Display string `json:"display,omitempty"`
-}
-
-// ReplicasStatus counts the server's pods.
-type ReplicasStatus struct {
-	// ready is the number of pods that are Ready.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	Ready *int32 `json:"ready,omitempty"`
-	// desired is the number of pods that are wanted.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	Desired *int32 `json:"desired,omitempty"`
-	// display is ready/desired.
-	// +optional
-	// +kubebuilder:validation:MinLength=3
-	// +kubebuilder:validation:MaxLength=23
 	Display string `json:"display,omitempty"`
 }
 

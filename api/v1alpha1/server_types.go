@@ -1,29 +1,15 @@
 package v1alpha1
 
-import corev1 "k8s.io/api/core/v1"
-
 // ServerSpec says how the server's pods run.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.autoscaling)",message="replicas and autoscaling exclude each other: remove one of them"
 type ServerSpec struct {
-	// replicas is the number of pods; 1 when absent. A SQLite file has at most one.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100
-	Replicas *int32 `json:"replicas,omitempty"`
+	WorkloadSpec `json:",inline"`
 	// image overrides the server image that the manager was started with.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
-	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=10
-	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
-	// resources are those of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit of 256Mi of
-	// memory.
-	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
 	// +optional
 	// +kubebuilder:validation:MinLength=2

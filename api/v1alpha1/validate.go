@@ -45,6 +45,9 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 	v.database(spec.Child("database"), &e.Spec.Database)
 	v.groups(spec.Child("groups"), e.Spec.Groups)
 	v.server(spec.Child("server"), &e.Spec.Server)
+	if e.Spec.Database.SQLite != nil && e.Spec.Server.Autoscaling != nil {
+		v.invalid(spec, "", "a SQLite file is served by one pod: remove server.autoscaling")
+	}
 	v.network(spec.Child("network"), &e.Spec.Network)
 	v.observability(spec.Child("observability"), &e.Spec)
 	v.catalogue(spec.Child("catalogue"), e.Spec.Catalogue)
@@ -129,16 +132,8 @@ func (v *validator) permissions(path *field.Path, rules []PermissionRule) {
 }
 
 func (v *validator) server(path *field.Path, s *ServerSpec) {
-	if s.Replicas != nil && (*s.Replicas < 0 || *s.Replicas > 100) {
-		v.invalid(path.Child("replicas"), *s.Replicas, "must be between 0 and 100")
-	}
+	v.workload(path, &s.WorkloadSpec)
 	v.optional(path.Child("image"), s.Image, 512, nil)
-	at := path.Child("imagePullSecrets")
-	v.atMost(at, len(s.ImagePullSecrets), 10)
-	distinct(v, at, s.ImagePullSecrets, func(r SecretReference) string { return r.Name })
-	for i, ref := range s.ImagePullSecrets {
-		v.required(at.Index(i).Child("name"), ref.Name, 253, nil)
-	}
 	if s.BasePath != "" {
 		v.text(path.Child("basePath"), s.BasePath, 2, 200, basePath)
 	}
@@ -181,7 +176,8 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	if s := t.Spec.Secret; s != nil {
 		at := spec.Child("secret")
 		v.optional(at.Child("name"), s.Name, 253, nil)
-		v.metadata(at, s.Labels, s.Annotations)
+		v.labels(at.Child("labels"), s.Labels)
+		v.annotations(at.Child("annotations"), s.Annotations)
 	}
 	return v.errs
 }

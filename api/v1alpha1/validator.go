@@ -6,8 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -82,27 +84,55 @@ func (v *validator) secretKey(path *field.Path, ref *SecretKeyReference) {
 
 // metadata are labels and annotations that users may give to what the controllers make.
 func (v *validator) metadata(path *field.Path, labels map[string]LabelValue, annotations map[string]AnnotationValue) {
-	v.atMost(path.Child("labels"), len(labels), 50)
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		v.metadataKey(path.Child("labels"), key)
-		for _, msg := range validation.IsValidLabelValue(string(labels[key])) {
-			v.invalid(path.Child("labels").Key(key), string(labels[key]), msg)
-		}
-	}
-	v.atMost(path.Child("annotations"), len(annotations), 50)
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		v.metadataKey(path.Child("annotations"), key)
-		v.text(path.Child("annotations").Key(key), string(annotations[key]), 0, 4096, nil)
+	v.labels(path.Child("labels"), labels)
+	v.annotations(path.Child("annotations"), annotations)
+}
+
+// labels are those that users may add to what the controllers make.
+func (v *validator) labels(path *field.Path, labels map[string]LabelValue) {
+	v.nodeLabels(path, labels)
+	for key := range labels {
+		v.notReserved(path, key)
 	}
 }
 
-// metadataKey is the key of a label or annotation that users may give.
-func (v *validator) metadataKey(path *field.Path, key string) {
+// nodeLabels are labels, of whatever key.
+func (v *validator) nodeLabels(path *field.Path, labels map[string]LabelValue) {
+	v.atMost(path, len(labels), 50)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		v.qualifiedName(path, key)
+		for _, msg := range validation.IsValidLabelValue(string(labels[key])) {
+			v.invalid(path.Key(key), string(labels[key]), msg)
+		}
+	}
+}
+
+// annotations are those that users may add to what the controllers make.
+func (v *validator) annotations(path *field.Path, annotations map[string]AnnotationValue) {
+	v.atMost(path, len(annotations), 50)
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		v.qualifiedName(path, key)
+		v.notReserved(path, key)
+		v.text(path.Key(key), string(annotations[key]), 0, 4096, nil)
+	}
+}
+
+func (v *validator) qualifiedName(path *field.Path, key string) {
 	for _, msg := range validation.IsQualifiedName(key) {
 		v.invalid(path.Key(key), key, msg)
 	}
+}
+
+func (v *validator) notReserved(path *field.Path, key string) {
 	if strings.HasPrefix(key, GroupVersion.Group+"/") {
 		v.invalid(path.Key(key), key, "keys of "+GroupVersion.Group+" are the controllers' own")
+	}
+}
+
+// period is an optional time within bounds.
+func (v *validator) period(path *field.Path, d *metav1.Duration, minimum, maximum time.Duration, detail string) {
+	if d != nil && (d.Duration < minimum || d.Duration > maximum) {
+		v.invalid(path, d.Duration.String(), detail)
 	}
 }
 

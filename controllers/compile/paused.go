@@ -12,7 +12,7 @@ import (
 // holds it up. What is in force stays so, and its changes are let through, since a change may take rights away
 // (docs/design/controllers.md, "Pausing").
 func held(endpoint *v1alpha1.MCPEndpoint, kind string, obj metav1.Object, inForce bool) *Verdict {
-	paused := ""
+	var paused string
 	switch {
 	case inForce:
 		return nil

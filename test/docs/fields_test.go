@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +19,16 @@ type schema struct {
 	Items      *schema
 }
 
-// fields calls visit with the path of each field below a schema. What is below resources is Kubernetes's own.
+// ofKubernetes are the fields that have a pod's own form; its own documents tell of what is below them.
+var ofKubernetes = []string{
+	"resources", "affinity", "env", "podSecurityContext", "securityContext", "tolerations", "topologySpreadConstraints", "volumes", "volumeMounts",
+}
+
+// fields calls visit with the path of each field below a schema.
 func (s schema) fields(path string, visit func(path, name string)) {
 	for name, field := range s.Properties {
 		visit(path+"."+name, name)
-		if name != "resources" {
+		if !slices.Contains(ofKubernetes, name) {
 			field.fields(path+"."+name, visit)
 		}
 	}

@@ -22,6 +22,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AutoscalingSpec"):
+		return &apiv1alpha1.AutoscalingSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CatalogueSpec"):
 		return &apiv1alpha1.CatalogueSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Choice"):
@@ -102,12 +104,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ParameterSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PermissionRule"):
 		return &apiv1alpha1.PermissionRuleApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PodDisruptionBudgetSpec"):
+		return &apiv1alpha1.PodDisruptionBudgetSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PodMonitorSpec"):
 		return &apiv1alpha1.PodMonitorSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PoolSpec"):
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("ReplicasStatus"):
-		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ResourceRequirements"):
+		return &apiv1alpha1.ResourceRequirementsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RouteParent"):
 		return &apiv1alpha1.RouteParentApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowFilter"):
@@ -126,6 +130,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ServerSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerTLS"):
 		return &apiv1alpha1.ServerTLSApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountSpec"):
+		return &apiv1alpha1.ServiceAccountSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceSpec"):
 		return &apiv1alpha1.ServiceSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLActionSpec"):
@@ -140,8 +146,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.TokenSecretSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("UpdateActionSpec"):
 		return &apiv1alpha1.UpdateActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Volume"):
+		return &apiv1alpha1.VolumeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("WebhookActionSpec"):
 		return &apiv1alpha1.WebhookActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("WorkloadSpec"):
+		return &apiv1alpha1.WorkloadSpecApplyConfiguration{}
 
 	}
 	return nil

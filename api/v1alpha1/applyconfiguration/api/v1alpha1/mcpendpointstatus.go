@@ -31,8 +31,14 @@ type MCPEndpointStatusApplyConfiguration struct {
 	Notes []string `json:"notes,omitempty"`
 	// revision is the newest revision of the Config.
 	Revision *int64 `json:"revision,omitempty"`
-	// replicas are the server's pods.
-	Replicas *ReplicasStatusApplyConfiguration `json:"replicas,omitempty"`
+	// replicas is the number of the server's pods.
+	Replicas *int32 `json:"replicas,omitempty"`
+	// readyReplicas is the number of the server's pods that are Ready.
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+	// readyDisplay is the number of pods that are Ready and the number that is wanted, in one text: 2/3.
+	ReadyDisplay *string `json:"readyDisplay,omitempty"`
+	// selector selects the server's pods, in the form that an autoscaler reads.
+	Selector *string `json:"selector,omitempty"`
 }
 
 // MCPEndpointStatusApplyConfiguration constructs a declarative configuration of the MCPEndpointStatus type for use with
@@ -123,7 +129,31 @@ func (b *MCPEndpointStatusApplyConfiguration) WithRevision(value int64) *MCPEndp
 // WithReplicas sets the Replicas field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Replicas field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithReplicas(value *ReplicasStatusApplyConfiguration) *MCPEndpointStatusApplyConfiguration {
-	b.Replicas = value
+func (b *MCPEndpointStatusApplyConfiguration) WithReplicas(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.Replicas = &value
+	return b
+}
+
+// WithReadyReplicas sets the ReadyReplicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ReadyReplicas field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithReadyReplicas(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.ReadyReplicas = &value
+	return b
+}
+
+// WithReadyDisplay sets the ReadyDisplay field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ReadyDisplay field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithReadyDisplay(value string) *MCPEndpointStatusApplyConfiguration {
+	b.ReadyDisplay = &value
+	return b
+}
+
+// WithSelector sets the Selector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Selector field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithSelector(value string) *MCPEndpointStatusApplyConfiguration {
+	b.Selector = &value
 	return b
 }

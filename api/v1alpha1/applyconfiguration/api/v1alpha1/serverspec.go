@@ -3,7 +3,10 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	runtime "k8s.io/apimachinery/pkg/runtime"
 )
 
 // ServerSpecApplyConfiguration represents a declarative configuration of the ServerSpec type for use
@@ -11,15 +14,9 @@ import (
 //
 // ServerSpec says how the server's pods run.
 type ServerSpecApplyConfiguration struct {
-	// replicas is the number of pods; 1 when absent. A SQLite file has at most one.
-	Replicas *int32 `json:"replicas,omitempty"`
+	WorkloadSpecApplyConfiguration `json:""`
 	// image overrides the server image that the manager was started with.
 	Image *string `json:"image,omitempty"`
-	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
-	ImagePullSecrets []SecretReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
-	// resources are those of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit of 256Mi of
-	// memory.
-	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
 	BasePath *string `json:"basePath,omitempty"`
 	// tls makes the server itself speak HTTPS. Absent, it speaks HTTP, and a proxy in front of it should add TLS.
@@ -38,15 +35,31 @@ func ServerSpec() *ServerSpecApplyConfiguration {
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Replicas field is set to the value of the last call.
 func (b *ServerSpecApplyConfiguration) WithReplicas(value int32) *ServerSpecApplyConfiguration {
-	b.Replicas = &value
+	b.WorkloadSpecApplyConfiguration.Replicas = &value
 	return b
 }
 
-// WithImage sets the Image field in the declarative configuration to the given value
+// WithAutoscaling sets the Autoscaling field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Image field is set to the value of the last call.
-func (b *ServerSpecApplyConfiguration) WithImage(value string) *ServerSpecApplyConfiguration {
-	b.Image = &value
+// If called multiple times, the Autoscaling field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithAutoscaling(value *AutoscalingSpecApplyConfiguration) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.Autoscaling = value
+	return b
+}
+
+// WithPodDisruptionBudget sets the PodDisruptionBudget field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodDisruptionBudget field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithPodDisruptionBudget(value *PodDisruptionBudgetSpecApplyConfiguration) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.PodDisruptionBudget = value
+	return b
+}
+
+// WithResources sets the Resources field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resources field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithResources(value *ResourceRequirementsApplyConfiguration) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.Resources = value
 	return b
 }
 
@@ -58,16 +71,183 @@ func (b *ServerSpecApplyConfiguration) WithImagePullSecrets(values ...*SecretRef
 		if values[i] == nil {
 			panic("nil value passed to WithImagePullSecrets")
 		}
-		b.ImagePullSecrets = append(b.ImagePullSecrets, *values[i])
+		b.WorkloadSpecApplyConfiguration.ImagePullSecrets = append(b.WorkloadSpecApplyConfiguration.ImagePullSecrets, *values[i])
 	}
 	return b
 }
 
-// WithResources sets the Resources field in the declarative configuration to the given value
+// WithServiceAccount sets the ServiceAccount field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Resources field is set to the value of the last call.
-func (b *ServerSpecApplyConfiguration) WithResources(value v1.ResourceRequirements) *ServerSpecApplyConfiguration {
-	b.Resources = &value
+// If called multiple times, the ServiceAccount field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithServiceAccount(value *ServiceAccountSpecApplyConfiguration) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.ServiceAccount = value
+	return b
+}
+
+// WithPodLabels puts the entries into the PodLabels field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the PodLabels field,
+// overwriting an existing map entries in PodLabels field with the same key.
+func (b *ServerSpecApplyConfiguration) WithPodLabels(entries map[string]apiv1alpha1.LabelValue) *ServerSpecApplyConfiguration {
+	if b.WorkloadSpecApplyConfiguration.PodLabels == nil && len(entries) > 0 {
+		b.WorkloadSpecApplyConfiguration.PodLabels = make(map[string]apiv1alpha1.LabelValue, len(entries))
+	}
+	for k, v := range entries {
+		b.WorkloadSpecApplyConfiguration.PodLabels[k] = v
+	}
+	return b
+}
+
+// WithPodAnnotations puts the entries into the PodAnnotations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the PodAnnotations field,
+// overwriting an existing map entries in PodAnnotations field with the same key.
+func (b *ServerSpecApplyConfiguration) WithPodAnnotations(entries map[string]apiv1alpha1.AnnotationValue) *ServerSpecApplyConfiguration {
+	if b.WorkloadSpecApplyConfiguration.PodAnnotations == nil && len(entries) > 0 {
+		b.WorkloadSpecApplyConfiguration.PodAnnotations = make(map[string]apiv1alpha1.AnnotationValue, len(entries))
+	}
+	for k, v := range entries {
+		b.WorkloadSpecApplyConfiguration.PodAnnotations[k] = v
+	}
+	return b
+}
+
+// WithNodeSelector puts the entries into the NodeSelector field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the NodeSelector field,
+// overwriting an existing map entries in NodeSelector field with the same key.
+func (b *ServerSpecApplyConfiguration) WithNodeSelector(entries map[string]apiv1alpha1.LabelValue) *ServerSpecApplyConfiguration {
+	if b.WorkloadSpecApplyConfiguration.NodeSelector == nil && len(entries) > 0 {
+		b.WorkloadSpecApplyConfiguration.NodeSelector = make(map[string]apiv1alpha1.LabelValue, len(entries))
+	}
+	for k, v := range entries {
+		b.WorkloadSpecApplyConfiguration.NodeSelector[k] = v
+	}
+	return b
+}
+
+// WithTolerations adds the given value to the Tolerations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Tolerations field.
+func (b *ServerSpecApplyConfiguration) WithTolerations(values ...v1.Toleration) *ServerSpecApplyConfiguration {
+	for i := range values {
+		b.WorkloadSpecApplyConfiguration.Tolerations = append(b.WorkloadSpecApplyConfiguration.Tolerations, values[i])
+	}
+	return b
+}
+
+// WithAffinity sets the Affinity field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Affinity field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithAffinity(value v1.Affinity) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.Affinity = &value
+	return b
+}
+
+// WithTopologySpreadConstraints adds the given value to the TopologySpreadConstraints field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the TopologySpreadConstraints field.
+func (b *ServerSpecApplyConfiguration) WithTopologySpreadConstraints(values ...v1.TopologySpreadConstraint) *ServerSpecApplyConfiguration {
+	for i := range values {
+		b.WorkloadSpecApplyConfiguration.TopologySpreadConstraints = append(b.WorkloadSpecApplyConfiguration.TopologySpreadConstraints, values[i])
+	}
+	return b
+}
+
+// WithPriorityClassName sets the PriorityClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PriorityClassName field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithPriorityClassName(value string) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.PriorityClassName = &value
+	return b
+}
+
+// WithRuntimeClassName sets the RuntimeClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RuntimeClassName field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithRuntimeClassName(value string) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.RuntimeClassName = &value
+	return b
+}
+
+// WithEnv adds the given value to the Env field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Env field.
+func (b *ServerSpecApplyConfiguration) WithEnv(values ...v1.EnvVar) *ServerSpecApplyConfiguration {
+	for i := range values {
+		b.WorkloadSpecApplyConfiguration.Env = append(b.WorkloadSpecApplyConfiguration.Env, values[i])
+	}
+	return b
+}
+
+// WithVolumes adds the given value to the Volumes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Volumes field.
+func (b *ServerSpecApplyConfiguration) WithVolumes(values ...*VolumeApplyConfiguration) *ServerSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithVolumes")
+		}
+		b.WorkloadSpecApplyConfiguration.Volumes = append(b.WorkloadSpecApplyConfiguration.Volumes, *values[i])
+	}
+	return b
+}
+
+// WithVolumeMounts adds the given value to the VolumeMounts field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the VolumeMounts field.
+func (b *ServerSpecApplyConfiguration) WithVolumeMounts(values ...v1.VolumeMount) *ServerSpecApplyConfiguration {
+	for i := range values {
+		b.WorkloadSpecApplyConfiguration.VolumeMounts = append(b.WorkloadSpecApplyConfiguration.VolumeMounts, values[i])
+	}
+	return b
+}
+
+// WithPodSecurityContext sets the PodSecurityContext field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodSecurityContext field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithPodSecurityContext(value v1.PodSecurityContext) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.PodSecurityContext = &value
+	return b
+}
+
+// WithSecurityContext sets the SecurityContext field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SecurityContext field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithSecurityContext(value v1.SecurityContext) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.SecurityContext = &value
+	return b
+}
+
+// WithStartupTimeout sets the StartupTimeout field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the StartupTimeout field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithStartupTimeout(value metav1.Duration) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.StartupTimeout = &value
+	return b
+}
+
+// WithTerminationGracePeriod sets the TerminationGracePeriod field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TerminationGracePeriod field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithTerminationGracePeriod(value metav1.Duration) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.TerminationGracePeriod = &value
+	return b
+}
+
+// WithPodTemplate sets the PodTemplate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodTemplate field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithPodTemplate(value runtime.RawExtension) *ServerSpecApplyConfiguration {
+	b.WorkloadSpecApplyConfiguration.PodTemplate = &value
+	return b
+}
+
+// WithImage sets the Image field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Image field is set to the value of the last call.
+func (b *ServerSpecApplyConfiguration) WithImage(value string) *ServerSpecApplyConfiguration {
+	b.Image = &value
 	return b
 }
 

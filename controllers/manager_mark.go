@@ -1,0 +1,75 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// managerMark says which manager wrote a child: its version, and a hash of what it was told about the pods. Managers with
+// the same mark want the same (docs/design/workload.md, "Two managers").
+type managerMark string
+
+// newManagerMark is the mark of a manager of a version that has these options.
+func newManagerMark(version string, o podOptions) managerMark {
+	return managerMark(version + " " + hashOf(fmt.Sprintf("%s %s %x", o.image, o.allowed, []byte(o.configKey)))[:8])
+}
+
+// set puts the mark on an object that is about to be written.
+func (m managerMark) set(obj client.Object) {
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[managerAnnotation] = string(m)
+	obj.SetAnnotations(annotations)
+}
+
+// before reports whether a manager gives way to another one: one of an older version to one of a newer, and of two of the
+// same version always the same one.
+func (m managerMark) before(other managerMark) bool {
+	mine, _, _ := strings.Cut(string(m), " ")
+	theirs, _, _ := strings.Cut(string(other), " ")
+	a, errA := version.ParseSemantic(mine)
+	b, errB := version.ParseSemantic(theirs)
+	if errA == nil && errB == nil && (a.LessThan(b) || b.LessThan(a)) {
+		return a.LessThan(b)
+	}
+	return m < other
+}
+
+// yieldTime is how long a manager leaves a child alone that another manager writes, before it tries again: the other one
+// may have been removed.
+const yieldTime = time.Minute
+
+// otherManager is the error if another manager is at work on the same child, and this one leaves it alone.
+type otherManager struct{ kind, name, mark string }
+
+func (e otherManager) Error() string {
+	return fmt.Sprintf("another manager (%s) is at work on %s %q too, and this one leaves it alone; let only one manager watch a namespace", e.mark, e.kind, e.name)
+}
+
+// yield returns an otherManager if a child that this process applied was written by another manager since, and ours is
+// the one that gives way. The mark of a manager from before this process is no obstacle: that manager may be gone.
+func (c *children) yield(ctx context.Context, place string, have metav1.Object, last applyOutcome) error {
+	theirs := managerMark(have.GetAnnotations()[managerAnnotation])
+	if last.wish == "" || theirs == "" || theirs == c.mark || !c.mark.before(theirs) {
+		return nil
+	}
+	kind, name, _ := strings.Cut(place, "/")
+	other := otherManager{kind, name, string(theirs)}
+	if last.yielded.IsZero() {
+		last.yielded = c.now()
+		c.outcomes.set(place, last)
+		ctrl.LoggerFrom(ctx).Info("Another manager is at work on the same objects, and this one gives way", "kind", kind, "object", name, "other", theirs, "this", c.mark)
+	} else if c.now().Sub(last.yielded) >= yieldTime {
+		return nil // the next apply begins anew
+	}
+	return other
+}
