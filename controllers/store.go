@@ -65,7 +65,7 @@ func newStore() *store {
 // setCredential gives the endpoint's reconciler the credential of a token.
 func (s *store) setCredential(token *v1alpha1.MCPToken, credential compile.Credential) {
 	key := keyOf(token)
-	news := credentialOf{token.UID, endpointOf(token.Namespace, token.Spec.EndpointRef), credential}
+	news := credentialOf{token.UID, token.Endpoint(), credential}
 	s.mu.Lock()
 	old, known := s.credentials[key]
 	s.credentials[key] = news
@@ -138,7 +138,7 @@ func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential) (tokenFacts, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f, ok := s.tokenFacts[endpointOf(t.Namespace, t.Spec.EndpointRef)][keyOf(t)]
+	f, ok := s.tokenFacts[t.Endpoint()][keyOf(t)]
 	return f, ok && f.UID == t.UID && f.Generation == t.Generation && reflect.DeepEqual(f.Credential, credential)
 }
 
