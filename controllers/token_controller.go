@@ -95,7 +95,8 @@ func (r *tokenReconciler) endpointOf(ctx context.Context, t *v1alpha1.MCPToken) 
 }
 
 // worksMeanwhile reports whether the token works while the pods take up a step of its rotation: every pod lets in the text
-// in use, as before, and only another text comes or goes. The status then stays as it is.
+// in use, which was the same before or took the place of that one, and only another text comes or goes. The status then
+// stays as it is.
 func (r *tokenReconciler) worksMeanwhile(t *v1alpha1.MCPToken, facts tokenFacts, text tokenText) bool {
 	if facts.Verdict.InForce && facts.Programmed.status == metav1.ConditionTrue {
 		r.settled.set(keyOf(t), settledToken{t.UID, t.Generation, text.credential})
@@ -104,7 +105,7 @@ func (r *tokenReconciler) worksMeanwhile(t *v1alpha1.MCPToken, facts tokenFacts,
 	last, known := r.settled.get(keyOf(t))
 	return known && last.token == t.UID && last.generation == t.Generation &&
 		facts.Programmed.reason == v1alpha1.ReasonWaitingForPods && !reflect.DeepEqual(last.credential, text.credential) &&
-		slices.Contains(last.credential.Hashes, text.state.Hash)
+		slices.ContainsFunc(last.credential.Hashes, func(hash string) bool { return hash == text.state.Hash || hash == text.state.Previous })
 }
 
 func tokenWithoutEndpoint(t *v1alpha1.MCPToken) findings {

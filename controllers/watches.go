@@ -84,7 +84,7 @@ func (r *exposureReconciler) watch(mgr manager.Manager) error {
 		Complete(r)
 }
 
-// watch makes a token be reconciled when it, its Secret or its endpoint changes, when an older token of the same Secret goes,
+// watch makes a token be reconciled when it, its Secret or its endpoint changes, when another token of the same Secret comes or goes,
 // and when the store has news.
 func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 	ofSecret := enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))
@@ -92,7 +92,7 @@ func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		For(&v1alpha1.MCPToken{}, builder.WithPredicates(predicate.Or(wantedChanged, rotationAsked))).
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
 			return referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
-		}), builder.WithPredicates(gone)).
+		}), builder.WithPredicates(comeOrGone)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), changed).
 		WatchesMetadata(&corev1.Secret{}, ofSecret).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ofSecret)).
@@ -109,11 +109,8 @@ var rotationAsked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetAnnotations()[v1alpha1.RotateAnnotation] != e.ObjectNew.GetAnnotations()[v1alpha1.RotateAnnotation]
 }}
 
-// gone passes deletions.
-var gone = predicate.Funcs{
-	CreateFunc: func(event.CreateEvent) bool { return false },
-	UpdateFunc: func(event.UpdateEvent) bool { return false },
-}
+// comeOrGone passes creations and deletions.
+var comeOrGone = predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 
 // labelled is the endpoint that an object's label names.
 func labelled(_ context.Context, o client.Object) []types.NamespacedName {
