@@ -150,6 +150,7 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
+	r.store.rights.forget(endpoint)
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
 	r.webhooks.read.forget(endpoint)
@@ -317,6 +318,7 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 			Programmed: s.programmed(verdict.Verdict),
 		}
 	}
+	r.store.rights.set(keyOf(s.endpoint), compile.NewRegistry(s.config))
 	r.store.publish(keyOf(s.endpoint), exposures, tokens)
 }
 

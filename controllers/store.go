@@ -47,6 +47,8 @@ type credentialOf struct {
 // reconcilers that it concerns; storing equal facts wakes none.
 type store struct {
 	endpoints, exposures, tokens waker
+	// rights tell what the tokens of each endpoint may do. A change of them wakes nobody.
+	rights memo[types.NamespacedName, *compile.Registry]
 
 	mu            sync.Mutex
 	credentials   map[types.NamespacedName]credentialOf

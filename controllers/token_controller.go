@@ -166,6 +166,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		LastUsedTime:       t.Status.LastUsedTime,
 		Revision:           facts.Verdict.Revision,
 		Notes:              clipped(facts.Verdict.Notes),
+		Rights:             r.rights(t),
 	}
 	if t.Spec.Generated() && len(text.credential.Hashes) > 0 {
 		status.Secret.Name = t.EffectiveSecretName()
@@ -182,6 +183,16 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 	}
 	status.Conditions = tokenConditions.summarise(t.Status.Conditions, t.Generation, found, ready)
 	return status
+}
+
+// rights count what the token may do at present; nil if it is not in force.
+func (r *tokenReconciler) rights(t *v1alpha1.MCPToken) *v1alpha1.RightsStatus {
+	registry, _ := r.store.rights.get(t.Endpoint())
+	rights, inForce := registry.RightsOf(t)
+	if !inForce {
+		return nil
+	}
+	return &v1alpha1.RightsStatus{Models: new(int32(rights.Models)), Verbs: rights.Verbs, Tools: new(int32(rights.Tools))}
 }
 
 // statusTime is a time as a status has it, in whole seconds; nil for the zero time.
