@@ -42,7 +42,9 @@ type fakeServer struct {
 	frozen bool
 	// tables says what the pod finds of a model, by its table; what is not there is served.
 	tables map[string]contract.ModelStatus
-	news   chan struct{}
+	// used is what the pod says of the tokens' use.
+	used contract.Usage
+	news chan struct{}
 }
 
 // runServer starts a pod of an endpoint, and makes the endpoint's Deployment say that it is available.
@@ -188,10 +190,14 @@ func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
 	for {
 		s.mu.Lock()
 		authorised := s.key != "" && request.Header.Get("Authorization") == "Bearer "+s.key
-		status, news := s.status, s.news
+		status, news, used := s.status, s.news, s.used
 		s.mu.Unlock()
 		if !authorised {
 			http.Error(out, "no", http.StatusUnauthorized)
+			return
+		}
+		if request.URL.Path == "/usage" {
+			_ = json.NewEncoder(out).Encode(used)
 			return
 		}
 		if status.Serial != request.URL.Query().Get("seen") {

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -38,6 +39,8 @@ type Options struct {
 	ConfigKey ed25519.PrivateKey
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
+	// UsageInterval is how often the server's pods are asked which tokens were used; 0 is five minutes.
+	UsageInterval time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -143,6 +146,13 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 		store:      store,
 		status:     newTokenStatus(mgr.GetClient(), recorder),
 		now:        options.Now,
+	}
+	usage := usageReader{
+		cached: mgr.GetClient(), poller: endpoints.poller, store: store, now: options.Now,
+		interval: cmp.Or(options.UsageInterval, usageInterval),
+	}
+	if err := mgr.Add(usage); err != nil {
+		return err
 	}
 	if err := endpoints.watch(mgr, own); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -49,6 +50,8 @@ type store struct {
 	endpoints, exposures, tokens waker
 	// rights tell what the tokens of each endpoint may do. A change of them wakes nobody.
 	rights memo[types.NamespacedName, *compile.Registry]
+	// lastUsed are the hours in which tokens were used last, as far as the pods have told this process.
+	lastUsed memo[types.NamespacedName, time.Time]
 
 	mu            sync.Mutex
 	credentials   map[types.NamespacedName]credentialOf
@@ -82,6 +85,7 @@ func (s *store) forgetToken(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.credentials, key)
+	s.lastUsed.forget(key)
 }
 
 // credentialsOf returns the credentials of those tokens that were looked up.

@@ -104,6 +104,7 @@ func startManagerWith(restConfig *rest.Config, change func(*controllers.Options)
 		ServerImage:   "server:test",
 		AllowedImages: []string{"server:*"},
 		ConfigKey:     configKey,
+		UsageInterval: 200 * time.Millisecond,
 		PodAddress:    func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
 	}
 	change(&options)

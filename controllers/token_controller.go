@@ -163,7 +163,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		ExpirationTime:     statusTime(value(t.EffectiveExpiry())),
 		LastRotation:       statusTime(text.state.IssuedAt),
 		NextRotation:       statusTime(text.nextRotation),
-		LastUsedTime:       t.Status.LastUsedTime,
+		LastUsedTime:       r.lastUsed(t),
 		Revision:           facts.Verdict.Revision,
 		Notes:              clipped(facts.Verdict.Notes),
 		Rights:             r.rights(t),
@@ -193,6 +193,15 @@ func (r *tokenReconciler) rights(t *v1alpha1.MCPToken) *v1alpha1.RightsStatus {
 		return nil
 	}
 	return &v1alpha1.RightsStatus{Models: new(int32(rights.Models)), Verbs: rights.Verbs, Tools: new(int32(rights.Tools))}
+}
+
+// lastUsed is the hour in which the token was used last, as its status said before or the pods have told since.
+func (r *tokenReconciler) lastUsed(t *v1alpha1.MCPToken) *metav1.Time {
+	told, _ := r.store.lastUsed.get(keyOf(t))
+	if before := t.Status.LastUsedTime; before != nil && !told.After(before.Time) {
+		return before
+	}
+	return statusTime(told)
 }
 
 // statusTime is a time as a status has it, in whole seconds; nil for the zero time.
