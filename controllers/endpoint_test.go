@@ -293,23 +293,26 @@ var _ = Describe("The Config", func() {
 	It("lets a revocation out though it is too large for all that was added", func() {
 		w := newWorld()
 		endpoint, leaver := w.endpoint("shop"), w.token("leaver", "shop")
+		// A group with as many rules as the API allows, of names that hardly compress, and three tokens of it.
+		large := v1alpha1.Group{Name: "large"}
+		for range 100 {
+			rule := v1alpha1.PermissionRule{Verbs: []v1alpha1.Verb{v1alpha1.VerbView}}
+			for range 200 {
+				rule.Models = append(rule.Models, strings.ToLower("m" + rand.Text() + rand.Text())[:40])
+			}
+			large.Permissions = append(large.Permissions, rule)
+		}
+		endpoint.Spec.Groups = append(endpoint.Spec.Groups, large)
 		w.create(endpoint, leaver)
 		server := w.runServer("shop", "shop-0")
 		expectReady(endpoint, leaver)
 		text := w.text("leaver")
 		Expect(server.lets(text)).To(BeTrue())
 
-		// Three tokens with as many rules as the API allows, of names that hardly compress.
 		var last *tokenType
 		for i := range 3 {
 			last = w.token(fmt.Sprintf("large-%d", i), "shop")
-			for range 100 {
-				rule := v1alpha1.PermissionRule{Verbs: []v1alpha1.Verb{v1alpha1.VerbView}}
-				for range 200 {
-					rule.Models = append(rule.Models, strings.ToLower("m" + rand.Text() + rand.Text())[:40])
-				}
-				last.Spec.Permissions = append(last.Spec.Permissions, rule)
-			}
+			last.Spec.Groups = []string{"large"}
 			w.create(last)
 		}
 		Eventually(reads(last, "Programmed")).Should(Equal("False ConfigTooLarge"))

@@ -55,6 +55,10 @@ var _ = Describe("A token's Secret", func() {
 		edit(w.secret("agent"), func(s *corev1.Secret) { s.OwnerReferences = nil })
 		Eventually(func() bool { return metav1.IsControlledBy(w.secret("agent"), token) }).Should(BeTrue())
 		expectKept(token, text)
+		edit(token, func(t *tokenType) { t.Spec.Active = new(bool) })
+		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))
+		edit(w.secret("agent"), func(s *corev1.Secret) { s.OwnerReferences = nil })
+		Eventually(func() bool { return metav1.IsControlledBy(w.secret("agent"), token) }).Should(BeTrue(), "while it is not active, too")
 		gone(token) // its Secret still names it as its owner
 		again := w.token("agent", "shop")
 		w.create(again)

@@ -119,6 +119,11 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 // carryOut writes the Secret as decided.
 func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, held heldSecret, decision token.Decision) (tokenText, error) {
 	text, state := held.text(), decision.State
+	if held.exists && (text != "" || decision.Action != token.Nothing) {
+		if err := x.own(ctx, t, held.secret); err != nil {
+			return x.unwritten(held), err
+		}
+	}
 	next := nextText{t.UID, ""}
 	switch decision.Action {
 	case token.Nothing:
@@ -140,11 +145,7 @@ func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1al
 		return x.immutable(held, decision)
 	}
 	if err := x.write(ctx, t, held, want); err != nil {
-		if held.text() != "" {
-			return x.known(held.state, held.text()), err // what could not be written is not the text
-		}
-		waiting := refusedText(v1alpha1.ReasonWaitingForToken, "the token's Secret could not be written; it is tried again")
-		return waiting, err
+		return x.unwritten(held), err
 	}
 	if next.text != "" {
 		x.next.set(keyOf(t), next)
@@ -179,13 +180,18 @@ func (x *tokenTexts) immutable(held heldSecret, decision token.Decision) (tokenT
 	return found, nil
 }
 
-// write makes the Secret as wanted, and the MCPToken its owner if it is to go with it.
+// unwritten is what is known of a token whose Secret could not be written: its text is the one from before.
+func (x *tokenTexts) unwritten(held heldSecret) tokenText {
+	if held.text() != "" {
+		return x.known(held.state, held.text())
+	}
+	return refusedText(v1alpha1.ReasonWaitingForToken, "the token's Secret could not be written; it is tried again")
+}
+
+// write makes the Secret as wanted.
 func (x *tokenTexts) write(ctx context.Context, t *v1alpha1.MCPToken, held heldSecret, want *applycore.SecretApplyConfiguration) error {
 	if !held.exists {
 		return x.children.create(ctx, t, want)
-	}
-	if err := x.own(ctx, t, held.secret); err != nil {
-		return err
 	}
 	return x.children.applyAsRead(ctx, held.secret, want)
 }
