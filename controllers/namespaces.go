@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,21 +39,31 @@ func (n namespaces) labels(ctx context.Context, name string) (map[string]string,
 	return found.Labels, nil
 }
 
-// ofTokens are the labels of the namespaces of an endpoint's tokens, beside its own namespace.
-func (n namespaces) ofTokens(ctx context.Context, e *v1alpha1.MCPEndpoint, tokens []v1alpha1.MCPToken) (map[string]map[string]string, error) {
-	known := map[string]map[string]string{}
-	for i := range tokens {
-		name := tokens[i].Namespace
-		if _, asked := known[name]; asked || name == e.Namespace {
-			continue
+// admitted are those of the tokens that name an endpoint which it admits. Each namespace is looked at once.
+func (n namespaces) admitted(ctx context.Context, e *v1alpha1.MCPEndpoint, tokens []*v1alpha1.MCPToken) ([]*v1alpha1.MCPToken, error) {
+	var failed error
+	judged := map[string]bool{e.Namespace: true}
+	return slices.DeleteFunc(tokens, func(t *v1alpha1.MCPToken) bool {
+		allowed, known := judged[t.Namespace]
+		if !known {
+			var err error
+			allowed, err = n.admits(ctx, e, t)
+			failed = errors.Join(failed, err)
+			judged[t.Namespace] = allowed
 		}
-		found, err := n.labels(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		known[name] = found
+		return !allowed
+	}), failed
+}
+
+// unwatched is the finding about an endpoint that allows tokens of namespaces which the manager does not watch; nil if
+// it allows none.
+func (n namespaces) unwatched(e *v1alpha1.MCPEndpoint) *finding {
+	from := e.Spec.EffectiveFrom()
+	if !n.some || from == v1alpha1.NamespacesSame {
+		return nil
 	}
-	return known, nil
+	return new(fails(v1alpha1.ReasonNamespacesNotWatched, "spec.allowedTokens.namespaces.from is "+string(from)+", and this manager was told to "+
+		"watch some namespaces only (--namespace): tokens of other namespaces are refused; let the manager watch all, or set from: Same"))
 }
 
 // admits reports whether an endpoint lets a token name it.

@@ -66,7 +66,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	}
 	r.store.setCredential(token, text.credential)
 
-	facts, evaluated := r.store.token(token, text.credential)
+	facts, evaluated := r.store.token(token, text.credential, r.now())
 	if evaluated && !r.worksMeanwhile(token, facts, text) {
 		status := r.summarise(token, tokenFindings(token, facts, text), facts, text)
 		err = errors.Join(err, r.status.write(ctx, token, status))
@@ -187,8 +187,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 
 // rights count what the token may do at present; nil if it is not in force.
 func (r *tokenReconciler) rights(t *v1alpha1.MCPToken) *v1alpha1.RightsStatus {
-	registry, _ := r.store.rights.get(t.Endpoint())
-	rights, inForce := registry.RightsOf(t)
+	rights, inForce := r.store.program(t.Endpoint()).rights(keyOf(t))
 	if !inForce {
 		return nil
 	}

@@ -35,7 +35,7 @@ type tokenTexts struct {
 	// key proves which Secrets were written here.
 	key token.Key
 	// programmed reports whether every server pod lets in a token's text.
-	programmed func(*v1alpha1.MCPToken, compile.Credential) bool
+	programmed func(*v1alpha1.MCPToken, compile.Credential, time.Time) bool
 
 	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
 	read memo[types.NamespacedName, readText]
@@ -227,7 +227,7 @@ func (x *tokenTexts) decide(t *v1alpha1.MCPToken, held heldSecret) token.Decisio
 		situation.NextText = "" // another manager has prepared another one
 	}
 	if situation.NextText != "" {
-		situation.Programmed = x.programmed(t, x.known(held.state, situation.Text).credential)
+		situation.Programmed = x.programmed(t, x.known(held.state, situation.Text).credential, situation.Now)
 	}
 	return token.Decide(situation)
 }
@@ -287,7 +287,7 @@ func frozen(have *corev1.Secret, want *applycore.SecretApplyConfiguration) bool 
 }
 
 // hasProgrammed reports whether every server pod lets in a token with that credential.
-func (s *store) hasProgrammed(t *v1alpha1.MCPToken, credential compile.Credential) bool {
-	facts, evaluated := s.token(t, credential)
+func (s *store) hasProgrammed(t *v1alpha1.MCPToken, credential compile.Credential, now time.Time) bool {
+	facts, evaluated := s.token(t, credential, now)
 	return evaluated && facts.Verdict.InForce && facts.Programmed.status == "True"
 }

@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
@@ -32,44 +31,14 @@ func Admits(e *v1alpha1.MCPEndpoint, namespace string, namespaceLabels map[strin
 	return false
 }
 
-func (in Inputs) key() types.NamespacedName {
-	return types.NamespacedName{Namespace: in.Endpoint.Namespace, Name: in.Endpoint.Name}
-}
-
-// admission returns what tells whether tokens of a namespace are admitted. Each namespace is judged once.
-func (in Inputs) admission() func(namespace string) bool {
-	judged := map[string]bool{}
-	return func(namespace string) bool {
-		admitted, known := judged[namespace]
-		if !known {
-			admitted = namespace == in.Endpoint.Namespace ||
-				!in.SomeNamespaces && Admits(in.Endpoint, namespace, in.NamespaceLabels[namespace])
-			judged[namespace] = admitted
-		}
-		return admitted
-	}
-}
-
-// unwatched is what an endpoint lacks that allows tokens of namespaces which the manager does not watch.
-func (in Inputs) unwatched() Lack {
-	if from := in.Endpoint.Spec.EffectiveFrom(); in.SomeNamespaces && from != v1alpha1.NamespacesSame {
-		return Lack{
-			Reason: v1alpha1.ReasonNamespacesNotWatched,
-			Message: fmt.Sprintf("spec.allowedTokens.namespaces.from is %s, and this manager was told to watch some namespaces only (--namespace): "+
-				"tokens of other namespaces are refused; let the manager watch all, or set from: Same", from),
-		}
-	}
-	return Lack{}
-}
-
 // refuseGroups says which of its groups a token of another namespace may not have; nil if it may have all. The
 // message does not tell whether the endpoint has the group.
-func (in Inputs) refuseGroups(t *v1alpha1.MCPToken) *Verdict {
+func refuseGroups(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *Verdict {
 	if !t.Foreign() {
 		return nil
 	}
 	var allowed []string
-	if a := in.Endpoint.Spec.AllowedTokens; a != nil {
+	if a := e.Spec.AllowedTokens; a != nil {
 		allowed = a.Groups
 	}
 	for _, group := range t.Spec.Groups {
@@ -77,7 +46,7 @@ func (in Inputs) refuseGroups(t *v1alpha1.MCPToken) *Verdict {
 			return &Verdict{
 				Reason: v1alpha1.ReasonGroupNotAllowed,
 				Message: fmt.Sprintf("MCPEndpoint %s does not allow tokens of other namespaces the group %q; name groups that its spec.allowedTokens.groups has",
-					in.Endpoint.Name, group),
+					e.Name, group),
 			}
 		}
 	}

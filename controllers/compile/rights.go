@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -14,37 +16,28 @@ type Rights struct {
 	Tools int
 }
 
-// Registry tells what the tokens of one Config may do. It is safe for concurrent use.
-type Registry struct {
-	config *contract.Config
-	lists  listCounter
-}
-
-// NewRegistry returns the Registry of a Config; nil if there is none.
-func NewRegistry(c *contract.Config) *Registry {
-	if c == nil {
-		return nil
-	}
-	return &Registry{c, newListCounter(c)}
-}
-
-// RightsOf returns what a token may do; false if the Config has no entry that is in force for it. A nil Registry has none.
-func (r *Registry) RightsOf(t *v1alpha1.MCPToken) (Rights, bool) {
-	if r == nil {
+// Rights returns what a token may do; false if the Config has no entry that is in force for it. They are no part of the
+// verdict, so that a change of a group is no news of each of its tokens. They must not be changed.
+func (c *Compiler) Rights(key types.NamespacedName) (Rights, bool) {
+	state := c.tokens[key]
+	if state == nil || !state.verdict.InForce || c.main == nil {
 		return Rights{}, false
 	}
-	entry := r.config.FindToken(t.Namespace, t.Name, string(t.UID))
-	if entry == nil || len(entry.Hashes) == 0 {
-		return Rights{}, false
+	class := c.rights.of(c.registry, c.main, state.object, &state.entry)
+	if class.rights == nil {
+		full := state.entry
+		full.Rules = c.main.RulesOf(&state.entry)
+		class.rights = new(rightsOf(&full, c.main, c.rights.lists))
 	}
-	return rightsOf(entry, r), true
+	return *class.rights, true
 }
 
-func rightsOf(entry *contract.Token, r *Registry) Rights {
-	rights := Rights{Tools: r.lists.tools(entry)}
+// rightsOf counts what a token with all its rules may do.
+func rightsOf(entry *contract.Token, main *contract.Config, lists *listCounter) Rights {
+	rights := Rights{Tools: lists.tools(entry)}
 	var any verbs
-	for i := range r.config.Models {
-		v := verbsOn(entry, &r.config.Models[i])
+	for i := range main.Models {
+		v := verbsOn(entry, &main.Models[i])
 		if v != (verbs{}) {
 			rights.Models++
 		}

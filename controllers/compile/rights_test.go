@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
@@ -31,23 +32,31 @@ func TestRightsAreCounted(t *testing.T) {
 		"of nothing at all":     {nil, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := inputs()
-			in.Exposures, in.Endpoint.Spec.Catalogue = row.exposures, row.style
-			agent := token("agent", time.Hour, row.change)
-			in.Tokens, in.Credentials = []v1alpha1.MCPToken{agent}, credentials("agent")
-			config, _ := compile.Compile(in)
-			got, inForce := compile.NewRegistry(config).RightsOf(&agent)
+			got, inForce := rights(row.exposures, row.style, token("agent", time.Hour, row.change))
 			if !inForce || !reflect.DeepEqual(got, row.want) {
 				t.Errorf("%+v, want %+v", got, row.want)
 			}
 		})
 	}
-	in := inputs()
-	in.Tokens, in.Credentials = []v1alpha1.MCPToken{token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) })}, credentials("agent")
-	config, _ := compile.Compile(in)
-	if _, inForce := compile.NewRegistry(config).RightsOf(&in.Tokens[0]); inForce {
+	if _, inForce := rights(all, v1alpha1.CatalogueSpec{}, token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) })); inForce {
 		t.Error("a token that is not in force has rights")
 	}
+}
+
+// rights compiles one token and returns what it may do.
+func rights(exposures []v1alpha1.MCPModelExposure, style v1alpha1.CatalogueSpec, agent v1alpha1.MCPToken) (compile.Rights, bool) {
+	e, credential := endpoint(), compile.TextCredential(contract.NewToken())
+	e.Spec.Catalogue = style
+	objects := compile.Objects{
+		Endpoint: e, Tokens: []*v1alpha1.MCPToken{&agent}, Now: now,
+		Credential: func(*v1alpha1.MCPToken) *compile.Credential { return &credential },
+	}
+	for i := range exposures {
+		objects.Exposures = append(objects.Exposures, &exposures[i])
+	}
+	c := compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})
+	c.Update(objects)
+	return c.Rights(key("agent"))
 }
 
 func TestWhichNamespacesAreAdmitted(t *testing.T) {

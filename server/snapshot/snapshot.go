@@ -21,17 +21,18 @@ import (
 type Snapshot struct {
 	// Set answers agents.
 	*tools.Set
-	config *contract.Config
-	tokens *access.Tokens
-	models []contract.ModelStatus
+	config  *contract.Config
+	catalog *catalog.Catalog
+	tokens  *access.Tokens
+	models  []contract.ModelStatus
 }
 
-// Build joins a Config with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
+// Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
 // log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
 // addresses.
-func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
+func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema, tools.Viewing())
 	settings := tools.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
@@ -43,8 +44,8 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 		Webhook:          hooks,
 	}
 	s := &Snapshot{
-		config: config,
-		tokens: access.NewTokens(config, models),
+		config: config, catalog: models,
+		tokens: access.NewTokens(config.Groups, tokens, models),
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
@@ -74,12 +75,25 @@ func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
 // Models tells of each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
 
-// Authenticate returns the token that an Authorization header shows, or nil; the same work is done for every refusal.
-func (s *Snapshot) Authenticate(authorization string, now time.Time) *access.Token {
+// With returns the same models with the tokens of a directory, and with a Config that differs in groups and revisions at
+// most: what takes rights away must not wait until all models were looked at again.
+func (s *Snapshot) With(config *contract.Config, d *access.Directory) *Snapshot {
+	with := *s
+	if with.tokens = s.tokens.With(d); config != s.config {
+		with.config, with.tokens = config, access.NewTokens(config.Groups, d, s.catalog)
+	}
+	return &with
+}
+
+// TokensIncomplete reports whether a part of the tokens is missing.
+func (s *Snapshot) TokensIncomplete() bool { return s.tokens.Incomplete() }
+
+// Authenticate returns the token that an Authorization header shows, or nobody; the same work is done for every refusal.
+func (s *Snapshot) Authenticate(authorization string, now time.Time) access.Token {
 	return s.tokens.Authenticate(authorization, now)
 }
 
 // Instructions tell an agent in a few lines how this endpoint works.
-func (s *Snapshot) Instructions(token *access.Token, view tools.View) string {
+func (s *Snapshot) Instructions(token access.Token, view tools.View) string {
 	return s.Set.Instructions(s.config.Endpoint.Name, token, view)
 }

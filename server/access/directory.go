@@ -1,0 +1,265 @@
+package access
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// A Directory knows the tokens in force by their hashes, whatever the models are. It never changes: With returns
+// another that shares what is the same, so that a change of one part costs that part only.
+type Directory struct {
+	buckets buckets
+	parts   []directoryPart
+	// missing is how many parts are missing.
+	missing int
+	sets    *ruleSets
+}
+
+// buckets are the entries by the first bits of their hashes. Those of a bucket are sorted by hash and part.
+type buckets [1 << bucketBits][]entry
+
+// bucketBits is such that a bucket has few entries at ten thousand tokens, and an empty directory is small.
+const bucketBits = 10
+
+type hash [sha256.Size]byte
+
+func (h hash) bucket() int { return (int(h[0])<<8 | int(h[1])) >> (16 - bucketBits) }
+
+// An entry is one hash of a token. Two parts may have the same hash for a moment, while one token gives its text to
+// another: the first part counts, and if it goes the other does.
+type entry struct {
+	hash   hash
+	holder *holder
+}
+
+func (e entry) compare(other entry) int {
+	return cmp.Or(bytes.Compare(e.hash[:], other.hash[:]), cmp.Compare(e.holder.part, other.holder.part))
+}
+
+// same reports whether two entries say the same.
+func (e entry) same(other entry) bool { return e.hash == other.hash && e.holder.equal(other.holder) }
+
+// A holder is an MCPToken in force.
+type holder struct {
+	// name is the token's namespace and name.
+	name, uid string
+	part      int
+	expiry    time.Time // zero: never
+	set       *ruleSet
+	// attributes are what row policies know of the token beside its groups, sorted by name.
+	attributes []attribute
+}
+
+type attribute struct{ name, value string }
+
+// A directoryPart is what one part brought.
+type directoryPart struct {
+	// from is the part itself: another pointer is another content. nil is a part that is missing.
+	from    *contract.TokenPart
+	entries []entry
+}
+
+// NewDirectory returns a directory of no part, and no token.
+func NewDirectory() *Directory { return &Directory{sets: newRuleSets()} }
+
+// DirectoryOf returns the tokens that a Config has in itself.
+func DirectoryOf(config *contract.Config) *Directory { return NewDirectory().With(Whole(config)) }
+
+// Whole returns the tokens of a Config that has them in itself, as its only part.
+func Whole(config *contract.Config) []*contract.TokenPart {
+	return []*contract.TokenPart{{Version: config.Version, Revision: config.Revision, Tokens: config.Tokens}}
+}
+
+// With returns the directory of these parts, of which nil is one that is missing. A part that is the same pointer as
+// before has not changed, and is not looked at. Tokens that belong into another part are passed over
+// (contract.PartOf).
+func (d *Directory) With(parts []*contract.TokenPart) *Directory {
+	before := d.parts
+	known := map[string][]entry{} // by the names of the tokens of changed parts
+	if len(parts) != len(before) {
+		before = make([]directoryPart, len(parts))
+		d.remember(known, d.parts...)
+	}
+	next := &Directory{parts: make([]directoryPart, len(parts)), sets: d.sets}
+	changed := false
+	edits := map[int]edit{} // by bucket
+	for i, part := range parts {
+		if part == nil {
+			next.missing++
+		}
+		if before[i].from == part {
+			next.parts[i] = before[i]
+			continue
+		}
+		changed = true
+		d.remember(known, before[i])
+		next.parts[i] = next.read(part, i, len(parts), known)
+		next.parts[i].since(before[i], edits)
+	}
+	if len(parts) == len(d.parts) {
+		if !changed {
+			return d
+		}
+		next.buckets = d.buckets
+	}
+	for b, e := range edits {
+		next.buckets[b] = e.apply(next.buckets[b])
+	}
+	return next
+}
+
+// remember notes the entries of each token of some parts.
+func (d *Directory) remember(known map[string][]entry, parts ...directoryPart) {
+	for _, p := range parts {
+		for first, i := 0, 1; i <= len(p.entries); i++ {
+			if i == len(p.entries) || p.entries[i].holder != p.entries[first].holder {
+				known[p.entries[first].holder.name] = p.entries[first:i]
+				first = i
+			}
+		}
+	}
+}
+
+// read returns what a part brings: the tokens in force that belong into it, if this reader understands what they require.
+// Those that are as they were known keep their entries.
+func (d *Directory) read(part *contract.TokenPart, index, parts int, known map[string][]entry) directoryPart {
+	p := directoryPart{from: part}
+	if part == nil {
+		return p
+	}
+	p.entries = make([]entry, 0, len(part.Tokens))
+	for i := range part.Tokens {
+		t := &part.Tokens[i]
+		if len(t.Hashes) == 0 || contract.PartOf(t.Namespace, t.Name, parts) != index || len(contract.Missing(t.Requires)) > 0 {
+			continue
+		}
+		h, first := d.holderOf(t, index), len(p.entries)
+		for _, text := range t.Hashes {
+			e := entry{holder: h}
+			if n, err := hex.Decode(e.hash[:], []byte(text)); err == nil && n == len(e.hash) {
+				p.entries = append(p.entries, e)
+			}
+		}
+		if old := known[h.name]; slices.EqualFunc(old, p.entries[first:], entry.same) {
+			copy(p.entries[first:], old)
+		}
+	}
+	return p
+}
+
+// since adds to the edits what a part has more and less than the one before.
+func (p directoryPart) since(before directoryPart, edits map[int]edit) {
+	kept := make(map[*holder]bool, len(p.entries))
+	for _, e := range p.entries {
+		kept[e.holder] = true
+	}
+	for _, e := range before.entries {
+		if kept[e.holder] {
+			kept[e.holder] = false // none of its entries is new
+		} else if _, stays := kept[e.holder]; !stays {
+			edit := edits[e.hash.bucket()]
+			edit.removed = append(edit.removed, e)
+			edits[e.hash.bucket()] = edit
+		}
+	}
+	for _, e := range p.entries {
+		if kept[e.holder] {
+			edit := edits[e.hash.bucket()]
+			edit.added = append(edit.added, e)
+			edits[e.hash.bucket()] = edit
+		}
+	}
+}
+
+// An edit is what becomes of a bucket.
+type edit struct{ removed, added []entry }
+
+func (e edit) apply(bucket []entry) []entry {
+	next := make([]entry, 0, len(bucket)-len(e.removed)+len(e.added))
+	for _, old := range bucket {
+		if !slices.Contains(e.removed, old) {
+			next = append(next, old)
+		}
+	}
+	next = append(next, e.added...)
+	slices.SortFunc(next, entry.compare)
+	return next
+}
+
+// Revisions are those of the parts; a missing one has 0.
+func (d *Directory) Revisions() []int64 {
+	revisions := make([]int64, len(d.parts))
+	for i, p := range d.parts {
+		if p.from != nil {
+			revisions[i] = p.from.Revision
+		}
+	}
+	return revisions
+}
+
+// Missing is how many parts are missing.
+func (d *Directory) Missing() int { return d.missing }
+
+// Len is how many hashes there are.
+func (d *Directory) Len() int {
+	count := 0
+	for _, p := range d.parts {
+		count += len(p.entries)
+	}
+	return count
+}
+
+func (d *Directory) holderOf(t *contract.Token, part int) *holder {
+	h := &holder{name: t.Namespace + "/" + t.Name, uid: t.UID, part: part, set: d.sets.of(t.Groups, t.Rules)}
+	if t.Expiry != nil {
+		h.expiry = *t.Expiry
+	}
+	if len(t.Attributes) > 0 {
+		h.attributes = make([]attribute, 0, len(t.Attributes))
+		for name, value := range t.Attributes {
+			h.attributes = append(h.attributes, attribute{name, value})
+		}
+		slices.SortFunc(h.attributes, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
+	}
+	return h
+}
+
+func (h *holder) equal(other *holder) bool {
+	return h.name == other.name && h.uid == other.uid && h.part == other.part && h.expiry.Equal(other.expiry) &&
+		h.set == other.set && slices.Equal(h.attributes, other.attributes)
+}
+
+// find returns the token of a hash, or nil.
+func (d *Directory) find(h hash) *holder {
+	bucket := d.buckets[h.bucket()]
+	low, high := 0, len(bucket)
+	for low < high {
+		if middle := (low + high) / 2; bytes.Compare(bucket[middle].hash[:], h[:]) < 0 {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == len(bucket) || bucket[low].hash != h {
+		return nil
+	}
+	return bucket[low].holder
+}
+
+// attribute is the value of an attribute; false if the token does not have it.
+func (h *holder) attribute(name string) (string, bool) {
+	for _, a := range h.attributes {
+		if a.name == name {
+			return a.value, true
+		}
+	}
+	return "", false
+}
+
+func (h *holder) in(group string) bool { return slices.Contains(h.set.groups, group) }
