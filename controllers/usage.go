@@ -51,7 +51,7 @@ func (u usageReader) Start(ctx context.Context) error {
 			}
 		})
 		for _, key := range news {
-			u.store.tokens.wake(key)
+			u.store.tokens.wakeAt(priorityRefresh, key)
 			select {
 			case <-ctx.Done():
 				return nil
