@@ -33,10 +33,12 @@ type configReconciler struct {
 	client    client.Client
 	exposures *tracked[*v1alpha1.MCPModelExposure]
 	tokens    *tracked[*v1alpha1.MCPToken]
-	secrets   *configSecrets
-	webhooks  *webhookSecrets
-	store     *store
-	now       func() time.Time
+	// namespaces tells which of the tokens an endpoint admits.
+	namespaces namespaces
+	secrets    *configSecrets
+	webhooks   *webhookSecrets
+	store      *store
+	now        func() time.Time
 }
 
 // Reconcile compiles what has changed, and writes the parts that differ from what is stored: what takes access away
@@ -58,7 +60,11 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	}
 	exposures := r.exposures.of(request.NamespacedName)
 	webhooks, webhookError := r.webhooks.resolve(ctx, request.NamespacedName, exposures)
-	lookAgain := r.compile(endpoint, p, exposures, webhooks)
+	tokens, err := r.namespaces.admitted(ctx, endpoint, r.tokens.of(request.NamespacedName))
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	lookAgain := r.compile(endpoint, p, exposures, tokens, webhooks)
 	if wait := p.gather(r.now()); wait > 0 {
 		return result(wait, webhookError)
 	}
@@ -178,10 +184,10 @@ func (r *configReconciler) floor(e *v1alpha1.MCPEndpoint) int64 {
 
 // compile compiles what has changed, and wakes the reconcilers of the objects that it concerns. It returns how long that
 // holds; 0 is forever.
-func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposures []*v1alpha1.MCPModelExposure, webhooks map[string]compile.WebhookSecret) time.Duration {
+func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposures []*v1alpha1.MCPModelExposure, tokens []*v1alpha1.MCPToken, webhooks map[string]compile.WebhookSecret) time.Duration {
 	now := r.now()
 	outcome := p.update(compile.Objects{
-		Endpoint: e, Exposures: exposures, Tokens: r.tokens.of(keyOf(e)), Credential: r.store.credential, Webhooks: webhooks, Now: now,
+		Endpoint: e, Exposures: exposures, Tokens: tokens, Credential: r.store.credential, Webhooks: webhooks, Now: now,
 	})
 	r.store.tokens.wake(outcome.Tokens...)
 	if outcome.Main {

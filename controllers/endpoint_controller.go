@@ -28,8 +28,10 @@ type endpointReconciler struct {
 	pod       podOptions
 	network   *network
 	secrets   optIn
-	now       func() time.Time
-	conflicts *conflictWatches
+	// namespaces tells whose tokens an endpoint admits.
+	namespaces namespaces
+	now        func() time.Time
+	conflicts  *conflictWatches
 }
 
 // endpointScope is what one reconcile knows.

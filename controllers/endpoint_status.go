@@ -35,6 +35,10 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		}
 	}
 	countPods(s, &status)
+	ready := holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL)
+	if unwatched := r.namespaces.unwatched(e); unwatched != nil {
+		ready = *unwatched
+	}
 	found := findings{
 		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
 		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
@@ -44,7 +48,7 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	if s.monitored != nil {
 		found[v1alpha1.ConditionMonitored] = *s.monitored
 	}
-	status.Conditions = endpointConditions.summarise(e, e.Status.Conditions, found, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
+	status.Conditions = endpointConditions.summarise(e, e.Status.Conditions, found, ready)
 	return status
 }
 

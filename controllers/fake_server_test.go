@@ -44,7 +44,9 @@ type fakeServer struct {
 	look string
 	// tables says what the pod finds of a model, by its table; what is not there is served.
 	tables map[string]contract.ModelStatus
-	news   chan struct{}
+	// used is what the pod says of the tokens' use.
+	used contract.Usage
+	news chan struct{}
 }
 
 // runServer starts a pod of an endpoint, and makes the endpoint's Deployment say that it is available.
@@ -205,18 +207,28 @@ func (s *fakeServer) applied() *contract.Config {
 	return s.config
 }
 
-// serve answers /status as the contract says.
+// serve answers /status as the contract says, and agents by their token alone.
 func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
+	if request.URL.Path == "/mcp/" {
+		if !s.lets(strings.TrimPrefix(request.Header.Get("Authorization"), "Bearer ")) {
+			http.Error(out, "no", http.StatusUnauthorized)
+		}
+		return
+	}
 	wait, _ := time.ParseDuration(request.URL.Query().Get("wait"))
 	timeout := time.After(wait)
 	for {
 		s.mu.Lock()
 		authorised := s.key != "" && request.Header.Get("Authorization") == "Bearer "+s.key
 		s.look = request.URL.Query().Get("look")
-		status, news := s.status, s.news
+		status, news, used := s.status, s.news, s.used
 		s.mu.Unlock()
 		if !authorised {
 			http.Error(out, "no", http.StatusUnauthorized)
+			return
+		}
+		if request.URL.Path == "/usage" {
+			_ = json.NewEncoder(out).Encode(used)
 			return
 		}
 		if status.Serial != request.URL.Query().Get("seen") {

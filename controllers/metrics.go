@@ -14,6 +14,6 @@ var (
 	}, []string{"result"})
 	tokensIssued = promauto.With(metrics.Registry).NewCounterVec(prometheus.CounterOpts{
 		Name: "mcp_admin_manager_tokens_issued_total",
-		Help: "Tokens that were issued, by cause: new, reissued (the Secret was deleted or changed).",
+		Help: "Tokens that were issued, by cause: new, reissued (the Secret was deleted or changed), rotated.",
 	}, []string{"cause"})
 )

@@ -67,6 +67,16 @@ func (p *program) programmed(verdict compile.Verdict, now time.Time) finding {
 	return p.mainProgrammed(verdict, now)
 }
 
+// rights count what a token may do at present; false if it is not in force.
+func (p *program) rights(token types.NamespacedName) (compile.Rights, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.compiled {
+		return compile.Rights{}, false
+	}
+	return p.compiler.Rights(token)
+}
+
 // knownPods are the endpoint's pods as they were observed last; false if they never were.
 func (p *program) knownPods() ([]corev1.Pod, bool) {
 	p.mu.Lock()

@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
 )
 
 // Name is what the controllers call themselves in events.
@@ -44,6 +45,8 @@ type Options struct {
 	LookAgain time.Duration
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
+	// UsageInterval is how often the server's pods are asked which tokens were used; 0 is five minutes.
+	UsageInterval time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -65,6 +68,7 @@ func CacheOptions(namespaces []string) cache.Options {
 		ByObject: map[client.Object]cache.ByObject{
 			metadataOf("Secret"):    {Transform: keepIdentity},
 			metadataOf("ConfigMap"): {Transform: keepIdentity},
+			metadataOf("Namespace"): {Transform: keepLabels},
 		},
 		// A read of another kind fails. It must not start a cache of every Secret in the cluster.
 		ReaderFailOnMissingInformer: true,
@@ -90,9 +94,9 @@ func keepIdentity(obj any) (any, error) {
 	return obj, nil
 }
 
-// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The namespaces are those
-// that were given there.
-func Setup(mgr manager.Manager, namespaces []string, options Options) error {
+// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are
+// those that were given there.
+func Setup(mgr manager.Manager, watched []string, options Options) error {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -100,7 +104,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	if len(options.ConfigKey) != ed25519.PrivateKeySize {
 		return errors.New("there is no key to sign Configs with")
 	}
-	own, err := newOwnCache(mgr, namespaces)
+	own, err := newOwnCache(mgr, watched)
 	if err != nil {
 		return err
 	}
@@ -127,6 +131,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	if err != nil {
 		return err
 	}
+	admission := namespaces{cached: mgr.GetClient(), some: len(watched) > 0}
 	endpointExposures := &tracked[*v1alpha1.MCPModelExposure]{
 		informers: mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
 		endpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
@@ -138,12 +143,13 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		exposures: endpointExposures,
 		tokens: &tracked[*v1alpha1.MCPToken]{
 			informers: mgr.GetCache(), prototype: &v1alpha1.MCPToken{},
-			endpointOf: func(t *v1alpha1.MCPToken) types.NamespacedName { return endpointOf(t.Namespace, t.Spec.EndpointRef) },
+			endpointOf: (*v1alpha1.MCPToken).Endpoint,
 		},
-		secrets:  &configSecrets{client: mgr.GetClient(), cached: own, live: mgr.GetAPIReader(), key: options.ConfigKey},
-		webhooks: &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
-		store:    store,
-		now:      options.Now,
+		namespaces: admission,
+		secrets:    &configSecrets{client: mgr.GetClient(), cached: own, live: mgr.GetAPIReader(), key: options.ConfigKey},
+		webhooks:   &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
+		store:      store,
+		now:        options.Now,
 	}
 	endpoints := &endpointReconciler{
 		client:    mgr.GetClient(),
@@ -158,7 +164,9 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			now:       options.Now, lookAgain: options.LookAgain,
 		},
 		secrets:   optIn(options.RequireSecretOptIn),
-		now:       options.Now,
+
+		namespaces: admission,
+		now:        options.Now,
 	}
 	endpoints.conflicts = &conflictWatches{ctx: ctx, client: watcher, wake: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) }, running: map[string]bool{}}
 	endpoints.poller = observe.New(ctx, observe.Options{
@@ -171,11 +179,19 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
 			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
-			secrets: optIn(options.RequireSecretOptIn),
+			secrets: optIn(options.RequireSecretOptIn), key: token.NewKey(options.ConfigKey), programmed: store.hasProgrammed,
 		},
-		store:  store,
-		status: newTokenStatus(mgr.GetClient(), recorder, options.Now),
-		now:    options.Now,
+		namespaces: admission,
+		store:      store,
+		status:     newTokenStatus(mgr.GetClient(), recorder, options.Now),
+		now:        options.Now,
+	}
+	usage := usageReader{
+		cached: mgr.GetClient(), poller: endpoints.poller, store: store, now: options.Now,
+		interval: cmp.Or(options.UsageInterval, usageInterval),
+	}
+	if err := mgr.Add(usage); err != nil {
+		return err
 	}
 	if err := configs.watch(mgr, own); err != nil {
 		return err

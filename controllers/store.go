@@ -43,6 +43,8 @@ type credentialOf struct {
 // reconcilers that it concerns; storing equal facts wakes none. It is safe for concurrent use.
 type store struct {
 	configs, endpoints, exposures, tokens waker
+	// lastUsed are the hours in which tokens were used last, as far as the pods have told this process.
+	lastUsed memo[types.NamespacedName, time.Time]
 
 	mu            sync.RWMutex
 	programs      map[types.NamespacedName]*program
@@ -97,7 +99,7 @@ func (s *store) setCredential(token *v1alpha1.MCPToken, credential compile.Crede
 	if known && len(old.credential.Hashes) > 0 {
 		priority = priorityRemoval
 	}
-	s.configs.wakeAt(priority, endpointOf(token.Namespace, token.Spec.EndpointRef))
+	s.configs.wakeAt(priority, token.Endpoint())
 }
 
 // forgetToken drops what is known about a token that is gone.
@@ -105,6 +107,7 @@ func (s *store) forgetToken(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.credentials, key)
+	s.lastUsed.forget(key)
 }
 
 // credential is that of a token; nil if it was not looked up.
@@ -155,7 +158,7 @@ func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 
 // token returns what is known about a token, and whether that is about the present token and text.
 func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential, now time.Time) (tokenFacts, bool) {
-	return s.program(endpointOf(t.Namespace, t.Spec.EndpointRef)).token(t, &credential, now)
+	return s.program(t.Endpoint()).token(t, &credential, now)
 }
 
 // waker is a source of a controller: it puts objects into its queue. Before the controller runs it does nothing. Nothing

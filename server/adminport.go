@@ -5,9 +5,11 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
@@ -22,14 +24,16 @@ const maxWait = time.Minute
 //	GET /metrics  Prometheus
 //	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another;
 //	              a ?look=TEXT that differs from the one before reads the database's schema again
-func newAdminHandler(c *core, metrics *telemetry.Metrics) http.Handler {
+//	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
+func newAdminHandler(c *core, usage *access.Usage, metrics *telemetry.Metrics) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	mux.HandleFunc("GET /readyz", c.serveReady)
 	mux.Handle("GET /metrics", metrics.Handler())
-	mux.HandleFunc("GET /status", c.serveStatus)
+	mux.HandleFunc("GET /status", c.withStatusKey(c.serveStatus))
+	mux.HandleFunc("GET /usage", c.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
 	return mux
 }
 
@@ -54,12 +58,31 @@ func (c *core) serveReady(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": reason})
 }
 
-func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
-	if !c.mayReadStatus(r) {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Invalid or missing status key"})
-		return
+// withStatusKey lets only those through who show the StatusKey.
+func (c *core) withStatusKey(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !c.mayReadStatus(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Invalid or missing status key"})
+			return
+		}
+		serve(w, r)
 	}
+}
+
+func serveUsage(w http.ResponseWriter, r *http.Request, usage *access.Usage) {
+	var after int64
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if after, err = strconv.ParseInt(text, 10, 64); err != nil {
+			writeJSON(w, http.StatusBadRequest, map[string]string{"error": "after must be the cursor of an answer"})
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, usage.After(after, time.Now()))
+}
+
+func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
 	c.heed(r.URL.Query().Get("look"))
 	var wait time.Duration
 	if text := r.URL.Query().Get("wait"); text != "" {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
@@ -63,12 +64,14 @@ func (s *Server) Run(ctx context.Context) error {
 	metrics := telemetry.NewMetrics()
 	core := newCore(s, metrics)
 	defer core.close()
+	usage := access.NewUsage(time.Now())
 	endpoint := newHTTPServer(core.partWhileDraining(mcp.NewHandler(mcp.Options{
 		Endpoint:        core.endpoint,
 		DatabaseTrouble: core.lookAgain,
 		Metrics:         metrics,
 		Log:             s.Log,
 		Audit:           core.audit,
+		Used:            usage.Touch,
 		Version:         s.Version,
 		PieceTime:       s.patience.request,
 	})), s.Log)
@@ -80,7 +83,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// for those, too.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	admin := newHTTPServer(newAdminHandler(core, metrics), s.Log)
+	admin := newHTTPServer(newAdminHandler(core, usage, metrics), s.Log)
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 

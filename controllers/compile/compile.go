@@ -17,9 +17,12 @@ import (
 type Inputs struct {
 	// Endpoint is required.
 	Endpoint *v1alpha1.MCPEndpoint
-	// Exposures and Tokens may come in any order; those of other endpoints and those being deleted are passed over.
+	// Exposures and Tokens may come in any order; those of other endpoints and those being deleted are passed over, and so
+	// are tokens of namespaces that the endpoint does not admit.
 	Exposures []v1alpha1.MCPModelExposure
 	Tokens    []v1alpha1.MCPToken
+	// NamespaceLabels are the labels of the tokens' namespaces, beside the endpoint's own.
+	NamespaceLabels map[string]map[string]string
 	// Credentials are what the caller found of the tokens' texts. A token without an entry has not been looked up yet.
 	Credentials map[types.NamespacedName]Credential
 	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
@@ -55,13 +58,15 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 		}
 		return nil
 	}}
+	of := types.NamespacedName{Namespace: in.Endpoint.Namespace, Name: in.Endpoint.Name}
 	for i := range in.Exposures {
 		if e := &in.Exposures[i]; e.Namespace == in.Endpoint.Namespace && e.Spec.EndpointRef.Name == in.Endpoint.Name {
 			objects.Exposures = append(objects.Exposures, e)
 		}
 	}
 	for i := range in.Tokens {
-		if t := &in.Tokens[i]; t.Namespace == in.Endpoint.Namespace && t.Spec.EndpointRef.Name == in.Endpoint.Name {
+		t := &in.Tokens[i]
+		if t.Endpoint() == of && Admits(in.Endpoint, t.Namespace, in.NamespaceLabels[t.Namespace]) {
 			objects.Tokens = append(objects.Tokens, t)
 		}
 	}

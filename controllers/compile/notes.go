@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,11 +42,14 @@ func newRegistry(c *contract.Config) registry {
 	return r
 }
 
-// rightsClass is what is said of all tokens with the same groups and the same rules of their own.
+// rightsClass is what is said of all tokens with the same groups, the same rules of their own, and attributes of the same
+// names.
 type rightsClass struct {
 	notes []string
 	// tools is how many tools tools/list has at most for such a token.
 	tools int
+	// rights are nil until somebody asks.
+	rights *Rights
 }
 
 // rightsClasses remembers the classes of one main part.
@@ -63,7 +67,7 @@ func (r *rightsClasses) of(known registry, main *contract.Config, t *v1alpha1.MC
 	if r.byKey == nil {
 		r.byKey, r.lists = map[string]*rightsClass{}, newListCounter(main)
 	}
-	key := strings.Join(entry.Groups, ",")
+	key := strings.Join(entry.Groups, ",") + " " + strings.Join(slices.Sorted(maps.Keys(entry.Attributes)), ",") + " "
 	if len(entry.Rules) > 0 {
 		rules, _ := json.Marshal(entry.Rules) // strings only: it cannot fail
 		key += string(rules)
@@ -110,8 +114,8 @@ func (r registry) tokenNotes(t *v1alpha1.MCPToken, entry *contract.Token) []stri
 		notes = append(notes, "The token has no rights. Name groups that have permissions, or give it permissions of its own.")
 	}
 	for _, m := range r.guarded {
-		if views(entry, m) && !slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool { return matches(entry, p) }) {
-			notes = append(notes, fmt.Sprintf("The token sees no row of %q: none of the model's row policies is for its groups.", m.Name))
+		if why := blindTo(entry, m); why != "" && views(entry, m) {
+			notes = append(notes, fmt.Sprintf("The token sees no row of %q: %s.", m.Name, why))
 		}
 	}
 	return notes[:min(len(notes), maxNotes)]
@@ -174,6 +178,25 @@ func verbsOn(t *contract.Token, m *contract.Model) verbs {
 		v.delete = v.delete || has(contract.VerbDelete)
 	}
 	return v
+}
+
+// blindTo says why a token sees no row of a model with row policies; "" if it may see some.
+func blindTo(t *contract.Token, m *contract.Model) string {
+	why := "none of the model's row policies is for its groups"
+	for _, p := range m.RowPolicies {
+		if !matches(t, p) {
+			continue
+		}
+		lacking := slices.IndexFunc(p.Filters, func(f contract.Filter) bool {
+			_, has := t.Attributes[f.TokenAttribute]
+			return f.TokenAttribute != "" && !has
+		})
+		if p.AllRows || lacking < 0 {
+			return ""
+		}
+		why = fmt.Sprintf("the row policy %q asks for the attribute %q, which the token does not have", p.Name, p.Filters[lacking].TokenAttribute)
+	}
+	return why
 }
 
 // matches reports whether a row policy is for the token.

@@ -87,12 +87,16 @@ func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, 
 	if !t.Spec.EffectiveActive() {
 		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "the token is not active"}}
 	}
-	if t.Spec.Expired(now) {
+	if t.Expired(now) {
+		// To expire is what was asked for: like a token that is not active, it is as it should be.
 		return TokenVerdict{Verdict: Verdict{
 			Accepted: true,
 			Reason:   v1alpha1.ReasonExpired,
-			Message:  "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
+			Message:  "the token expired at " + t.EffectiveExpiry().UTC().Format(time.RFC3339),
 		}}
+	}
+	if refused := refuseGroups(e, t); refused != nil {
+		return TokenVerdict{Verdict: *refused}
 	}
 	for _, group := range t.Spec.Groups {
 		if !slices.Contains(groups, group) {
@@ -103,7 +107,7 @@ func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, 
 		}
 	}
 	if older != nil {
-		return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", older.Name))}
+		return TokenVerdict{Verdict: conflicted("the token has the same text as " + nameFor(older, t) + ", which is older")}
 	}
 	if waits := held(e, "MCPToken", t, inForce); waits != nil {
 		return TokenVerdict{Verdict: *waits}
@@ -128,9 +132,8 @@ func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdi
 		entry.Attributes[name] = string(value)
 	}
 	entry.Rules = appendRules(nil, t.Spec.Permissions)
-	if t.Spec.Expiry != nil {
-		expiry := t.Spec.Expiry.UTC()
-		entry.Expiry = &expiry
+	if expiry := t.EffectiveExpiry(); expiry != nil {
+		entry.Expiry = new(expiry.UTC())
 	}
 	return entry
 }

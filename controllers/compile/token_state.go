@@ -171,8 +171,8 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 	verdict := judgeToken(in.Endpoint, c.groups, t, state.known, c.olderOwner(state), c.inForce(state), in.Now)
 	entry := tokenEntry(t, state.known, verdict)
 	state.shared, state.changes = c.shared, time.Time{}
-	if expires := t.Spec.Expiry; expires != nil && t.Spec.EffectiveActive() && in.Now.Before(expires.Time) {
-		state.changes = expires.Time
+	if expiry := t.EffectiveExpiry(); expiry != nil && t.Spec.EffectiveActive() && in.Now.Before(*expiry) {
+		state.changes = *expiry
 	}
 	before := state.entry
 	switch entry.Revision = before.Revision; {

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -171,6 +172,8 @@ type worker struct {
 	log      logr.Logger
 	since    time.Time
 	stop     context.CancelFunc
+	// usageCursor is that of the pod's last answer about which tokens were used.
+	usageCursor atomic.Int64
 
 	mu sync.Mutex
 	// asked reports whether the first attempt has ended.

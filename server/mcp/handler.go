@@ -25,6 +25,8 @@ type Options struct {
 	DatabaseTrouble func()
 	Metrics         *telemetry.Metrics
 	Log             *slog.Logger
+	// Used is told of each request's token, as namespace/name; it may be nil.
+	Used func(token string, now time.Time)
 	// Audit is told of tokens that call too often; it may be nil.
 	Audit *audit.Log
 	// Version is the server's own, for initialize.
@@ -242,6 +244,13 @@ func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 		a.refuse(http.StatusUnauthorized, tokenRefused)
 	}
 	return false
+}
+
+// noteUse tells that a token was used.
+func (h *Handler) noteUse(token string) {
+	if h.options.Used != nil {
+		h.options.Used(token, h.options.Now())
+	}
 }
 
 // refuseClosed answers if there is no Config to answer from.

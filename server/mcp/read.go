@@ -55,6 +55,7 @@ func (x *exchange) read(r *http.Request, limit int64) (status int, message strin
 		return http.StatusUnsupportedMediaType, message
 	}
 	x.holder, x.in = x.token.Name(), x.in[:0]
+	x.handler.noteUse(x.holder)
 	if !x.growBody(min(max(firstRead, r.ContentLength+1), firstReserve), limit) {
 		return http.StatusServiceUnavailable, ""
 	}

@@ -1,0 +1,62 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// Admits reports whether an endpoint lets tokens of a namespace name it; labels are the namespace's. A token that is not
+// admitted is told the same as one whose endpoint does not exist: who may write tokens elsewhere must not find out
+// which endpoints there are.
+func Admits(e *v1alpha1.MCPEndpoint, namespace string, namespaceLabels map[string]string) bool {
+	if namespace == e.Namespace {
+		return true
+	}
+	switch e.Spec.EffectiveFrom() {
+	case v1alpha1.NamespacesAll:
+		return true
+	case v1alpha1.NamespacesSelector:
+		chosen := e.Spec.AllowedTokens.Namespaces.Selector
+		if chosen == nil || namespaceLabels == nil {
+			return false
+		}
+		selector, err := metav1.LabelSelectorAsSelector(chosen.LabelSelector())
+		return err == nil && !selector.Empty() && selector.Matches(labels.Set(namespaceLabels))
+	}
+	return false
+}
+
+// refuseGroups says which of its groups a token of another namespace may not have; nil if it may have all. The
+// message does not tell whether the endpoint has the group.
+func refuseGroups(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *Verdict {
+	if !t.Foreign() {
+		return nil
+	}
+	var allowed []string
+	if a := e.Spec.AllowedTokens; a != nil {
+		allowed = a.Groups
+	}
+	for _, group := range t.Spec.Groups {
+		if !slices.Contains(allowed, group) {
+			return &Verdict{
+				Reason: v1alpha1.ReasonGroupNotAllowed,
+				Message: fmt.Sprintf("MCPEndpoint %s does not allow tokens of other namespaces the group %q; name groups that its spec.allowedTokens.groups has",
+					e.Name, group),
+			}
+		}
+	}
+	return nil
+}
+
+// nameFor names a token to the author of another one. What is in other namespaces is not told.
+func nameFor(t, reader *v1alpha1.MCPToken) string {
+	if t.Namespace != reader.Namespace {
+		return "an MCPToken of another namespace"
+	}
+	return fmt.Sprintf("MCPToken %q", t.Name)
+}

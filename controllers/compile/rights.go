@@ -1,0 +1,77 @@
+package compile
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// Rights count what a token may do.
+type Rights struct {
+	// Models is the number of models on which the token has a verb, Verbs those that it has on any of them.
+	Models int
+	Verbs  []v1alpha1.Verb
+	// Tools is the most tools of its tools/list. Which tools a table allows only the database knows.
+	Tools int
+}
+
+// Rights returns what a token may do; false if the Config has no entry that is in force for it. They are no part of the
+// verdict, so that a change of a group is no news of each of its tokens. They must not be changed.
+func (c *Compiler) Rights(key types.NamespacedName) (Rights, bool) {
+	state := c.tokens[key]
+	if state == nil || !state.verdict.InForce || c.main == nil {
+		return Rights{}, false
+	}
+	class := c.rights.of(c.registry, c.main, state.object, &state.entry)
+	if class.rights == nil {
+		full := state.entry
+		full.Rules = c.main.RulesOf(&state.entry)
+		class.rights = new(rightsOf(&full, c.main, c.rights.lists))
+	}
+	return *class.rights, true
+}
+
+// rightsOf counts what a token with all its rules may do.
+func rightsOf(entry *contract.Token, main *contract.Config, lists *listCounter) Rights {
+	rights := Rights{Tools: lists.tools(entry)}
+	var any verbs
+	for i := range main.Models {
+		v := verbsOn(entry, &main.Models[i])
+		if v != (verbs{}) {
+			rights.Models++
+		}
+		any = verbs{any.view || v.view, any.add || v.add, any.change || v.change, any.delete || v.delete}
+	}
+	for _, row := range []struct {
+		has  bool
+		verb v1alpha1.Verb
+	}{
+		{any.view, v1alpha1.VerbView}, {any.add, v1alpha1.VerbAdd}, {any.change, v1alpha1.VerbChange}, {any.delete, v1alpha1.VerbDelete},
+	} {
+		if row.has {
+			rights.Verbs = append(rights.Verbs, row.verb)
+		}
+	}
+	return rights
+}
+
+// tools is how many tools a token's list has at most, counted for this token.
+func (l *listCounter) tools(t *contract.Token) int {
+	if len(l.exposed) == 0 {
+		return 0
+	}
+	of := func(models []*contract.Model, others int) int {
+		for _, m := range models {
+			others += l.toolsOf(t, m)
+		}
+		return others
+	}
+	style := l.config.Endpoint.Catalogue
+	if style.Style != contract.StyleGeneric {
+		if n := of(l.exposed, 1); style.Style == contract.StylePerModel || style.MaxTools == 0 || n <= style.MaxTools {
+			return n
+		}
+	}
+	return of(l.pinned, genericTools)
+}

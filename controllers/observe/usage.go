@@ -1,0 +1,88 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+const (
+	// usageTimeout is how long a pod may take to tell which tokens were used; usageWorkers how many are asked at once.
+	usageTimeout = 3 * time.Second
+	usageWorkers = 4
+)
+
+// ReadUsage asks every pod that is observed which tokens were used since it was asked last, and calls used for each answer
+// that names some, one at a time. A pod that does not answer is passed over.
+func (p *Poller) ReadUsage(ctx context.Context, used func(endpoint types.NamespacedName, usage contract.Usage)) {
+	var workers []*worker
+	p.mu.Lock()
+	for _, ofEndpoint := range p.endpoints {
+		for _, w := range ofEndpoint {
+			workers = append(workers, w)
+		}
+	}
+	p.mu.Unlock()
+	var telling sync.Mutex
+	var asking sync.WaitGroup
+	places := make(chan struct{}, usageWorkers)
+	for _, w := range workers {
+		places <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-places }()
+			usage, err := w.askUsage(ctx)
+			if err != nil {
+				w.log.V(1).Info("A pod did not tell which tokens were used", "reason", err.Error())
+				return
+			}
+			telling.Lock()
+			defer telling.Unlock()
+			if len(usage.Tokens) > 0 {
+				used(w.endpoint, usage)
+			}
+		})
+	}
+	asking.Wait()
+}
+
+// askUsage asks one pod for what was used after its last answer.
+func (w *worker) askUsage(ctx context.Context) (contract.Usage, error) {
+	ctx, cancel := context.WithTimeout(ctx, usageTimeout)
+	defer cancel()
+	var usage contract.Usage
+	url := strings.TrimSuffix(w.target.url, "/status") + "/usage?after=" + strconv.FormatInt(w.usageCursor.Load(), 10)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return usage, err
+	}
+	request.Header.Set("Authorization", "Bearer "+w.target.key)
+	response, err := w.poller.client.Do(request)
+	if err != nil {
+		return usage, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return usage, fmt.Errorf("the pod answered %s", response.Status)
+	}
+	// The answer is a stranger's, as a Status is.
+	body, err := io.ReadAll(io.LimitReader(response.Body, contract.MaxUsageBytes+1))
+	if err != nil {
+		return usage, err
+	}
+	if len(body) > contract.MaxUsageBytes || json.Unmarshal(body, &usage) != nil || len(usage.Tokens) > contract.MaxUsedTokens {
+		return contract.Usage{}, errors.New("the pod's answer is no usage, or too long")
+	}
+	w.usageCursor.Store(usage.Cursor)
+	return usage, nil
+}

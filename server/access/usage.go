@@ -1,0 +1,90 @@
+package access
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// Usage remembers the hour in which each token was used last. It outlives a Config, and is safe for concurrent use. A token
+// that is used again within the hour costs a look-up, and no memory.
+type Usage struct {
+	mu   sync.RWMutex
+	uses map[string]*use
+	// mark numbers the first uses of an hour. It begins with the time, so that it is higher than those of a process before.
+	mark int64
+}
+
+type use struct {
+	hour atomic.Int64 // since 1970
+	mark int64
+}
+
+// usageKept is how long a token is remembered that is not used any more.
+const usageKept = 24 // hours
+
+// NewUsage returns a Usage of no token.
+func NewUsage(now time.Time) *Usage {
+	return &Usage{uses: map[string]*use{}, mark: now.UnixNano()}
+}
+
+// Touch notes that a token, by its namespace/name, was used.
+func (u *Usage) Touch(token string, now time.Time) {
+	hour := now.Unix() / 3600
+	u.mu.RLock()
+	known := u.uses[token]
+	u.mu.RUnlock()
+	if known != nil && known.hour.Load() >= hour {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known = u.uses[token]; known == nil {
+		known = &use{}
+		u.uses[token] = known
+	}
+	if known.hour.Load() < hour {
+		u.mark++
+		known.mark = u.mark
+		known.hour.Store(hour)
+	}
+}
+
+// After returns what was used after an answer with that cursor, and forgets what is old.
+func (u *Usage) After(cursor int64, now time.Time) contract.Usage {
+	type marked struct {
+		token      string
+		mark, hour int64
+	}
+	u.mu.Lock()
+	if cursor > u.mark {
+		cursor = 0 // it is no cursor of ours
+	}
+	var news []marked
+	for token, use := range u.uses {
+		if hour := use.hour.Load(); use.mark > cursor {
+			news = append(news, marked{token, use.mark, hour})
+		} else if hour < now.Unix()/3600-usageKept {
+			delete(u.uses, token)
+		}
+	}
+	answer := contract.Usage{Cursor: u.mark}
+	u.mu.Unlock()
+
+	slices.SortFunc(news, func(a, b marked) int { return cmp.Compare(a.mark, b.mark) })
+	if len(news) > contract.MaxUsedTokens {
+		news = news[:contract.MaxUsedTokens]
+		answer.Cursor = news[len(news)-1].mark
+	}
+	for _, n := range news {
+		if answer.Tokens == nil {
+			answer.Tokens = make(map[string]time.Time, len(news))
+		}
+		answer.Tokens[n.token] = time.Unix(n.hour*3600, 0).UTC()
+	}
+	return answer
+}
