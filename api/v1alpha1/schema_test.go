@@ -117,7 +117,7 @@ var schemaRules = map[string]schemaRule{
 var (
 	pascalCase   = regexp.MustCompile(`^"[A-Z][A-Za-z0-9]*"$`)
 	mapName      = regexp.MustCompile(`(?i)(labels|annotations|^attributes|matchLabels$|^nodeSelector)$`)
-	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl)$`)
+	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness)$`)
 )
 
 // exception lets one rule pass at the paths that match.

@@ -143,7 +143,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 		entry.Database.Engine = contract.EngineSQLite
 	}
 	if ref := database.ConnectionSecretRef; ref != nil {
-		entry.Database.ConnectionKey, entry.Database.Connection = ref.Key, connectionParts(database.Connection)
+		entry.Database.ConnectionKey, entry.Database.Name = ref.Key, database.Name
 		entry.Database.Replicas = replicasEntry(database.Replicas)
 	}
 	if tls := database.TLS; tls != nil {
