@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
-
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // maxStatements bounds the statements that one connection keeps prepared: the server has room for 16,382 on all its
@@ -28,7 +28,9 @@ type conn struct {
 	raw driver.Conn
 	// network is the connection below raw. Another goroutine can close it, but not raw.
 	network net.Conn
-	born    time.Time
+	// host is the one host that the connection leads to.
+	host contract.Connection
+	born time.Time
 	// id is the connection's number on its server. server tells that server from others behind the same address.
 	id      uint64
 	server  string

@@ -77,22 +77,34 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	}
 	config.RuntimeParams = maps.Clone(startupParameters)
 	maps.Copy(config.RuntimeParams, parsed.RuntimeParams)
-	config.Host, config.Port, config.Database = c.Host, uint16(c.Port), c.Database
-	config.User, config.Password = c.User, c.Password
+	config.Database, config.User, config.Password = c.Database, c.User, c.Password
+	if len(c.Others) > 0 {
+		config.ConnectTimeout = min(config.ConnectTimeout, dial.HostTimeout(1+len(c.Others)))
+		if c.Options["target_session_attrs"] == "" && !d.settings.ReadOnly {
+			// Of several servers one takes changes.
+			config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+		}
+	}
+	return d.configureHosts(config, c)
+}
 
-	attempts, tlsErr := dial.TLS(d.settings, c)
-	if tlsErr != nil {
-		return tlsErr
+// configureHosts writes the hosts into a pgx configuration, and for each the ways to protect the connection.
+func (d *db) configureHosts(config *pgconn.Config, c contract.Connection) *database.Error {
+	var all []*pgconn.FallbackConfig
+	for _, host := range c.Hosts() {
+		attempts, err := dial.TLS(d.settings, c.At(host))
+		if err != nil {
+			return err
+		}
+		if config.RequireAuth == "" && len(attempts) > 1 {
+			// An attacker who strips TLS from a connection that only prefers it could ask for the password in clear text.
+			config.RequireAuth = "!password"
+		}
+		for _, attempt := range attempts {
+			all = append(all, &pgconn.FallbackConfig{Host: host.Name, Port: uint16(host.Port), TLSConfig: attempt}) //nolint:gosec // G115: it is a port
+		}
 	}
-	if config.RequireAuth == "" && len(attempts) > 1 {
-		// An attacker who strips TLS from a connection that only prefers it could ask for the password in clear text.
-		config.RequireAuth = "!password"
-	}
-	config.TLSConfig = attempts[0]
-	config.Fallbacks = nil
-	for _, attempt := range attempts[1:] {
-		config.Fallbacks = append(config.Fallbacks, &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: attempt})
-	}
+	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func connectError(err error) *database.Error {
 func connectFailure(err error) *database.Error {
 	address := ""
 	if failed := (*pgconn.ConnectError)(nil); errors.As(err, &failed) {
-		address = net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port)))
+		address = addresses(failed.Config)
 		err = failed.Unwrap() // ConnectError itself prints the user's name
 	}
 	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
@@ -39,6 +40,17 @@ func connectFailure(err error) *database.Error {
 	}
 	// pgconn has no type for a server without TLS
 	return dial.Failure(address, err, strings.Contains(err.Error(), "server refused TLS connection"))
+}
+
+// addresses are those of all hosts of a configuration.
+func addresses(config *pgconn.Config) string {
+	all := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
+	for _, f := range config.Fallbacks {
+		if one := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // unfit is the error of a server that would accept us, but does not offer what the connection demands; nil if the error
@@ -80,7 +92,7 @@ func refusal(address string, answer *pgconn.PgError) *database.Error {
 	case answer.Code == "28P01", bouncer("authentication failed"), bouncer("no such user"):
 		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user or the password"
 	case strings.HasPrefix(answer.Code, "28"):
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS or a client certificate"
 	case answer.Code == "53300":
 		e.Message = dial.At(address) + " has no connection left (max_connections)"
 	case answer.Code == "57P03":
