@@ -59,14 +59,26 @@ func serverSecrets(e *v1alpha1.MCPEndpoint) []string {
 	return names
 }
 
-// databaseSecrets names the user's Secrets that the server reads to reach its database.
+// databaseSecrets names the user's Secrets that the server reads to reach its database, each once.
 func databaseSecrets(e *v1alpha1.MCPEndpoint) []string {
 	var names []string
-	if ref := e.Spec.Database.ConnectionSecretRef; ref != nil {
-		names = append(names, ref.Name)
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if tls := e.Spec.Database.TLS; tls != nil && tls.CASecretRef != nil {
-		names = append(names, tls.CASecretRef.Name)
+	d := &e.Spec.Database
+	if ref := d.ConnectionSecretRef; ref != nil {
+		add(ref.Name)
+	}
+	if tls := d.TLS; tls != nil && tls.CASecretRef != nil {
+		add(tls.CASecretRef.Name)
+	}
+	if tls := d.TLS; tls != nil && tls.ClientCertificateSecretRef != nil {
+		add(tls.ClientCertificateSecretRef.Name)
+	}
+	if d.Replicas != nil {
+		add(d.Replicas.ConnectionSecretRef.Name)
 	}
 	return names
 }

@@ -24,7 +24,9 @@ import (
 const (
 	configDir         = "/etc/mcp-admin/config"
 	connectionDir     = "/etc/mcp-admin/connection"
+	replicasDir       = "/etc/mcp-admin/replicas"
 	caDir             = "/etc/mcp-admin/ca"
+	clientDir         = "/etc/mcp-admin/client-certificate"
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
@@ -186,6 +188,16 @@ func mountDatabase(pod *applycore.PodSpecApplyConfiguration, container *applycor
 	if d.TLS != nil && d.TLS.CASecretRef != nil {
 		mountSecret(pod, container, "ca", d.TLS.CASecretRef.Name, caDir)
 		container.WithArgs("--ca-secret="+d.TLS.CASecretRef.Name, "--ca-dir="+caDir)
+	}
+	if d.TLS != nil && d.TLS.ClientCertificateSecretRef != nil {
+		name := d.TLS.ClientCertificateSecretRef.Name
+		mountSecret(pod, container, "client-certificate", name, clientDir)
+		container.WithArgs("--client-certificate-secret="+name, "--client-certificate-dir="+clientDir)
+	}
+	if d.Replicas != nil {
+		name := d.Replicas.ConnectionSecretRef.Name
+		mountSecret(pod, container, "replicas", name, replicasDir)
+		container.WithArgs("--replicas-secret="+name, "--replicas-dir="+replicasDir)
 	}
 	if d.SQLite == nil {
 		return

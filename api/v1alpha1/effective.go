@@ -11,6 +11,7 @@ import (
 const (
 	DefaultMaxConnections        = 8
 	DefaultStatementTimeout      = 10 * time.Second
+	DefaultMaxStaleness          = 10 * time.Second
 	DefaultMaxBodyBytes          = 4 << 20
 	DefaultMaxConcurrentRequests = 200
 	DefaultPageSize              = 100
@@ -204,6 +205,14 @@ func (d *DatabaseSpec) EffectiveStatementTimeout() time.Duration {
 		return d.StatementTimeout.Duration
 	}
 	return DefaultStatementTimeout
+}
+
+// EffectiveMaxStaleness is how old the rows of a replica may be.
+func (r *DatabaseReplicas) EffectiveMaxStaleness() time.Duration {
+	if r.MaxStaleness != nil {
+		return r.MaxStaleness.Duration
+	}
+	return DefaultMaxStaleness
 }
 
 // EffectiveAccess is what the server may do in its database.

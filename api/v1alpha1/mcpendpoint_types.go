@@ -107,13 +107,16 @@ type AuditSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
-// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas))",message="engine, tls and schemas belong to connectionSecretRef, not to sqlite"
+// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.connection) && !has(self.replicas))",message="engine, connection, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
 type DatabaseSpec struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
-	// specification.
+	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	// +optional
 	ConnectionSecretRef *ConnectionSecretReference `json:"connectionSecretRef,omitempty"`
+	// connection takes the place of what the Secret says, or adds what it lacks.
+	// +optional
+	Connection DatabaseConnection `json:"connection,omitempty,omitzero"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	// +optional
 	SQLite *SQLiteSpec `json:"sqlite,omitempty"`
@@ -127,6 +130,9 @@ type DatabaseSpec struct {
 	// pool bounds the connections of each pod.
 	// +optional
 	Pool PoolSpec `json:"pool,omitempty,omitzero"`
+	// replicas are servers that follow the database, for reads that may be a little old.
+	// +optional
+	Replicas *DatabaseReplicas `json:"replicas,omitempty"`
 	// statementTimeout is the longest that one statement may run; 10s when absent.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -218,6 +224,8 @@ type ConfigMapReference struct {
 }
 
 // DatabaseTLS says how a database connection is protected.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.clientCertificateSecretRef) || self.mode != 'Disable'",message="a client certificate is shown over TLS only; choose another mode than Disable"
 type DatabaseTLS struct {
 	// mode is how much is checked. The modes are those of libpq's sslmode, for every engine.
 	// +required
@@ -226,6 +234,10 @@ type DatabaseTLS struct {
 	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	// +optional
 	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
+	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown. Absent,
+	// it is that of the connection Secret, if that has one. The user may then have no password.
+	// +optional
+	ClientCertificateSecretRef *SecretReference `json:"clientCertificateSecretRef,omitempty"`
 }
 
 // TLSMode is libpq's sslmode in this API's words.

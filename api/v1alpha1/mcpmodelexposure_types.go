@@ -151,6 +151,11 @@ type MCPModelExposureSpec struct {
 	// counts exactly, or fails. Capped stops at 10,000. Auto when absent.
 	// +optional
 	TotalCount TotalCountMode `json:"totalCount,omitempty"`
+	// reads says which servers of the database the rows are read from. Replica is for rows that may be a little old: the tools
+	// list, get, related, autocomplete and aggregate then read from one of the endpoint's replicas, with what they join, if
+	// one is there and not too far behind; a token that has just written reads from the primary. Primary when absent.
+	// +optional
+	Reads ReadsFrom `json:"reads,omitempty"`
 	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
 	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
 	// database refused the write, and the text is in the server's log.

@@ -98,8 +98,12 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 	if (d.ConnectionSecretRef != nil) == (d.SQLite != nil) {
 		v.invalid(path, "", "exactly one of connectionSecretRef and sqlite must be given")
 	}
-	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0) {
-		v.invalid(path, "", "engine, tls and schemas belong to connectionSecretRef, not to sqlite")
+	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0 || d.Connection != (DatabaseConnection{}) || d.Replicas != nil) {
+		v.invalid(path, "", "engine, connection, tls, schemas and replicas belong to connectionSecretRef, not to sqlite")
+	}
+	v.connection(path.Child("connection"), d.Connection)
+	if d.Replicas != nil {
+		v.replicas(path.Child("replicas"), d.Replicas)
 	}
 	if ref := d.ConnectionSecretRef; ref != nil {
 		at := path.Child("connectionSecretRef")
@@ -119,10 +123,8 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 		}
 	}
 	oneOf(v, path.Child("engine"), d.Engine, "", EnginePostgreSQL, EngineMySQL)
-	if tls := d.TLS; tls != nil {
-		at := path.Child("tls")
-		oneOf(v, at.Child("mode"), tls.Mode, "Disable", "Prefer", "Require", "VerifyCA", "VerifyFull")
-		v.secretKey(at.Child("caSecretRef"), tls.CASecretRef)
+	if d.TLS != nil {
+		v.databaseTLS(path.Child("tls"), d.TLS)
 	}
 	within(v, path.Child("pool", "maxConnections"), d.Pool.MaxConnections, 1, 1000)
 	if t := d.StatementTimeout; t != nil && (t.Duration < time.Millisecond || t.Duration > time.Hour) {

@@ -121,6 +121,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		MaxPageSize:       int(spec.Limits.EffectiveMaxPageSize()),
 		MaxBulkItems:      int(spec.Limits.EffectiveMaxBulkItems()),
 		MinGroupSize:      int(spec.Aggregate.MinGroupSize),
+		ReadsReplica:      spec.Reads == v1alpha1.ReadsFromReplica,
 	}
 	for _, m := range spec.Fields.Masked {
 		entry.Masked = append(entry.Masked, contract.MaskedField{Name: m.Name, KeepLast: int(m.KeepLast)})

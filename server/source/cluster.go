@@ -33,9 +33,11 @@ type Cluster struct {
 	// ConfigKey is the public key of the manager, which signs the Config; nil if the mounts are trusted without a
 	// signature.
 	ConfigKey ed25519.PublicKey
-	// ConnectionSecret and CASecret are "" if the database needs none.
-	ConnectionSecret, ConnectionDir string
-	CASecret, CADir                 string
+	// ConnectionSecret, ReplicasSecret, CASecret and ClientCertificateSecret are "" if the database needs none.
+	ConnectionSecret, ConnectionDir               string
+	ReplicasSecret, ReplicasDir                   string
+	CASecret, CADir                               string
+	ClientCertificateSecret, ClientCertificateDir string
 	// CertificateSecret is the Secret of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
@@ -101,7 +103,9 @@ func (c *Cluster) secrets(v *view) []watched {
 	}
 	for _, s := range []watched{
 		{v.connection, c.ConnectionSecret, c.ConnectionDir},
+		{v.replicas, c.ReplicasSecret, c.ReplicasDir},
 		{v.ca, c.CASecret, c.CADir},
+		{v.client, c.ClientCertificateSecret, c.ClientCertificateDir},
 		{v.certificate, c.CertificateSecret, c.CertificateDir},
 	} {
 		if s.name != "" {

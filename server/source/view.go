@@ -22,8 +22,8 @@ import (
 type view struct {
 	parts []*copies
 	// verify refuses parts that the manager did not write.
-	verify                      func([]contract.Part) error
-	connection, ca, certificate *copies
+	verify                                        func([]contract.Part) error
+	connection, replicas, ca, client, certificate *copies
 	// followed are the Secrets among them that exist, so that the API will report on them.
 	followed []*copies
 
@@ -44,7 +44,10 @@ type copies struct {
 
 // newView returns the view of a Config in that many parts. It has seen nothing yet.
 func newView(parts int, verify func([]contract.Part) error) *view {
-	v := &view{verify: verify, connection: &copies{}, ca: &copies{}, certificate: &copies{}, booting: true}
+	v := &view{
+		verify: verify, connection: &copies{}, replicas: &copies{}, ca: &copies{}, client: &copies{}, certificate: &copies{},
+		booting: true,
+	}
 	for range parts {
 		v.parts = append(v.parts, &copies{})
 	}
@@ -157,7 +160,8 @@ func (v *view) allHeard() bool {
 func (v *view) update() Update {
 	return Update{
 		Config: v.config, Refused: v.refused,
-		Connection: v.connection.newest(), CA: v.ca.newest(), Certificate: v.certificate.newest(),
+		Connection: v.connection.newest(), Replicas: v.replicas.newest(), CA: v.ca.newest(),
+		ClientCertificate: v.client.newest(), Certificate: v.certificate.newest(),
 	}
 }
 
@@ -186,7 +190,8 @@ func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusa
 // if a new one is alike.
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
-		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)
+		u.Connection.equal(other.Connection) && u.Replicas.equal(other.Replicas) && u.CA.equal(other.CA) &&
+		u.ClientCertificate.equal(other.ClientCertificate) && u.Certificate.equal(other.Certificate)
 }
 
 func (s Secret) equal(other Secret) bool {

@@ -136,16 +136,49 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
+  map:
+    fields:
+    - name: host
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: numeric
+    - name: user
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseReplicas
+  map:
+    fields:
+    - name: connection
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
+    - name: connectionSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
+    - name: maxStaleness
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: pool
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PoolSpec
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseSpec
   map:
     fields:
     - name: access
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
+    - name: connection
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
@@ -155,6 +188,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pool
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PoolSpec
+    - name: replicas
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseReplicas
     - name: schemas
       type:
         list:
@@ -188,6 +224,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: caSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretKeyReference
+    - name: clientCertificateSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
     - name: mode
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
@@ -502,6 +541,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pinned
       type:
         scalar: boolean
+    - name: reads
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
     - name: rowPolicies
       type:
         list:
@@ -784,6 +826,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxConnections
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReplicasStatus
   map:
     fields:
