@@ -55,6 +55,8 @@ type core struct {
 	target target
 	// login is how the Secrets say to get into the database. The open pool may still have the one before.
 	login login
+	// replicasProblem is what is wrong with the database's replicas; "" if they are read from, or there are none.
+	replicasProblem string
 	// databaseStatus is what the status says of the database.
 	databaseStatus contract.DatabaseStatus
 	// ready never becomes false again.
@@ -177,6 +179,9 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
+	if c.replicasProblem != "" {
+		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+c.replicasProblem, "; ")
+	}
 	if c.certificate != nil {
 		status.Certificate = c.certificate.status()
 		status.Ready = c.ready && status.Certificate.InUse

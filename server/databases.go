@@ -25,6 +25,8 @@ type openDatabase struct {
 	login    login
 	// open opens the same database with a login, and connections of its own; nil for a file, which nobody logs in to.
 	open func(login) database.DB
+	// replicated is DB if the database has replicas; nil otherwise.
+	replicated *replicatedDatabase
 }
 
 // A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it.
@@ -91,8 +93,16 @@ func (c *core) reopen(update *source.Update) bool {
 		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections), ctx: ctx, cancel: cancel,
 		rotating: rotating, login: c.login,
 	}
-	if wanted.engine != contract.EngineSQLite {
-		c.db.open = open
+	c.replicasProblem = ""
+	if wanted.engine == contract.EngineSQLite {
+		return true
+	}
+	c.db.open = open
+	if replicas := wanted.settings.Replicas; replicas != nil {
+		c.db.replicated = newReplicatedDatabase(c.db.DB, rotating, replicas, c.replicasLogin(wanted), c.replicaPools(wanted))
+		c.db.DB = c.db.replicated
+		c.replicasProblem = toPrimary + "no attempt to reach them has ended yet"
+		go c.watchReplicas(c.db, wanted)
 	}
 	return true
 }

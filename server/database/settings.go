@@ -17,6 +17,8 @@ type Settings struct {
 	CA func() ([]byte, error)
 	// Certificate returns the certificate to show the database; nil if it is that of the Connection, or none.
 	Certificate func() (*tls.Certificate, error)
+	// Follows is set for a replica: the DB then tells how many servers there are (Follower).
+	Follows bool
 	// SQLitePath is the file of a SQLite database. SQLiteInitDir is a folder of SQL files to fill a new one, or "".
 	SQLitePath, SQLiteInitDir string
 }

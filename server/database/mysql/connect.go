@@ -184,6 +184,7 @@ func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	if err := c.identify(limited); err != nil {
 		return err
 	}
+	d.servers.Store(c.server, nil)
 	isolation := "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 	if d.settings.ReadOnly {
 		isolation += ", READ ONLY"

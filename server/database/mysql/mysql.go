@@ -43,6 +43,8 @@ type db struct {
 	generation atomic.Int64
 	// lacking are the names of settings that the server does not know.
 	lacking sync.Map
+	// servers are those that connections have led to.
+	servers sync.Map
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc

@@ -128,5 +128,8 @@ func (d *db) prepareSession(ctx context.Context, c *pgconn.PgConn) error {
 	s.pooled = len(result.Rows) == 0
 	c.CustomData()[sessionKey] = s
 	d.sessions.Store(c, nil)
+	if d.settings.Follows {
+		d.noteServer(ctx, c)
+	}
 	return nil
 }

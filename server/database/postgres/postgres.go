@@ -50,6 +50,8 @@ type db struct {
 	unexplained, undeferred atomic.Bool
 	// sessions are the open connections, so that Close can end their work.
 	sessions sync.Map
+	// servers are those that connections have led to.
+	servers sync.Map
 	// closing is done once Close is called.
 	closing context.Context
 	close   context.CancelFunc
