@@ -100,6 +100,9 @@ func (c *core) reopen(update *source.Update) bool {
 	c.db.open = open
 	if replicas := wanted.settings.Replicas; replicas != nil {
 		c.db.replicated = newReplicatedDatabase(c.db.DB, rotating, replicas, c.replicasLogin(wanted), c.replicaPools(wanted))
+		if wanted.engine == contract.EngineMySQL {
+			c.db.replicated.database = wanted.address.Database
+		}
 		c.db.DB = c.db.replicated
 		c.replicasProblem = toPrimary + "no attempt to reach them has ended yet"
 		go c.watchReplicas(c.db, wanted)

@@ -23,6 +23,8 @@ type replicatedDatabase struct {
 	reads    database.DB
 	open     func(login) database.DB
 	login    login
+	// database is the name that the replicas' database must have, since statements name it; "" if they do not.
+	database string
 	// maxStaleness is how old what a replica shows may be.
 	maxStaleness time.Duration
 
@@ -173,6 +175,9 @@ func (r *replicatedDatabase) watch(ctx context.Context, next func() login, tell 
 
 // look finds out whether the replicas can be read from, and what is wrong.
 func (r *replicatedDatabase) look(ctx context.Context, next login, known *bool) (usable bool, problem string) {
+	if name := next.connection.Database; r.database != "" && name != "" && name != r.database {
+		return false, toPrimary + "their connection is to the database " + name + ", and not to " + r.database
+	}
 	refused := r.tryLogin(ctx, next, known)
 	err := refused
 	if *known {
