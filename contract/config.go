@@ -80,8 +80,8 @@ type Database struct {
 	Engine string `json:"engine,omitempty"`
 	// ConnectionKey is the one key of the connection Secret that holds a URI; "" if well-known keys are looked for.
 	ConnectionKey string `json:"connectionKey,omitempty"`
-	// Connection takes the place of what the connection Secret says.
-	Connection ConnectionParts `json:"connection,omitzero"`
+	// Name takes the place of the database's name in the connection Secret; "" leaves it to the Secret.
+	Name string `json:"name,omitempty"`
 	// TLSMode is libpq's sslmode; "" if the Secret decides.
 	TLSMode string `json:"tlsMode,omitempty"`
 	// CAKey is the key of the mounted CA Secret; "" if there is none.
@@ -99,22 +99,21 @@ type Database struct {
 
 // Source is how the connection Secret is read.
 func (d *Database) Source() ConnectionSource {
-	return ConnectionSource{Engine: d.Engine, Key: d.ConnectionKey, ConnectionParts: d.Connection, WithCertificate: d.ClientCertificate}
+	return ConnectionSource{Engine: d.Engine, Key: d.ConnectionKey, Database: d.Name, WithCertificate: d.ClientCertificate}
 }
 
 // Replica is the database as a replica has it: with the same settings, but only for reading.
 func (d *Database) Replica() Database {
 	replica := *d
-	replica.ConnectionKey, replica.Connection = d.Replicas.ConnectionKey, d.Replicas.Connection
+	replica.ConnectionKey = d.Replicas.ConnectionKey
 	replica.MaxConnections, replica.ReadOnly, replica.Replicas = d.Replicas.MaxConnections, true, nil
 	return replica
 }
 
 // Replicas are servers that follow a database. The models whose ReadsReplica is set are read from them.
 type Replicas struct {
-	// ConnectionKey and Connection are as in Database, for the replicas' own connection Secret.
-	ConnectionKey string          `json:"connectionKey,omitempty"`
-	Connection    ConnectionParts `json:"connection,omitzero"`
+	// ConnectionKey is as in Database, for the replicas' own connection Secret.
+	ConnectionKey string `json:"connectionKey,omitempty"`
 	// MaxStaleness is how old what they show may be.
 	MaxStaleness   Duration `json:"maxStaleness"`
 	MaxConnections int      `json:"maxConnections"`

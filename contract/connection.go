@@ -117,18 +117,11 @@ type ConnectionSource struct {
 	// Key names the one key that holds a URI. If it is "", well-known keys are looked for: one with a URI first, then those
 	// of host, database, user and password.
 	Key string
-	// ConnectionParts take the place of what the Secret says.
-	ConnectionParts
+	// Database takes the place of the name in the Secret. There is nothing such for the host: who may not read a Secret
+	// must not have its password sent to a server of theirs.
+	Database string
 	// WithCertificate reports whether a client certificate from elsewhere may stand for the password.
 	WithCertificate bool
-}
-
-// ConnectionParts are the parts of a connection that are no secret; "" and 0 are none.
-type ConnectionParts struct {
-	Host     string `json:"host,omitempty"`
-	Port     int    `json:"port,omitempty"`
-	Database string `json:"database,omitempty"`
-	User     string `json:"user,omitempty"`
 }
 
 // ResolveConnection finds a connection in a Secret's data, of which nothing else is known; key is as in ConnectionSource.
@@ -171,34 +164,20 @@ func (s ConnectionSource) resolve(data map[string][]byte) (c Connection, err err
 	return c, nil
 }
 
-// override puts what is known beside the Secret in the place of what that says.
-func (s ConnectionSource) override(c *Connection) {
-	if s.Host != "" {
-		c.Host, c.Others = s.Host, nil
-	}
-	if s.Port != 0 {
-		c.Port = s.Port
-		for i := range c.Others {
-			c.Others[i].Port = s.Port
-		}
-	}
-	c.Database, c.User = cmp.Or(s.Database, c.Database), cmp.Or(s.User, c.User)
-}
-
 // fromURI reads a connection from the one key that holds a URI.
 func (s ConnectionSource) fromURI(data map[string][]byte, key string) (Connection, error) {
 	c, err := parseConnectionURI(secretText(data, key))
 	if err != nil {
 		return Connection{}, fmt.Errorf("key %q %w", key, err)
 	}
-	s.override(&c)
+	c.Database = cmp.Or(s.Database, c.Database)
 	c.readCertificate(data)
 	if c.Database == "" && s.Key == "" {
 		_, c.Database = firstKey(data, databaseKeys)
 	}
-	for _, part := range []struct{ name, value string }{{"host", c.Host}, {"user", c.User}, {"database", c.Database}} {
+	for _, part := range []struct{ name, value, or string }{{"host", c.Host, ""}, {"user", c.User, ""}, {"database", c.Database, ", or set spec.database.name"}} {
 		if part.value == "" {
-			return Connection{}, fmt.Errorf("key %q names no %s; write %s://user:password@host:port/database, or name it in the endpoint's connection", key, part.name, schemeOf(c.Engine))
+			return Connection{}, fmt.Errorf("key %q names no %s; write %s://user:password@host:port/database%s", key, part.name, schemeOf(c.Engine), part.or)
 		}
 	}
 	if c.SSLMode == "" {
@@ -234,10 +213,10 @@ func (s ConnectionSource) fromKeys(data map[string][]byte) (Connection, error) {
 	if err := c.setHosts(hosts, ports, DefaultPort(cmp.Or(c.Engine, s.Engine))); err != nil {
 		return Connection{}, fmt.Errorf("key %q %w", cmp.Or(found["port"], found["host"]), err)
 	}
-	s.override(&c)
+	c.Database = cmp.Or(s.Database, c.Database)
 	c.readCertificate(data)
 	if missing := s.missing(c); len(missing) > 0 {
-		return Connection{}, fmt.Errorf("it lacks %s; it has %s. Add what is missing, or a URI under key %s; all but the password can also stand in the endpoint's connection",
+		return Connection{}, fmt.Errorf("it lacks %s; it has %s. Add what is missing, or a URI under key %s",
 			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
 	}
 	return c, c.check(func(part string) string { return fmt.Sprintf("key %q", found[part]) })

@@ -107,16 +107,18 @@ type AuditSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
-// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.connection) && !has(self.replicas))",message="engine, connection, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
+// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.name) && !has(self.replicas))",message="engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
 type DatabaseSpec struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
 	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	// +optional
 	ConnectionSecretRef *ConnectionSecretReference `json:"connectionSecretRef,omitempty"`
-	// connection takes the place of what the Secret says, or adds what it lacks.
+	// name is the database's name on its server, in the place of the one that the Secret says, or that it lacks.
 	// +optional
-	Connection DatabaseConnection `json:"connection,omitempty,omitzero"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Name string `json:"name,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	// +optional
 	SQLite *SQLiteSpec `json:"sqlite,omitempty"`

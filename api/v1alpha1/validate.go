@@ -98,10 +98,10 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 	if (d.ConnectionSecretRef != nil) == (d.SQLite != nil) {
 		v.invalid(path, "", "exactly one of connectionSecretRef and sqlite must be given")
 	}
-	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0 || d.Connection != (DatabaseConnection{}) || d.Replicas != nil) {
-		v.invalid(path, "", "engine, connection, tls, schemas and replicas belong to connectionSecretRef, not to sqlite")
+	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0 || d.Name != "" || d.Replicas != nil) {
+		v.invalid(path, "", "engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite")
 	}
-	v.connection(path.Child("connection"), d.Connection)
+	v.optional(path.Child("name"), d.Name, 128, nil)
 	if d.Replicas != nil {
 		v.replicas(path.Child("replicas"), d.Replicas)
 	}

@@ -248,7 +248,7 @@ func endpointEntry(in Inputs) contract.Endpoint {
 		entry.Database.Engine = contract.EngineSQLite
 	}
 	if ref := database.ConnectionSecretRef; ref != nil {
-		entry.Database.ConnectionKey, entry.Database.Connection = ref.Key, connectionParts(database.Connection)
+		entry.Database.ConnectionKey, entry.Database.Name = ref.Key, database.Name
 		entry.Database.Replicas = replicasEntry(database.Replicas)
 	}
 	if tls := database.TLS; tls != nil {

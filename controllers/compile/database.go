@@ -5,10 +5,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-func connectionParts(c v1alpha1.DatabaseConnection) contract.ConnectionParts {
-	return contract.ConnectionParts{Host: c.Host, Port: int(c.Port), Database: c.Name, User: c.User}
-}
-
 // replicasEntry is nil if the endpoint has no replicas.
 func replicasEntry(r *v1alpha1.DatabaseReplicas) *contract.Replicas {
 	if r == nil {
@@ -16,7 +12,6 @@ func replicasEntry(r *v1alpha1.DatabaseReplicas) *contract.Replicas {
 	}
 	return &contract.Replicas{
 		ConnectionKey:  r.ConnectionSecretRef.Key,
-		Connection:     connectionParts(r.Connection),
 		MaxStaleness:   contract.Duration(r.EffectiveMaxStaleness()),
 		MaxConnections: int(r.Pool.EffectiveMaxConnections()),
 	}

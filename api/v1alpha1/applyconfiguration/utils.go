@@ -34,8 +34,6 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ConnectionSecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CORSSpec"):
 		return &apiv1alpha1.CORSSpecApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseConnection"):
-		return &apiv1alpha1.DatabaseConnectionApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseReplicas"):
 		return &apiv1alpha1.DatabaseReplicasApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseSpec"):

@@ -136,21 +136,6 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
   scalar: string
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
-  map:
-    fields:
-    - name: host
-      type:
-        scalar: string
-    - name: name
-      type:
-        scalar: string
-    - name: port
-      type:
-        scalar: numeric
-    - name: user
-      type:
-        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
@@ -158,9 +143,6 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseReplicas
   map:
     fields:
-    - name: connection
-      type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
@@ -176,15 +158,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: access
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
-    - name: connection
-      type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
     - name: engine
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
+    - name: name
+      type:
+        scalar: string
     - name: pool
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PoolSpec

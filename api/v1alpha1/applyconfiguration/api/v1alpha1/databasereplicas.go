@@ -13,10 +13,8 @@ import (
 // with `reads: Replica` are read from them.
 type DatabaseReplicasApplyConfiguration struct {
 	// connectionSecretRef names a Secret with a connection to the replicas, as that of the database. It may be the same
-	// Secret, with the replicas' own key or host.
+	// Secret, with another key.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
-	// connection takes the place of what the Secret says, or adds what it lacks.
-	Connection *DatabaseConnectionApplyConfiguration `json:"connection,omitempty"`
 	// maxStaleness is how old the rows of a replica may be; 10s when absent. A replica that is further behind is not read
 	// until it has caught up. After a token's own write it reads from the primary until the replica has that write, or, if
 	// the replica does not tell, for this long.
@@ -36,14 +34,6 @@ func DatabaseReplicas() *DatabaseReplicasApplyConfiguration {
 // If called multiple times, the ConnectionSecretRef field is set to the value of the last call.
 func (b *DatabaseReplicasApplyConfiguration) WithConnectionSecretRef(value *ConnectionSecretReferenceApplyConfiguration) *DatabaseReplicasApplyConfiguration {
 	b.ConnectionSecretRef = value
-	return b
-}
-
-// WithConnection sets the Connection field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Connection field is set to the value of the last call.
-func (b *DatabaseReplicasApplyConfiguration) WithConnection(value *DatabaseConnectionApplyConfiguration) *DatabaseReplicasApplyConfiguration {
-	b.Connection = value
 	return b
 }
 

@@ -16,8 +16,8 @@ type DatabaseSpecApplyConfiguration struct {
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
 	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
-	// connection takes the place of what the Secret says, or adds what it lacks.
-	Connection *DatabaseConnectionApplyConfiguration `json:"connection,omitempty"`
+	// name is the database's name on its server, in the place of the one that the Secret says, or that it lacks.
+	Name *string `json:"name,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`
 	// engine is the engine of a connectionSecretRef whose Secret does not say it: PostgreSQL, or MySQL, which is MariaDB
@@ -53,11 +53,11 @@ func (b *DatabaseSpecApplyConfiguration) WithConnectionSecretRef(value *Connecti
 	return b
 }
 
-// WithConnection sets the Connection field in the declarative configuration to the given value
+// WithName sets the Name field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Connection field is set to the value of the last call.
-func (b *DatabaseSpecApplyConfiguration) WithConnection(value *DatabaseConnectionApplyConfiguration) *DatabaseSpecApplyConfiguration {
-	b.Connection = value
+// If called multiple times, the Name field is set to the value of the last call.
+func (b *DatabaseSpecApplyConfiguration) WithName(value string) *DatabaseSpecApplyConfiguration {
+	b.Name = &value
 	return b
 }
 
