@@ -60,6 +60,30 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("with a CA without a key", false, func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "VerifyFull", CASecretRef: secretKey("ca", "")}}
 		}),
+		Entry("with a client certificate", true, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "Require", ClientCertificateSecretRef: &v1alpha1.SecretReference{Name: "c"}}}
+		}),
+		Entry("with a client certificate without TLS", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "Disable", ClientCertificateSecretRef: &v1alpha1.SecretReference{Name: "c"}}}
+		}),
+		Entry("with a client certificate of no name", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), TLS: &v1alpha1.DatabaseTLS{Mode: "Require", ClientCertificateSecretRef: &v1alpha1.SecretReference{}}}
+		}),
+		Entry("with replicas", true, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Name: "shop", Replicas: &v1alpha1.DatabaseReplicas{
+				ConnectionSecretRef: *connection("y"), MaxStaleness: &metav1.Duration{Duration: time.Minute}}}
+		}),
+		Entry("with replicas of no Secret", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Replicas: &v1alpha1.DatabaseReplicas{}}
+		}),
+		Entry("with replicas that may be two hours behind", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Replicas: &v1alpha1.DatabaseReplicas{
+				ConnectionSecretRef: *connection("y"), MaxStaleness: &metav1.Duration{Duration: 2 * time.Hour}}}
+		}),
+		Entry("with replicas of a file", false, func(e *endpointType) {
+			e.Spec.Database.Replicas = &v1alpha1.DatabaseReplicas{ConnectionSecretRef: *connection("y")}
+		}),
+		Entry("with the name of a file's database", false, func(e *endpointType) { e.Spec.Database.Name = "shop" }),
 		Entry("with too large a pool", false, func(e *endpointType) { e.Spec.Database.Pool.MaxConnections = 1001 }),
 		Entry("with a negative pool", false, func(e *endpointType) { e.Spec.Database.Pool.MaxConnections = -1 }),
 		Entry("with a timeout of nothing", false, func(e *endpointType) { e.Spec.Database.StatementTimeout = &metav1.Duration{} }),
