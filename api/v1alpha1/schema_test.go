@@ -116,7 +116,7 @@ var schemaRules = map[string]schemaRule{
 
 var (
 	pascalCase   = regexp.MustCompile(`^"[A-Z][A-Za-z0-9]*"$`)
-	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period)$`)
+	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|staleness)$`)
 )
 
 // exception lets one rule pass at the paths that match.
