@@ -112,7 +112,7 @@ type staleReads struct{ *replicatedDatabase }
 func (s staleReads) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	r := s.replicatedDatabase
 	if plan.Lock || !r.serves(share.Name(ctx)) {
-		return r.DB.Select(ctx, plan, out)
+		return r.Select(ctx, plan, out)
 	}
 	extended, page, err := r.reads.Select(ctx, plan, out)
 	if err == nil || !primaryMayAnswer(err) {
@@ -122,7 +122,7 @@ func (s staleReads) Select(ctx context.Context, plan *database.Select, out []byt
 		r.usable.Store(false)
 		wake(r.trouble)
 	}
-	return r.DB.Select(ctx, plan, out)
+	return r.Select(ctx, plan, out)
 }
 
 // primaryMayAnswer reports whether an error of a replica is its own: it is away, has another schema or other rights, or

@@ -101,7 +101,7 @@ func (d *db) configureHosts(config *pgconn.Config, c contract.Connection) *datab
 			config.RequireAuth = "!password"
 		}
 		for _, attempt := range attempts {
-			all = append(all, &pgconn.FallbackConfig{Host: host.Name, Port: uint16(host.Port), TLSConfig: attempt}) //nolint:gosec // G115: it is a port
+			all = append(all, &pgconn.FallbackConfig{Host: host.Name, Port: uint16(host.Port), TLSConfig: attempt})
 		}
 	}
 	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]

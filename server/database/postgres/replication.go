@@ -53,7 +53,7 @@ func (d *db) Reached(ctx context.Context, position string) (reached, told bool, 
 	has, hasErr := parsePosition(row[0])
 	wanted, wantedErr := strconv.ParseUint(position, 10, 64)
 	if hasErr != nil || wantedErr != nil {
-		return false, false, nil
+		return false, false, nil //nolint:nilerr // a server of another make tells nothing
 	}
 	return has >= wanted, true, nil
 }
