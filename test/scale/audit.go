@@ -38,7 +38,7 @@ func (r requests) since(before requests) requests {
 
 // auditLog follows the API server's audit log, in which only the manager's requests stand.
 type auditLog struct {
-	mu sync.Mutex
+	mu                 sync.Mutex
 	all, withoutProbes requests
 	refused            int
 	last               time.Time

@@ -20,15 +20,19 @@ import (
 // copies of the scenario's own objects, of the same size, by the same users.
 type ceiling struct {
 	Rates []rate `json:"rates"`
-	// Floor is how long those writes take in all, in seconds.
-	Floor float64 `json:"floorSeconds"`
+	// Floor is how long those writes take in all, and FloorCPU what they take of the API server's and etcd's CPU, both in
+	// seconds. The second holds on a machine that is busy with other things, too.
+	Floor    float64 `json:"floorSeconds"`
+	FloorCPU float64 `json:"floorCPUSeconds"`
 }
 
-// rate is that of one kind of write: how many the scenario needs, and how many there were in a second.
+// rate is that of one kind of write: how many the scenario needs, how many there were in a second, and the CPU seconds
+// of each.
 type rate struct {
 	What      string  `json:"what"`
 	Needed    int     `json:"needed"`
 	PerSecond float64 `json:"perSecond"`
+	CPU       float64 `json:"cpuSeconds"`
 }
 
 // share is the part of the ceiling that the scenario reached.
@@ -36,9 +40,16 @@ func (c ceiling) share(r *result) float64 {
 	if r.Ready == 0 {
 		return 0
 	}
-	done := float64(r.Objects) / float64(r.Objects+r.NotReady)
-	return c.Floor * done / r.Ready.Seconds()
+	return c.Floor * r.done() / r.Ready.Seconds()
 }
+
+// shareCPU is share, of the CPU of the API server and etcd.
+func (c ceiling) shareCPU(r *result) float64 {
+	return c.FloorCPU * r.done() / (r.Bulk.APIServerCPU + r.Bulk.EtcdCPU)
+}
+
+// done is the part of the objects that became Ready.
+func (r *result) done() float64 { return float64(r.Objects) / float64(r.Objects+r.NotReady) }
 
 const (
 	// Each kind of write is done so often, or for so long, by so many at once.
@@ -75,6 +86,13 @@ func (r *run) measureCeiling(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, w := range workload {
+		if w.GetKind() == "Role" { // a RoleBinding must lead to one
+			if err := r.client.Create(ctx, copyOf(w, w.GetName())); err != nil {
+				return err
+			}
+		}
+	}
 	// One endpoint and its models are there before its tokens are.
 	endpoints, exposures := r.Endpoints, r.Endpoints*r.Exposures
 	if endpoints == 1 {
@@ -100,19 +118,21 @@ func (r *run) measureCeiling(ctx context.Context) error {
 		if w.needed == 0 {
 			continue
 		}
-		measured, err := measureRate(ctx, w.write)
+		measured, err := r.measureRate(ctx, w.write)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.what, err)
 		}
-		r.result.Ceiling.Rates = append(r.result.Ceiling.Rates, rate{w.what, w.needed, measured})
-		r.result.Ceiling.Floor += float64(w.needed) / measured
+		measured.What, measured.Needed = w.what, w.needed
+		r.result.Ceiling.Rates = append(r.result.Ceiling.Rates, measured)
+		r.result.Ceiling.Floor += float64(w.needed) / measured.PerSecond
+		r.result.Ceiling.FloorCPU += float64(w.needed) * measured.CPU
 	}
 	return nil
 }
 
-// measureRate is how many writes there are in a second.
-func measureRate(ctx context.Context, write func(i int) error) (float64, error) {
-	began := time.Now()
+// measureRate is how many writes there are in a second, and what each costs.
+func (r *run) measureRate(ctx context.Context, write func(i int) error) (rate, error) {
+	before, began := r.spent(), time.Now()
 	var done atomic.Int64
 	err := parallel(ctx, ceilingWorkers, ceilingWrites, func(i int) error {
 		if time.Since(began) > ceilingTime {
@@ -121,7 +141,8 @@ func measureRate(ctx context.Context, write func(i int) error) (float64, error) 
 		done.Add(1)
 		return write(i)
 	})
-	return float64(done.Load()) / time.Since(began).Seconds(), err
+	writes, cpu := float64(done.Load()), r.spent().since(before)
+	return rate{PerSecond: writes / time.Since(began).Seconds(), CPU: (cpu.apiServer + cpu.etcd).Seconds() / writes}, err
 }
 
 func kind(name string) schema.GroupVersionKind { return v1alpha1.GroupVersion.WithKind(name) }

@@ -195,18 +195,19 @@ func (c countWrites) RoundTrip(r *http.Request) (*http.Response, error) {
 // quietTime is how long nothing may happen until the manager counts as quiet.
 const quietTime = 2 * time.Second
 
-// settle waits until the manager has written and reconciled nothing for quietTime, and returns when that began. It gives
-// up after the limit, and returns false.
-func (l *lab) settle(ctx context.Context, limit time.Duration) (time.Time, bool) {
+// settle waits until the manager has written and reconciled nothing for quietTime, and returns when that began. A manager
+// that has reconciled less than a number of times is not quiet yet: it may still be reading. settle gives up after
+// settleLimit, and returns false.
+func (l *lab) settle(ctx context.Context, atLeast int) (time.Time, bool) {
 	began, last, reconciles := time.Now(), time.Now(), -1.0
-	for ctx.Err() == nil && time.Since(began) < limit {
+	for ctx.Err() == nil && time.Since(began) < settleLimit {
 		if now, err := l.manager.scrape(); err == nil && now.sum("controller_runtime_reconcile_total") != reconciles {
 			last, reconciles = time.Now(), now.sum("controller_runtime_reconcile_total")
 		}
 		if at := l.audit.lastWrite(); at.After(last) {
 			last = at
 		}
-		if reconciles >= 0 && time.Since(last) > quietTime {
+		if reconciles >= float64(atLeast) && time.Since(last) > quietTime {
 			return last, true
 		}
 		pause(ctx, 50*time.Millisecond)

@@ -159,7 +159,7 @@ func (r *run) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, quiet := r.settle(ctx, settleLimit); !quiet {
+	if _, quiet := r.settle(ctx, 0); !quiet {
 		r.say("it does not become quiet")
 	}
 	after := r.note()
@@ -221,7 +221,7 @@ func (r *run) steady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.settle(ctx, settleLimit)
+	r.settle(ctx, 0)
 	r.result.Steady = phaseOf(before, r.note(), len(r.result.SteadyTokens.Issued)+len(r.result.SteadyTokens.Revoked))
 	return nil
 }
@@ -244,7 +244,7 @@ func (r *run) editGroup(ctx context.Context) error {
 	if err := r.client.Patch(ctx, e, client.MergeFrom(base)); err != nil {
 		return err
 	}
-	last, _ := r.settle(ctx, settleLimit)
+	last, _ := r.settle(ctx, 0)
 	r.result.GroupEdit = phaseOf(before, r.note(), 1)
 	r.result.GroupEdit.Seconds = max(0, last.Sub(began).Seconds())
 	return nil
@@ -267,7 +267,7 @@ func (r *run) restart(ctx context.Context) error {
 		return err
 	}
 	before.metrics = metrics{} // the counters begin anew
-	last, _ := r.settle(ctx, settleLimit)
+	last, _ := r.settle(ctx, r.objects())
 	r.result.Restart = phaseOf(before, r.note(), 0)
 	r.result.Restart.Seconds = last.Sub(began).Seconds()
 	now := r.manager.usage()

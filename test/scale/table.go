@@ -37,6 +37,7 @@ var rows = []row{
 	{"all Ready, s", func(r *result) float64 { return r.Ready.Seconds() }, "%.1f", ""},
 	{"the API server's floor for it, s", func(r *result) float64 { return r.Ceiling.Floor }, "%.1f", ""},
 	{"part of the ceiling", func(r *result) float64 { return r.Ceiling.share(r) }, "%.2f", ">= 0.7"},
+	{"  of its CPU and etcd's", func(r *result) float64 { return r.Ceiling.shareCPU(r) }, "%.2f", ""},
 	{"objects a second", func(r *result) float64 { return float64(r.Objects) / r.Ready.Seconds() }, "%.0f", ""},
 	{"manager's writes an object", func(r *result) float64 { return r.Bulk.each(float64(r.Bulk.Writes)) }, "%.2f", "<= 2.5"},
 	{"laboratory's writes an object", func(r *result) float64 { return r.Bulk.each(float64(r.Bulk.Ours)) }, "%.2f", ""},
@@ -115,7 +116,7 @@ func writeTable(out io.Writer, results []*result) {
 	for _, kind := range keys(results, func(r *result) map[string]int { return r.Bulk.ByKind }) {
 		line("  "+kind, func(r *result) string { return fmt.Sprint(r.Bulk.ByKind[kind]) })
 	}
-	line("the API server alone: writes a second (needed)", func(*result) string { return "" })
+	line("the API server alone: writes a second (needed), its CPU and etcd's", func(*result) string { return "" })
 	rates := func(r *result) map[string]rate {
 		all := map[string]rate{}
 		for _, found := range r.Ceiling.Rates {
@@ -129,7 +130,7 @@ func writeTable(out io.Writer, results []*result) {
 			if !ok {
 				return ""
 			}
-			return fmt.Sprintf("%.0f (%d)", found.PerSecond, found.Needed)
+			return fmt.Sprintf("%.0f (%d), %.1f ms", found.PerSecond, found.Needed, 1000*found.CPU)
 		})
 	}
 }
