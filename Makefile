@@ -111,6 +111,10 @@ scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tok
 scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one of up to 50,000 tokens (about an hour)
 	@$(scale) -endpoints 10,100,300,1000 -tokens 10000,50000
 
+.PHONY: upgrade
+upgrade: kube databases ## Upgrade from the last release and go back, on the local cluster, while agents call
+	@$(with_databases) go run ./test/upgrade
+
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
 	@go run ./test/conformance

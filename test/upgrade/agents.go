@@ -39,6 +39,8 @@ type counts struct {
 	// after late. slowest is the longest time from a revocation to the last answer.
 	revoked, answered, answeredLate int
 	slowest                         time.Duration
+	// undone are the tokens that did not become Ready, and the changes that the API server refused.
+	undone int
 	// problem is an example of what went wrong.
 	problem string
 }
@@ -53,9 +55,8 @@ func startAgents(ctx context.Context, situation string, s *shop, living []token)
 	return a
 }
 
-// end stops the calls once the last revocation is long enough ago, and returns what became of them.
-func (a *agents) end(ctx context.Context) counts {
-	pause(ctx, late+3*time.Second)
+// end stops the calls, and returns what became of them.
+func (a *agents) end() counts {
 	a.stop()
 	a.busy.Wait()
 	return a.counts
@@ -110,18 +111,28 @@ func (a *agents) note(with token, writes bool, status int, answer string) {
 	}
 }
 
-// churn issues and revokes tokens until the context ends.
-func (a *agents) churn(ctx context.Context) error {
+// churn issues and revokes tokens until the context ends. What cannot be done is noted, and tried again.
+func (a *agents) churn(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
-		if err := a.issueOne(ctx); err != nil {
-			return err
-		}
-		if err := a.revokeOne(ctx, i%2 == 0); err != nil {
-			return err
+		for _, err := range []error{a.issueOne(ctx), a.revokeOne(ctx, i%2 == 0)} {
+			if err != nil {
+				a.mu.Lock()
+				a.counts.undone++
+				a.mu.Unlock()
+				a.sayProblem(err.Error())
+			}
 		}
 		pause(ctx, 500*time.Millisecond)
 	}
-	return nil
+}
+
+// sayProblem keeps the first example of what went wrong.
+func (a *agents) sayProblem(text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.counts.problem == "" {
+		a.counts.problem = text
+	}
 }
 
 // issueOne makes a token, with which is called from the moment it is Ready.
@@ -140,9 +151,13 @@ func (a *agents) issueOne(ctx context.Context) error {
 	return nil
 }
 
-// revokeOne revokes the newest token. It is called on and on with it.
+// revokeOne revokes the newest token, but for the last one. It is called on and on with it.
 func (a *agents) revokeOne(ctx context.Context, inactive bool) error {
 	a.mu.Lock()
+	if len(a.living) == 1 {
+		a.mu.Unlock()
+		return nil
+	}
 	chosen := a.living[len(a.living)-1]
 	a.living = a.living[:len(a.living)-1]
 	a.counts.revoked++

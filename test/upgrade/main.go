@@ -76,10 +76,10 @@ func measure(ctx context.Context, many int) (err error) {
 
 func writeTable(out io.Writer, results []counts) {
 	w := tabwriter.NewWriter(out, 2, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "situation\tcalls\tliving refused\tfailed otherwise\twrites\twrites refused\trevoked\tanswered after 10 s\tslowest revocation")
+	fmt.Fprintln(w, "situation\tcalls\tliving refused\tfailed otherwise\twrites\twrites refused\trevoked\tanswered after 10 s\tslowest revocation\tchanges undone")
 	for _, r := range results {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f s\n", r.situation, r.sent, r.refused, r.failed, r.writes, r.writesRefused,
-			r.revoked, r.answeredLate, r.slowest.Seconds())
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f s\t%d\n", r.situation, r.sent, r.refused, r.failed, r.writes, r.writesRefused,
+			r.revoked, r.answeredLate, r.slowest.Seconds(), r.undone)
 	}
 	_ = w.Flush()
 	for _, r := range results {
@@ -97,9 +97,9 @@ func check(results []counts) error {
 		if r.sent == 0 {
 			problems = append(problems, fmt.Errorf("%s: nothing was called", r.situation))
 		}
-		if r.refused+r.answeredLate+r.writesRefused+r.failed > 0 {
-			problems = append(problems, fmt.Errorf("%s: %d living tokens refused, %d calls failed, %d writes refused, %d calls with revoked tokens answered after %s",
-				r.situation, r.refused, r.failed, r.writesRefused, r.answeredLate, late))
+		if r.refused+r.answeredLate+r.writesRefused+r.failed+r.undone > 0 {
+			problems = append(problems, fmt.Errorf("%s: %d living tokens refused, %d calls failed, %d writes refused, %d calls with revoked tokens answered after %s, %d changes undone",
+				r.situation, r.refused, r.failed, r.writesRefused, r.answeredLate, late, r.undone))
 		}
 	}
 	return errors.Join(problems...)

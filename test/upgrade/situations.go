@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
@@ -35,6 +36,7 @@ func (t *test) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("upgrade: %w", err)
 	}
+	var problems []error
 	for _, situation := range []struct {
 		name string
 		do   func(context.Context, string) error
@@ -45,7 +47,7 @@ func (t *test) run(ctx context.Context) error {
 	} {
 		say("%s", situation.name)
 		if err := situation.do(ctx, situation.name); err != nil {
-			return fmt.Errorf("%s: %w", situation.name, err)
+			problems = append(problems, fmt.Errorf("%s: %w", situation.name, err))
 		}
 	}
 	say("rollback")
@@ -56,9 +58,9 @@ func (t *test) run(ctx context.Context) error {
 		return upgraded.shop.rolledOut(ctx, t.last.image("server"))
 	})
 	if err != nil {
-		return fmt.Errorf("rollback: %w", err)
+		problems = append(problems, fmt.Errorf("rollback: %w", err))
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // upgrade installs the next release while agents call three endpoints: one that follows, one that is pinned to the last
@@ -112,19 +114,18 @@ func (t *test) open(ctx context.Context, namespace, image string, tokens int) (*
 func (t *test) during(ctx context.Context, all []*agents, do func() error) error {
 	churning, stop := context.WithCancel(ctx)
 	defer stop()
-	ended := make(chan error, len(all))
+	var running sync.WaitGroup
 	for _, a := range all {
-		go func() { ended <- a.churn(churning) }()
+		running.Go(func() { a.churn(churning) })
 	}
 	pause(ctx, 2*time.Second)
 	problem := do()
 	pause(ctx, 5*time.Second)
 	stop()
-	for range all {
-		problem = errors.Join(problem, <-ended)
-	}
+	running.Wait()
+	pause(ctx, late+3*time.Second) // the last revocations are old enough then
 	for _, a := range all {
-		found := a.end(ctx)
+		found := a.end()
 		say("  %s: %d calls, %d refused, %d failed; %d tokens revoked, %d calls with them answered late", found.situation,
 			found.sent, found.refused, found.failed, found.revoked, found.answeredLate)
 		t.results = append(t.results, found)
@@ -187,10 +188,9 @@ func (t *test) foreign(ctx context.Context, name string) error {
 	}
 	a := startAgents(ctx, name, victim, own)
 	pause(ctx, 2*time.Second)
-	a.stop()
-	a.busy.Wait()
-	a.counts.revoked, a.counts.answered, a.counts.answeredLate = found.revoked, found.answered, found.answeredLate
-	t.results = append(t.results, a.counts)
+	calls := a.end()
+	calls.revoked, calls.answered, calls.answeredLate = found.revoked, found.answered, found.answeredLate
+	t.results = append(t.results, calls)
 	return nil
 }
 
