@@ -87,7 +87,11 @@ func (w *watchedObjects) follow(ctx context.Context, c *http.Client, url, resour
 				Type   string
 				Object seenObject
 			}
-			if stream.Decode(&event) != nil || event.Type == "ERROR" {
+			if stream.Decode(&event) != nil {
+				break
+			}
+			if event.Type == "ERROR" { // the version is too old: everything is told again
+				version = "0"
 				break
 			}
 			version = event.Object.Metadata.ResourceVersion
