@@ -9,25 +9,37 @@ import (
 	"time"
 )
 
-// Version is the form of Config that this package writes. A reader of version 1 passes over row policies, masks,
-// read-only access and lists of operations, and would show and do what they forbid: what is written needs a reader of 2.
-const Version = 2
+// Version is the form of Config that this package writes: one main part, and tokens in parts of their own.
+const Version = 3
 
-// Config is everything that a server needs to answer, but for the database itself. It lies in a Secret: tokens are known
-// by their hash, and the database's credentials are read by the server from its own mount, but a webhook's headers and
-// keys stand in it as they are.
+// Config is everything that a server needs to answer, but for the database itself. It lies in parts, each a Secret
+// (docs/design/controllers.md, "The parts of a Config"). Tokens are known by their hash, and the database's credentials
+// are read by the server from its own mount, but a webhook's headers and keys stand in it as they are.
 type Config struct {
-	// Version is the form of this Config; MinReader the oldest Version whose readers understand it.
-	Version   int `json:"version"`
-	MinReader int `json:"minReader"`
-	// Revision grows by one whenever anything else in the Config changes.
+	// Version is the form of this Config.
+	Version int `json:"version"`
+	// Requires names what a reader must understand to serve any of this; a reader that does not refuses the Config.
+	Requires []string `json:"requires,omitempty"`
+	// Revision is that of the main part. All parts of an endpoint count with one counter, and a part takes its next
+	// value whenever anything else in the part changes.
 	Revision int64 `json:"revision"`
+	// Layout says in which parts the tokens lie.
+	Layout Layout `json:"layout,omitzero"`
 
 	Endpoint Endpoint `json:"endpoint"`
+	// Groups are sorted by name.
+	Groups []Group `json:"groups,omitempty"`
 	// Models are sorted by name; no two share a name or a table.
 	Models []Model `json:"models"`
-	// Tokens are sorted by namespace and name; no two that are in force share a hash.
-	Tokens []Token `json:"tokens"`
+	// Tokens are sorted by namespace and name; no two that are in force share a hash. They lie in parts of their own: the
+	// main part has none.
+	Tokens []Token `json:"tokens,omitempty"`
+}
+
+// Group is a named set of rules, which tokens refer to.
+type Group struct {
+	Name  string `json:"name"`
+	Rules []Rule `json:"rules,omitempty"`
 }
 
 // Endpoint is the server's own settings.
@@ -147,11 +159,13 @@ type Token struct {
 	Hashes []string `json:"hashes,omitempty"`
 	// Expiry is the moment from which the token is refused.
 	Expiry *time.Time `json:"expiry,omitempty"`
-	// Rules are the token's own and its groups', together.
+	// Rules are the token's own. Those of its Groups hold too; a group that the Config does not have grants nothing.
 	Rules []Rule `json:"rules,omitempty"`
 	// Groups and Attributes are what row policies ask for.
 	Groups     []string          `json:"groups,omitempty"`
 	Attributes map[string]string `json:"attributes,omitempty"`
+	// Requires names what a reader must understand to let this token in; a reader that does not refuses the token.
+	Requires []string `json:"requires,omitempty"`
 }
 
 // Rule grants verbs and actions on models; docs/design/rights.md, "Rules".
@@ -186,13 +200,25 @@ func (c *Config) FindModel(exposure, uid string) *Model {
 
 // FindToken returns the entry of an MCPToken, or nil.
 func (c *Config) FindToken(namespace, name, uid string) *Token {
-	i, found := slices.BinarySearchFunc(c.Tokens, Token{Namespace: namespace, Name: name}, func(a, b Token) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-	})
+	i, found := slices.BinarySearchFunc(c.Tokens, Token{Namespace: namespace, Name: name}, CompareTokens)
 	if !found || c.Tokens[i].UID != uid {
 		return nil
 	}
 	return &c.Tokens[i]
+}
+
+// FindGroup returns the group of a name, or nil.
+func (c *Config) FindGroup(name string) *Group {
+	i := slices.IndexFunc(c.Groups, func(g Group) bool { return g.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &c.Groups[i]
+}
+
+// CompareTokens orders tokens by namespace and name.
+func CompareTokens(a, b Token) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // Duration is a time.Duration written as Go writes it ("10s").

@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -14,7 +15,7 @@ import (
 func valid() *Config {
 	expiry := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	return &Config{
-		Version: Version, MinReader: 1, Revision: 7,
+		Version: Version, Revision: 7, Layout: Layout{Parts: 4, Before: 1},
 		Endpoint: Endpoint{Namespace: "ns", Name: "shop", StatusKey: "key",
 			SealKey:  base64.StdEncoding.EncodeToString(make([]byte, 32)),
 			Database: Database{Engine: EngineSQLite, MaxConnections: 1, StatementTimeout: Duration(time.Second)},
@@ -23,53 +24,128 @@ func valid() *Config {
 		Models: []Model{{Name: "book", Exposure: "book", Table: "book", DefaultPageSize: 1, MaxPageSize: 1, MaxBulkItems: 1,
 			Actions:     []Action{{Name: "sell", SQL: &SQLAction{Statement: "update book set sold = true where id in (:ids)"}}},
 			RowPolicies: []RowPolicy{{Name: "all", Everyone: true, AllRows: true}}}},
+		Groups: []Group{{Name: "clerks", Rules: []Rule{{Models: []string{"book"}, Verbs: []string{VerbView}}}}},
 		Tokens: []Token{{Namespace: "ns", Name: "a", Hashes: []string{HashToken("a")}, Expiry: &expiry, Rules: []Rule{{Models: []string{"*"}}}},
 			{Namespace: "ns", Name: "gone"}},
 	}
 }
 
 func TestAConfigReadsBackAsItWasWritten(t *testing.T) {
-	for _, tokens := range []int{0, 40_000} { // 40,000 random hashes do not fit in one part
-		c := valid()
-		for i := range tokens {
-			c.Tokens = append(c.Tokens, Token{Namespace: "ns", Name: fmt.Sprint(i), Hashes: []string{HashToken(fmt.Sprint(rand.Uint64()))}})
-		}
-		parts, err := Encode(c, 16)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tokens > 0 && len(parts) < 2 {
-			t.Fatalf("%d tokens take %d part: the case is too small", tokens, len(parts))
-		}
-		got, err := Decode(parts)
-		if err != nil || !reflect.DeepEqual(got, c) {
-			t.Fatalf("read back with error %v, equal: %v", err, reflect.DeepEqual(got, c))
-		}
-		if _, err := Encode(c, len(parts)-1); err == nil {
-			t.Error("a Config is encoded into fewer parts than it needs")
-		}
+	whole := valid()
+	part, err := EncodeMain(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, err := DecodeMain(part)
+	if err != nil || main.Tokens != nil {
+		t.Fatalf("%v; the main part has the tokens %v", err, main.Tokens)
+	}
+	tokens := &TokenPart{Version: Version, Revision: 9, Index: 3, Tokens: whole.Tokens}
+	if part, err = EncodeTokens(tokens); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := DecodeTokens(part, 3); err != nil || !reflect.DeepEqual(got, tokens) {
+		t.Errorf("read back as %+v, %v", got, err)
+	}
+	if main.Tokens = whole.Tokens; !reflect.DeepEqual(main, whole) {
+		t.Errorf("read back as %+v", main)
 	}
 }
 
-func TestABrokenConfigIsRefused(t *testing.T) {
-	for name, change := range map[string]func([]Part) []Part{
-		"no part":             func([]Part) []Part { return nil },
-		"an empty part":       func([]Part) []Part { return []Part{{}} },
-		"a part too many":     func(p []Part) []Part { return append(p, p[0]) },
-		"no gzip":             func(p []Part) []Part { p[0][PartKeyConfig] = []byte("x"); return p },
-		"cut short":           func(p []Part) []Part { p[0][PartKeyConfig] = p[0][PartKeyConfig][:40]; return p },
-		"another revision":    func(p []Part) []Part { p[0][PartKeyRevision] = []byte("8"); return p },
-		"another part's turn": func(p []Part) []Part { p[0][PartKeyIndex] = []byte("1"); return p },
+func TestAPartThatFitsNoSecretIsTooLarge(t *testing.T) {
+	part := &TokenPart{Version: Version, Revision: 1}
+	for i := range 40_000 {
+		part.Tokens = append(part.Tokens, Token{Namespace: "ns", Name: fmt.Sprint(i), Hashes: []string{HashToken(fmt.Sprint(rand.Uint64()))}})
+	}
+	if _, err := EncodeTokens(part); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadersOfVersion2AreToldAllThatTheyCanEnforce(t *testing.T) {
+	c := valid()
+	c.Tokens[0].Groups = []string{"clerks", "nobody"}
+	c.Tokens = append(c.Tokens, Token{Namespace: "ns", Name: "new", Hashes: []string{HashToken("b")}, Requires: []string{"more"}})
+	c.Models = append(c.Models, Model{Name: "later", Requires: []string{"more"}})
+	part, err := EncodeVersion2(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeVersion2(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rules := got.Tokens[0].Rules; len(rules) != 2 || rules[1].Models[0] != "book" {
+		t.Errorf("the rules of the group are not the token's: %+v", rules)
+	}
+	if len(got.Models) != 1 || len(got.Tokens) != 3 || len(got.Tokens[2].Hashes) != 0 {
+		t.Errorf("a model or token that the reader cannot enforce is there: %+v, %+v", got.Models, got.Tokens)
+	}
+	if len(c.Tokens[0].Rules) != 1 || len(c.Tokens[2].Hashes) != 1 {
+		t.Error("the Config itself was changed")
+	}
+}
+
+func TestABrokenPartIsRefused(t *testing.T) {
+	for name, change := range map[string]func(Part) Part{
+		"nothing":          func(Part) Part { return Part{} },
+		"no gzip":          func(p Part) Part { p[PartKeyConfig] = []byte("x"); return p },
+		"cut short":        func(p Part) Part { p[PartKeyConfig] = p[PartKeyConfig][:40]; return p },
+		"another revision": func(p Part) Part { p[PartKeyRevision] = []byte("8"); return p },
+		"another part":     func(p Part) Part { p[PartKeyIndex] = []byte("1"); return p },
 	} {
 		t.Run(name, func(t *testing.T) {
-			parts, err := Encode(valid(), 1)
-			if err != nil {
-				t.Fatal(err)
+			main, errMain := EncodeMain(valid())
+			tokens, errTokens := EncodeTokens(&TokenPart{Version: Version, Revision: 9, Index: 3})
+			if errMain != nil || errTokens != nil {
+				t.Fatal(errMain, errTokens)
 			}
-			if c, err := Decode(change(parts)); err == nil {
+			if c, err := DecodeMain(change(main)); err == nil {
 				t.Errorf("taken: %+v", c)
 			}
+			if part, err := DecodeTokens(change(tokens), 3); err == nil {
+				t.Errorf("taken: %+v", part)
+			}
 		})
+	}
+	part, err := EncodeTokens(&TokenPart{Version: Version, Revision: 9, Index: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeTokens(part, 2); err == nil {
+		t.Error("part 3 is taken for part 2")
+	}
+}
+
+func TestATokenLiesInOnePartOfEachLayout(t *testing.T) {
+	for _, layout := range []Layout{{Parts: 1}, {Parts: 4}, {Parts: 16, Before: 4}, {Parts: 64, Before: 1}} {
+		if !layout.valid() {
+			t.Errorf("%+v is no layout", layout)
+		}
+		held := map[int]int{}
+		for i := range 1000 {
+			name := fmt.Sprint("agent-", i)
+			parts := map[int]bool{PartOf("ns", name, layout.Parts): true}
+			if layout.Before > 0 {
+				parts[PartOf("ns", name, layout.Before)] = true
+			}
+			for index := range layout.Parts {
+				if layout.Holds(index, NameHash("ns", name)) != parts[index] {
+					t.Fatalf("%s in part %d of %+v", name, index, layout)
+				}
+			}
+			held[PartOf("ns", name, layout.Parts)]++
+		}
+		for index, tokens := range held {
+			if fair := 1000 / layout.Parts; tokens > 3*fair+10 {
+				t.Errorf("part %d of %d has %d of 1000 tokens", index, layout.Parts, tokens)
+			}
+		}
+	}
+	for tokens, parts := range map[int]int{0: 1, 256: 1, 257: 4, 1024: 4, 10_000: 64, 50_000: 256, 1 << 30: MaxTokenParts} {
+		if got := PartsFor(tokens); got != parts {
+			t.Errorf("%d tokens need %d parts, not %d", tokens, got, parts)
+		}
 	}
 }
 
@@ -78,7 +154,11 @@ func TestAConfigThatNoServerCouldWorkWithIsNotValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, change := range map[string]func(*Config){
-		"minReader":                        func(c *Config) { c.MinReader = Version + 1 },
+		"requires":                         func(c *Config) { c.Requires = []string{"more"} },
+		"layout":                           func(c *Config) { c.Layout.Parts = 3 },
+		"layout: 4 parts after 4":          func(c *Config) { c.Layout.Before = 4 },
+		"groups[0].name":                   func(c *Config) { c.Groups[0].Name = "" },
+		"groups[0].rules[0].models":        func(c *Config) { c.Groups[0].Rules[0].Models = nil },
 		"version":                          func(c *Config) { c.Version = 0 },
 		"revision":                         func(c *Config) { c.Revision = 0 },
 		"endpoint.statusKey":               func(c *Config) { c.Endpoint.StatusKey = "" },
@@ -116,14 +196,17 @@ func TestAConfigThatNoServerCouldWorkWithIsNotValid(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	parts, err := Encode(valid(), 1)
+	main, err := EncodeMain(valid())
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(parts[0][PartKeyConfig], "7")
-	f.Fuzz(func(_ *testing.T, packed []byte, revision string) {
+	f.Add(main[PartKeyConfig], "7", "main")
+	f.Fuzz(func(_ *testing.T, packed []byte, revision, index string) {
 		// No input may panic or take the memory; what is taken has been validated.
-		_, _ = Decode([]Part{{PartKeyRevision: []byte(revision), PartKeyIndex: []byte("0"), PartKeyCount: []byte("1"), PartKeyConfig: packed}})
+		part := Part{PartKeyRevision: []byte(revision), PartKeyIndex: []byte(index), PartKeyConfig: packed}
+		_, _ = DecodeMain(part)
+		_, _ = DecodeTokens(part, 0)
+		_, _ = DecodeVersion2(part)
 	})
 }
 

@@ -18,42 +18,122 @@ const (
 	PartKeyConfig   = "config.json.gz"
 )
 
-// MaxPartBytes bounds the gzipped piece of one part, so that its Secret stays under Kubernetes' 1 MiB.
+// mainIndex is the PartKeyIndex of the main part. That of a token part is its index.
+const mainIndex = "main"
+
+// MaxPartBytes bounds the gzipped content of one part, so that its Secret stays under Kubernetes' 1 MiB.
 const MaxPartBytes = 1<<20 - 8<<10
 
-// maxConfigBytes bounds a Config once it is unpacked: a broken or hostile part must not take the server's memory.
+// maxConfigBytes bounds a part once it is unpacked: a broken or hostile part must not take the server's memory.
 const maxConfigBytes = 64 << 20
 
-// ErrTooLarge is returned by Encode for a Config that needs more parts than it may have.
+// ErrTooLarge is returned for a part that does not fit into a Secret.
 var ErrTooLarge = errors.New("the Config is too large")
 
 // Part is one piece of an encoded Config, as the data of a Secret.
 type Part map[string][]byte
 
-// Encode lays a Config out in at most maxParts parts.
-func Encode(c *Config, maxParts int) ([]Part, error) {
+// Revision is the revision that a part says it has; 0 if it says none. It can be trusted only once the part is verified.
+func (p Part) Revision() int64 {
+	revision, _ := strconv.ParseInt(string(p[PartKeyRevision]), 10, 64)
+	return revision
+}
+
+// TokenPart holds some of an endpoint's tokens.
+type TokenPart struct {
+	// Version is the form of this part.
+	Version int `json:"version"`
+	// Revision is the value of the endpoint's counter at the last change of this part.
+	Revision int64 `json:"revision"`
+	Index    int   `json:"index"`
+	// Tokens are sorted by namespace and name. A reader passes over those that its layout puts elsewhere.
+	Tokens []Token `json:"tokens"`
+}
+
+// EncodeMain returns the main part of a Config: all but its tokens.
+func EncodeMain(c *Config) (Part, error) {
+	main := *c
+	main.Tokens = nil
+	return encode(&main, c.Revision, mainIndex)
+}
+
+// EncodeTokens returns a token part as it is written.
+func EncodeTokens(t *TokenPart) (Part, error) {
+	return encode(t, t.Revision, strconv.Itoa(t.Index))
+}
+
+func encode(content any, revision int64, index string) (Part, error) {
+	packed, err := pack(content)
+	if err != nil {
+		return nil, err
+	}
+	return Part{PartKeyRevision: strconv.AppendInt(nil, revision, 10), PartKeyIndex: []byte(index), PartKeyConfig: packed}, nil
+}
+
+// pack returns content as gzipped JSON.
+func pack(content any) ([]byte, error) {
 	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed) // at its fastest it would pack a tenth fewer tokens
-	if err := json.NewEncoder(zip).Encode(c); err != nil {
+	zip := gzip.NewWriter(&packed)
+	if err := json.NewEncoder(zip).Encode(content); err != nil {
 		return nil, err
 	}
 	if err := zip.Close(); err != nil {
 		return nil, err
 	}
-	count := (packed.Len() + MaxPartBytes - 1) / MaxPartBytes
-	if count > maxParts {
-		return nil, fmt.Errorf("%w: %d bytes packed, of at most %d", ErrTooLarge, packed.Len(), maxParts*MaxPartBytes)
+	if packed.Len() > MaxPartBytes {
+		return nil, fmt.Errorf("%w: %d bytes packed, of at most %d", ErrTooLarge, packed.Len(), MaxPartBytes)
 	}
-	parts := make([]Part, count)
-	for i := range parts {
-		parts[i] = Part{
-			PartKeyRevision: strconv.AppendInt(nil, c.Revision, 10),
-			PartKeyIndex:    strconv.AppendInt(nil, int64(i), 10),
-			PartKeyCount:    strconv.AppendInt(nil, int64(count), 10),
-			PartKeyConfig:   packed.Next(MaxPartBytes),
-		}
+	return packed.Bytes(), nil
+}
+
+// DecodeMain reads a main part and validates it. A part that others could have written is given to Verify first.
+func DecodeMain(p Part) (*Config, error) {
+	var c Config
+	if err := decode(p, mainIndex, &c); err != nil {
+		return nil, err
 	}
-	return parts, nil
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if p.Revision() != c.Revision {
+		return nil, fmt.Errorf("the part says revision %q, the Config in it %d", p[PartKeyRevision], c.Revision)
+	}
+	return &c, nil
+}
+
+// DecodeTokens reads the token part of that index and validates it.
+func DecodeTokens(p Part, index int) (*TokenPart, error) {
+	var t TokenPart
+	if err := decode(p, strconv.Itoa(index), &t); err != nil {
+		return nil, err
+	}
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	if p.Revision() != t.Revision || t.Index != index {
+		return nil, fmt.Errorf("the part says revision %q and index %q, the tokens in it %d and %d", p[PartKeyRevision], p[PartKeyIndex], t.Revision, t.Index)
+	}
+	return &t, nil
+}
+
+// decode unpacks a part of that index. Unknown members are let through: what a reader must understand, Requires names.
+func decode(p Part, index string, into any) error {
+	if got := string(p[PartKeyIndex]); got != index {
+		return fmt.Errorf("part %q of the Config says it is part %q", index, got)
+	}
+	return unpack(p[PartKeyConfig], into)
+}
+
+// unpack reads what pack wrote.
+func unpack(packed []byte, into any) error {
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("the Config cannot be unpacked: %w", err)
+	}
+	if err := json.NewDecoder(&boundedReader{zip, maxConfigBytes}).Decode(into); err != nil {
+		return fmt.Errorf("the Config cannot be read: %w", err)
+	}
+	return nil
 }
 
 // boundedReader fails once more than left bytes were read.
@@ -68,38 +148,4 @@ func (r *boundedReader) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("%w: more than %d bytes unpacked", ErrTooLarge, maxConfigBytes)
 	}
 	return n, err
-}
-
-// Decode puts the parts of one Config together again and validates it. The parts must be all there, in order, and of
-// one revision; an error says which rule is broken. Parts that others could have written are given to Verify first.
-func Decode(parts []Part) (*Config, error) {
-	var packed bytes.Buffer
-	for i, part := range parts {
-		if got, want := string(part[PartKeyIndex]), strconv.Itoa(i); got != want {
-			return nil, fmt.Errorf("part %d of the Config says it is part %q", i, got)
-		}
-		if got, want := string(part[PartKeyCount]), strconv.Itoa(len(parts)); got != want {
-			return nil, fmt.Errorf("the Config has %q parts, %s were read", got, want)
-		}
-		if !bytes.Equal(part[PartKeyRevision], parts[0][PartKeyRevision]) {
-			return nil, fmt.Errorf("the parts of the Config are of revisions %q and %q", parts[0][PartKeyRevision], part[PartKeyRevision])
-		}
-		packed.Write(part[PartKeyConfig])
-	}
-	zip, err := gzip.NewReader(&packed)
-	if err != nil {
-		return nil, fmt.Errorf("the Config cannot be unpacked: %w", err)
-	}
-	// Unknown members are let through: what an older reader need not know, MinReader allows it to pass over.
-	var c Config
-	if err := json.NewDecoder(&boundedReader{zip, maxConfigBytes}).Decode(&c); err != nil {
-		return nil, fmt.Errorf("the Config cannot be read: %w", err)
-	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	if got := string(parts[0][PartKeyRevision]); got != strconv.FormatInt(c.Revision, 10) {
-		return nil, fmt.Errorf("the Config's parts say revision %q, the Config itself %d", got, c.Revision)
-	}
-	return &c, nil
 }

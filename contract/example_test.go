@@ -27,13 +27,13 @@ func ExampleSign() {
 	if err != nil {
 		panic(err)
 	}
-	parts, err := contract.Encode(&contract.Config{Version: contract.Version, Revision: 7}, 1)
+	part, err := contract.EncodeTokens(&contract.TokenPart{Version: contract.Version, Revision: 7})
 	if err != nil {
 		panic(err)
 	}
-	contract.Sign(parts, private, contract.Place("shop", "shop-config"))
-	fmt.Println(contract.Verify(parts, public, contract.Place("shop", "shop-config")))
-	fmt.Println(contract.Verify(parts, public, contract.Place("elsewhere", "shop-config")))
+	contract.Sign(part, private, contract.Place("shop", "shop-config"))
+	fmt.Println(contract.Verify(part, public, contract.Place("shop", "shop-config")))
+	fmt.Println(contract.Verify(part, public, contract.Place("elsewhere", "shop-config")))
 	// Output:
 	// <nil>
 	// the Config does not bear the manager's signature

@@ -56,6 +56,8 @@ type Model struct {
 	MaxBulkItems    int    `json:"maxBulkItems"`
 	// MinGroupSize leaves groups of fewer rows out of aggregates; 0 leaves out none.
 	MinGroupSize int `json:"minGroupSize,omitempty"`
+	// Requires names what a reader must understand to serve the model; a reader that does not withholds it.
+	Requires []string `json:"requires,omitempty"`
 }
 
 // The ways of total_count (docs/design/tools.md, "Total counts"); "" is TotalAuto.

@@ -22,28 +22,27 @@ func TestOnlyTheManagersOwnPartsVerify(t *testing.T) {
 	signed := contract.Part{
 		contract.PartKeyRevision: []byte("7"), contract.PartKeyIndex: []byte("0"), contract.PartKeyCount: []byte("1"), contract.PartKeyConfig: []byte("packed"),
 	}
-	contract.Sign([]contract.Part{signed}, private, place)
-	if err := contract.Verify([]contract.Part{signed}, public, place); err != nil {
+	contract.Sign(signed, private, place)
+	if err := contract.Verify(signed, public, place); err != nil {
 		t.Fatal(err)
 	}
 	if key, err := contract.ParsePublicKey(contract.FormatPublicKey(public)); err != nil || !key.Equal(public) {
 		t.Errorf("the key did not survive its text: %v", err)
 	}
-	refused := func(name string, parts []contract.Part, key ed25519.PublicKey, place string) {
+	refused := func(name string, part contract.Part, key ed25519.PublicKey, place string) {
 		t.Helper()
-		if err := contract.Verify(parts, key, place); !errors.Is(err, contract.ErrNotSigned) {
+		if err := contract.Verify(part, key, place); !errors.Is(err, contract.ErrNotSigned) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refused("nothing", nil, public, place)
-	refused("another key", []contract.Part{signed}, stranger, place)
-	refused("another place", []contract.Part{signed}, public, contract.Place("crm", "shop-mcp-config"))
-	refused("twice", []contract.Part{signed, signed}, public, place)
+	refused("nothing", contract.Part{}, public, place)
+	refused("another key", signed, stranger, place)
+	refused("another place", signed, public, contract.Place("crm", "shop-mcp-config"))
 	for key := range signed {
 		changed := maps.Clone(signed)
 		changed[key] = append([]byte("x"), signed[key]...)
-		refused("another "+key, []contract.Part{changed}, public, place)
+		refused("another "+key, changed, public, place)
 		delete(changed, key)
-		refused("no "+key, []contract.Part{changed}, public, place)
+		refused("no "+key, changed, public, place)
 	}
 }

@@ -9,9 +9,15 @@ const MaxStatusBytes = 2 << 20
 // wait. A serial is opaque, and never the same again after the process restarted.
 type Status struct {
 	Serial string `json:"serial"`
-	// Revision is the Config that the pod answers from; 0 before the first.
+	// Version is the form of Config that the pod reads. Servers that read version 2 do not say it.
+	Version int `json:"version,omitempty"`
+	// Revision is that of the main part that the pod answers from; 0 before the first. In version 2 it is that of the
+	// whole Config.
 	Revision int64 `json:"revision"`
-	// Refused is the newest Config that was refused, if none has been applied since.
+	// TokenParts are the revisions of the token parts that the pod answers from, by index: as many as its layout has. A part
+	// that is missing has 0.
+	TokenParts []int64 `json:"tokenParts,omitempty"`
+	// Refused is the newest part that was refused, if none of that Secret has been applied since.
 	Refused *Refusal `json:"refused,omitempty"`
 	// Ready reports whether the pod has applied a Config, has seen the schema once, and has a certificate if it needs one.
 	Ready    bool           `json:"ready"`
@@ -22,11 +28,27 @@ type Status struct {
 	Models []ModelStatus `json:"models,omitempty"`
 }
 
-// Refusal says why a Config was not applied.
+// Refusal says why a part of the Config was not applied.
 type Refusal struct {
+	// Secret is the part's.
+	Secret string `json:"secret,omitempty"`
 	// Revision is 0 if it could not be read.
 	Revision int64  `json:"revision,omitempty"`
 	Message  string `json:"message"`
+	// Closed reports whether the pod answers no more, because it has refused the part for too long.
+	Closed bool `json:"closed,omitempty"`
+}
+
+// RevisionOfPart is the revision that the pod has applied of a token part; index may be that of a larger layout than the
+// pod's own.
+func (s *Status) RevisionOfPart(index int) int64 {
+	if s.Version < 3 {
+		return s.Revision
+	}
+	if len(s.TokenParts) == 0 {
+		return 0
+	}
+	return s.TokenParts[index&(len(s.TokenParts)-1)]
 }
 
 // The reasons of a DatabaseStatus, of a CertificateStatus and of a ModelStatus. They are also the reasons of the objects'
@@ -73,6 +95,9 @@ const (
 	ReasonFieldNotFound = "FieldNotFound"
 	// ReasonFieldNotAllowed: a list of the exposure names a column that cannot stand there (a key to hide, say).
 	ReasonFieldNotAllowed = "FieldNotAllowed"
+	// ReasonNotUnderstood: the server is older than the manager, and cannot serve the model as its exposure demands; the
+	// message names what it does not understand.
+	ReasonNotUnderstood = "NotUnderstood"
 	// ReasonTableConflicted: an older exposure has the same table; only known once the schema is.
 	ReasonTableConflicted = "Conflicted"
 )

@@ -14,20 +14,42 @@ var modelName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 // maxProblems is how many problems of one Config are told.
 const maxProblems = 10
 
+// problems gathers the first of what is wrong with a Config.
+type problems []error
+
+func (p *problems) fail(format string, args ...any) {
+	if len(*p) < maxProblems {
+		*p = append(*p, fmt.Errorf(format, args...))
+	}
+}
+
+// understood are the names in Requires that this reader understands, beyond the form of version 3.
+var understood []string
+
+// Missing are the names among the required ones that this reader does not understand.
+func Missing(required []string) []string {
+	var missing []string
+	for _, name := range required {
+		if !slices.Contains(understood, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
 // Validate says what in the Config no server could work with: the first ten problems. The compile step never writes such
 // a Config; a server refuses it and keeps the last good one.
 func (c *Config) Validate() error {
-	var errs []error
-	fail := func(format string, args ...any) {
-		if len(errs) < maxProblems {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
+	var errs problems
+	fail := errs.fail
+	if c.Version != Version {
+		return fmt.Errorf("version: the Config is of version %d, this reader of version %d", c.Version, Version)
 	}
-	if c.MinReader > Version {
-		return fmt.Errorf("minReader: the Config needs a reader of version %d, this one is of version %d", c.MinReader, Version)
+	if missing := Missing(c.Requires); len(missing) > 0 {
+		return fmt.Errorf("requires: this reader does not understand %q", missing)
 	}
-	if c.Version < 1 {
-		fail("version: must be at least 1, is %d", c.Version)
+	if !c.Layout.valid() {
+		fail("layout: %d parts after %d make no sense", c.Layout.Parts, c.Layout.Before)
 	}
 	if c.Revision < 1 {
 		fail("revision: must be at least 1, is %d", c.Revision)
@@ -92,23 +114,50 @@ func (c *Config) Validate() error {
 			}
 		}
 	}
+	for i, g := range c.Groups {
+		if g.Name == "" {
+			fail("groups[%d].name: is missing", i)
+		}
+		validateRules(&errs, fmt.Sprintf("groups[%d]", i), g.Rules)
+	}
+	validateTokens(&errs, c.Tokens)
+	return errors.Join(errs...)
+}
+
+// validate says what in a token part no server could work with.
+func (t *TokenPart) validate() error {
+	if t.Version != Version {
+		return fmt.Errorf("version: the tokens are of version %d, this reader of version %d", t.Version, Version)
+	}
+	var errs problems
+	if t.Revision < 1 {
+		errs.fail("revision: must be at least 1, is %d", t.Revision)
+	}
+	validateTokens(&errs, t.Tokens)
+	return errors.Join(errs...)
+}
+
+func validateTokens(errs *problems, tokens []Token) {
 	hashes := map[string]bool{}
-	for i, t := range c.Tokens {
+	for i, t := range tokens {
 		for _, h := range t.Hashes {
 			if raw, err := hex.DecodeString(h); err != nil || len(raw) != 32 {
-				fail("tokens[%d].hashes: not the hex form of a SHA-256 sum", i)
+				errs.fail("tokens[%d].hashes: not the hex form of a SHA-256 sum", i)
 			} else if hashes[h] {
-				fail("tokens[%d].hashes: the hash stands twice", i)
+				errs.fail("tokens[%d].hashes: the hash stands twice", i)
 			}
 			hashes[h] = true
 		}
-		for j, r := range t.Rules {
-			if len(r.Models) == 0 {
-				fail("tokens[%d].rules[%d].models: is missing", i, j)
-			}
+		validateRules(errs, fmt.Sprintf("tokens[%d]", i), t.Rules)
+	}
+}
+
+func validateRules(errs *problems, of string, rules []Rule) {
+	for i, r := range rules {
+		if len(r.Models) == 0 {
+			errs.fail("%s.rules[%d].models: is missing", of, i)
 		}
 	}
-	return errors.Join(errs...)
 }
 
 // kinds is how many kinds of action a is: one, if it is valid.

@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -17,59 +16,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
-	"github.com/mcp-admin/mcp-admin-operator/contract"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
-const (
-	// gatherTime is how long an addition may wait for others before the Config is written (docs/design/controllers.md,
-	// "Gathering changes").
-	gatherTime = 100 * time.Millisecond
-	// conflictRetry is how long to wait before writing a Config again after somebody else wrote it.
-	conflictRetry = 50 * time.Millisecond
-	// foreignRetry is how long to wait before trying a name again that another object has. No event tells when it is
-	// free.
-	foreignRetry = 30 * time.Second
-)
-
-// endpointReconciler compiles the objects of an endpoint into its Config, and runs the server that answers from it.
+// endpointReconciler runs the server that answers from an endpoint's Config, and writes the endpoint's status.
 type endpointReconciler struct {
-	client   client.Client
-	children *children
-	configs  *configSecrets
-	webhooks *webhookSecrets
-	poller   *observe.Poller
-	store    *store
-	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
-	pod      podOptions
-	secrets  optIn
-	now      func() time.Time
-
-	// gathering is the time from which an addition to an endpoint's Config has waited for others.
-	gathering memo[types.NamespacedName, time.Time]
-	absences  absences
+	client    client.Client
+	children  *children
+	exposures *tracked[*v1alpha1.MCPModelExposure]
+	poller    *observe.Poller
+	store     *store
+	status    *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
+	pod       podOptions
+	secrets   optIn
+	now       func() time.Time
 }
 
 // endpointScope is what one reconcile knows.
 type endpointScope struct {
-	endpoint  *v1alpha1.MCPEndpoint
-	exposures []v1alpha1.MCPModelExposure
-	tokens    []v1alpha1.MCPToken
-	// credentials are those of the tokens that were looked up.
-	credentials map[types.NamespacedName]compile.Credential
-	// webhookSecrets are those of the exposures' webhooks by name, webhookError why some of them could not be read.
-	webhookSecrets map[string]compile.WebhookSecret
-	webhookError   error
-
-	// floor is the highest revision that was ever written, as far as anything still tells.
-	floor int64
-	// stored is the Config that is written; config the one that is wanted, nil if the endpoint was never valid.
-	stored   storedConfig
-	config   *contract.Config
-	verdicts compile.Verdicts
-	// configProblem says why the wanted Config could not be stored; nil if it could.
-	configProblem *finding
+	endpoint *v1alpha1.MCPEndpoint
+	program  *program
+	// config is what is known of the Config.
+	config configFacts
 
 	// connectionProblem names an object of the user's that the database needs and that is missing; nil if none is.
 	connectionProblem *finding
@@ -84,8 +52,6 @@ type endpointScope struct {
 	reports podReports
 	// reportsDue is how long to wait for pods that were never asked; 0 is not at all.
 	reportsDue time.Duration
-	// revisionBefore is the revision that the pods had before they all went, a moment ago; 0 if some are there.
-	revisionBefore int64
 
 	// lookAgain is when to reconcile again if nothing happens before; 0 is never.
 	lookAgain time.Duration
@@ -104,8 +70,8 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile resolves what the endpoint needs, compiles, writes the Config first and the workload second, and tells what
-// the server's pods made of it. What fails on the way is in the status, and is tried again.
+// Reconcile resolves what the endpoint needs, applies the workload once the Config is stored, and tells what the server's
+// pods made of it. What fails on the way is in the status, and is tried again.
 func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	endpoint := &v1alpha1.MCPEndpoint{}
 	if err := r.client.Get(ctx, request.NamespacedName, endpoint); client.IgnoreNotFound(err) != nil {
@@ -115,17 +81,12 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(endpoint)
-	s := &endpointScope{endpoint: endpoint}
+	s := &endpointScope{endpoint: endpoint, program: r.store.program(request.NamespacedName)}
+	if s.config = s.program.facts(); !s.config.evaluates(endpoint) {
+		return ctrl.Result{}, nil // the config reconciler wakes this one
+	}
 	if err := r.resolve(ctx, s); err != nil {
 		return ctrl.Result{}, err
-	}
-	r.compile(s)
-	if wait := r.gather(s); wait > 0 {
-		return ctrl.Result{RequeueAfter: wait}, nil
-	}
-	notWritten := r.writeConfig(ctx, s)
-	if apierrors.IsConflict(notWritten) {
-		return result(0, notWritten) // somebody else wrote it; what was read is of no use
 	}
 	notApplied := r.applyWorkload(ctx, s)
 	if err := r.observe(ctx, s); err != nil {
@@ -134,89 +95,23 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if s.reportsDue > 0 {
 		// A manager that has just started keeps the reported state of the pods until it has asked them.
 		s.wakeIn(s.reportsDue)
-		return result(s.lookAgain, errors.Join(notWritten, notApplied, s.webhookError))
+		return result(s.lookAgain, notApplied)
 	}
 	r.publish(s)
 	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return result(s.lookAgain, errors.Join(notWritten, notApplied, notReported, s.webhookError))
+	return result(s.lookAgain, errors.Join(notApplied, notReported))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
-	r.store.publish(endpoint, nil, nil)
-	r.configs.forget(endpoint)
-	r.webhooks.read.forget(endpoint)
+	r.store.publish(endpoint, nil)
 	r.status.written.forget(endpoint)
-	r.absences.forget(endpoint)
-	r.gathering.forget(endpoint)
-}
-
-// compile decides what the Config should be, and what becomes of each object.
-func (r *endpointReconciler) compile(s *endpointScope) {
-	now := r.now()
-	s.credentials = r.store.credentialsOf(s.tokens)
-	in := compile.Inputs{
-		Endpoint:    s.endpoint,
-		Exposures:   s.exposures,
-		Tokens:      s.tokens,
-		Credentials: s.credentials,
-		Webhooks:    s.webhookSecrets,
-		Now:         now,
-		Previous:    s.stored.config,
-		Floor:       max(s.floor, s.stored.floor),
-	}
-	if in.Previous != nil {
-		in.StatusKey, in.SealKey = in.Previous.Endpoint.StatusKey, in.Previous.Endpoint.SealKey
-	} else {
-		in.StatusKey, in.SealKey = rand.Text(), contract.NewSealKey()
-	}
-	s.config, s.verdicts = compile.Compile(in)
-	if !s.verdicts.LookAgain.IsZero() {
-		s.wakeIn(max(s.verdicts.LookAgain.Sub(now), time.Millisecond))
-	}
-}
-
-// floor is the highest revision that was ever written, as far as this process and the objects' statuses still tell. A
-// new Config continues above it; otherwise the pods' old revision would look like the new one.
-func (r *endpointReconciler) floor(s *endpointScope) int64 {
-	floor := max(s.endpoint.Status.Revision, r.configs.highest(keyOf(s.endpoint)))
-	for i := range s.exposures {
-		floor = max(floor, s.exposures[i].Status.Revision)
-	}
-	for i := range s.tokens {
-		floor = max(floor, s.tokens[i].Status.Revision)
-	}
-	return floor
-}
-
-// gather returns how long to wait before a change is written that takes nothing away; 0 is not at all.
-func (r *endpointReconciler) gather(s *endpointScope) time.Duration {
-	key := keyOf(s.endpoint)
-	if s.config == nil || s.isWritten() || s.configProblem != nil || !compile.OnlyAdds(s.stored.config, s.config) {
-		r.gathering.forget(key)
-		return 0
-	}
-	since, waiting := r.gathering.get(key)
-	if !waiting {
-		since = r.now()
-		r.gathering.set(key, since)
-	}
-	if wait := gatherTime - r.now().Sub(since); wait > 0 {
-		return wait
-	}
-	r.gathering.forget(key)
-	return 0
-}
-
-// isWritten reports whether the wanted Config is the stored one.
-func (s *endpointScope) isWritten() bool {
-	return s.config != nil && s.stored.config != nil && s.config.Revision == s.stored.config.Revision
 }
 
 // applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
 // alone.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
-	if !s.verdicts.Endpoint.Accepted || s.workloadProblem != nil {
+	if !s.config.endpoint.Accepted || !s.config.stored || s.workloadProblem != nil {
 		return nil
 	}
 	e := s.endpoint
@@ -231,7 +126,7 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 		want runtime.ApplyConfiguration
 	}{
 		{&corev1.ServiceAccount{ObjectMeta: meta}, serviceAccount(e)},
-		{&rbacv1.Role{ObjectMeta: meta}, role(e)},
+		{&rbacv1.Role{ObjectMeta: meta}, role(e, s.config.parts)},
 		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
 		{&corev1.Service{ObjectMeta: meta}, service(e)},
 		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)},
@@ -266,61 +161,68 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err != nil {
 		return err
 	}
-	if s.stored.config != nil {
-		r.poller.Observe(keyOf(s.endpoint), s.stored.config.Endpoint.StatusKey, pods)
-	} else if s.config != nil && s.configProblem == nil {
-		r.poller.Observe(keyOf(s.endpoint), s.config.Endpoint.StatusKey, pods)
+	if main := s.config.main; main != nil {
+		r.poller.Observe(keyOf(s.endpoint), main.Endpoint.StatusKey, pods)
 	}
 	s.pods = pods
-	s.reports, s.reportsDue = reportsOf(r.poller, s.endpoint, pods)
-	before, left := r.absences.note(keyOf(s.endpoint), s.reports, r.now())
-	if s.revisionBefore = before; before > 0 {
-		s.wakeIn(left)
+	if s.reports, s.reportsDue = reportsOf(r.poller, keyOf(s.endpoint), pods); s.reportsDue == 0 {
+		r.report(s)
 	}
 	return nil
 }
 
-// publish tells the other reconcilers what was found about their objects.
+// report hands on what the pods say.
+func (r *endpointReconciler) report(s *endpointScope) {
+	now := r.now()
+	tokens, _ := s.program.observe(s.pods, s.reports, now)
+	r.store.tokens.wake(tokens...)
+	if s.program.lookForVersion2(now) || s.program.configDue() {
+		r.store.configs.wake(keyOf(s.endpoint))
+	}
+	if left := s.program.absenceLeft(now); left > 0 {
+		s.wakeIn(left)
+	}
+}
+
+// reported takes in the news of a pod. The endpoint's reconciler is woken only for what is more than a revision of tokens.
+func (r *endpointReconciler) reported(endpoint types.NamespacedName) {
+	p, now := r.store.program(endpoint), r.now()
+	pods, observed := p.knownPods()
+	if !observed {
+		r.store.endpoints.wake(endpoint)
+		return
+	}
+	reports, due := reportsOf(r.poller, endpoint, pods)
+	if due > 0 {
+		r.store.endpoints.wake(endpoint)
+		return
+	}
+	tokens, others := p.observe(pods, reports, now)
+	r.store.tokens.wake(tokens...)
+	if p.configDue() {
+		r.store.configs.wake(endpoint)
+	}
+	if others {
+		r.store.endpoints.wake(endpoint)
+	}
+}
+
+// publish tells the exposures' reconciler what was found about them.
 func (r *endpointReconciler) publish(s *endpointScope) {
-	exposures := make(map[types.NamespacedName]exposureFacts, len(s.exposures))
-	for i := range s.exposures {
-		e := &s.exposures[i]
-		verdict, compiled := s.verdicts.Exposures[keyOf(e)]
+	all := r.exposures.of(keyOf(s.endpoint))
+	exposures := make(map[types.NamespacedName]exposureFacts, len(all))
+	for _, e := range all {
+		verdict, compiled := s.config.exposures[keyOf(e)]
 		if !compiled {
 			continue
 		}
 		exposures[keyOf(e)] = exposureFacts{
 			UID: e.UID, Generation: e.Generation, Verdict: verdict,
-			Programmed: s.programmed(verdict),
+			Programmed: s.program.programmed(verdict, r.now()),
 			Model:      s.reports.servable(s.reports.model(e.Name, string(e.UID), verdict.Revision)),
 		}
 	}
-	tokens := make(map[types.NamespacedName]tokenFacts, len(s.tokens))
-	for i := range s.tokens {
-		t := &s.tokens[i]
-		verdict, compiled := s.verdicts.Tokens[keyOf(t)]
-		if !compiled {
-			continue
-		}
-		tokens[keyOf(t)] = tokenFacts{
-			UID: t.UID, Generation: t.Generation, Credential: s.credentials[keyOf(t)], Verdict: verdict,
-			Programmed: s.programmed(verdict.Verdict),
-		}
-	}
-	r.store.publish(keyOf(s.endpoint), exposures, tokens)
-}
-
-// programmed reports whether an object's entry has reached every pod.
-func (s *endpointScope) programmed(verdict compile.Verdict) finding {
-	switch {
-	case verdict.Revision == 0:
-		return fails(verdict.Reason, verdict.Message)
-	case s.configProblem != nil && (s.stored.config == nil || verdict.Revision > s.stored.config.Revision):
-		return *s.configProblem
-	case verdict.Revision <= s.revisionBefore:
-		return applied(verdict.Revision)
-	}
-	return s.reports.programmed(verdict.Revision)
+	r.store.publish(keyOf(s.endpoint), exposures)
 }
 
 // wakeIn reconciles again after d at the latest.

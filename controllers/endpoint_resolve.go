@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -10,41 +9,16 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// resolve reads all that the endpoint depends on.
+// resolve checks what the endpoint depends on. There is no workload if the Config could not be stored because somebody
+// else has its name.
 func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) error {
-	referring := []client.ListOption{client.InNamespace(s.endpoint.Namespace), client.MatchingFields{endpointIndex: s.endpoint.Name}}
-	var exposures v1alpha1.MCPModelExposureList
-	if err := r.client.List(ctx, &exposures, referring...); err != nil {
-		return err
+	if problem := s.config.problem; problem != nil && problem.reason == v1alpha1.ReasonOwnershipConflict {
+		s.workloadProblem = problem
 	}
-	var tokens v1alpha1.MCPTokenList
-	if err := r.client.List(ctx, &tokens, referring...); err != nil {
-		return err
-	}
-	s.exposures, s.tokens = exposures.Items, tokens.Items
-	s.webhookSecrets, s.webhookError = r.webhooks.resolve(ctx, keyOf(s.endpoint), s.exposures)
-
-	s.floor = r.floor(s)
-	stored, err := r.configs.read(ctx, s.endpoint, s.floor)
-	var foreign ownershipConflict
-	if errors.As(err, &foreign) {
-		s.foreignConfig(foreign)
-	} else if err != nil {
-		return err
-	}
-	s.stored = stored
 	if err := r.resolveDatabase(ctx, s); err != nil {
 		return err
 	}
 	return r.resolveCertificate(ctx, s)
-}
-
-// foreignConfig notes that the Config's Secret belongs to somebody else. No workload is made then, because its pods
-// would read that Secret.
-func (s *endpointScope) foreignConfig(conflict ownershipConflict) {
-	s.configProblem = new(fails(v1alpha1.ReasonOwnershipConflict, conflict.Error()))
-	s.workloadProblem = s.configProblem
-	s.wakeIn(foreignRetry)
 }
 
 // resolveDatabase checks that the user's objects exist that the server needs to reach its database. Only the server

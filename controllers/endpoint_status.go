@@ -17,10 +17,10 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	status := *e.Status.DeepCopy()
 	status.ObservedGeneration = e.Generation
 	status.URL = excerpt.Of(e.EffectiveURL(), 1300)
-	status.Notes = clipped(s.verdicts.Endpoint.Notes)
-	if s.config != nil && s.configProblem == nil {
-		status.Revision = s.config.Revision
-		status.Tokens = new(tokensInForce(s.config))
+	status.Notes = clipped(s.config.endpoint.Notes)
+	if s.config.main != nil && s.config.problem == nil {
+		status.Revision = s.config.main.Revision
+		status.Tokens = &s.config.inForce
 	}
 	if models := s.reports.servedModels(); models >= 0 {
 		status.Models = &models
@@ -37,19 +37,9 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
 		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
 		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
-		v1alpha1.ConditionProgrammed:        endpointProgrammed(s),
+		v1alpha1.ConditionProgrammed:        r.endpointProgrammed(s),
 	}, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
 	return status
-}
-
-func tokensInForce(c *contract.Config) int32 {
-	n := int32(0)
-	for i := range c.Tokens {
-		if len(c.Tokens[i].Hashes) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 func replicas(s *endpointScope) v1alpha1.ReplicasStatus {
@@ -135,19 +125,31 @@ func deploymentCondition(d *appsv1.Deployment, of appsv1.DeploymentConditionType
 	return nil
 }
 
-// endpointProgrammed reports whether every pod has the endpoint's own settings. A new token does not change that.
-func endpointProgrammed(s *endpointScope) finding {
-	v := s.verdicts.Endpoint
+// endpointProgrammed reports whether every pod has the endpoint's own settings. A new token does not change that, but one
+// that some pod still lets in does.
+func (r *endpointReconciler) endpointProgrammed(s *endpointScope) finding {
+	v := s.config.endpoint
 	if !v.Accepted {
+		if s.config.problem != nil && !s.config.compiled {
+			return *s.config.problem
+		}
 		f := fails(v.Reason, v.Message)
 		f.stalled = v.Stalled
 		return f
 	}
-	if s.configProblem != nil {
-		return *s.configProblem
+	if s.config.problem != nil {
+		return *s.config.problem
+	}
+	late, next := s.program.lateRemoval(r.now())
+	if late != nil {
+		return fails(v1alpha1.ReasonRemovalPending, fmt.Sprintf("a server pod still lets in what was taken away %s ago or before (revision %d): "+
+			"look why it does not follow its Config, or delete the pod", removalGrace, late.revision))
+	}
+	if next > 0 {
+		s.wakeIn(next)
 	}
 	if stale := staleCertificate(s); stale != nil {
 		return *stale
 	}
-	return s.programmed(v)
+	return s.program.programmed(v, r.now())
 }

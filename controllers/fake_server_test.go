@@ -101,24 +101,52 @@ func (s *fakeServer) setReady(ready bool) {
 	Expect(k8s.Status().Update(context.Background(), s.pod)).To(Succeed())
 }
 
-// follow applies each new Config.
-func (s *fakeServer) follow(ctx context.Context, key client.ObjectKey) {
-	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+// follow applies each new part of the Config whose name is given.
+func (s *fakeServer) follow(ctx context.Context, base client.ObjectKey) {
+	read := func(name string) contract.Part {
 		var secret corev1.Secret
-		if err := k8s.Get(ctx, key, &secret); err != nil {
+		if err := k8s.Get(ctx, client.ObjectKey{Namespace: base.Namespace, Name: name}, &secret); err != nil {
+			return nil
+		}
+		return secret.Data
+	}
+	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		part := read(contract.MainSecret(base.Name))
+		if part == nil {
 			continue
 		}
-		config, err := contract.Decode([]contract.Part{secret.Data})
+		config, err := contract.DecodeMain(part)
 		s.mu.Lock()
-		switch {
-		case s.frozen:
-		case err != nil:
-			if s.status.Refused == nil {
-				s.status.Refused = &contract.Refusal{Message: err.Error()}
-				s.changed()
+		frozen := s.frozen
+		if err != nil && !frozen && s.status.Refused == nil {
+			s.status.Refused = &contract.Refusal{Message: err.Error()}
+			s.changed()
+		}
+		s.mu.Unlock()
+		if err != nil || frozen {
+			continue
+		}
+		revisions := make([]int64, config.Layout.Parts)
+		for i := range revisions {
+			part := read(contract.TokensSecret(base.Name, i))
+			if part == nil {
+				continue
 			}
-		case s.config == nil || s.config.Revision != config.Revision:
+			tokens, err := contract.DecodeTokens(part, i)
+			if err != nil {
+				continue
+			}
+			revisions[i] = tokens.Revision
+			for _, t := range tokens.Tokens {
+				if contract.PartOf(t.Namespace, t.Name, config.Layout.Parts) == i {
+					config.Tokens = append(config.Tokens, t)
+				}
+			}
+		}
+		s.mu.Lock()
+		if !s.frozen && (s.config == nil || s.config.Revision != config.Revision || !slices.Equal(s.status.TokenParts, revisions)) {
 			s.config, s.key = config, config.Endpoint.StatusKey
+			s.status.TokenParts = revisions
 			s.report()
 		}
 		s.mu.Unlock()
@@ -127,7 +155,7 @@ func (s *fakeServer) follow(ctx context.Context, key client.ObjectKey) {
 
 // report makes the status what the config and the tables say. The caller holds the lock.
 func (s *fakeServer) report() {
-	s.status.Revision, s.status.Refused, s.status.Ready, s.status.Models = s.config.Revision, nil, true, nil
+	s.status.Version, s.status.Revision, s.status.Refused, s.status.Ready, s.status.Models = contract.Version, s.config.Revision, nil, true, nil
 	for _, m := range s.config.Models {
 		found, ok := s.tables[m.Table]
 		if !ok {

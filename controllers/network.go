@@ -10,6 +10,7 @@ import (
 	applyrbac "k8s.io/client-go/applyconfigurations/rbac/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // service is where agents reach the endpoint within the cluster. The admin port is not on it.
@@ -33,13 +34,23 @@ func serviceAccount(e *v1alpha1.MCPEndpoint) *applycore.ServiceAccountApplyConfi
 }
 
 // role lets the server read its own Secrets, by name, and nothing else.
-func role(e *v1alpha1.MCPEndpoint) *applyrbac.RoleApplyConfiguration {
+// parts is how many token parts there may be.
+func role(e *v1alpha1.MCPEndpoint, parts int) *applyrbac.RoleApplyConfiguration {
 	return applyrbac.Role(e.ServiceName(), e.Namespace).
 		WithLabels(childLabels(e, componentServer)).
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithRules(applyrbac.PolicyRule().
 			WithAPIGroups(corev1.GroupName).WithResources("secrets").WithVerbs("get", "list", "watch").
-			WithResourceNames(append([]string{e.ConfigSecretName()}, serverSecrets(e)...)...))
+			WithResourceNames(append(configSecretNames(e, parts), serverSecrets(e)...)...))
+}
+
+// configSecretNames are the Secrets of the Config's parts, and the one in which servers of the last release look for it.
+func configSecretNames(e *v1alpha1.MCPEndpoint, parts int) []string {
+	names := []string{e.ConfigSecretName(), contract.MainSecret(e.ConfigSecretName())}
+	for i := range parts {
+		names = append(names, contract.TokensSecret(e.ConfigSecretName(), i))
+	}
+	return names
 }
 
 func roleBinding(e *v1alpha1.MCPEndpoint) *applyrbac.RoleBindingApplyConfiguration {

@@ -3,7 +3,7 @@ package controllers
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
@@ -62,11 +63,11 @@ func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoi
 }
 
 // reportsOf returns the newest report of each pod, and how long to wait for those that were never asked yet.
-func reportsOf(poller *observe.Poller, e *v1alpha1.MCPEndpoint, pods []corev1.Pod) (podReports, time.Duration) {
+func reportsOf(poller *observe.Poller, endpoint types.NamespacedName, pods []corev1.Pod) (podReports, time.Duration) {
 	reports := make(podReports, len(pods))
 	var longest time.Duration
 	for i := range pods {
-		status, wait := poller.Report(keyOf(e), pods[i].UID)
+		status, wait := poller.Report(endpoint, pods[i].UID)
 		reports[i] = podReport{isReady(&pods[i]), status}
 		longest = max(longest, wait)
 	}
@@ -89,50 +90,118 @@ func (reports podReports) counted() int {
 	return n
 }
 
-// programmed reports whether every counted pod has applied at least a revision, and there is one
-// (docs/design/controllers.md, "Revision and Programmed"). The message counts no pods, so that a status does not change
-// with every pod that comes and goes.
-func (reports podReports) programmed(revision int64) finding {
-	if reports.counted() == 0 {
-		return fails(v1alpha1.ReasonWaitingForPods, "no server pod is ready")
+// applied is what all counted pods have applied.
+type applied struct {
+	// pods is how many count.
+	pods int
+	// unheard reports whether one of them has not reported, refused is a part that one of them refuses.
+	unheard bool
+	refused *contract.Refusal
+	// main is the least revision of the main part; tokens are the least revisions of the token parts, as many as the pod
+	// with the most parts has.
+	main   int64
+	tokens []int64
+}
+
+// ofToken is the least revision of the part that holds a token.
+func (a applied) ofToken(namespace, name string) int64 {
+	if len(a.tokens) == 0 {
+		return 0
 	}
-	waiting, unheard := false, false
+	return a.tokens[contract.PartOf(namespace, name, len(a.tokens))]
+}
+
+// sameWords reports whether the same is said of what has not been applied.
+func (a applied) sameWords(b applied) bool {
+	return (a.pods == 0) == (b.pods == 0) && a.unheard == b.unheard && reflect.DeepEqual(a.refused, b.refused)
+}
+
+// applied returns what all counted pods have applied. A pod that has not reported has applied nothing.
+func (reports podReports) applied() applied {
+	var a applied
+	parts := 1
 	for _, r := range reports {
-		if !r.counted || r.status != nil && r.status.Revision >= revision {
+		if r.counted && r.status != nil {
+			parts = max(parts, len(r.status.TokenParts))
+		}
+	}
+	for _, r := range reports {
+		if !r.counted {
 			continue
 		}
-		waiting, unheard = true, unheard || r.status == nil
-		if r.status != nil && r.status.Refused != nil {
-			return fails(v1alpha1.ReasonConfigRefused, fmt.Sprintf("a server pod refuses the Config: %s", r.status.Refused.Message))
+		first := a.pods == 0
+		a.pods++
+		status := r.status
+		if status == nil {
+			a.unheard, status = true, &contract.Status{}
+		}
+		if status.Refused != nil && a.refused == nil {
+			a.refused = status.Refused
+		}
+		if first {
+			a.main, a.tokens = status.Revision, make([]int64, parts)
+		}
+		a.main = min(a.main, status.Revision)
+		for i := range a.tokens {
+			if of := status.RevisionOfPart(i); first || of < a.tokens[i] {
+				a.tokens[i] = of
+			}
 		}
 	}
-	if unheard {
-		return fails(v1alpha1.ReasonWaitingForPods, "a server pod does not tell what it has applied: the manager must reach its port "+observe.AdminPort)
-	}
-	if waiting {
-		return fails(v1alpha1.ReasonWaitingForPods, fmt.Sprintf("not every server pod has applied revision %d yet", revision))
-	}
-	return applied(revision)
+	return a
 }
 
-// applied is the finding about a revision that every counted pod has.
-func applied(revision int64) finding {
-	return holds(v1alpha1.ReasonProgrammed, fmt.Sprintf("every server pod has applied revision %d", revision))
-}
-
-// applied is the least revision that a counted pod has applied; 0 if there is no such pod, or one has not reported.
-func (reports podReports) applied() int64 {
-	lowest := int64(0)
+// haveAll reports whether every pod that may answer agents has applied a revision of a part: those that count, and those
+// that have reported before.
+func (reports podReports) haveAll(part int, revision int64) bool {
 	for _, r := range reports {
 		switch {
-		case !r.counted:
-		case r.status == nil:
-			return 0
-		case lowest == 0 || r.status.Revision < lowest:
-			lowest = r.status.Revision
+		case r.status == nil && !r.counted:
+		case r.status == nil,
+			part == compile.MainPart && r.status.Revision < revision,
+			part != compile.MainPart && r.status.RevisionOfPart(part) < revision:
+			return false
 		}
 	}
-	return lowest
+	return true
+}
+
+// haveLayout reports whether every counted pod has its tokens in so many parts, and there is one.
+func (reports podReports) haveLayout(parts int) bool {
+	counted := 0
+	for _, r := range reports {
+		if !r.counted {
+			continue
+		}
+		if counted++; r.status == nil || len(r.status.TokenParts) != parts {
+			return false
+		}
+	}
+	return counted > 0
+}
+
+// readVersion2 reports whether a pod reads the form of the last release, or may: it has not reported.
+func (reports podReports) readVersion2() (read, unheard bool) {
+	for _, r := range reports {
+		unheard = unheard || r.status == nil
+		read = read || r.status != nil && r.status.Version < 3
+	}
+	return read, unheard
+}
+
+// sameNews reports whether two reports of the same pods say the same but for the revisions of token parts.
+func sameNews(a, b podReports) bool {
+	return slices.EqualFunc(a, b, func(x, y podReport) bool {
+		if x.counted != y.counted || (x.status == nil) != (y.status == nil) {
+			return false
+		}
+		if x.status == y.status {
+			return true
+		}
+		left, right := *x.status, *y.status
+		left.Serial, right.Serial, left.TokenParts, right.TokenParts = "", "", nil, nil
+		return reflect.DeepEqual(left, right)
+	})
 }
 
 // database is the state of the database. It is that of the first pod with a problem; else of the first pod that

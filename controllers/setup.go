@@ -111,22 +111,39 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	store := newStore()
 	recorder := mgr.GetEventRecorder(Name)
 	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader())
-	endpoints := &endpointReconciler{
-		client:   mgr.GetClient(),
-		children: children,
-		configs:  &configSecrets{children: children, key: options.ConfigKey},
-		webhooks: &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
-		poller: observe.New(ctx, observe.Options{
-			Address:  options.PodAddress,
-			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
-			Log:      mgr.GetLogger().WithName("observe"),
-		}),
-		store:   store,
-		status:  newEndpointStatus(mgr.GetClient(), recorder),
-		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
-		secrets: optIn(options.RequireSecretOptIn),
-		now:     options.Now,
+	endpointExposures := &tracked[*v1alpha1.MCPModelExposure]{
+		informers: mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
+		endpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
+			return endpointOf(e.Namespace, e.Spec.EndpointRef)
+		},
 	}
+	configs := &configReconciler{
+		client:    mgr.GetClient(),
+		exposures: endpointExposures,
+		tokens: &tracked[*v1alpha1.MCPToken]{
+			informers: mgr.GetCache(), prototype: &v1alpha1.MCPToken{},
+			endpointOf: func(t *v1alpha1.MCPToken) types.NamespacedName { return endpointOf(t.Namespace, t.Spec.EndpointRef) },
+		},
+		secrets:  &configSecrets{client: mgr.GetClient(), cached: own, live: mgr.GetAPIReader(), key: options.ConfigKey},
+		webhooks: &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
+		store:    store,
+		now:      options.Now,
+	}
+	endpoints := &endpointReconciler{
+		client:    mgr.GetClient(),
+		children:  children,
+		exposures: endpointExposures,
+		store:     store,
+		status:    newEndpointStatus(mgr.GetClient(), recorder),
+		pod:       podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
+		secrets:   optIn(options.RequireSecretOptIn),
+		now:       options.Now,
+	}
+	endpoints.poller = observe.New(ctx, observe.Options{
+		Address:  options.PodAddress,
+		OnReport: endpoints.reported,
+		Log:      mgr.GetLogger().WithName("observe"),
+	})
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
@@ -137,6 +154,9 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		store:  store,
 		status: newTokenStatus(mgr.GetClient(), recorder),
 		now:    options.Now,
+	}
+	if err := configs.watch(mgr, own); err != nil {
+		return err
 	}
 	if err := endpoints.watch(mgr, own); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -26,12 +27,8 @@ type exposureFacts struct {
 	Model *contract.ModelStatus
 }
 
-// tokenFacts is what the endpoint's reconciler knows about a token.
+// tokenFacts is what is known about a token, beside its text.
 type tokenFacts struct {
-	UID types.UID
-	// Generation and Credential are those that were compiled.
-	Generation int64
-	Credential compile.Credential
 	Verdict    compile.TokenVerdict
 	Programmed finding
 }
@@ -39,40 +36,68 @@ type tokenFacts struct {
 // credentialOf is what the token's reconciler knows about a token's text.
 type credentialOf struct {
 	uid        types.UID
-	endpoint   types.NamespacedName
-	credential compile.Credential
+	credential *compile.Credential
 }
 
 // store holds what the reconcilers tell each other. It is in memory, and fills again after a restart. A change wakes the
-// reconcilers that it concerns; storing equal facts wakes none.
+// reconcilers that it concerns; storing equal facts wakes none. It is safe for concurrent use.
 type store struct {
-	endpoints, exposures, tokens waker
+	configs, endpoints, exposures, tokens waker
 
-	mu            sync.Mutex
+	mu            sync.RWMutex
+	programs      map[types.NamespacedName]*program
 	credentials   map[types.NamespacedName]credentialOf
 	exposureFacts map[types.NamespacedName]map[types.NamespacedName]exposureFacts // by endpoint, then exposure
-	tokenFacts    map[types.NamespacedName]map[types.NamespacedName]tokenFacts    // by endpoint, then token
 }
 
 func newStore() *store {
 	return &store{
+		programs:      map[types.NamespacedName]*program{},
 		credentials:   map[types.NamespacedName]credentialOf{},
 		exposureFacts: map[types.NamespacedName]map[types.NamespacedName]exposureFacts{},
-		tokenFacts:    map[types.NamespacedName]map[types.NamespacedName]tokenFacts{},
 	}
 }
 
-// setCredential gives the endpoint's reconciler the credential of a token.
+// program is what is known of an endpoint's Config; new if nothing is.
+func (s *store) program(endpoint types.NamespacedName) *program {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.programs[endpoint]
+	if p == nil {
+		p = &program{}
+		s.programs[endpoint] = p
+	}
+	return p
+}
+
+// drop forgets an endpoint's Config, and returns what was known of it; nil if nothing was.
+func (s *store) drop(endpoint types.NamespacedName) *program {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.programs[endpoint]
+	delete(s.programs, endpoint)
+	return p
+}
+
+// setCredential gives the config reconciler the credential of a token. A text that counts no more goes before everything
+// else.
 func (s *store) setCredential(token *v1alpha1.MCPToken, credential compile.Credential) {
 	key := keyOf(token)
-	news := credentialOf{token.UID, endpointOf(token.Namespace, token.Spec.EndpointRef), credential}
 	s.mu.Lock()
 	old, known := s.credentials[key]
-	s.credentials[key] = news
-	s.mu.Unlock()
-	if !known || !reflect.DeepEqual(old, news) {
-		s.endpoints.wake(news.endpoint)
+	same := known && old.uid == token.UID && reflect.DeepEqual(*old.credential, credential)
+	if !same {
+		s.credentials[key] = credentialOf{token.UID, &credential}
 	}
+	s.mu.Unlock()
+	if same {
+		return
+	}
+	priority := priorityChange
+	if known && len(old.credential.Hashes) > 0 {
+		priority = priorityRemoval
+	}
+	s.configs.wakeAt(priority, endpointOf(token.Namespace, token.Spec.EndpointRef))
 }
 
 // forgetToken drops what is known about a token that is gone.
@@ -82,27 +107,22 @@ func (s *store) forgetToken(key types.NamespacedName) {
 	delete(s.credentials, key)
 }
 
-// credentialsOf returns the credentials of those tokens that were looked up.
-func (s *store) credentialsOf(tokens []v1alpha1.MCPToken) map[types.NamespacedName]compile.Credential {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := make(map[types.NamespacedName]compile.Credential, len(tokens))
-	for i := range tokens {
-		if c, ok := s.credentials[keyOf(&tokens[i])]; ok && c.uid == tokens[i].UID {
-			known[keyOf(&tokens[i])] = c.credential
-		}
+// credential is that of a token; nil if it was not looked up.
+func (s *store) credential(t *v1alpha1.MCPToken) *compile.Credential {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c, ok := s.credentials[keyOf(t)]; ok && c.uid == t.UID {
+		return c.credential
 	}
-	return known
+	return nil
 }
 
-// publish replaces what is known about an endpoint's exposures and tokens. Nil maps mean that the endpoint is gone.
-func (s *store) publish(endpoint types.NamespacedName, exposures map[types.NamespacedName]exposureFacts, tokens map[types.NamespacedName]tokenFacts) {
+// publish replaces what is known about an endpoint's exposures; nil means that the endpoint is gone.
+func (s *store) publish(endpoint types.NamespacedName, exposures map[types.NamespacedName]exposureFacts) {
 	s.mu.Lock()
-	changedExposures := swap(s.exposureFacts, endpoint, exposures)
-	changedTokens := swap(s.tokenFacts, endpoint, tokens)
+	changed := swap(s.exposureFacts, endpoint, exposures)
 	s.mu.Unlock()
-	s.exposures.wake(changedExposures...)
-	s.tokens.wake(changedTokens...)
+	s.exposures.wake(changed...)
 }
 
 // swap replaces an endpoint's facts and returns whose changed.
@@ -127,19 +147,15 @@ func swap[F any](all map[types.NamespacedName]map[types.NamespacedName]F, endpoi
 
 // exposure returns what is known about an exposure, and whether it is about the exposure as it is now.
 func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	f, ok := s.exposureFacts[endpointOf(e.Namespace, e.Spec.EndpointRef)][keyOf(e)]
 	return f, ok && f.UID == e.UID && f.Generation == e.Generation
 }
 
-// token returns what is known about a token, and whether that is about the present token and text. What was programmed
-// for another text says nothing about this one.
-func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential) (tokenFacts, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f, ok := s.tokenFacts[endpointOf(t.Namespace, t.Spec.EndpointRef)][keyOf(t)]
-	return f, ok && f.UID == t.UID && f.Generation == t.Generation && reflect.DeepEqual(f.Credential, credential)
+// token returns what is known about a token, and whether that is about the present token and text.
+func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential, now time.Time) (tokenFacts, bool) {
+	return s.program(endpointOf(t.Namespace, t.Spec.EndpointRef)).token(t, &credential, now)
 }
 
 // waker is a source of a controller: it puts objects into its queue. Before the controller runs it does nothing. Nothing
@@ -158,12 +174,23 @@ func (w *waker) source() source.Source {
 	})
 }
 
-func (w *waker) wake(keys ...types.NamespacedName) {
+// wake puts objects into the queue.
+func (w *waker) wake(keys ...types.NamespacedName) { w.wakeAt(priorityChange, keys...) }
+
+// wakeAt puts objects into the queue with a priority.
+func (w *waker) wakeAt(priority int, keys ...types.NamespacedName) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	for _, key := range keys {
-		if w.queue != nil {
-			w.queue.Add(reconcile.Request{NamespacedName: key})
-		}
+	if w.queue != nil {
+		enqueueAt(w.queue, priority, keys...)
+	}
+}
+
+// wakeAfter puts an object into the queue after d.
+func (w *waker) wakeAfter(d time.Duration, key types.NamespacedName) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.queue != nil {
+		w.queue.AddAfter(reconcile.Request{NamespacedName: key}, d)
 	}
 }

@@ -52,7 +52,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	}
 	r.store.setCredential(token, credential)
 
-	facts, evaluated := r.store.token(token, credential)
+	facts, evaluated := r.store.token(token, credential, r.now())
 	if evaluated {
 		status := r.summarise(token, tokenFindings(token, facts, credential), facts, credential)
 		err = errors.Join(err, r.status.write(ctx, token, status))

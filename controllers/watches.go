@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -44,26 +45,65 @@ var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
 }}
 
-// watch makes an endpoint be reconciled when it, what refers to it, what it refers to, or what belongs to it changes,
-// and when the store or a pod has news.
+// watch makes an endpoint's Config be compiled when the endpoint, what refers to it, or a Secret that goes into the Config
+// changes, when one of the Config's own Secrets is not as it was written, and when the store has news.
+func (r *configReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("config").
+		WatchesRawSource(source.Kind(mgr.GetCache(), &v1alpha1.MCPEndpoint{}, endpointChanged())).
+		WatchesRawSource(r.exposures).
+		WatchesRawSource(r.tokens).
+		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
+		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), enqueue(r.changedPart))).
+		WatchesRawSource(r.store.configs.source()).
+		WithOptions(inQueue()).
+		Complete(r)
+}
+
+// endpointChanged enqueues an endpoint whose spec changed, and before everything else: a group may have lost a right.
+func endpointChanged() handler.TypedEventHandler[*v1alpha1.MCPEndpoint, reconcile.Request] {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.TypedFuncs[*v1alpha1.MCPEndpoint, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*v1alpha1.MCPEndpoint], q queue) {
+			enqueueAt(q, priorityOfNew(e.IsInInitialList), keyOf(e.Object))
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*v1alpha1.MCPEndpoint], q queue) {
+			if relevant(e.ObjectOld, e.ObjectNew) {
+				enqueueAt(q, priorityRemoval, keyOf(e.ObjectNew))
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*v1alpha1.MCPEndpoint], q queue) {
+			enqueueAt(q, priorityChange, keyOf(e.Object))
+		},
+	}
+}
+
+// changedPart is the endpoint of a Config's Secret that is not as this process wrote it. What was read of it is forgotten.
+func (r *configReconciler) changedPart(_ context.Context, o client.Object) []types.NamespacedName {
+	endpoint := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}
+	if o.GetLabels()[componentLabel] != componentConfig || endpoint.Name == "" {
+		return nil
+	}
+	if r.secrets.isCurrent(o) && metav1.GetControllerOfNoCopy(o) != nil {
+		return nil
+	}
+	r.store.program(endpoint).doubt(o.GetName())
+	return []types.NamespacedName{endpoint}
+}
+
+// watch makes an endpoint be reconciled when it, what it refers to, or what belongs to it changes, and when the store or
+// a pod has news.
 func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.MCPEndpoint{}, changed).
-		Watches(&v1alpha1.MCPModelExposure{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
-			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef)}
-		}), changed).
-		Watches(&v1alpha1.MCPToken{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
-			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPToken).Spec.EndpointRef)}
-		}), changed).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
-		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(labelled))).
 		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), enqueue(labelled))).
 		WatchesRawSource(r.store.endpoints.source()).
 		WithOptions(inQueue())
 	for _, child := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.Secret{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
 	} {
 		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
 	}
@@ -167,8 +207,7 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{tokenSecretName(o.(*v1alpha1.MCPToken))}
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
-			e := o.(*v1alpha1.MCPEndpoint)
-			return append(serverSecrets(e), e.ConfigSecretName())
+			return serverSecrets(o.(*v1alpha1.MCPEndpoint))
 		}},
 		{&v1alpha1.MCPEndpoint{}, configMapIndex, func(o client.Object) []string {
 			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {

@@ -30,13 +30,13 @@ type readWebhookSecret struct {
 
 // resolve returns the Secrets by their names. A Secret that could not be read is marked so, and the error says why; the
 // others are returned all the same.
-func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedName, exposures []v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
+func (w *webhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedName, exposures []*v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
 	last, _ := w.read.get(endpoint)
 	asked, found := map[string]bool{}, map[string]compile.WebhookSecret{}
 	read := map[string]readWebhookSecret{}
 	var errs []error
 	for i := range exposures {
-		for _, name := range webhookSecretNames(&exposures[i]) {
+		for _, name := range webhookSecretNames(exposures[i]) {
 			if asked[name] {
 				continue
 			}

@@ -45,7 +45,7 @@ func TestTheSecretOfAWebhookIsReadWhenItChanged(t *testing.T) {
 			Namespace: "shop", Name: "hook", UID: "u", ResourceVersion: version, Annotations: map[string]string{v1alpha1.WebhookHostAnnotation: host},
 		}}
 	}
-	exposures := make([]v1alpha1.MCPModelExposure, 2)
+	exposures := []*v1alpha1.MCPModelExposure{{}, {}}
 	for i := range exposures { // both name the Secret, one of them twice
 		for range i + 1 {
 			exposures[i].Spec.Actions = append(exposures[i].Spec.Actions, v1alpha1.ActionSpec{Webhook: &v1alpha1.WebhookActionSpec{

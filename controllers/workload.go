@@ -23,6 +23,7 @@ import (
 // Where things lie in the server's pod. The server is told every path on its command line.
 const (
 	configDir         = "/etc/mcp-admin/config"
+	stateDir          = "/run/mcp-admin"
 	connectionDir     = "/etc/mcp-admin/connection"
 	caDir             = "/etc/mcp-admin/ca"
 	tlsDir            = "/etc/mcp-admin/tls"
@@ -33,6 +34,9 @@ const (
 	httpPort, httpsPort, adminPort = 8080, 8443, 8081
 	// tmpSize bounds the files that the server makes for a moment.
 	tmpSize = "512Mi"
+	// stateSize bounds the copy of its Config that the server keeps in memory, for when its container restarts while the
+	// API cannot be reached.
+	stateSize = "64Mi"
 	// serverGroup is the group of the image's user; a claim's files are made writable to it.
 	serverGroup = 65532
 )
@@ -138,7 +142,9 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			"--config-key="+contract.FormatPublicKey(options.configKey),
 			"--service-account-dir="+serviceAccountDir).
 		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_IPS", "status.podIPs"),
-			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
+			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit(),
+			// A variable, because servers of the last release do not know it as a flag.
+			applycore.EnvVar().WithName("MCP_ADMIN_STATE_DIR").WithValue(stateDir)).
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
@@ -160,7 +166,11 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 	pod.WithVolumes(applycore.Volume().WithName("tmp").
 		WithEmptyDir(applycore.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(tmpSize))))
 	container.WithVolumeMounts(applycore.VolumeMount().WithName("tmp").WithMountPath("/tmp"))
+	// Servers of the last release read their Config here; an endpoint may name their image.
 	mountSecret(pod, container, "config", e.ConfigSecretName(), configDir+"/0")
+	pod.WithVolumes(applycore.Volume().WithName("state").
+		WithEmptyDir(applycore.EmptyDirVolumeSource().WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse(stateSize))))
+	container.WithVolumeMounts(applycore.VolumeMount().WithName("state").WithMountPath(stateDir))
 	mountDatabase(pod, container, &e.Spec.Database)
 	if tls := e.Spec.Server.TLS; tls != nil {
 		mountSecret(pod, container, "tls", tls.CertificateSecretRef.Name, tlsDir)

@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -107,11 +108,19 @@ func (w *world) text(secret string) string {
 	return string(s.Data["token"])
 }
 
-// config is the Config that is written.
+// config is the Config that is written, with its tokens in it. Its revision is the highest of its parts.
 func (w *world) config(endpoint string) *contract.Config {
 	GinkgoHelper()
-	config, err := contract.Decode([]contract.Part{w.secret(endpoint + "-mcp-config").Data})
+	base := endpoint + "-mcp-config"
+	config, err := contract.DecodeMain(w.secret(contract.MainSecret(base)).Data)
 	Expect(err).NotTo(HaveOccurred())
+	for i := range config.Layout.Parts {
+		part, err := contract.DecodeTokens(w.secret(contract.TokensSecret(base, i)).Data, i)
+		Expect(err).NotTo(HaveOccurred())
+		config.Tokens = append(config.Tokens, part.Tokens...)
+		config.Revision = max(config.Revision, part.Revision)
+	}
+	slices.SortFunc(config.Tokens, contract.CompareTokens)
 	return config
 }
 

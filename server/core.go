@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
@@ -50,6 +52,8 @@ type core struct {
 	// db is nil if there is no Config to open one by.
 	db      *openDatabase
 	retired retirement
+	// tokens are those of the newest update that had a Config.
+	tokens *access.Directory
 	// schema is the last one seen of the database that target names; nil: none yet.
 	schema *database.Schema
 	target target
@@ -72,6 +76,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
+		tokens:         access.NewDirectory(),
 	}
 	if c.open == nil {
 		c.open = openEngine
@@ -101,7 +106,13 @@ func (c *core) apply(update source.Update) {
 	if c.certificate != nil {
 		c.certificate.load(update.Certificate)
 	}
-	c.rebuild()
+	c.readTokens(before, &update)
+	if reopened || update.Config != before.Config {
+		c.rebuild()
+	} else if s := c.snapshot.Load(); s != nil {
+		c.snapshot.Store(s.WithTokens(c.tokens))
+	}
+	c.becomeReady()
 	if update.Config != nil {
 		c.statusKey.Store(&update.Config.Endpoint.StatusKey)
 	}
@@ -128,6 +139,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema
 			c.rebuild()
+			c.becomeReady()
 		}
 	} else {
 		e := database.AsError(err)
@@ -144,6 +156,23 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 	c.publish()
 }
 
+// readTokens takes the tokens of an update. Parts that have not changed cost nothing. Those of a Config that is gone stay,
+// and nobody can show them.
+func (c *core) readTokens(before, now *source.Update) {
+	switch {
+	case now.Config == nil:
+	case now.TokenParts != nil:
+		c.tokens = c.tokens.With(now.TokenParts)
+	case now.Config != before.Config:
+		c.tokens = c.tokens.With(access.Whole(now.Config))
+	}
+}
+
+// becomeReady makes the server ready once it has answered with the schema, and from all parts that there are.
+func (c *core) becomeReady() {
+	c.ready = c.ready || c.snapshot.Load() != nil && c.schema != nil && !c.known.Load().Incomplete
+}
+
 // rebuild swaps in the snapshot of what is known now; without a Config there is none, and the endpoint is closed.
 func (c *core) rebuild() {
 	config := c.known.Load().Config
@@ -151,8 +180,7 @@ func (c *core) rebuild() {
 		c.snapshot.Store(nil)
 		return
 	}
-	c.snapshot.Store(snapshot.Build(config, c.schema, c.db.DB, c.audit, c.hooks))
-	c.ready = c.ready || c.schema != nil
+	c.snapshot.Store(snapshot.Build(config, c.tokens, c.schema, c.db.DB, c.audit, c.hooks))
 }
 
 // endpoint is what requests are answered from; false while there is no Config.
@@ -164,13 +192,13 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 // publish updates the status that /status shows.
 func (c *core) publish() {
 	known := c.known.Load()
-	status := contract.Status{Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
+	status := contract.Status{Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
 	if c.certificate != nil {
 		status.Certificate = c.certificate.status()
 		status.Ready = c.ready && status.Certificate.InUse
 	}
 	if s := c.snapshot.Load(); s != nil {
-		status.Revision, status.Models = s.Config().Revision, s.Models()
+		status.Revision, status.Models, status.TokenParts = s.Config().Revision, s.Models(), c.tokens.Revisions()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)
 	c.metrics.Database(status.Database.Reason == contract.ReasonConnected || status.Database.Reason == contract.ReasonSchemaNotFound)
@@ -180,12 +208,16 @@ func (c *core) publish() {
 func (c *core) logUpdate(before, now *source.Update) {
 	switch {
 	case now.Config != nil && now.Config != before.Config:
-		c.log.Info("A Config was applied", "revision", now.Config.Revision, "models", len(now.Config.Models), "tokens", len(now.Config.Tokens))
+		c.log.Info("A Config was applied", "revision", now.Config.Revision, "models", len(now.Config.Models), "tokens", c.tokens.Len(),
+			"missingParts", c.tokens.Missing())
 	case now.Config == nil && before.Config != nil:
 		c.log.Warn("There is no Config any more; the endpoint is closed")
+	case now.Config != nil && !slices.Equal(now.TokenParts, before.TokenParts):
+		c.log.Info("Tokens were applied", "revision", slices.Max(c.tokens.Revisions()), "tokens", c.tokens.Len(), "missingParts", c.tokens.Missing())
 	}
-	if now.Refused != nil && !reflect.DeepEqual(now.Refused, before.Refused) {
-		c.log.Error("A Config was refused; the one before stays", "revision", now.Refused.Revision, "message", now.Refused.Message)
+	if r := now.Refused; r != nil && !reflect.DeepEqual(r, before.Refused) {
+		c.log.Error("A part of the Config was refused; the one before stays, if it is not closed", "secret", r.Secret,
+			"revision", r.Revision, "closed", r.Closed, "message", r.Message)
 	}
 }
 

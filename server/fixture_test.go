@@ -35,7 +35,7 @@ insert into book values (1, 'The Dispossessed'), (2, 'Solaris');
 // config is a Config of one model and one token.
 func config(revision int64) *contract.Config {
 	return &contract.Config{
-		Version: 1, MinReader: 1, Revision: revision,
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: revision,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: statusKey, URL: "http://books.example.com/mcp/",
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(5 * time.Second)},

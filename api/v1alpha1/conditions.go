@@ -50,6 +50,8 @@ const (
 	ReasonEndpointInvalid = "EndpointInvalid"
 	// ReasonConfigNotWritten: the change has not reached the Config; the message says why.
 	ReasonConfigNotWritten = "ConfigNotWritten"
+	// ReasonRemovalPending: a pod has not applied a change that takes access away, for longer than it should take.
+	ReasonRemovalPending = "RemovalPending"
 	// ReasonWaitingForReport: no server pod has said yet how it found the table.
 	ReasonWaitingForReport = "WaitingForReport"
 	// ReasonWebhookSecretInvalid: the Secret of a webhook is not for the webhook's host, or holds what is no header.

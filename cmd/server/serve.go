@@ -25,7 +25,7 @@ import (
 type serveOptions struct {
 	listen, adminListen string
 	namespace           string
-	configSecrets       []string
+	configSecret        string
 	configDir           string
 	configKey           string
 	connectionSecret    string
@@ -46,19 +46,21 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve an endpoint from the Config that the controllers wrote",
 		Long: `Serve an endpoint from the Config that the controllers wrote.
 
-The Config and the Secrets of the database and of the endpoint's certificate are followed through the Kubernetes API,
-with the service account in --service-account-dir. Their mounted copies (--config-dir and the other folders) are used
-while the API cannot be reached. Without --service-account-dir only the mounted copies are used.
+The Config, which lies in several Secrets, and the Secrets of the database and of the endpoint's certificate are followed
+through the Kubernetes API, with the service account in --service-account-dir. While the API cannot be reached, a server
+that starts uses the mounted copies of the latter, and the Config that it stored itself: in the folder that the environment
+variable MCP_ADMIN_STATE_DIR names, which must be in memory and the pod's own. Without --service-account-dir everything is
+read from folders, the Config from --config-dir.
 
 Changes are applied without a restart. SIGTERM drains: readiness says no, requests under way are answered, then the
 process ends.`,
 		Example: `  # As the operator starts it in a pod
   mcp-admin-server serve --listen=10.1.2.3:8080 --admin-listen=10.1.2.3:8081 --namespace=shop \
-    --config-secret=shop-mcp-config --config-dir=/etc/mcp-admin/config --config-key=$KEY \
+    --config-secret=shop-mcp-config --config-key=$KEY \
     --connection-secret=shop-db-app --connection-dir=/etc/mcp-admin/connection \
     --service-account-dir=/var/run/secrets/kubernetes.io/serviceaccount
 
-  # From files alone: config/0 holds the data of the Config Secret, one file for each key
+  # From files alone: config/main, config/tokens-0 and so on hold the data of the Config's Secrets, one file for each key
   mcp-admin-server serve --config-secret=notes-mcp-config --config-dir=config --sqlite-file=notes.sqlite
 
   # Ask it
@@ -70,8 +72,8 @@ process ends.`,
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address and port of the endpoint and its health page")
 	f.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "address and port of /healthz, /readyz, /metrics and /status")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets")
-	f.StringArrayVar(&o.configSecrets, "config-secret", nil, "Secret with a part of the Config; one flag for each part, in order")
-	f.StringVar(&o.configDir, "config-dir", "", "folder in whose subfolders 0, 1, … the Config's parts are mounted")
+	f.StringVar(&o.configSecret, "config-secret", "", "name of the Config: its Secrets are NAME-v3, NAME-v3-tokens-0, NAME-v3-tokens-1 and so on")
+	f.StringVar(&o.configDir, "config-dir", "", "folder in whose subfolders main, tokens-0, tokens-1, … the Config's parts lie; used only without --service-account-dir")
 	f.StringVar(&o.configKey, "config-key", "", "public key of the manager, in base64: only a Config that it signed is applied; none: any is")
 	f.StringVar(&o.connectionSecret, "connection-secret", "", "Secret with the connection of the database")
 	f.StringVar(&o.connectionDir, "connection-dir", "", "folder where the connection's Secret is mounted")
@@ -84,10 +86,8 @@ process ends.`,
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
 	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, so that load balancers can stop sending them here")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body; audit lines are always written")
-	for _, name := range []string{"config-secret", "config-dir"} {
-		if err := command.MarkFlagRequired(name); err != nil {
-			panic(err) // The flag is defined above.
-		}
+	if err := command.MarkFlagRequired("config-secret"); err != nil {
+		panic(err) // The flag is defined above.
 	}
 	return command
 }
@@ -146,8 +146,9 @@ func podAddresses(list string) ([]netip.Addr, error) {
 func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 	cluster := &source.Cluster{
 		Namespace:        o.namespace,
-		ConfigSecrets:    o.configSecrets,
+		ConfigSecret:     o.configSecret,
 		ConfigDir:        o.configDir,
+		StateDir:         os.Getenv("MCP_ADMIN_STATE_DIR"),
 		ConnectionSecret: o.connectionSecret,
 		ConnectionDir:    o.connectionDir,
 		CASecret:         o.caSecret,
@@ -165,6 +166,9 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 		}
 	}
 	if o.serviceAccountDir == "" {
+		if o.configDir == "" {
+			return nil, errors.New("without --service-account-dir the Config is read from --config-dir, which is not given")
+		}
 		return cluster, nil
 	}
 	if o.namespace == "" {

@@ -55,8 +55,8 @@ func TestPodAddresses(t *testing.T) {
 
 func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	dir := t.TempDir()
-	parts, err := contract.Encode(&contract.Config{
-		Version: 1, MinReader: 1, Revision: 1,
+	config := &contract.Config{
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: "key", SealKey: contract.NewSealKey(),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(5 * time.Second)},
@@ -64,11 +64,17 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		},
 		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, DefaultPageSize: 10, MaxPageSize: 10, MaxBulkItems: 10}},
 		Tokens: []contract.Token{{Namespace: "shop", Name: "agent", Hashes: []string{contract.HashToken(token)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
-	}, 1)
+	}
+	main, err := contract.EncodeMain(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFiles(t, filepath.Join(dir, "config", "0"), parts[0])
+	tokens, err := contract.EncodeTokens(&contract.TokenPart{Version: contract.Version, Revision: 1, Tokens: config.Tokens})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, filepath.Join(dir, "config", "main"), main)
+	writeFiles(t, filepath.Join(dir, "config", "tokens-0"), tokens)
 	writeFiles(t, filepath.Join(dir, "init"), map[string][]byte{
 		"book.sql": []byte("create table book (book_id integer primary key, title text); insert into book values (1, 'Solaris');"),
 	})
@@ -156,6 +162,7 @@ func TestServeRefusesWhatCannotWork(t *testing.T) {
 		args       []string
 	}{
 		{"no Config", "config-secret", []string{"--config-dir=x"}},
+		{"no folder and no API", "--config-dir", []string{"--config-secret=x"}},
 		{"a service account without a namespace", "--namespace", []string{"--config-secret=x", "--config-dir=x", "--service-account-dir=x"}},
 		{"a service account outside of a cluster", "no pod", []string{"--config-secret=x", "--config-dir=x", "--service-account-dir=x", "--namespace=shop"}},
 		{"a port that is taken", "--listen", []string{"--config-secret=x", "--config-dir=x", "--listen=" + taken.Addr().String()}},

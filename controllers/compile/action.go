@@ -29,16 +29,12 @@ var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host"
 // webhooks finds what the webhooks of an endpoint send along.
 type webhooks struct {
 	secrets map[string]WebhookSecret
-	// previous are the entries of the previous Config.
-	previous entries
+	// previous is the main part from before; nil if there is none.
+	previous *contract.Config
 }
 
-func newWebhooks(in Inputs) webhooks {
-	w := webhooks{secrets: in.Webhooks}
-	if in.Previous != nil {
-		w.previous = indexed(in.Previous)
-	}
-	return w
+func newWebhooks(secrets map[string]WebhookSecret, previous *contract.Config) webhooks {
+	return webhooks{secrets: secrets, previous: previous}
 }
 
 // actionEntries are the entries of an exposure's actions, and what the first of them lacks that lacks something.
@@ -122,7 +118,13 @@ func (w webhooks) entry(e *v1alpha1.MCPModelExposure, a *v1alpha1.ActionSpec) (*
 
 // before is the webhook's entry in the previous Config, where it went to the same URL and could be called.
 func (w webhooks) before(e *v1alpha1.MCPModelExposure, a *v1alpha1.ActionSpec) *contract.WebhookAction {
-	model := w.previous.models[[2]string{e.Name, string(e.UID)}]
+	if w.previous == nil {
+		return nil
+	}
+	model := w.previous.FindModel(e.Name, string(e.UID))
+	if model == nil {
+		return nil
+	}
 	i := slices.IndexFunc(model.Actions, func(old contract.Action) bool { return old.Name == a.Name })
 	if i < 0 {
 		return nil

@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -14,38 +15,42 @@ const mostTools = 128
 // genericTools is how many tools a generic list has beside those of pinned models.
 const genericTools = 14
 
-// noteLongLists adds a note about the tokens whose tools/list is longer than common clients take. Which tools a table allows
+// longLists is the note about the tokens whose tools/list is longer than common clients take. Which tools a table allows
 // only the database knows: a list may be shorter than is said here.
-func noteLongLists(notes []string, c *contract.Config) []string {
-	lists := listCounter{config: c, counted: map[string]int{}}
-	for i := range c.Models {
-		if m := &c.Models[i]; m.Expose {
+func (c *Compiler) longLists() []string {
+	var names []string
+	longest := 0
+	for key, state := range c.tokens {
+		if !state.verdict.InForce {
+			continue
+		}
+		if class := c.rights.of(c.registry, c.main, state.object, &state.entry); class.tools > mostTools {
+			names, longest = append(names, key.Namespace+"/"+key.Name), max(longest, class.tools)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	whose := strings.Join(names[:min(len(names), maxHints)], ", ")
+	if more := len(names) - maxHints; more > 0 {
+		whose += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{fmt.Sprintf("tools/list has up to %d tools for %s, and common clients take 40 to %d. "+
+		"Leave spec.catalogue.style to Auto, with a maxTools that they take, and pin fewer models, or expose fewer.", longest, whose, mostTools)}
+}
+
+func newListCounter(main *contract.Config) *listCounter {
+	lists := &listCounter{config: main, counted: map[string]int{}}
+	for i := range main.Models {
+		if m := &main.Models[i]; m.Expose {
 			lists.exposed = append(lists.exposed, m)
 			if m.Pinned {
 				lists.pinned = append(lists.pinned, m)
 			}
 		}
 	}
-	var names []string
-	longest := 0
-	for i := range c.Tokens {
-		t := &c.Tokens[i]
-		if len(t.Hashes) == 0 {
-			continue
-		}
-		if n := lists.length(t); n > mostTools {
-			names, longest = append(names, t.Namespace+"/"+t.Name), max(longest, n)
-		}
-	}
-	if len(names) == 0 || len(notes) == maxNotes {
-		return notes
-	}
-	whose := strings.Join(names[:min(len(names), maxHints)], ", ")
-	if more := len(names) - maxHints; more > 0 {
-		whose += fmt.Sprintf(" and %d more", more)
-	}
-	return append(notes, fmt.Sprintf("tools/list has up to %d tools for %s, and common clients take 40 to %d. "+
-		"Leave spec.catalogue.style to Auto, with a maxTools that they take, and pin fewer models, or expose fewer.", longest, whose, mostTools))
+	return lists
 }
 
 // listCounter counts the tools of tokens' lists. Tokens with equal rules are counted once.

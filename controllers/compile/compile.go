@@ -1,7 +1,9 @@
 package compile
 
 import (
+	"cmp"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"time"
 
@@ -18,8 +20,7 @@ type Inputs struct {
 	// Exposures and Tokens may come in any order; those of other endpoints and those being deleted are passed over.
 	Exposures []v1alpha1.MCPModelExposure
 	Tokens    []v1alpha1.MCPToken
-	// Credentials are what the caller found of the tokens' texts. A token without an entry has not been looked up yet: it
-	// keeps the hashes that the previous Config has for it, so that a manager that has just started drops no living token.
+	// Credentials are what the caller found of the tokens' texts. A token without an entry has not been looked up yet.
 	Credentials map[types.NamespacedName]Credential
 	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
 	Webhooks map[string]WebhookSecret
@@ -28,171 +29,61 @@ type Inputs struct {
 	StatusKey, SealKey string
 	// Now decides what has expired.
 	Now time.Time
-	// Previous is the Config that is written at present; nil if there is none.
+	// Previous is the Config from before; nil if there is none.
 	Previous *contract.Config
-	// Floor is the highest revision that any pod may have applied, or any object's status may name. A Previous below it
-	// is not what the pods have, so that the revision continues above Floor and every entry counts as new.
-	Floor int64
 }
 
-// Compile returns the Config of an endpoint, and what became of each object. Equal inputs give equal bytes, whatever
-// the order of the objects. The Config is nil only if the endpoint is not valid and there is no Previous whose
-// settings could be kept.
+// Compile returns the whole Config of an endpoint, and what became of each object. Equal inputs give equal bytes, whatever
+// the order of the objects. The Config is nil only if the endpoint is not valid and there is no Previous whose settings
+// could be kept.
 //
-// An entry that equals the previous one keeps its revision, others get the new one; the Config's revision grows by one
-// exactly if an entry is new, changed or gone (docs/design/controllers.md, "Revision and Programmed").
+// An entry that equals the previous one keeps its revision, others get the new one; the Config's revision grows exactly
+// if an entry is new, changed or gone (docs/design/controllers.md, "Revision and Programmed").
 func Compile(in Inputs) (*contract.Config, Verdicts) {
+	stored := Stored{StatusKey: in.StatusKey, SealKey: in.SealKey}
+	if in.Previous != nil {
+		main := *in.Previous
+		main.Tokens = nil
+		stored.Main = &main
+		stored.Parts = []*contract.TokenPart{{Version: contract.Version, Revision: main.Revision, Tokens: in.Previous.Tokens}}
+	}
+	c := NewCompiler(stored)
+	c.layout.fixed = true // the whole is one piece
+	objects := Objects{Endpoint: in.Endpoint, Webhooks: in.Webhooks, Now: in.Now, Credential: func(t *v1alpha1.MCPToken) *Credential {
+		if credential, ok := in.Credentials[keyOf(t)]; ok {
+			return &credential
+		}
+		return nil
+	}}
+	for i := range in.Exposures {
+		if e := &in.Exposures[i]; e.Namespace == in.Endpoint.Namespace && e.Spec.EndpointRef.Name == in.Endpoint.Name {
+			objects.Exposures = append(objects.Exposures, e)
+		}
+	}
+	for i := range in.Tokens {
+		if t := &in.Tokens[i]; t.Namespace == in.Endpoint.Namespace && t.Spec.EndpointRef.Name == in.Endpoint.Name {
+			objects.Tokens = append(objects.Tokens, t)
+		}
+	}
+	outcome := c.Update(objects)
 	verdicts := Verdicts{
-		Endpoint:  judgeEndpoint(in.Endpoint),
-		Exposures: map[types.NamespacedName]Verdict{},
-		Tokens:    map[types.NamespacedName]TokenVerdict{},
+		Endpoint: c.Endpoint(), Exposures: c.Exposures(), LookAgain: outcome.LookAgain,
+		Tokens: make(map[types.NamespacedName]TokenVerdict, len(c.tokens)),
 	}
-	previous := in.Previous
-	if previous != nil && previous.Revision < in.Floor {
-		previous = nil
+	for key, state := range c.tokens {
+		verdicts.Tokens[key] = state.verdict
 	}
-	config := &contract.Config{Version: contract.Version, MinReader: contract.Version}
-	switch {
-	case verdicts.Endpoint.Accepted:
-		config.Endpoint = endpointEntry(in)
-	case in.Previous != nil:
-		config.Endpoint = in.Previous.Endpoint
-	default:
-		verdicts.withoutEndpoint(in)
-		return nil, verdicts
-	}
-	config.Models, config.Endpoint.WithheldTables = compileModels(in, verdicts)
-	config.Tokens = compileTokens(in, &verdicts)
-	noteRights(in, config, &verdicts)
-	next := in.Floor + 1
-	if previous != nil {
-		next = previous.Revision + 1
-	}
-	assignRevisions(config, previous, next)
-
-	verdicts.Endpoint.Revision = config.Endpoint.Revision
-	for _, m := range config.Models {
-		key := types.NamespacedName{Namespace: config.Endpoint.Namespace, Name: m.Exposure}
-		v := verdicts.Exposures[key]
-		v.Revision = m.Revision
-		verdicts.Exposures[key] = v
-	}
-	for _, t := range config.Tokens {
-		key := types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
-		v := verdicts.Tokens[key]
-		v.Revision = t.Revision
-		verdicts.Tokens[key] = v
-	}
-	return config, verdicts
+	return c.Whole(), verdicts
 }
-
-// assignRevisions gives each entry its previous revision if it is the same but for that, and next otherwise.
-func assignRevisions(config, previous *contract.Config, next int64) {
-	if previous == nil {
-		previous = &contract.Config{}
-	}
-	old := indexed(previous)
-	changed := config.Version != previous.Version || config.MinReader != previous.MinReader ||
-		len(config.Models) != len(previous.Models) || len(config.Tokens) != len(previous.Tokens)
-
-	config.Endpoint.Revision = previous.Endpoint.Revision
-	if !equal(config.Endpoint, previous.Endpoint) {
-		config.Endpoint.Revision, changed = next, true
-	}
-	for i := range config.Models {
-		m := &config.Models[i]
-		before := old.models[modelKey(m)]
-		if m.Revision = before.Revision; !equal(*m, before) {
-			m.Revision, changed = next, true
-		}
-	}
-	for i := range config.Tokens {
-		t := &config.Tokens[i]
-		before := old.tokens[tokenKey(t)]
-		if t.Revision = before.Revision; !equal(*t, before) {
-			t.Revision, changed = next, true
-		}
-	}
-	if config.Revision = previous.Revision; changed {
-		config.Revision = next
-	}
-}
-
-// entries are a Config's, by the object that each is made of.
-type entries struct {
-	models map[[2]string]contract.Model
-	tokens map[[3]string]contract.Token
-}
-
-func indexed(c *contract.Config) entries {
-	e := entries{make(map[[2]string]contract.Model, len(c.Models)), make(map[[3]string]contract.Token, len(c.Tokens))}
-	for i := range c.Models {
-		e.models[modelKey(&c.Models[i])] = c.Models[i]
-	}
-	for i := range c.Tokens {
-		e.tokens[tokenKey(&c.Tokens[i])] = c.Tokens[i]
-	}
-	return e
-}
-
-func modelKey(m *contract.Model) [2]string { return [2]string{m.Exposure, m.UID} }
-
-func tokenKey(t *contract.Token) [3]string { return [3]string{t.Namespace, t.Name, t.UID} }
 
 // equal compares two entries as they are written, so that an entry read back equals the one that was written.
 func equal[T any](a, b T) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
 	left, errLeft := json.Marshal(a)
 	right, errRight := json.Marshal(b)
 	return errLeft == nil && errRight == nil && string(left) == string(right)
-}
-
-// OnlyAdds reports whether next takes nothing away that previous gives: it only adds models and tokens, or puts tokens
-// in force. Only such a change may be gathered with others before it is written (docs/design/controllers.md, "Gathering
-// changes").
-func OnlyAdds(previous, next *contract.Config) bool {
-	if previous == nil {
-		return true
-	}
-	if !equal(previous.Endpoint, next.Endpoint) {
-		return false
-	}
-	now := indexed(next)
-	for i := range previous.Models {
-		m := &previous.Models[i]
-		if still, ok := now.models[modelKey(m)]; !ok || still.Revision != m.Revision {
-			return false
-		}
-	}
-	for i := range previous.Tokens {
-		t := &previous.Tokens[i]
-		if still, ok := now.tokens[tokenKey(t)]; len(t.Hashes) > 0 && (!ok || still.Revision != t.Revision) {
-			return false
-		}
-	}
-	return true
-}
-
-// WithoutAdditions returns next without its additions to previous: new models and tokens, and tokens that are in force
-// again. What next removes or changes stays removed or changed.
-func WithoutAdditions(previous, next *contract.Config) *contract.Config {
-	narrowed := *next
-	narrowed.Models, narrowed.Tokens = nil, nil
-	for _, m := range next.Models {
-		if previous.FindModel(m.Exposure, m.UID) != nil {
-			narrowed.Models = append(narrowed.Models, m)
-		}
-	}
-	for _, t := range next.Tokens {
-		old := previous.FindToken(t.Namespace, t.Name, t.UID)
-		switch {
-		case old == nil:
-		case len(old.Hashes) == 0:
-			narrowed.Tokens = append(narrowed.Tokens, *old)
-		default:
-			narrowed.Tokens = append(narrowed.Tokens, t)
-		}
-	}
-	return &narrowed
 }
 
 func judgeEndpoint(e *v1alpha1.MCPEndpoint) Verdict {
@@ -207,16 +98,15 @@ var tlsModes = map[v1alpha1.TLSMode]string{
 	"Disable": "disable", "Prefer": "prefer", "Require": "require", "VerifyCA": "verify-ca", "VerifyFull": "verify-full",
 }
 
-func endpointEntry(in Inputs) contract.Endpoint {
-	e := in.Endpoint
+func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 	database, limits := &e.Spec.Database, e.Spec.Server.Limits
 	entry := contract.Endpoint{
 		Namespace: e.Namespace,
 		Name:      e.Name,
 		URL:       e.EffectiveURL(),
 		BasePath:  e.Spec.Server.BasePath,
-		StatusKey: in.StatusKey,
-		SealKey:   in.SealKey,
+		StatusKey: c.statusKey,
+		SealKey:   c.sealKey,
 		Database: contract.Database{
 			Engine:           string(database.Engine),
 			Schemas:          slices.Clone(database.Schemas),
@@ -257,4 +147,23 @@ func endpointEntry(in Inputs) contract.Endpoint {
 		}
 	}
 	return entry
+}
+
+// groupEntries are the endpoint's groups with their rules, sorted by name.
+func groupEntries(e *v1alpha1.MCPEndpoint) []contract.Group {
+	var groups []contract.Group
+	for i := range e.Spec.Groups {
+		groups = append(groups, contract.Group{Name: e.Spec.Groups[i].Name, Rules: appendRules(nil, e.Spec.Groups[i].Permissions)})
+	}
+	slices.SortFunc(groups, func(a, b contract.Group) int { return cmp.Compare(a.Name, b.Name) })
+	return groups
+}
+
+// groupNames are the names of the endpoint's groups.
+func groupNames(e *v1alpha1.MCPEndpoint) []string {
+	var names []string
+	for i := range e.Spec.Groups {
+		names = append(names, e.Spec.Groups[i].Name)
+	}
+	return names
 }

@@ -106,7 +106,7 @@ func TestAFreshConfigHoldsEverythingAtRevisionOne(t *testing.T) {
 	if agent.Name != "agent" || len(agent.Hashes) != 1 || !agent.Expiry.Equal(expiry.Time) {
 		t.Errorf("token: %+v", agent)
 	}
-	rules, _ := json.Marshal(agent.Rules)
+	rules, _ := json.Marshal(config.RulesOf(&agent))
 	if want := `[{"models":["*"],"verbs":["view"]},{"models":["customer"],"verbs":["view"]}]`; string(rules) != want {
 		t.Errorf("rules: %s, want %s", rules, want)
 	}
@@ -282,14 +282,23 @@ func mustCompile(t *testing.T, in compile.Inputs) *contract.Config {
 // roundTrip is what a manager reads that did not write the Config itself.
 func roundTrip(t *testing.T, c *contract.Config) *contract.Config {
 	t.Helper()
-	parts, err := contract.Encode(c, 1)
+	main, err := contract.EncodeMain(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := contract.Decode(parts)
+	read, err := contract.DecodeMain(main)
 	if err != nil {
 		t.Fatal(err)
 	}
+	encoded, err := contract.EncodeTokens(&contract.TokenPart{Version: contract.Version, Revision: c.Revision, Tokens: c.Tokens})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := contract.DecodeTokens(encoded, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Tokens = tokens.Tokens
 	return read
 }
 

@@ -12,36 +12,35 @@ import (
 )
 
 // compileModels accepts the oldest exposure of each model name and of each table. A table named once with and once
-// without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted. It also
-// returns the tables of those that are not accepted.
-func compileModels(in Inputs, verdicts Verdicts) ([]contract.Model, []contract.TableName) {
-	var exposures []*v1alpha1.MCPModelExposure
-	for i := range in.Exposures {
-		e := &in.Exposures[i]
-		if e.DeletionTimestamp.IsZero() && e.Namespace == in.Endpoint.Namespace && e.Spec.EndpointRef.Name == in.Endpoint.Name {
-			exposures = append(exposures, e)
-		}
-	}
-	slices.SortFunc(exposures, func(a, b *v1alpha1.MCPModelExposure) int {
+// without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted. No more
+// than most are accepted; 0 is any number. The verdicts go into verdicts. It also returns the tables of those that are not accepted.
+func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPModelExposure, webhooks webhooks, most int, verdicts map[types.NamespacedName]Verdict) ([]contract.Model, []contract.TableName) {
+	exposures = slices.SortedFunc(slices.Values(exposures), func(a, b *v1alpha1.MCPModelExposure) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 
 	models := []contract.Model{}
 	byModel := map[string]string{}
 	byTable := map[v1alpha1.TableReference]string{}
-	webhooks := newWebhooks(in)
 	for _, e := range exposures {
 		key := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 		if errs := v1alpha1.ValidateMCPModelExposure(e); len(errs) > 0 {
-			verdicts.Exposures[key] = invalid(errs)
+			verdicts[key] = invalid(errs)
 			continue
 		}
 		if winner, taken := byModel[e.EffectiveModel()]; taken {
-			verdicts.Exposures[key] = conflicted(fmt.Sprintf("model %q belongs to MCPModelExposure %q, which is older; give this one another name", e.EffectiveModel(), winner))
+			verdicts[key] = conflicted(fmt.Sprintf("model %q belongs to MCPModelExposure %q, which is older; give this one another name", e.EffectiveModel(), winner))
 			continue
 		}
 		if winner, taken := byTable[e.Spec.Table]; taken {
-			verdicts.Exposures[key] = conflicted(fmt.Sprintf("table %q belongs to MCPModelExposure %q, which is older; delete one of the two", e.Spec.Table.String(), winner))
+			verdicts[key] = conflicted(fmt.Sprintf("table %q belongs to MCPModelExposure %q, which is older; delete one of the two", e.Spec.Table.String(), winner))
+			continue
+		}
+		if most > 0 && len(models) >= most {
+			verdicts[key] = Verdict{
+				Reason:  v1alpha1.ReasonConfigTooLarge,
+				Message: fmt.Sprintf("the %d older models of the endpoint take all the room that a Config has; serve this one from another MCPEndpoint", most),
+			}
 			continue
 		}
 		byModel[e.EffectiveModel()] = e.Name
@@ -50,9 +49,9 @@ func compileModels(in Inputs, verdicts Verdicts) ([]contract.Model, []contract.T
 		entry := modelEntry(e)
 		entry.Actions, verdict.Lack = webhooks.actionEntries(e)
 		if verdict.Lack == (Lack{}) {
-			verdict.Lack = missingGroup(in.Endpoint, e)
+			verdict.Lack = missingGroup(endpoint, e)
 		}
-		verdicts.Exposures[key] = verdict
+		verdicts[key] = verdict
 		models = append(models, entry)
 	}
 	slices.SortFunc(models, func(a, b contract.Model) int { return cmp.Compare(a.Name, b.Name) })
@@ -79,7 +78,7 @@ func withheldTables(exposures []*v1alpha1.MCPModelExposure, accepted map[v1alpha
 func missingGroup(endpoint *v1alpha1.MCPEndpoint, e *v1alpha1.MCPModelExposure) Lack {
 	for _, p := range e.Spec.RowPolicies {
 		for _, group := range p.Groups {
-			if findGroup(endpoint, group) == nil {
+			if !slices.Contains(groupNames(endpoint), group) {
 				return Lack{
 					Reason:  v1alpha1.ReasonGroupNotFound,
 					Message: fmt.Sprintf("row policy %q is for group %q, which MCPEndpoint %s does not have", p.Name, group, endpoint.Name),

@@ -1,10 +1,10 @@
 package compile
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/types"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -41,22 +41,55 @@ func newRegistry(c *contract.Config) registry {
 	return r
 }
 
-// noteRights writes into the verdicts which rights reach nothing. Nothing of it is wrong enough to withhold something: the
-// objects stay Ready.
-func noteRights(in Inputs, c *contract.Config, verdicts *Verdicts) {
-	known := newRegistry(c)
-	verdicts.Endpoint.Notes = noteLongLists(known.endpointNotes(in.Endpoint), c)
-	for i := range in.Tokens {
-		t := &in.Tokens[i]
-		key := types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
-		verdict, ok := verdicts.Tokens[key]
-		entry := c.FindToken(t.Namespace, t.Name, string(t.UID))
-		if !ok || !verdict.InForce || entry == nil {
-			continue
-		}
-		verdict.Notes = known.tokenNotes(t, entry)
-		verdicts.Tokens[key] = verdict
+// rightsClass is what is said of all tokens with the same groups and the same rules of their own.
+type rightsClass struct {
+	notes []string
+	// tools is how many tools tools/list has at most for such a token.
+	tools int
+}
+
+// rightsClasses remembers the classes of one main part.
+type rightsClasses struct {
+	byKey map[string]*rightsClass
+	// lists counts the tools of tokens' lists.
+	lists *listCounter
+}
+
+// forget drops what was said under another main part.
+func (r *rightsClasses) forget() { *r = rightsClasses{} }
+
+// of is the class of a token that is in force.
+func (r *rightsClasses) of(known registry, main *contract.Config, t *v1alpha1.MCPToken, entry *contract.Token) *rightsClass {
+	if r.byKey == nil {
+		r.byKey, r.lists = map[string]*rightsClass{}, newListCounter(main)
 	}
+	key := strings.Join(entry.Groups, ",")
+	if len(entry.Rules) > 0 {
+		rules, _ := json.Marshal(entry.Rules) // strings only: it cannot fail
+		key += string(rules)
+	}
+	class := r.byKey[key]
+	if class == nil {
+		full := *entry
+		full.Rules = main.RulesOf(entry)
+		class = &rightsClass{notes: known.tokenNotes(t, &full), tools: r.lists.length(&full)}
+		r.byKey[key] = class
+	}
+	return class
+}
+
+// noteEndpoint writes into the endpoint's verdict which rights reach nothing. Nothing of it is wrong enough to withhold
+// something: the endpoint stays Ready.
+func (c *Compiler) noteEndpoint(e *v1alpha1.MCPEndpoint) {
+	notes := c.registry.endpointNotes(e)
+	long := false
+	for _, class := range c.rights.byKey {
+		long = long || class.tools > mostTools
+	}
+	if long && len(notes) < maxNotes {
+		notes = append(notes, c.longLists()...)
+	}
+	c.endpoint.Notes = notes
 }
 
 func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {

@@ -74,26 +74,94 @@ func eloquent(s *v1alpha1.MCPModelExposureSpec) {
 	}
 }
 
-func TestALargeEndpointFitsIntoOneSecret(t *testing.T) {
-	parts, err := contract.Encode(mustCompile(t, large(200, 10000)), 1)
+func TestALargeEndpointFitsIntoItsParts(t *testing.T) {
+	in := large(500, 10000)
+	main, err := contract.EncodeMain(mustCompile(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("200 models and 10,000 tokens are %d bytes of at most %d", len(parts[0][contract.PartKeyConfig]), contract.MaxPartBytes)
+	c, objects := compiler(in)
+	c.Update(objects)
+	largest := 0
+	for _, p := range c.Pending() {
+		if p.Index == compile.MainPart {
+			continue
+		}
+		part, err := contract.EncodeTokens(c.TokenPart(p.Index))
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest = max(largest, len(part[contract.PartKeyConfig]))
+	}
+	if largest > 32<<10 {
+		t.Errorf("a change of one of 10,000 tokens writes %d bytes", largest)
+	}
+	t.Logf("500 models are %d bytes of at most %d, and the largest part of 10,000 tokens %d", len(main[contract.PartKeyConfig]), contract.MaxPartBytes, largest)
 }
 
-// BenchmarkLargeEndpoint compiles and encodes 200 such models and 10,000 tokens, of which one is revoked.
-func BenchmarkLargeEndpoint(b *testing.B) {
-	in := large(200, 10000)
-	in.Previous, _ = compile.Compile(in)
-	in.Tokens[500].Spec.Active = new(bool)
-	for b.Loop() {
-		config, _ := compile.Compile(in)
-		if config.Revision != 2 {
-			b.Fatal(config.Revision)
+// compiler is one that has everything to compile yet, and its objects.
+func compiler(in compile.Inputs) (*compile.Compiler, compile.Objects) {
+	objects := compile.Objects{Endpoint: in.Endpoint, Webhooks: in.Webhooks, Now: in.Now}
+	for i := range in.Exposures {
+		objects.Exposures = append(objects.Exposures, &in.Exposures[i])
+	}
+	given := map[types.UID]*compile.Credential{}
+	for i := range in.Tokens {
+		t := &in.Tokens[i]
+		objects.Tokens = append(objects.Tokens, t)
+		if credential, ok := in.Credentials[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}]; ok {
+			given[t.UID] = &credential
 		}
-		if _, err := contract.Encode(config, 1); err != nil {
-			b.Fatal(err)
+	}
+	objects.Credential = func(t *v1alpha1.MCPToken) *compile.Credential { return given[t.UID] }
+	return compile.NewCompiler(compile.Stored{StatusKey: in.StatusKey, SealKey: in.SealKey}), objects
+}
+
+// store does what the config reconciler does, and returns the parts that it wrote in their order.
+func store(t testing.TB, c *compile.Compiler, objects compile.Objects) []int {
+	t.Helper()
+	var wrote []int
+	for {
+		pending := c.Pending()
+		if len(pending) == 0 {
+			return wrote
 		}
+		wrote = append(wrote, pending[0].Index)
+		if pending[0].Index == compile.MainPart {
+			c.Written(compile.MainPart, c.Main().Revision)
+		} else {
+			c.Written(pending[0].Index, c.TokenPart(pending[0].Index).Revision)
+		}
+		c.Update(objects)
+	}
+}
+
+// BenchmarkOneTokenOfMany revokes one of many tokens beside 500 models, and brings it back: what compiling that costs, and
+// encoding the part.
+func BenchmarkOneTokenOfMany(b *testing.B) {
+	for _, tokens := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(tokens), func(b *testing.B) {
+			c, objects := compiler(large(500, tokens))
+			c.Update(objects)
+			store(b, c, objects)
+			for b.Loop() {
+				changed := *objects.Tokens[50]
+				changed.Generation++
+				changed.Spec.Active = new(changed.Generation%2 == 0)
+				objects.Tokens[50] = &changed
+				if out := c.Update(objects); len(out.Tokens) != 1 {
+					b.Fatal(out.Tokens)
+				}
+				pending := c.Pending()
+				if len(pending) != 1 {
+					b.Fatal(pending)
+				}
+				part := c.TokenPart(pending[0].Index)
+				if _, err := contract.EncodeTokens(part); err != nil {
+					b.Fatal(err)
+				}
+				c.Written(pending[0].Index, part.Revision)
+			}
+		})
 	}
 }

@@ -1,14 +1,11 @@
 package compile
 
 import (
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -67,75 +64,29 @@ func HashCredential(hash string) Credential {
 	return Credential{Hashes: []string{hash}}
 }
 
-// compileTokens writes an entry for every token, in force or not: an entry without hashes has a revision too, which
-// tells when the pods began to refuse the token.
-func compileTokens(in Inputs, verdicts *Verdicts) []contract.Token {
-	var tokens []*v1alpha1.MCPToken
-	for i := range in.Tokens {
-		t := &in.Tokens[i]
-		if t.DeletionTimestamp.IsZero() && t.Namespace == in.Endpoint.Namespace && t.Spec.EndpointRef.Name == in.Endpoint.Name {
-			tokens = append(tokens, t)
-		}
+// knownCredential is the credential that counts: the one that was found, else what the stored Config has.
+func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
+	if state.given != nil && !state.given.Unsure {
+		return state.given
 	}
-	slices.SortFunc(tokens, func(a, b *v1alpha1.MCPToken) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-
-	known := in.knownCredentials()
-	entries := []contract.Token{}
-	owners := map[string]*v1alpha1.MCPToken{}
-	for _, t := range tokens {
-		credential := known(t)
-		verdict := judgeToken(in, t, credential, owners)
-		// An older token owns its hashes even while it is not in force: a younger one must not revive a revoked text.
-		for _, hash := range credential.Hashes {
-			if owners[hash] == nil {
-				owners[hash] = t
-			}
-		}
-		verdicts.Tokens[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}] = verdict
-		entries = append(entries, tokenEntry(in, t, credential, verdict))
-		if expires := t.Spec.Expiry; expires != nil && t.Spec.EffectiveActive() && in.Now.Before(expires.Time) {
-			verdicts.LookAgain = earliest(verdicts.LookAgain, t.Spec.Expiry.Time)
-		}
+	if entry := &state.entry; len(entry.Hashes) > 0 && entry.UID == string(t.UID) {
+		return &Credential{Hashes: entry.Hashes, PublicID: entry.PublicID}
 	}
-	slices.SortFunc(entries, func(a, b contract.Token) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	return entries
+	if state.given != nil {
+		return state.given
+	}
+	return &Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
 }
 
-// knownCredentials returns what gives each token's credential: what the caller found, else what the previous Config has.
-func (in Inputs) knownCredentials() func(*v1alpha1.MCPToken) Credential {
-	var old entries
-	if in.Previous != nil {
-		old = indexed(in.Previous)
-	}
-	return func(t *v1alpha1.MCPToken) Credential {
-		found, known := in.Credentials[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}]
-		if known && !found.Unsure {
-			return found
-		}
-		if entry := old.tokens[[3]string{t.Namespace, t.Name, string(t.UID)}]; len(entry.Hashes) > 0 {
-			return Credential{Hashes: entry.Hashes, PublicID: entry.PublicID}
-		}
-		if known {
-			return found
-		}
-		return Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
-	}
-}
-
-// judgeToken tells what becomes of a token. owners are the older tokens that have each hash.
-func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners map[string]*v1alpha1.MCPToken) TokenVerdict {
+// judgeToken tells what becomes of a token. older is an older token with the same text; nil if there is none.
+func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, credential *Credential, older *v1alpha1.MCPToken, now time.Time) TokenVerdict {
 	if errs := v1alpha1.ValidateMCPToken(t); len(errs) > 0 {
 		return TokenVerdict{Verdict: invalid(errs)}
 	}
 	if !t.Spec.EffectiveActive() {
 		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "spec.active is false"}}
 	}
-	if t.Spec.Expired(in.Now) {
+	if t.Spec.Expired(now) {
 		return TokenVerdict{Verdict: Verdict{
 			Reason:  v1alpha1.ReasonExpired,
 			Message: "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
@@ -143,22 +94,22 @@ func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners m
 		}}
 	}
 	for _, group := range t.Spec.Groups {
-		if findGroup(in.Endpoint, group) == nil {
+		if !slices.Contains(groups, group) {
 			return TokenVerdict{Verdict: Verdict{
 				Reason:  v1alpha1.ReasonGroupNotFound,
-				Message: fmt.Sprintf("MCPEndpoint %s has no group %q", in.Endpoint.Name, group),
+				Message: fmt.Sprintf("MCPEndpoint %s has no group %q", e.Name, group),
 			}}
 		}
 	}
-	for _, hash := range credential.Hashes {
-		if owner := owners[hash]; owner != nil {
-			return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", owner.Name))}
-		}
+	if older != nil {
+		return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", older.Name))}
 	}
 	return TokenVerdict{Verdict: accepted(), InForce: len(credential.Hashes) > 0}
 }
 
-func tokenEntry(in Inputs, t *v1alpha1.MCPToken, credential Credential, verdict TokenVerdict) contract.Token {
+// tokenEntry is the entry of a token. One that is not in force has no hashes: it has a revision all the same, which tells
+// when the pods began to refuse the token.
+func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdict) contract.Token {
 	entry := contract.Token{Namespace: t.Namespace, Name: t.Name, UID: string(t.UID)}
 	if !verdict.InForce {
 		return entry
@@ -173,22 +124,11 @@ func tokenEntry(in Inputs, t *v1alpha1.MCPToken, credential Credential, verdict 
 		entry.Attributes[name] = string(value)
 	}
 	entry.Rules = appendRules(nil, t.Spec.Permissions)
-	for _, group := range entry.Groups {
-		entry.Rules = appendRules(entry.Rules, findGroup(in.Endpoint, group).Permissions)
-	}
 	if t.Spec.Expiry != nil {
 		expiry := t.Spec.Expiry.UTC()
 		entry.Expiry = &expiry
 	}
 	return entry
-}
-
-func findGroup(e *v1alpha1.MCPEndpoint, name string) *v1alpha1.Group {
-	i := slices.IndexFunc(e.Spec.Groups, func(g v1alpha1.Group) bool { return g.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &e.Spec.Groups[i]
 }
 
 // appendRules adds the rules of a token or group. One that names no models, which only an endpoint that bypassed the

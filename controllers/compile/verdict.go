@@ -58,16 +58,10 @@ func conflicted(message string) Verdict {
 	return Verdict{Reason: v1alpha1.ReasonConflicted, Message: message}
 }
 
-// withoutEndpoint lets every object wait for an endpoint that can be served.
-func (v *Verdicts) withoutEndpoint(in Inputs) {
-	waiting := Verdict{
+// waitsFor is the verdict on what refers to an endpoint that cannot be served.
+func waitsFor(e *v1alpha1.MCPEndpoint, verdict Verdict) Verdict {
+	return Verdict{
 		Reason:  v1alpha1.ReasonEndpointInvalid,
-		Message: "MCPEndpoint " + in.Endpoint.Name + " is not valid: " + v.Endpoint.Message,
-	}
-	for i := range in.Exposures {
-		v.Exposures[types.NamespacedName{Namespace: in.Exposures[i].Namespace, Name: in.Exposures[i].Name}] = waiting
-	}
-	for i := range in.Tokens {
-		v.Tokens[types.NamespacedName{Namespace: in.Tokens[i].Namespace, Name: in.Tokens[i].Name}] = TokenVerdict{Verdict: waiting}
+		Message: "MCPEndpoint " + e.Name + " is not valid: " + verdict.Message,
 	}
 }

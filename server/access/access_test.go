@@ -28,7 +28,7 @@ func tokens(entries ...contract.Token) (*Tokens, *catalog.Catalog) {
 		config.Models = append(config.Models, contract.Model{Name: name, Exposure: name, Module: module, Table: name, DefaultPageSize: 1, MaxPageSize: 1})
 	}
 	models := catalog.Build(config, schema.GrantAll(), nil)
-	return NewTokens(config, models), models
+	return TokensOf(config, models), models
 }
 
 func TestOnlyALivingTokenAuthenticates(t *testing.T) {
@@ -64,8 +64,8 @@ func TestOnlyALivingTokenAuthenticates(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			all, _ := tokens(tc.entry)
-			if got := all.Authenticate(tc.header, now); (got != nil) != tc.want {
-				t.Errorf("authenticated is %v, want %v", got != nil, tc.want)
+			if got := all.Authenticate(tc.header, now); got.IsNobody() == tc.want {
+				t.Errorf("authenticated is %v, want %v", !got.IsNobody(), tc.want)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestTokensOfEqualRulesShareTheirRights(t *testing.T) {
 	all, _ := tokens(entries...)
 	first := all.Authenticate("Bearer "+text+"0", time.Now())
 	last := all.Authenticate("Bearer "+text+"99", time.Now())
-	if first.rights != last.rights || first == last {
+	if first.rights != last.rights || first.holder == last.holder {
 		t.Error("rights are not shared, or tokens are")
 	}
 }
@@ -141,7 +141,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	now, header := time.Now(), "Bearer "+text
 	b.ReportAllocs()
 	for b.Loop() {
-		if all.Authenticate(header, now) == nil {
+		if all.Authenticate(header, now).IsNobody() {
 			b.Fatal("refused")
 		}
 	}

@@ -21,7 +21,7 @@ func reach(t *testing.T, m contract.Model, schema *database.Schema, rules ...con
 	t.Helper()
 	config := &contract.Config{Models: []contract.Model{m}, Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Rules: rules}}}
 	models := catalog.Build(config, schema, nil)
-	token := NewTokens(config, models).Authenticate("Bearer "+text, time.Now())
+	token := TokensOf(config, models).Authenticate("Bearer "+text, time.Now())
 	_, viewed := token.Scope(models.Models()[0])
 	return token.Reach(models.Models()[0]), viewed
 }

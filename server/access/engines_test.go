@@ -88,7 +88,7 @@ func TestPoliciesHoldOnAllEngines(t *testing.T) {
 				config := &contract.Config{Tokens: []contract.Token{entry}, Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: policies}}}
 				models := catalog.Build(config, schema, nil)
 				item := models.Model("item")
-				scope, ok := NewTokens(config, models).Authenticate("Bearer "+text+"t", time.Now()).Scope(item)
+				scope, ok := TokensOf(config, models).Authenticate("Bearer "+text+"t", time.Now()).Scope(item)
 				if !ok {
 					t.Fatalf("case %d: %s", i, item.Status.Message)
 				}

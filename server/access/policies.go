@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
@@ -18,7 +17,7 @@ import (
 func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 	for _, p := range s.model.Policies {
 		switch {
-		case !s.token.subject.matches(p):
+		case !s.token.holder.matches(p):
 		case p.Declared.AllRows:
 			return nil, false
 		default:
@@ -51,7 +50,7 @@ func (s Scope) Allows(a *catalog.Action) database.Condition {
 }
 
 // all is the condition that a row meets every filter.
-func (t *Token) all(filters []catalog.RowFilter) database.And {
+func (t Token) all(filters []catalog.RowFilter) database.And {
 	all := make(database.And, 0, len(filters))
 	for i := range filters {
 		all = append(all, t.filter(&filters[i]))
@@ -62,7 +61,7 @@ func (t *Token) all(filters []catalog.RowFilter) database.And {
 // filter is the condition of one filter for the token. It is never met if the token lacks the attribute, or if the
 // attribute is not a value of the column. An empty attribute never meets a lookup of pieces (contains, startswith),
 // because an empty piece is in every text.
-func (t *Token) filter(f *catalog.RowFilter) database.Condition {
+func (t Token) filter(f *catalog.RowFilter) database.Condition {
 	if len(f.AnyOf) > 0 {
 		any := make(database.Or, 0, len(f.AnyOf))
 		for i := range f.AnyOf {
@@ -72,7 +71,7 @@ func (t *Token) filter(f *catalog.RowFilter) database.Condition {
 	}
 	condition := f.Condition
 	if f.TokenAttribute != "" {
-		attribute, ok := t.subject.attributes[f.TokenAttribute]
+		attribute, ok := t.holder.attribute(f.TokenAttribute)
 		if !ok || attribute == "" && lookup.ComparesPiece(f.Column, f.Lookup) {
 			return database.Never
 		}
@@ -91,7 +90,7 @@ func (t *Token) filter(f *catalog.RowFilter) database.Condition {
 // planner's estimates, which know nothing of policies.
 func (s Scope) Limited() bool {
 	return len(s.model.Policies) > 0 && !slices.ContainsFunc(s.model.Policies, func(p *catalog.Policy) bool {
-		return p.Declared.AllRows && s.token.subject.matches(p)
+		return p.Declared.AllRows && s.token.holder.matches(p)
 	})
 }
 
@@ -130,11 +129,11 @@ func (s Scope) Fingerprint() string {
 }
 
 // appendAttributes appends the attributes that a filter compares with; nil is one that the token does not have.
-func (t *Token) appendAttributes(all []*string, f catalog.RowFilter) []*string {
+func (t Token) appendAttributes(all []*string, f catalog.RowFilter) []*string {
 	for _, one := range f.AnyOf {
 		all = t.appendAttributes(all, one)
 	}
-	if value, ok := t.subject.attributes[f.TokenAttribute]; ok {
+	if value, ok := t.holder.attribute(f.TokenAttribute); ok {
 		return append(all, &value)
 	}
 	return append(all, nil)
@@ -155,7 +154,7 @@ func (s Scope) Fixed() []database.Assignment {
 		}
 		text := f.Value
 		if f.TokenAttribute != "" {
-			text = s.token.subject.attributes[f.TokenAttribute]
+			text, _ = s.token.holder.attribute(f.TokenAttribute)
 		}
 		if _, never := s.token.filter(f).(database.Or); never { // database.Never
 			continue
@@ -171,23 +170,7 @@ func isFixed(fixed []database.Assignment, c *database.Column) bool {
 	return slices.ContainsFunc(fixed, func(a database.Assignment) bool { return a.Column == c })
 }
 
-// subject is what row policies know of a token. Equal ones are shared.
-type subject struct {
-	groups     []string
-	attributes map[string]string
-}
-
-func subjectOf(entry *contract.Token, shared map[string]*subject) *subject {
-	key, _ := json.Marshal([]any{entry.Groups, entry.Attributes}) // strings only: it cannot fail
-	if shared[string(key)] == nil {
-		shared[string(key)] = &subject{entry.Groups, entry.Attributes}
-	}
-	return shared[string(key)]
-}
-
 // matches reports whether a policy is about the token.
-func (s *subject) matches(p *catalog.Policy) bool {
-	return p.Declared.Everyone || slices.ContainsFunc(p.Declared.Groups, s.in)
+func (h *holder) matches(p *catalog.Policy) bool {
+	return p.Declared.Everyone || slices.ContainsFunc(p.Declared.Groups, h.in)
 }
-
-func (s *subject) in(group string) bool { return slices.Contains(s.groups, group) }

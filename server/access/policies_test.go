@@ -2,7 +2,6 @@ package access
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -235,7 +234,7 @@ func TestATokenSeesTheRowsOfItsPoliciesAndNoOthers(t *testing.T) {
 		if !item.Served() {
 			t.Fatalf("case %d: %s", i, item.Status.Message)
 		}
-		compiled := NewTokens(config, models)
+		compiled := TokensOf(config, models)
 		seen, fingerprints := make([][]int, 2), make([]string, 2)
 		for j := range config.Tokens {
 			entry := &config.Tokens[j]
@@ -299,7 +298,7 @@ func TestAnEmptyAttributeIsAPieceOfNoValue(t *testing.T) {
 			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Attributes: map[string]string{"region": tc.attribute}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 		}
 		models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema, nil)
-		scope, _ := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+		scope, _ := TokensOf(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 		never := reflect.DeepEqual(scope.Source().Policy(), database.Or{database.And{database.Or{}}})
 		if never == tc.want {
 			t.Errorf("%s with the attribute %q: the policy is %#v", tc.lookup, tc.attribute, scope.Source().Policy())
@@ -336,7 +335,7 @@ func TestAPolicyFixesWhatItComparesForEquality(t *testing.T) {
 			config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}}, Tokens: []contract.Token{{
 				Hashes: []string{contract.HashToken(text)}, Groups: []string{"g"}, Attributes: tc.attributes, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
 			models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema, nil)
-			scope, ok := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+			scope, ok := TokensOf(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 			if !ok {
 				t.Fatal(models.Model("item").Status.Message)
 			}
@@ -366,7 +365,7 @@ func TestARelationLeadsToVisibleRowsOnly(t *testing.T) {
 			{Name: "items", Hashes: []string{contract.HashToken(text + "1")}, Rules: []contract.Rule{{Models: []string{"item"}, Verbs: []string{"view"}}}}},
 	}
 	models := catalog.Build(config, w.schema, nil)
-	all := NewTokens(config, models)
+	all := TokensOf(config, models)
 	scope, _ := all.Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 	owner, _, ok := scope.Follow("owner")
 	if !ok || len(scope.Relations()) != 1 || len(scope.SearchFields()) != 2 {
@@ -413,7 +412,7 @@ func TestAMissingAttributeInAnyIsMetByNoRow(t *testing.T) {
 		config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}},
 			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
 		models := catalog.Build(config, w.schema, nil)
-		scope, _ := NewTokens(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
+		scope, _ := TokensOf(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 		for _, candidate := range w.rows[w.item] {
 			if got := w.meets(scope.Source().Policy(), candidate); got != tc.seen(candidate) {
 				t.Errorf("%s: %v is seen: %v", tc.name, candidate, got)
@@ -432,26 +431,12 @@ func TestFingerprintsTellAttributesInAnyApart(t *testing.T) {
 	config := &contract.Config{Tokens: []contract.Token{entry(0, "a"), entry(1, "b"), entry(2, "a")}, Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item",
 		RowPolicies: []contract.RowPolicy{{Name: "p", Everyone: true, Filters: []contract.Filter{{Any: []contract.Filter{{Field: "region", TokenAttribute: "region"}, {Field: "level", Value: "1"}}}}}}}}}
 	models := catalog.Build(config, w.schema, nil)
-	all := NewTokens(config, models)
+	all := TokensOf(config, models)
 	of := func(n int) string {
 		scope, _ := all.Authenticate(fmt.Sprint("Bearer ", text, n), time.Now()).Scope(models.Model("item"))
 		return scope.Fingerprint()
 	}
 	if of(0) == of(1) || of(0) != of(2) {
 		t.Errorf("the fingerprints are %s, %s and %s", of(0), of(1), of(2))
-	}
-}
-
-func TestTokensOfEqualGroupsAndAttributesShareThem(t *testing.T) {
-	attributes := map[string]string{"region": "a"}
-	entries := make([]contract.Token, 3)
-	for i := range entries {
-		entries[i] = contract.Token{Hashes: []string{contract.HashToken(fmt.Sprint(text, i))}, Groups: []string{"g"}, Attributes: maps.Clone(attributes)}
-	}
-	entries[2].Attributes["region"] = "b"
-	all, _ := tokens(entries...)
-	of := func(i int) *subject { return all.Authenticate(fmt.Sprint("Bearer ", text, i), time.Now()).subject }
-	if of(0) != of(1) || of(0) == of(2) {
-		t.Error("equal ones are not shared, or different ones are")
 	}
 }

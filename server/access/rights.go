@@ -1,7 +1,6 @@
 package access
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -29,13 +28,8 @@ type rights struct {
 	actions [][]string
 }
 
-// compileRights evaluates rules once for all models. Equal rules share their rights, so that ten thousand tokens need
-// little memory.
-func compileRights(rules []contract.Rule, models *catalog.Catalog, shared map[string]*rights) *rights {
-	key, _ := json.Marshal(rules) // rules are strings only: it cannot fail
-	if r := shared[string(key)]; r != nil {
-		return r
-	}
+// compileRights evaluates rules for all models.
+func compileRights(rules []contract.Rule, models *catalog.Catalog) *rights {
 	r := &rights{verbs: make([]Verbs, len(models.Models()))}
 	for _, m := range models.Models() {
 		for _, rule := range rules {
@@ -47,7 +41,6 @@ func compileRights(rules []contract.Rule, models *catalog.Catalog, shared map[st
 			r.verbs[m.Index] &= View // what the audit says must stay said
 		}
 	}
-	shared[string(key)] = r
 	return r
 }
 

@@ -8,25 +8,25 @@ import (
 // Scope is one served model as one token may see it. Every statement about the model's table is made through it: only a
 // Scope gives the Source that a plan needs, with the row policy in it, and only a Scope says which fields are visible.
 type Scope struct {
-	token *Token
+	token Token
 	model *catalog.Model
 }
 
 // Verbs are what the token may do to a model.
-func (t *Token) Verbs(m *catalog.Model) Verbs { return t.rights.verbs[m.Index] }
+func (t Token) Verbs(m *catalog.Model) Verbs { return t.rights.verbs[m.Index] }
 
 // Scope returns the model as the token may see it; false if it may not view it, or if the model is withheld.
-func (t *Token) Scope(m *catalog.Model) (Scope, bool) {
+func (t Token) Scope(m *catalog.Model) (Scope, bool) {
 	return Scope{t, m}, m.Served() && t.Verbs(m).Has(View)
 }
 
 // Reach returns the model whether or not the token may view it, for operations that need another verb. If Has(View) is
 // false, no content of a row may be shown.
-func (t *Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
+func (t Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
 
 // Unscoped is a whole table, without the row policy. It is for the rows that a deletion takes along, the rows that an
 // action changed, and the audit table. What is read through it is shown only if today's scope allows it.
-func (t *Token) Unscoped(table *database.Table) database.Source {
+func (t Token) Unscoped(table *database.Table) database.Source {
 	return database.NewSource(table, nil)
 }
 

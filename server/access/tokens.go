@@ -5,7 +5,6 @@ package access
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -13,55 +12,44 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-// Tokens are the tokens in force for one catalog. Tokens with the same rules share their rights, and those with the same
-// groups and attributes what row policies know of them.
+// Tokens are the tokens in force, with their rights on the models of one catalog.
 type Tokens struct {
-	byHash map[[sha256.Size]byte]*Token
+	directory *Directory
+	grants    *grants
 }
 
-// Token is an MCPToken in force.
+// Token is an MCPToken in force, with its rights on the models of one catalog. The zero Token is nobody.
 type Token struct {
-	name    string
-	expiry  time.Time // zero: never
-	rights  *rights
-	subject *subject
+	holder *holder
+	rights *rights
 }
 
-// NewTokens compiles a Config's tokens. Entries without a hash are not in force and are left out.
-func NewTokens(config *contract.Config, models *catalog.Catalog) *Tokens {
-	t := &Tokens{byHash: make(map[[sha256.Size]byte]*Token, len(config.Tokens))}
-	shared, subjects := map[string]*rights{}, map[string]*subject{}
-	for _, entry := range config.Tokens {
-		if len(entry.Hashes) == 0 {
-			continue
-		}
-		token := &Token{
-			name:    entry.Namespace + "/" + entry.Name,
-			rights:  compileRights(entry.Rules, models, shared),
-			subject: subjectOf(&entry, subjects),
-		}
-		if entry.Expiry != nil {
-			token.expiry = *entry.Expiry
-		}
-		for _, hash := range entry.Hashes {
-			var key [sha256.Size]byte
-			if n, err := hex.Decode(key[:], []byte(hash)); err == nil && n == len(key) {
-				t.byHash[key] = token
-			}
-		}
-	}
-	return t
+// NewTokens returns the tokens of a directory with the rights that these groups and their own rules give them.
+func NewTokens(groups []contract.Group, d *Directory, models *catalog.Catalog) *Tokens {
+	return &Tokens{d, newGrants(groups, models)}
 }
 
-// Authenticate returns the token that an Authorization header shows, or nil. Every refusal does the same work, one hash
-// and one look-up, so that neither the answer nor its time tells an unknown token from an expired one.
-func (t *Tokens) Authenticate(authorization string, now time.Time) *Token {
+// TokensOf returns the tokens that a Config has in itself.
+func TokensOf(config *contract.Config, models *catalog.Catalog) *Tokens {
+	return NewTokens(config.Groups, DirectoryOf(config), models)
+}
+
+// With returns the tokens of another directory, with their rights on the same models.
+func (t *Tokens) With(d *Directory) *Tokens { return &Tokens{d, t.grants} }
+
+// Incomplete reports whether a part of the tokens is missing: nobody can tell whether a token that is not found is one.
+func (t *Tokens) Incomplete() bool { return t.directory.missing > 0 }
+
+// Authenticate returns the token that an Authorization header shows, or nobody. Every refusal does the same work, one
+// hash and one look-up, so that neither the answer nor its time tells an unknown token from an expired one.
+func (t *Tokens) Authenticate(authorization string, now time.Time) Token {
 	text := bearer(authorization)
-	token := t.byHash[sha256.Sum256([]byte(text))]
-	if token == nil || len(text) < contract.MinTokenLength || !token.expiry.IsZero() && !now.Before(token.expiry) {
-		return nil
+	sum := hash(sha256.Sum256([]byte(text)))
+	holder := t.directory.find(&sum)
+	if holder == nil || len(text) < contract.MinTokenLength || !holder.expiry.IsZero() && !now.Before(holder.expiry) {
+		return Token{}
 	}
-	return token
+	return Token{holder, t.grants.of(holder.set)}
 }
 
 // bearer returns the credentials of a Bearer header; "", which is no token, for any other.
@@ -73,5 +61,8 @@ func bearer(authorization string) string {
 	return strings.Trim(authorization[len(scheme):], " ")
 }
 
+// IsNobody reports whether no token in force was shown.
+func (t Token) IsNobody() bool { return t.holder == nil }
+
 // Name is the token's namespace and name, for logs and the audit.
-func (t *Token) Name() string { return t.name }
+func (t Token) Name() string { return t.holder.name }

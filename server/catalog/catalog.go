@@ -234,6 +234,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 		return c
 	}
 	c.resolveTables(schema, viewing)
+	c.each((*Model).isUnderstood)
 	c.withheld = map[*database.Table]bool{}
 	for _, t := range config.Endpoint.WithheldTables {
 		table := findTable(schema, t.Schema, t.Name)
@@ -326,6 +327,16 @@ func (c *Catalog) ReadOnly() bool { return c.readOnly }
 // served are the models that are not withheld, or not yet.
 func (c *Catalog) served() []*Model {
 	return slices.DeleteFunc(slices.Clone(c.models), func(m *Model) bool { return m.Status.Reason != "" && !m.Served() })
+}
+
+// isUnderstood withholds a model that this server cannot serve as its exposure demands. Its table is known by then, and is
+// withheld with it.
+func (m *Model) isUnderstood() *problem {
+	if missing := contract.Missing(m.Declared.Requires); len(missing) > 0 {
+		return &problem{contract.ReasonNotUnderstood, fmt.Sprintf("this server is older than its manager, and does not understand %q; "+
+			"give the endpoint the manager's own server image (remove spec.image), or roll it out again", missing)}
+	}
+	return nil
 }
 
 // problem is why a model is withheld.

@@ -16,27 +16,29 @@ import (
 type Endpoint interface {
 	// Settings are the endpoint's own: base path, URL, limits.
 	Settings() *contract.Endpoint
-	// Authenticate returns the token in an Authorization header, or nil. A refusal takes the same time whatever its
+	// Authenticate returns the token in an Authorization header, or nobody. A refusal takes the same time whatever its
 	// reason.
-	Authenticate(authorization string, now time.Time) *access.Token
+	Authenticate(authorization string, now time.Time) access.Token
+	// TokensIncomplete reports whether a part of the tokens is missing, so that a token which is not found may be one.
+	TokensIncomplete() bool
 	// Instructions tell an agent in a few lines how the endpoint works; "" if there are none.
-	Instructions(token *access.Token, view tools.View) string
+	Instructions(token access.Token, view tools.View) string
 
 	// AppendTools appends the array of tools/list, as the view shows it.
-	AppendTools(dst []byte, token *access.Token, view tools.View) []byte
+	AppendTools(dst []byte, token access.Token, view tools.View) []byte
 	// Call performs a tool; arguments is a JSON object, or nil.
-	Call(ctx context.Context, token *access.Token, tool string, arguments []byte) tools.Result
+	Call(ctx context.Context, token access.Token, tool string, arguments []byte) tools.Result
 
 	// AppendPrompts appends the array of prompts/list.
-	AppendPrompts(dst []byte, token *access.Token) []byte
+	AppendPrompts(dst []byte, token access.Token) []byte
 	// Prompt returns a prompt made for the token; arguments is a JSON object, or nil. An error is about the name or the
 	// arguments; the caller may read it.
-	Prompt(token *access.Token, name string, arguments []byte) (tools.Prompt, error)
+	Prompt(token access.Token, name string, arguments []byte) (tools.Prompt, error)
 
 	// AppendResources appends the array of resources/list, as the view shows it; AppendResourceTemplates that of
 	// resources/templates/list.
-	AppendResources(dst []byte, token *access.Token, view tools.View) []byte
-	AppendResourceTemplates(dst []byte, token *access.Token) []byte
+	AppendResources(dst []byte, token access.Token, view tools.View) []byte
+	AppendResourceTemplates(dst []byte, token access.Token) []byte
 	// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
-	ReadResource(ctx context.Context, token *access.Token, uri string) tools.Result
+	ReadResource(ctx context.Context, token access.Token, uri string) tools.Result
 }

@@ -21,7 +21,7 @@ type exchange struct {
 	ctx      context.Context
 	endpoint Endpoint
 	header   http.Header
-	token    *access.Token
+	token    access.Token
 	protocol protocol
 	// view is what the URL asks the lists to show.
 	view tools.View
@@ -84,7 +84,7 @@ func (x *exchange) release() {
 		x.out, x.buffer = nil, nil
 	}
 	x.compressed, x.varies = false, false
-	x.handler, x.ctx, x.endpoint, x.header, x.token, x.holder, x.view = nil, nil, nil, nil, nil, "", tools.View{}
+	x.handler, x.ctx, x.endpoint, x.header, x.token, x.holder, x.view = nil, nil, nil, nil, access.Token{}, "", tools.View{}
 	exchanges.Put(x)
 }
 
@@ -130,7 +130,7 @@ func (x *exchange) readmit() bool {
 	}
 	x.endpoint = endpoint
 	x.token = endpoint.Authenticate(authorization(x.header), x.handler.options.Now())
-	return x.token != nil
+	return !x.token.IsNobody()
 }
 
 // readFrom reads a resource, and logs its outcome.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
@@ -49,7 +50,7 @@ func config() *contract.Config {
 	past := now.Add(-time.Second)
 	everything := []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}
 	return &contract.Config{
-		Version: 1, MinReader: 1, Revision: 1,
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: "status-key", URL: "https://books.example.com/mcp/",
 			SealKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)),
@@ -101,7 +102,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	e.change = func(c *contract.Config) {
 		current = nil
 		if c != nil {
-			current = snapshot.Build(c, schema, db, nil, nil)
+			current = snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil)
 		}
 	}
 	e.change(c)

@@ -227,14 +227,21 @@ func refuseBusy(a *answer) {
 	a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
 }
 
-// authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false.
+// authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false. While a part of
+// the tokens is missing nobody can tell whether a token is bad: the client is asked to come again.
 func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
-	if x.token == nil {
+	switch {
+	case !x.token.IsNobody():
+		return true
+	case x.endpoint.TokensIncomplete() && authorization(r.Header) != "":
+		a.header("Retry-After", retryAfter)
+		a.refuse(http.StatusServiceUnavailable, "Some of the endpoint's tokens are not known at the moment")
+	default:
 		a.header("Www-Authenticate", "Bearer")
 		a.refuse(http.StatusUnauthorized, tokenRefused)
 	}
-	return x.token != nil
+	return false
 }
 
 // refuseClosed answers if there is no Config to answer from.
@@ -266,7 +273,7 @@ func (h *Handler) panicked(cause any, a *answer) {
 
 func (h *Handler) logRequest(r *http.Request, x *exchange, status int, took time.Duration) {
 	token := ""
-	if x.token != nil {
+	if !x.token.IsNobody() {
 		token = x.token.Name()
 	}
 	h.options.Log.Debug("Request", "httpMethod", r.Method, "path", r.URL.Path, "status", status, "form", string(x.form),

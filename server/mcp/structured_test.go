@@ -46,7 +46,7 @@ func TestStructuredContent(t *testing.T) {
 // odd is an endpoint whose rows hold what is not UTF-8.
 type odd struct{ mcp.Endpoint }
 
-func (odd) Call(context.Context, *access.Token, string, []byte) tools.Result {
+func (odd) Call(context.Context, access.Token, string, []byte) tools.Result {
 	return tools.Result{Text: []byte("{\"a\":\"\xff\"}"), Structured: true}
 }
 

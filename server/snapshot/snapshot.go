@@ -26,12 +26,12 @@ type Snapshot struct {
 	models []contract.ModelStatus
 }
 
-// Build joins a Config with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
+// Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
 // log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
 // addresses.
-func Build(config *contract.Config, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
+func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema, tools.Viewing())
 	settings := tools.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
@@ -44,7 +44,7 @@ func Build(config *contract.Config, schema *database.Schema, db database.DB, log
 	}
 	s := &Snapshot{
 		config: config,
-		tokens: access.NewTokens(config, models),
+		tokens: access.NewTokens(config.Groups, tokens, models),
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
@@ -74,12 +74,22 @@ func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
 // Models tells of each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
 
-// Authenticate returns the token that an Authorization header shows, or nil; the same work is done for every refusal.
-func (s *Snapshot) Authenticate(authorization string, now time.Time) *access.Token {
+// WithTokens returns the same with the tokens of a directory.
+func (s *Snapshot) WithTokens(d *access.Directory) *Snapshot {
+	with := *s
+	with.tokens = s.tokens.With(d)
+	return &with
+}
+
+// TokensIncomplete reports whether a part of the tokens is missing.
+func (s *Snapshot) TokensIncomplete() bool { return s.tokens.Incomplete() }
+
+// Authenticate returns the token that an Authorization header shows, or nobody; the same work is done for every refusal.
+func (s *Snapshot) Authenticate(authorization string, now time.Time) access.Token {
 	return s.tokens.Authenticate(authorization, now)
 }
 
 // Instructions tell an agent in a few lines how this endpoint works.
-func (s *Snapshot) Instructions(token *access.Token, view tools.View) string {
+func (s *Snapshot) Instructions(token access.Token, view tools.View) string {
 	return s.Set.Instructions(s.config.Endpoint.Name, token, view)
 }

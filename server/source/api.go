@@ -62,8 +62,6 @@ type secretWatch struct {
 	log        *slog.Logger
 	// heard is called with what the API says; nil means that the Secret does not exist.
 	heard func(Secret)
-	// lost is called when the API stopped answering, or never answered.
-	lost func()
 }
 
 // The pauses between attempts to reach the API.
@@ -96,7 +94,6 @@ func (w *secretWatch) run(ctx context.Context) {
 				w.log.Warn("The API does not answer for a Secret; what is known of it stays", "secret", w.name, "error", err)
 			}
 			away = true
-			w.lost()
 		}
 		select {
 		case <-ctx.Done():

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -12,26 +13,29 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// bootGrace is how long the source waits for the API before it uses the mounted copies. A pod that was just restarted
-// must not answer from a late file if the API has something newer.
+// bootGrace is how long the source waits for the API before it uses what is stored and mounted. A pod that was just
+// restarted must not answer from a late file if the API has something newer.
 const bootGrace = 2 * time.Second
 
 // Cluster is the source of a server that runs in a cluster.
 type Cluster struct {
-	// API is how to reach the API; nil if only the mounts are to be used.
+	// API is how to reach the API; nil if only folders are to be used.
 	API       *rest.Config
 	Namespace string
-	// ConfigSecrets are the Secrets of the Config's parts, in order; part i is mounted at ConfigDir/i.
-	ConfigSecrets []string
-	ConfigDir     string
-	// ConfigKey is the public key of the manager, which signs the Config; nil if the mounts are trusted without a
-	// signature.
+	// ConfigSecret is the name of the Config: those of its parts' Secrets follow from it.
+	ConfigSecret string
+	// ConfigDir is where the parts lie if there is no API, each in a subfolder: main, tokens-0, tokens-1 and so on.
+	ConfigDir string
+	// StateDir is where parts are stored for the next start; "" if they are not.
+	StateDir string
+	// ConfigKey is the public key of the manager, which signs the Config; nil if it is trusted without a signature.
 	ConfigKey ed25519.PublicKey
 	// ConnectionSecret and CASecret are "" if the database needs none.
 	ConnectionSecret, ConnectionDir string
@@ -39,125 +43,223 @@ type Cluster struct {
 	// CertificateSecret is the Secret of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
+
+	// patience is for tests, which have no time; zero is the usual one.
+	patience time.Duration
 }
 
 // Run implements Source.
 func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
-	if len(c.ConfigSecrets) == 0 {
+	if c.ConfigSecret == "" {
 		return errors.New("no Config Secret is named")
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-
-	v := newView(len(c.ConfigSecrets), c.verify)
-	seen := make(chan func(*view), 64)
-	tell := func(observation func(*view)) {
-		select {
-		case seen <- observation:
-		case <-ctx.Done():
-		}
+	f := &following{
+		Cluster: c, ctx: ctx, seen: make(chan func(*view), 64),
+		view:  newView(c.ConfigSecret, cmp.Or(c.patience, usualPatience), c.verify),
+		state: state{c.StateDir, c.Log},
 	}
-	secrets := c.secrets(v)
-	for _, s := range secrets {
-		data, err := readMount(s.dir)
-		if err != nil {
-			c.Log.Warn("A mounted Secret cannot be read", "dir", s.dir, "error", err)
+	defer f.running.Wait()
+	defer cancel()
+	if c.API == nil {
+		f.view.booting = false
+		f.readFolders()
+	} else {
+		var err error
+		if f.client, f.parameters, err = newClient(c.API); err != nil {
+			return fmt.Errorf("the API cannot be used: %w", err)
 		}
-		v.mount(s.copies, data)
-		running.Go(func() {
-			watchMount(ctx, s.dir, c.Log, func(data Secret) { tell(func(v *view) { v.mount(s.copies, data) }) })
+		f.restore()
+		f.running.Go(func() {
+			select {
+			case <-ctx.Done():
+			case <-time.After(bootGrace):
+				f.tell(func(v *view) { v.booting = false })
+			}
 		})
 	}
-	if c.API == nil {
-		v.boot()
-	} else if err := c.watchAPI(ctx, &running, secrets, tell); err != nil {
-		return err
-	}
-	c.loop(ctx, v, seen, apply)
+	f.followOthers()
+	followPart(f, f.ctx, f.view.main, "main")
+	f.loop(apply)
 	return nil
 }
 
-// verify refuses parts of a Config that do not bear the manager's signature.
-func (c *Cluster) verify(parts []contract.Part) error {
+// verify refuses a part of the Config that does not bear the manager's signature.
+func (c *Cluster) verify(secret string, p contract.Part) error {
 	if c.ConfigKey == nil {
 		return nil
 	}
-	return contract.Verify(parts, c.ConfigKey, contract.Place(c.Namespace, c.ConfigSecrets[0]))
+	return contract.Verify(p, c.ConfigKey, contract.Place(c.Namespace, secret))
 }
 
-// A watched is one Secret that is followed.
-type watched struct {
-	*copies
-	name, dir string
+// following is a Cluster at work.
+type following struct {
+	*Cluster
+	ctx     context.Context
+	running sync.WaitGroup
+	view    *view
+	state   state
+	// seen are observations, which the loop tells to the view.
+	seen       chan func(*view)
+	client     rest.Interface
+	parameters runtime.ParameterCodec
+	// stops end the following of token parts, by index.
+	stops []context.CancelFunc
 }
 
-// secrets are the Secrets to follow. The view is told of them.
-func (c *Cluster) secrets(v *view) []watched {
-	var all []watched
-	for i, name := range c.ConfigSecrets {
-		all = append(all, watched{v.parts[i], name, filepath.Join(c.ConfigDir, strconv.Itoa(i))})
+func (f *following) tell(observation func(*view)) {
+	select {
+	case f.seen <- observation:
+	case <-f.ctx.Done():
 	}
-	for _, s := range []watched{
-		{v.connection, c.ConnectionSecret, c.ConnectionDir},
-		{v.ca, c.CASecret, c.CADir},
-		{v.certificate, c.CertificateSecret, c.CertificateDir},
+}
+
+// followOthers starts to follow the Secrets beside the Config, which are mounted as well.
+func (f *following) followOthers() {
+	for _, s := range []struct {
+		*copies
+		name, dir string
+	}{
+		{f.view.connection, f.ConnectionSecret, f.ConnectionDir},
+		{f.view.ca, f.CASecret, f.CADir},
+		{f.view.certificate, f.CertificateSecret, f.CertificateDir},
 	} {
-		if s.name != "" {
-			v.follow(s.copies)
-			all = append(all, s)
+		if s.name == "" {
+			continue
+		}
+		s.mounted = f.read(s.dir)
+		f.running.Go(func() {
+			watchMount(f.ctx, s.dir, f.Log, func(data Secret) { f.tell(func(*view) { s.mounted = data }) })
+		})
+		if f.API != nil {
+			f.view.followed = append(f.view.followed, s.copies)
+			f.watch(f.ctx, s.name, func(data Secret) { s.heard, s.api = true, data })
 		}
 	}
-	return all
 }
 
-// watchAPI starts to follow the Secrets through the API, and starts the time that the API has to answer first.
-func (c *Cluster) watchAPI(ctx context.Context, running *sync.WaitGroup, secrets []watched, tell func(func(*view))) error {
-	client, parameters, err := newClient(c.API)
-	if err != nil {
-		return fmt.Errorf("the API cannot be used: %w", err)
+// followPart starts to follow a part of the Config: through the API, or in its folder if there is none.
+func followPart[C any](f *following, ctx context.Context, p *part[C], folder string) {
+	if f.API != nil {
+		f.watch(ctx, p.secret, func(data Secret) { p.hear(data, time.Now()) })
+		return
 	}
-	// The log of client-go goes to our own log.
-	clientContext := klog.NewContext(ctx, logr.FromSlogHandler(c.Log.Handler()).WithName("client-go"))
-	for _, s := range secrets {
-		w := &secretWatch{
-			client: client, parameters: parameters, namespace: c.Namespace, name: s.name, log: c.Log,
-			heard: func(data Secret) { tell(func(v *view) { v.hear(s.copies, data) }) },
-			lost:  func() { tell(func(v *view) { v.lose(s.copies) }) },
-		}
-		running.Go(func() { w.run(clientContext) })
-	}
-	running.Go(func() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(bootGrace):
-			tell((*view).boot)
-		}
+	f.running.Go(func() {
+		watchMount(ctx, filepath.Join(f.ConfigDir, folder), f.Log, func(data Secret) {
+			f.tell(func(*view) { p.look(data, time.Now()) })
+		})
 	})
-	return nil
+}
+
+// watch starts to follow a Secret through the API.
+func (f *following) watch(ctx context.Context, name string, heard func(Secret)) {
+	// The log of client-go goes to our own log.
+	ctx = klog.NewContext(ctx, logr.FromSlogHandler(f.Log.Handler()).WithName("client-go"))
+	w := &secretWatch{
+		client: f.client, parameters: f.parameters, namespace: f.Namespace, name: name, log: f.Log,
+		heard: func(data Secret) { f.tell(func(*view) { heard(data) }) },
+	}
+	f.running.Go(func() { w.run(ctx) })
+}
+
+// followTokens follows the token parts that the view has now, and no others.
+func (f *following) followTokens() {
+	f.view.settle()
+	for i := len(f.stops); i < len(f.view.tokens); i++ {
+		ctx, stop := context.WithCancel(f.ctx)
+		f.stops = append(f.stops, stop)
+		followPart(f, ctx, f.view.tokens[i], tokensFolder(i))
+	}
+	for i := len(f.view.tokens); i < len(f.stops); i++ {
+		f.stops[i]()
+		f.state.save(contract.TokensSecret(f.ConfigSecret, i), nil)
+	}
+	f.stops = f.stops[:len(f.view.tokens)]
+}
+
+func tokensFolder(index int) string { return "tokens-" + strconv.Itoa(index) }
+
+// readFolders reads all parts once, so that the first update has them.
+func (f *following) readFolders() {
+	now := time.Now()
+	f.view.main.look(f.read(filepath.Join(f.ConfigDir, "main")), now)
+	f.view.settle()
+	for i, p := range f.view.tokens {
+		p.look(f.read(filepath.Join(f.ConfigDir, tokensFolder(i))), now)
+	}
+}
+
+func (f *following) read(dir string) Secret {
+	data, err := readMount(dir)
+	if err != nil {
+		f.Log.Warn("A mounted Secret cannot be read", "dir", dir, "error", err)
+	}
+	return data
+}
+
+// restore takes the parts that were stored before the process was started again.
+func (f *following) restore() {
+	restorePart(f, f.view.main)
+	f.view.settle()
+	for _, p := range f.view.tokens {
+		restorePart(f, p)
+	}
+}
+
+func restorePart[C any](f *following, p *part[C]) {
+	data := f.state.load(p.secret)
+	if data == nil {
+		return
+	}
+	if refused := p.restore(data); refused != nil {
+		f.Log.Warn("A stored part of the Config is refused", "secret", p.secret, "message", refused.Message)
+	}
+}
+
+// store stores the parts that have changed. It is done before they are applied: a process that ends in between must not
+// start again from something older.
+func (f *following) store() {
+	storePart(f, f.view.main)
+	for _, p := range f.view.tokens {
+		storePart(f, p)
+	}
+}
+
+func storePart[C any](f *following, p *part[C]) {
+	if p.unsaved {
+		f.state.save(p.secret, p.raw)
+		p.unsaved = false
+	}
 }
 
 // loop updates the view with everything that is seen, and applies the result.
-func (c *Cluster) loop(ctx context.Context, v *view, seen <-chan func(*view), apply func(Update)) {
+func (f *following) loop(apply func(Update)) {
+	v := f.view
 	var applied Update
 	first := true
+	closing := time.NewTimer(0)
 	for {
-		if v.booting && v.allHeard() {
-			v.boot()
-		}
-		if update := v.update(); !v.booting && (first || !update.equal(applied)) {
+		f.followTokens()
+		v.booting = v.booting && !v.allHeard()
+		f.store()
+		now := time.Now()
+		if update := v.update(now); !v.booting && (first || !update.equal(applied)) {
 			apply(update)
+			v.appliedUpdate(update)
 			applied, first = update, false
 		}
+		if next, ok := v.nextClosing(now); ok {
+			closing.Reset(next.Sub(now))
+		}
 		select {
-		case <-ctx.Done():
+		case <-f.ctx.Done():
 			return
-		case observation := <-seen:
+		case <-closing.C:
+		case observation := <-f.seen:
 			observation(v)
 		}
-		for range len(seen) { // several events at once are applied as one update
-			(<-seen)(v)
+		for range len(f.seen) { // several events at once are applied as one update
+			(<-f.seen)(v)
 		}
 	}
 }

@@ -20,7 +20,7 @@ const configSecret = "books-mcp-config"
 func partOf(t *testing.T, revision int64) map[string][]byte {
 	t.Helper()
 	parts, err := contract.Encode(&contract.Config{
-		Version: 1, MinReader: 1, Revision: revision,
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: revision,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: "key", SealKey: contract.NewSealKey(),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1},

@@ -23,7 +23,13 @@ type Source interface {
 type Update struct {
 	// Config is what to answer from; nil if there is none, which closes the endpoint.
 	Config *contract.Config
-	// Refused is the newest Config that was refused; nil if one was accepted since.
+	// TokenParts are the parts of the tokens by index, as many as the layout in use has; nil is a part that is missing. A
+	// part that is the same pointer as in the update before has not changed. Its Tokens may be dropped once apply has
+	// returned. If there are no TokenParts, the Config has the tokens in itself.
+	TokenParts []*contract.TokenPart
+	// Incomplete reports whether there are token parts of which nothing is known yet, not even that they are missing.
+	Incomplete bool
+	// Refused is a part that was refused, if none of its Secret was accepted since; nil if there is none.
 	Refused *contract.Refusal
 	// Connection and CA are the Secrets of the database's connection and certificates. Certificate is the Secret of the
 	// endpoint's own certificate.

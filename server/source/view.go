@@ -1,164 +1,161 @@
 package source
 
 import (
-	"bytes"
-	"maps"
 	"reflect"
 	"slices"
-	"strconv"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// A view is what has been seen of each Secret, through the API and in its mount, and what follows from it. It does no
-// I/O. Its rules are those of docs/design/controllers.md, "How a change reaches the pods":
+// A view is what is known of each Secret, and what follows from it. It does no I/O and has no clock. Its rules are those of
+// docs/design/controllers.md, "How a change reaches the pods":
 //
-//   - What the API says is so, whatever the mount says and whatever the revision.
-//   - Until the API was heard the mount is what there is; of two mounted Configs the higher revision wins.
-//   - While the API is away after it was heard, what it said last stays. Only a mounted Config of a revision higher
-//     than any seen before replaces it, because that must be newer; a file that comes late cannot.
-//   - A Config Secret that the API says does not exist closes the endpoint, and only the API opens it again.
-//   - A Config that the manager did not sign, or that does not decode or validate, is refused, and the last good one stays.
+//   - What the API says of a part is so, whatever was stored and whatever the revision. The stored parts are what there is
+//     until the API was heard.
+//   - While the API is away after it was heard, what it said last stays.
+//   - A main part that does not exist closes the endpoint. A token part that does not exist is missing.
+//   - A part that the manager did not sign, or that does not decode or validate, is refused, and the last good one of
+//     that Secret stays. If it was a newer one, what it governs is closed after a while.
+//   - Tokens are answered for from the parts of the layout that the main part names. As long as one of them is missing, the
+//     first parts of the layout before are as good, if the main part says so and all of them are there.
 type view struct {
-	parts []*copies
-	// verify refuses parts that the manager did not write.
-	verify                      func([]contract.Part) error
+	base     string
+	verify   func(secret string, p contract.Part) error
+	patience time.Duration
+	main     *part[contract.Config]
+	// tokens are the token parts that the last good main part names, by index.
+	tokens []*part[contract.TokenPart]
+	// connection, ca and certificate are the Secrets beside the Config.
 	connection, ca, certificate *copies
 	// followed are the Secrets among them that exist, so that the API will report on them.
 	followed []*copies
 
-	// booting reports whether the API still has time to answer first: the mount is read but not used.
+	// booting reports whether the API still has time to answer first: nothing is applied meanwhile.
 	booting bool
-	config  *contract.Config
-	refused *contract.Refusal
-	// highest is the highest revision seen in any Config, used or not.
-	highest int64
+	// applied are the token parts of the newest update that was applied.
+	applied []*contract.TokenPart
 }
 
-// copies are the two copies of one Secret.
+// copies are the two copies of a Secret beside the Config.
 type copies struct {
-	// heard reports whether the API ever said what the Secret holds, away whether it stopped answering since.
-	heard, away  bool
+	// heard reports whether the API ever said what the Secret holds.
+	heard        bool
 	api, mounted Secret
 }
 
-// newView returns the view of a Config in that many parts. It has seen nothing yet.
-func newView(parts int, verify func([]contract.Part) error) *view {
-	v := &view{verify: verify, connection: &copies{}, ca: &copies{}, certificate: &copies{}, booting: true}
-	for range parts {
-		v.parts = append(v.parts, &copies{})
-	}
-	v.followed = append(v.followed, v.parts...)
-	return v
-}
-
-// follow notes that the API will report on a Secret beside the Config's parts.
-func (v *view) follow(c *copies) { v.followed = append(v.followed, c) }
-
-// hear notes what the API says of a Secret; nil means that it does not exist.
-func (v *view) hear(of *copies, data Secret) {
-	of.heard, of.away, of.api = true, false, data
-	if !v.isPart(of) || !v.apiHeard() {
-		return
-	}
-	parts := make([]contract.Part, len(v.parts))
-	for i, part := range v.parts {
-		if part.api == nil {
-			v.config, v.refused = nil, nil
-			return
-		}
-		parts[i] = contract.Part(part.api)
-	}
-	v.accept(v.decode(parts))
-}
-
-// lose notes that the API stopped answering for a Secret.
-func (v *view) lose(of *copies) { of.away = true }
-
-// mount notes what the mount of a Secret holds; nil means nothing.
-func (v *view) mount(of *copies, data Secret) {
-	of.mounted = data
-	if v.isPart(of) {
-		v.useMount()
+// newView returns the view of the Config of that name. It has seen nothing yet.
+func newView(base string, patience time.Duration, verify func(string, contract.Part) error) *view {
+	return &view{
+		base: base, verify: verify, patience: patience, booting: true,
+		main:       &part[contract.Config]{secret: contract.MainSecret(base), verify: verify, decode: contract.DecodeMain, patience: patience},
+		connection: &copies{}, ca: &copies{}, certificate: &copies{},
 	}
 }
 
-// boot ends the time in which only the API counts.
-func (v *view) boot() {
-	v.booting = false
-	v.useMount()
+// part returns the token part of that index, a new one if there is none.
+func (v *view) part(index int) *part[contract.TokenPart] {
+	for i := len(v.tokens); i <= index; i++ {
+		v.tokens = append(v.tokens, &part[contract.TokenPart]{
+			secret: contract.TokensSecret(v.base, i), verify: v.verify, patience: v.patience,
+			decode: func(p contract.Part) (*contract.TokenPart, error) { return contract.DecodeTokens(p, i) },
+		})
+	}
+	return v.tokens[index]
 }
 
-func (v *view) useMount() {
-	parts := make([]contract.Part, len(v.parts))
-	away, closed := false, false
-	for i, part := range v.parts {
-		away = away || part.away
-		closed = closed || part.heard && part.api == nil
-		if part.mounted == nil {
-			if !v.booting && !v.apiHeard() {
-				v.config, v.refused = nil, nil
-			}
-			return
-		}
-		parts[i] = contract.Part(part.mounted)
-	}
-	config, refused := v.decode(parts)
-	seen := v.highest
-	if config != nil {
-		v.highest = max(v.highest, config.Revision)
-	}
-	switch {
-	case v.booting || closed:
-	case !v.apiHeard():
-		if config == nil || v.config == nil || config.Revision > v.config.Revision {
-			v.accept(config, refused)
-		}
-	case away && config != nil && config.Revision > seen:
-		v.accept(config, nil)
+// settle makes the token parts those that the last good main part names. Without one they stay as they are.
+func (v *view) settle() {
+	if v.main.good != nil {
+		count := v.main.good.Layout.Parts
+		v.part(count - 1)
+		v.tokens = v.tokens[:count]
 	}
 }
 
-// accept puts a Config in force, or notes why it is refused.
-func (v *view) accept(config *contract.Config, refused *contract.Refusal) {
-	v.refused = refused
-	if config == nil {
-		return
-	}
-	v.highest = max(v.highest, config.Revision)
-	if !reflect.DeepEqual(config, v.config) {
-		v.config = config
-	}
-}
-
-func (v *view) isPart(of *copies) bool { return slices.Contains(v.parts, of) }
-
-// apiHeard reports whether the API has told all of a Config.
-func (v *view) apiHeard() bool {
-	for _, part := range v.parts {
-		if !part.heard {
-			return false
-		}
-	}
-	return true
-}
-
-// allHeard reports whether the API has told of every Secret that is followed.
+// allHeard reports whether it was said of every Secret that is followed what it holds.
 func (v *view) allHeard() bool {
-	for _, c := range v.followed {
-		if !c.heard {
+	return v.main.heard && !slices.ContainsFunc(v.tokens, func(p *part[contract.TokenPart]) bool { return !p.heard }) &&
+		!slices.ContainsFunc(v.followed, func(c *copies) bool { return !c.heard })
+}
+
+// update returns what follows from all that is known. What it says of token parts that have not changed since the last
+// update that was applied are the same pointers.
+func (v *view) update(now time.Time) Update {
+	u := Update{
+		Connection: v.connection.newest(), CA: v.ca.newest(), Certificate: v.certificate.newest(),
+		Refused: v.refusal(now), Config: v.main.content(now),
+	}
+	if u.Config == nil {
+		return u
+	}
+	count := v.layout(u.Config.Layout, now)
+	for i := range count {
+		p := v.tokens[i]
+		u.Incomplete = u.Incomplete || !p.known()
+		content := p.content(now)
+		if content != nil && content.Tokens == nil && (count != len(v.applied) || content != v.applied[i]) {
+			p.renew() // its tokens were dropped when it was applied before
+			content = p.good
+		}
+		u.TokenParts = append(u.TokenParts, content)
+	}
+	return u
+}
+
+// layout is how many token parts to answer from.
+func (v *view) layout(l contract.Layout, now time.Time) int {
+	if l.Before > 0 && !v.complete(l.Parts, now) && v.complete(l.Before, now) {
+		return l.Before
+	}
+	return l.Parts
+}
+
+// complete reports whether the first parts are all there.
+func (v *view) complete(parts int, now time.Time) bool {
+	for i := range parts {
+		if v.tokens[i].content(now) == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// update returns what follows from all that was seen.
-func (v *view) update() Update {
-	return Update{
-		Config: v.config, Refused: v.refused,
-		Connection: v.connection.newest(), CA: v.ca.newest(), Certificate: v.certificate.newest(),
+// appliedUpdate notes what was applied, and drops the tokens: whoever applied it has them now. They make up most of a
+// large Config.
+func (v *view) appliedUpdate(u Update) {
+	v.applied = u.TokenParts
+	for _, p := range u.TokenParts {
+		if p != nil {
+			p.Tokens = nil
+		}
 	}
+}
+
+// refusal is the refused part to tell of: one that closes something before others, and the newest of those.
+func (v *view) refusal(now time.Time) *contract.Refusal {
+	newest, since := v.main.refusal(now), v.main.since
+	for _, p := range v.tokens {
+		r := p.refusal(now)
+		if r != nil && (newest == nil || r.Closed && !newest.Closed || r.Closed == newest.Closed && p.since.After(since)) {
+			newest, since = r, p.since
+		}
+	}
+	return newest
+}
+
+// nextClosing is when the next refused part is closed; false if none is to be.
+func (v *view) nextClosing(now time.Time) (next time.Time, ok bool) {
+	consider := func(refused, closed bool, at time.Time) {
+		if refused && !closed && (!ok || at.Before(next)) {
+			next, ok = at, true
+		}
+	}
+	consider(v.main.refused != nil && v.main.newer, v.main.closed(now), v.main.closing())
+	for _, p := range v.tokens {
+		consider(p.refused != nil && p.newer, p.closed(now), p.closing())
+	}
+	return next, ok
 }
 
 // newest returns the copy that counts: what the API said last, or the mount if the API never answered.
@@ -169,26 +166,10 @@ func (c *copies) newest() Secret {
 	return c.mounted
 }
 
-// decode returns the Config of the parts, or why it is refused.
-func (v *view) decode(parts []contract.Part) (*contract.Config, *contract.Refusal) {
-	if err := v.verify(parts); err != nil {
-		return nil, &contract.Refusal{Message: err.Error()} // the revision cannot be trusted either
-	}
-	config, err := contract.Decode(parts)
-	if err == nil {
-		return config, nil
-	}
-	revision, _ := strconv.ParseInt(string(parts[0][contract.PartKeyRevision]), 10, 64)
-	return nil, &contract.Refusal{Revision: revision, Message: err.Error()}
-}
-
-// equal reports whether two updates say the same. Configs are compared as pointers, because view keeps the old Config
-// if a new one is alike.
+// equal reports whether two updates say the same. Configs and token parts are compared as pointers: the view keeps the old
+// one if a new one is alike.
 func (u Update) equal(other Update) bool {
-	return u.Config == other.Config && reflect.DeepEqual(u.Refused, other.Refused) &&
+	return u.Config == other.Config && slices.Equal(u.TokenParts, other.TokenParts) && u.Incomplete == other.Incomplete &&
+		reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)
-}
-
-func (s Secret) equal(other Secret) bool {
-	return (s == nil) == (other == nil) && maps.EqualFunc(s, other, bytes.Equal)
 }

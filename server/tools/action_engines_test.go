@@ -26,7 +26,7 @@ INSERT INTO orders (code, state, n) VALUES ('a1', 'open', 1), ('b2', 'open', 2),
 `
 
 // engines runs a test on each engine, over a database that holds the orders.
-func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, token *access.Token)) {
+func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, token access.Token)) {
 	settings := database.Settings{Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(20 * time.Second)}}
 	connectionTo := func(c contract.Connection) func() (contract.Connection, error) {
 		return func() (contract.Connection, error) { return c, nil }
@@ -66,7 +66,7 @@ func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, tok
 			if m := models.Model("orders"); !m.Served() {
 				t.Fatal(m.Status.Message)
 			}
-			tokens := access.NewTokens(config, models)
+			tokens := access.TokensOf(config, models)
 			run(t, name, New(models, db, Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20}), tokens.Authenticate("Bearer "+ownerText, time.Now()))
 		})
 	}
@@ -94,7 +94,7 @@ func ordersConfig() *contract.Config {
 }
 
 func TestActionsOnEveryEngine(t *testing.T) {
-	engines(t, func(t *testing.T, engine string, admin *Set, token *access.Token) {
+	engines(t, func(t *testing.T, engine string, admin *Set, token access.Token) {
 		call := func(tool, arguments string) string {
 			t.Helper()
 			r := admin.Call(context.Background(), token, tool, []byte(arguments))
@@ -132,7 +132,7 @@ func TestActionsOnEveryEngine(t *testing.T) {
 
 // Of many who close an order at once one does; the others find that it is closed.
 func TestActionsAtOnceActOnce(t *testing.T) {
-	engines(t, func(t *testing.T, _ string, admin *Set, token *access.Token) {
+	engines(t, func(t *testing.T, _ string, admin *Set, token access.Token) {
 		results := make(chan Result, 8)
 		var callers sync.WaitGroup
 		for range cap(results) {

@@ -31,7 +31,7 @@ const commonHelp = `Of each model: describe_ (fields, relations; look there firs
 	`dry_run: check a write, keep nothing.`
 
 // isGeneric reports whether the token's list has the generic tools.
-func (set *Set) isGeneric(token *access.Token, view View) bool {
+func (set *Set) isGeneric(token access.Token, view View) bool {
 	style := view.Style
 	if style == "" {
 		style = set.settings.Catalogue.Style
@@ -47,7 +47,7 @@ func (set *Set) isGeneric(token *access.Token, view View) bool {
 }
 
 // countTools is how many tools the token's list has model by model, with find_models.
-func (set *Set) countTools(token *access.Token, view View) int {
+func (set *Set) countTools(token access.Token, view View) int {
 	count := 1
 	set.eachTool(token, view, func(*toolPiece, access.Scope) { count++ })
 	return count
@@ -83,7 +83,7 @@ func (o *operation) defineGeneric(structured bool) definition {
 
 // appendGeneric appends the generic tools that the token may use on at least one of the models, and the own tools of those
 // that are pinned.
-func (set *Set) appendGeneric(dst []byte, token *access.Token, view View) []byte {
+func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte {
 	dst = append(append(dst, '['), set.toolList.findModelsOnly...)
 	for i := range set.toolList.generic {
 		if piece := &set.toolList.generic[i]; set.usableSomewhere(token, view, piece.op) {
@@ -99,7 +99,7 @@ func (set *Set) appendGeneric(dst []byte, token *access.Token, view View) []byte
 }
 
 // usableSomewhere reports whether the token may use the operation on a model that is advertised.
-func (set *Set) usableSomewhere(token *access.Token, view View, op *operation) bool {
+func (set *Set) usableSomewhere(token access.Token, view View, op *operation) bool {
 	for _, m := range set.catalog.Models() {
 		if m.Declared.Expose && m.Served() && view.shows(m) && op.offeredFor(set.catalog, m) && op.usable(set.catalog, token.Reach(m)) {
 			return true

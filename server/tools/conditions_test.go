@@ -215,7 +215,7 @@ func TestPathsLeadToSoManyRows(t *testing.T) {
 		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
 	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll(), Viewing())
-	scope, _ := access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("node"))
+	scope, _ := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("node"))
 	var paths []string
 	for i := range 49 {
 		paths = append(paths, fmt.Sprintf("n%d__n%d__id", i/7, i%7))

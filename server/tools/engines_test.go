@@ -80,7 +80,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, l *library)) {
 				Tokens: []contract.Token{{Hashes: []string{contract.HashToken(readerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 			}
 			models := catalog.Build(config, schema, Viewing())
-			l := &library{t: t, tokens: access.NewTokens(config, models), set: New(models, db, Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20})}
+			l := &library{t: t, tokens: access.TokensOf(config, models), set: New(models, db, Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20})}
 			test(t, l)
 		})
 	}

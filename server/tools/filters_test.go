@@ -34,7 +34,7 @@ func scopes(t *testing.T) (track, album access.Scope) {
 		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
 	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{albums, tracks}}).GrantAll(), Viewing())
-	token := access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
+	token := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	track, seesTracks := token.Scope(models.Model("track"))
 	album, seesAlbums := token.Scope(models.Model("album"))
 	if !seesTracks || !seesAlbums {

@@ -13,7 +13,7 @@ const mostNames = 20
 
 // Instructions tell an agent in a few lines how the endpoint of that name works, what of it the token may see, and which
 // tools its list has.
-func (set *Set) Instructions(endpoint string, token *access.Token, view View) string {
+func (set *Set) Instructions(endpoint string, token access.Token, view View) string {
 	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
 	changes := false
 	for _, m := range set.catalog.Models() {

@@ -12,7 +12,7 @@ import (
 )
 
 // manyModels are the tools over so many tables of one column, and a token that may view all of them.
-func manyModels(t *testing.T, count int) (*Set, *access.Token) {
+func manyModels(t *testing.T, count int) (*Set, access.Token) {
 	t.Helper()
 	schema := &database.Schema{}
 	config := &contract.Config{Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
@@ -23,7 +23,7 @@ func manyModels(t *testing.T, count int) (*Set, *access.Token) {
 		config.Models = append(config.Models, contract.Model{Exposure: table.Name, Name: table.Name, Table: table.Name, DefaultPageSize: 1, MaxPageSize: 1})
 	}
 	models := catalog.Build(config, schema.GrantAll(), Viewing())
-	return New(models, nil, Settings{}), access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
+	return New(models, nil, Settings{}), access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 }
 
 // Every client asks for them when it connects, so 200 models must not cost it 200 encodings of their tools.

@@ -232,7 +232,7 @@ func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
 }
 
 // offeredTo are the operations that are of use to a token on a model; none on one that is not served.
-func offeredTo(c *catalog.Catalog, token *access.Token, m *catalog.Model) []*operation {
+func offeredTo(c *catalog.Catalog, token access.Token, m *catalog.Model) []*operation {
 	var some []*operation
 	scope := token.Reach(m)
 	for _, op := range operations {

@@ -39,7 +39,7 @@ func (t *promptText) tool(op *operation, m *catalog.Model) {
 }
 
 // viewable are the models that the token may view, exposed or not.
-func (set *Set) viewable(token *access.Token) []access.Scope {
+func (set *Set) viewable(token access.Token) []access.Scope {
 	var scopes []access.Scope
 	for _, m := range set.catalog.Models() {
 		if scope, ok := token.Scope(m); ok {
@@ -50,7 +50,7 @@ func (set *Set) viewable(token *access.Token) []access.Scope {
 }
 
 // explainModels writes explore_models.
-func (set *Set) explainModels(token *access.Token) string {
+func (set *Set) explainModels(token access.Token) string {
 	var t promptText
 	scopes := set.viewable(token)
 	if len(scopes) == 0 {

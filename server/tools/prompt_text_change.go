@@ -123,7 +123,7 @@ func (t *promptText) failures(m *catalog.Model, ops []*operation) {
 }
 
 // explainBulk writes bulk_operations_guide.
-func (set *Set) explainBulk(token *access.Token) string {
+func (set *Set) explainBulk(token access.Token) string {
 	var t promptText
 	var scopes []access.Scope
 	for _, m := range set.catalog.Models() {
@@ -163,7 +163,7 @@ func (set *Set) explainBulk(token *access.Token) string {
 }
 
 // bulk shows the items of bulk_, with the first model that has it as the example.
-func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) {
+func (t *promptText) bulk(set *Set, scopes []access.Scope, token access.Token) {
 	i := slices.IndexFunc(scopes, func(s access.Scope) bool { return offers(offeredTo(set.catalog, token, s.Model()), "bulk") })
 	if i < 0 {
 		return
@@ -189,7 +189,7 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token *access.Token) 
 }
 
 // actions names the actions and shows how one is confirmed.
-func (t *promptText) actions(set *Set, scopes []access.Scope, token *access.Token) {
+func (t *promptText) actions(set *Set, scopes []access.Scope, token access.Token) {
 	var example *catalog.Model
 	var confirmed *catalog.Action
 	headed := false

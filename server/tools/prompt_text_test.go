@@ -20,7 +20,7 @@ const (
 )
 
 // promptsFor is an Admin over one model, and the tokens of one who may change it and of one who may view it.
-func promptsFor() (a *Set, editor, viewer *access.Token) {
+func promptsFor() (a *Set, editor, viewer access.Token) {
 	id := &database.Column{Name: "id", Kind: database.Integer}
 	columns := []*database.Column{id, {Name: "title", Kind: database.Text, MaxLength: 80}, {Name: "api_key", Kind: database.Text}}
 	schema := &database.Schema{Tables: []*database.Table{{Name: "book", Kind: database.BaseTable, Writable: true, Columns: columns, PrimaryKey: columns[:1]}}}
@@ -33,7 +33,7 @@ func promptsFor() (a *Set, editor, viewer *access.Token) {
 		Tokens: []contract.Token{token("editor", editorText, contract.VerbChange), token("viewer", viewerText, contract.VerbView)},
 	}
 	models := catalog.Build(config, schema, Viewing())
-	tokens := access.NewTokens(config, models)
+	tokens := access.TokensOf(config, models)
 	now := time.Now()
 	return New(models, nil, Settings{}), tokens.Authenticate("Bearer "+editorText, now), tokens.Authenticate("Bearer "+viewerText, now)
 }
@@ -42,7 +42,7 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 	a, editor, viewer := promptsFor()
 	for _, c := range []struct {
 		name, prompt string
-		token        *access.Token
+		token        access.Token
 		has, hasNot  []string
 	}{
 		{"an editor's guide to changes", "crud_guide", editor,
@@ -85,7 +85,7 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 	}
 	models := catalog.Build(config, nil, Viewing()) // no schema yet
 	a := New(models, nil, Settings{})
-	token := access.NewTokens(config, models).Authenticate("Bearer "+viewerText, time.Now())
+	token := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	if _, err := a.Prompt(token, "understand_model", []byte(`{"model_name":"book"}`)); err == nil || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("understand_model: %v", err)
 	}
@@ -107,7 +107,7 @@ func TestGuidesOfWhatTheTokenMayChange(t *testing.T) {
 	bookish := l.tokens.Authenticate("Bearer "+bookishText, time.Now())
 	for _, c := range []struct {
 		name, prompt string
-		token        *access.Token
+		token        access.Token
 		has, hasNot  []string
 	}{
 		{"an owner's guide to changes", "crud_guide", owner, []string{

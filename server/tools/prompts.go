@@ -17,7 +17,7 @@ type prompt struct {
 	Description string           `json:"description"`
 	Arguments   []promptArgument `json:"arguments"`
 	// about writes the text where there are no arguments, aboutModel where the model's name is the one argument.
-	about      func(*Set, *access.Token) string
+	about      func(*Set, access.Token) string
 	aboutModel func(*Set, access.Scope, []*operation) string
 	// may reports whether a token may be told of the model.
 	may func(access.Scope) bool
@@ -47,11 +47,11 @@ var prompts = []prompt{
 var promptList, _ = json.Marshal(prompts) // strings and booleans: it cannot fail
 
 // AppendPrompts appends the JSON array of prompts/list. It is the same for every token: what differs is the texts.
-func (set *Set) AppendPrompts(dst []byte, _ *access.Token) []byte { return append(dst, promptList...) }
+func (set *Set) AppendPrompts(dst []byte, _ access.Token) []byte { return append(dst, promptList...) }
 
 // Prompt writes a prompt about what the token may see. arguments is raw JSON of any kind, or nil: a prompt without
 // arguments ignores it. A model that the token may not view looks like one that does not exist.
-func (set *Set) Prompt(token *access.Token, name string, arguments []byte) (Prompt, error) {
+func (set *Set) Prompt(token access.Token, name string, arguments []byte) (Prompt, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.Name == name })
 	if i < 0 {
 		return Prompt{}, invalid("Unknown prompt: %s; prompts/list tells which there are", lookup.Excerpt([]byte(name)))
@@ -71,7 +71,7 @@ func (set *Set) Prompt(token *access.Token, name string, arguments []byte) (Prom
 func mayReadOrWrite(s access.Scope) bool { return s.Has(access.View) || mayWrite(s) }
 
 // promptModel returns the model that a prompt's arguments name; an empty name is a missing one (docs/design/tools.md, "Prompts").
-func (set *Set) promptModel(token *access.Token, arguments []byte, may func(access.Scope) bool) (access.Scope, error) {
+func (set *Set) promptModel(token access.Token, arguments []byte, may func(access.Scope) bool) (access.Scope, error) {
 	var members map[string]json.RawMessage
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
 		return access.Scope{}, invalid("arguments must be an object")

@@ -70,7 +70,7 @@ func encodeResource(m *catalog.Model) []byte {
 
 // AppendResources appends the JSON array of resources/list: two for each exposed model that the token may view, of those
 // that the view shows.
-func (set *Set) AppendResources(dst []byte, token *access.Token, view View) []byte {
+func (set *Set) AppendResources(dst []byte, token access.Token, view View) []byte {
 	dst = append(dst, '[')
 	first := len(dst)
 	for _, m := range set.catalog.Models() {
@@ -87,13 +87,13 @@ func (set *Set) AppendResources(dst []byte, token *access.Token, view View) []by
 }
 
 // AppendResourceTemplates appends the JSON array of resources/templates/list, the same for every token.
-func (set *Set) AppendResourceTemplates(dst []byte, _ *access.Token) []byte {
+func (set *Set) AppendResourceTemplates(dst []byte, _ access.Token) []byte {
 	return append(dst, templates...)
 }
 
 // ReadResource returns what the model's describe, list or get tool returns: same checks, same payload. A model that is
 // not exposed can be read like any other.
-func (set *Set) ReadResource(ctx context.Context, token *access.Token, uri string) Result {
+func (set *Set) ReadResource(ctx context.Context, token access.Token, uri string) Result {
 	name, model, arguments, err := parseURI(uri)
 	if err != nil {
 		return result(nil, err)

@@ -141,7 +141,7 @@ func encodeTool(d definition) []byte {
 }
 
 // AppendTools appends the JSON array of tools/list: what the token may use of the exposed models, as the view shows it.
-func (set *Set) AppendTools(dst []byte, token *access.Token, view View) []byte {
+func (set *Set) AppendTools(dst []byte, token access.Token, view View) []byte {
 	if !set.toolList.exposed {
 		return append(dst, "[]"...)
 	}
@@ -156,7 +156,7 @@ func (set *Set) AppendTools(dst []byte, token *access.Token, view View) []byte {
 }
 
 // eachTool gives, in order, the pieces of what the token may use of the models that the view shows.
-func (set *Set) eachTool(token *access.Token, view View, do func(*toolPiece, access.Scope)) {
+func (set *Set) eachTool(token access.Token, view View, do func(*toolPiece, access.Scope)) {
 	for _, m := range set.catalog.Models() {
 		if view.shows(m) {
 			set.eachToolOf(token.Reach(m), do)

@@ -93,7 +93,7 @@ type Result struct {
 // request is what a call asks for, and of whom. It has no database: what runs in a transaction reads through that.
 type request struct {
 	ctx      context.Context
-	token    *access.Token
+	token    access.Token
 	op       *operation
 	catalog  *catalog.Catalog
 	settings *Settings
@@ -131,7 +131,7 @@ const outcomeOK = "ok"
 
 // Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of
 // docs/design/tools.md, "Order of checks": the model is known, the token may, the arguments fit, the row is there.
-func (set *Set) Call(ctx context.Context, token *access.Token, tool string, arguments []byte) Result {
+func (set *Set) Call(ctx context.Context, token access.Token, tool string, arguments []byte) Result {
 	op, model := parseName(tool)
 	if op == nil {
 		r := result(nil, unknownTool(tool))
@@ -143,7 +143,7 @@ func (set *Set) Call(ctx context.Context, token *access.Token, tool string, argu
 
 // perform runs an operation on the model of that name, or on the one that the arguments name if it is "". It tells the
 // audit of what changes something or is refused.
-func (set *Set) perform(ctx context.Context, token *access.Token, op *operation, model string, arguments []byte) Result {
+func (set *Set) perform(ctx context.Context, token access.Token, op *operation, model string, arguments []byte) Result {
 	c := set.newCall(ctx, token, op)
 	c.model, c.generic = model, model == "" && !op.global
 	r := result(c.run(arguments))
@@ -161,7 +161,7 @@ func (set *Set) perform(ctx context.Context, token *access.Token, op *operation,
 	return r
 }
 
-func (set *Set) newCall(ctx context.Context, token *access.Token, op *operation) *call {
+func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
 	return &call{request: r, db: set.db, cursors: set.cursors, words: set.words}
 }

@@ -119,7 +119,7 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 		t.Fatal(err)
 	}
 	models := catalog.Build(config, schema, Viewing())
-	l.tokens = access.NewTokens(config, models)
+	l.tokens = access.TokensOf(config, models)
 	l.set = New(models, db, Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,
 		Audit: audit.NewLog(slog.New(slog.NewJSONHandler(l.log, nil))),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
@@ -77,7 +78,7 @@ func (e endpoint) serve(ctx context.Context, folder string) (url string, err err
 	// Its own origin is the one that it is called at.
 	url = "http://" + front.Addr().String() + "/mcp/"
 	config := &contract.Config{
-		Version: contract.Version, MinReader: 1, Revision: 1,
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1,
 		Endpoint: contract.Endpoint{
 			Namespace: "test", Name: "conformance", URL: url, StatusKey: "status-key",
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
@@ -154,7 +155,7 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 
 // startFixture serves the real handler over the fixture.
 func startFixture(ctx context.Context, config *contract.Config, listener net.Listener, _ string) error {
-	catalogue := &fixture{Endpoint: snapshot.Build(config, nil, nil, nil, nil)}
+	catalogue := &fixture{Endpoint: snapshot.Build(config, access.DirectoryOf(config), nil, nil, nil, nil)}
 	s := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: mcp.NewHandler(mcp.Options{

@@ -31,12 +31,12 @@ const fixtureTools = `[
 ]`
 
 // AppendTools implements mcp.Endpoint.
-func (*fixture) AppendTools(dst []byte, _ *access.Token, _ tools.View) []byte {
+func (*fixture) AppendTools(dst []byte, _ access.Token, _ tools.View) []byte {
 	return append(dst, fixtureTools...)
 }
 
 // Call implements mcp.Endpoint.
-func (*fixture) Call(_ context.Context, _ *access.Token, tool string, _ []byte) tools.Result {
+func (*fixture) Call(_ context.Context, _ access.Token, tool string, _ []byte) tools.Result {
 	switch tool {
 	case "test_simple_text", "test_logging_tool", "json_schema_2020_12_tool":
 		return tools.Result{Text: []byte("This is a simple text response for testing.")}
@@ -60,12 +60,12 @@ const fixturePrompts = `[
 ]`
 
 // AppendPrompts implements mcp.Endpoint.
-func (*fixture) AppendPrompts(dst []byte, _ *access.Token) []byte {
+func (*fixture) AppendPrompts(dst []byte, _ access.Token) []byte {
 	return append(dst, fixturePrompts...)
 }
 
 // Prompt implements mcp.Endpoint.
-func (*fixture) Prompt(_ *access.Token, name string, arguments []byte) (tools.Prompt, error) {
+func (*fixture) Prompt(_ access.Token, name string, arguments []byte) (tools.Prompt, error) {
 	switch name {
 	case "test_simple_prompt":
 		return tools.Prompt{Description: "A prompt without arguments.", Text: "This is a simple prompt for testing."}, nil
@@ -87,17 +87,17 @@ const (
 )
 
 // AppendResources implements mcp.Endpoint.
-func (*fixture) AppendResources(dst []byte, _ *access.Token, _ tools.View) []byte {
+func (*fixture) AppendResources(dst []byte, _ access.Token, _ tools.View) []byte {
 	return append(dst, `[{"uri":"`+staticText+`","name":"static text","description":"A text that never changes.","mimeType":"application/json"}]`...)
 }
 
 // AppendResourceTemplates implements mcp.Endpoint.
-func (*fixture) AppendResourceTemplates(dst []byte, _ *access.Token) []byte {
+func (*fixture) AppendResourceTemplates(dst []byte, _ access.Token) []byte {
 	return append(dst, `[{"uriTemplate":"`+templatePrefix+`{id}`+templateSuffix+`","name":"template","description":"A text about an id.","mimeType":"application/json"}]`...)
 }
 
 // ReadResource implements mcp.Endpoint.
-func (*fixture) ReadResource(_ context.Context, _ *access.Token, uri string) tools.Result {
+func (*fixture) ReadResource(_ context.Context, _ access.Token, uri string) tools.Result {
 	if uri == staticText {
 		return tools.Result{Text: []byte(`"This is the content of the static text resource."`)}
 	}

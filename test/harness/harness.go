@@ -95,7 +95,7 @@ const statusKey = "status-key"
 func Serve(t testing.TB, database Database, models []contract.Model, tokens []contract.Token, configure ...func(*contract.Config)) *Endpoint {
 	t.Helper()
 	config := &contract.Config{
-		Version: contract.Version, MinReader: 1, Revision: 1, Models: models, Tokens: tokens,
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1, Models: models, Tokens: tokens,
 		Endpoint: contract.Endpoint{
 			Namespace: "test", Name: "test", StatusKey: statusKey,
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),

@@ -1,0 +1,283 @@
+package compile
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// Compiler compiles one endpoint again and again. It keeps what it made of every object, and compiles an object again
+// only if that object, or something that it depends on, has changed. So a change of one token costs a look at the
+// identity of every token, and the compiling of one. It has no client, clock or randomness. It is not safe for concurrent
+// use.
+type Compiler struct {
+	// keys are made once, and then those of the stored Config.
+	statusKey, sealKey string
+	// counter is the highest revision that was given to anything.
+	counter int64
+
+	// most is how many models fit into the main part; 0 is all of them.
+	most int
+	// again makes the main part be compiled again, whatever has changed.
+	again bool
+	// compiled is what the main part was compiled from last.
+	compiled mainSources
+	// main is the main part as it should be; nil if the endpoint was never valid.
+	main      *contract.Config
+	endpoint  Verdict
+	exposures map[types.NamespacedName]Verdict
+	// groups and registry are what tokens depend on, beside themselves; shared counts their changes.
+	groups   []string
+	registry registry
+	shared   int
+
+	tokens map[types.NamespacedName]*tokenState
+	// owners are the tokens by the hashes that are theirs, in force or not.
+	owners map[string][]*tokenState
+	rights rightsClasses
+	// stored are the entries of tokens in the stored Config. An entry is taken out when its object is seen.
+	stored map[tokenID]contract.Token
+	// ungrouped reports whether the rules of the stored entries are those of the tokens' groups too.
+	ungrouped bool
+
+	layout layoutState
+}
+
+// mainSources are what a main part is compiled from.
+type mainSources struct {
+	endpoint  *v1alpha1.MCPEndpoint
+	exposures []*v1alpha1.MCPModelExposure
+	webhooks  map[string]WebhookSecret
+}
+
+// Objects are what an endpoint's Config is compiled from. None of them is changed, then or later.
+type Objects struct {
+	Endpoint *v1alpha1.MCPEndpoint
+	// Exposures and Tokens are those that refer to the endpoint, in any order. Those that are being deleted are passed over.
+	Exposures []*v1alpha1.MCPModelExposure
+	Tokens    []*v1alpha1.MCPToken
+	// Credential returns what is known of a token's text, as the same pointer as long as it is the same; nil if the token
+	// was not looked up yet. Such a token keeps the hashes that the stored Config has for it, so that a manager that has
+	// just started drops no living token.
+	Credential func(*v1alpha1.MCPToken) *Credential
+	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
+	Webhooks map[string]WebhookSecret
+	// Now decides what has expired.
+	Now time.Time
+}
+
+// Stored is the Config that is written at present.
+type Stored struct {
+	// Main is nil if there is none that can be read.
+	Main *contract.Config
+	// Parts are the token parts that can be read.
+	Parts []*contract.TokenPart
+	// Version2 is a Config in the form of the last release, if there is no Main; its tokens' rules are those of their groups
+	// too.
+	Version2 *contract.Config
+	// Floor is the highest revision that any pod may have applied, or any object's status may name.
+	Floor int64
+	// StatusKey and SealKey are for a Config without a Main.
+	StatusKey, SealKey string
+}
+
+// NewCompiler returns a Compiler that goes on from what is stored.
+func NewCompiler(stored Stored) *Compiler {
+	c := &Compiler{
+		statusKey: stored.StatusKey, sealKey: stored.SealKey, counter: stored.Floor,
+		exposures: map[types.NamespacedName]Verdict{},
+		tokens:    map[types.NamespacedName]*tokenState{},
+		owners:    map[string][]*tokenState{},
+		stored:    map[tokenID]contract.Token{},
+	}
+	if main := stored.Main; main != nil {
+		c.main = main
+		c.statusKey, c.sealKey = main.Endpoint.StatusKey, main.Endpoint.SealKey
+		c.counter = max(c.counter, main.Revision)
+	}
+	if old := stored.Version2; old != nil {
+		main := *old
+		main.Tokens = nil
+		c.main, c.ungrouped = &main, true
+		c.statusKey, c.sealKey = old.Endpoint.StatusKey, old.Endpoint.SealKey
+		c.counter = max(c.counter, old.Revision)
+		for i := range old.Tokens {
+			c.stored[idOf(&old.Tokens[i])] = old.Tokens[i]
+		}
+	}
+	c.layout.load(c, stored)
+	return c
+}
+
+// Outcome is what an update changed.
+type Outcome struct {
+	// Tokens are those of which the verdict or the entry changed, or that are gone.
+	Tokens []types.NamespacedName
+	// Main reports whether the main part or a verdict on the endpoint or an exposure changed.
+	Main bool
+	// LookAgain is the earliest moment at which the outcome would be another for the clock alone; zero is never.
+	LookAgain time.Time
+}
+
+// Update compiles what has changed. A main part or token part that differs from before has a new revision then; Pending
+// tells which those are.
+func (c *Compiler) Update(in Objects) Outcome {
+	var out Outcome
+	next := c.counter + 1
+	servable := c.main != nil
+	out.Main = c.updateMain(in, next)
+	if c.main == nil {
+		out.Tokens = c.withoutEndpoint(in)
+		return out
+	}
+	if !servable {
+		clear(c.tokens) // all of them were waiting
+	}
+	out.Tokens, out.LookAgain = c.updateTokens(in, next)
+	if out.Main || len(out.Tokens) > 0 {
+		c.noteEndpoint(in.Endpoint)
+	}
+	c.layout.fit(c, next)
+	return out
+}
+
+// use notes that a revision was given to something.
+func (c *Compiler) use(revision int64) int64 {
+	c.counter = max(c.counter, revision)
+	return revision
+}
+
+// updateMain compiles the main part if something that it depends on has changed, and reports whether anything came of it.
+func (c *Compiler) updateMain(in Objects, next int64) bool {
+	sources := mainSources{in.Endpoint, living(in.Exposures), in.Webhooks}
+	edited := c.compiled.endpoint == nil || !sameObject(c.compiled.endpoint, in.Endpoint)
+	if !c.again && !edited && slices.EqualFunc(c.compiled.exposures, sources.exposures, sameObject) &&
+		reflect.DeepEqual(c.compiled.webhooks, sources.webhooks) {
+		return false
+	}
+	if !c.again {
+		c.most = 0 // perhaps all of them fit now
+	}
+	c.compiled, c.again = sources, false
+	endpoint := judgeEndpoint(in.Endpoint)
+	exposures := map[types.NamespacedName]Verdict{}
+	previous := c.main
+	if !endpoint.Accepted && previous == nil {
+		changed := edited || !reflect.DeepEqual(endpoint, c.endpoint)
+		c.endpoint = endpoint
+		waiting := waitsFor(in.Endpoint, endpoint)
+		for _, e := range sources.exposures {
+			exposures[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = waiting
+		}
+		changed = changed || !maps.EqualFunc(exposures, c.exposures, sameVerdict)
+		c.exposures = exposures
+		return changed
+	}
+	main := &contract.Config{Version: contract.Version, Revision: 0, Layout: c.layout.published}
+	if endpoint.Accepted {
+		main.Endpoint, main.Groups = c.endpointEntry(in.Endpoint), groupEntries(in.Endpoint)
+	} else {
+		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
+	}
+	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, sources.exposures, newWebhooks(sources.webhooks, previous), c.most, exposures)
+	urgent := c.assignRevisions(main, previous, next)
+	endpoint.Revision = main.Endpoint.Revision
+	for i := range main.Models {
+		key := types.NamespacedName{Namespace: in.Endpoint.Namespace, Name: main.Models[i].Exposure}
+		verdict := exposures[key]
+		verdict.Revision = main.Models[i].Revision
+		exposures[key] = verdict
+	}
+	changed := edited || main.Revision != c.main.Revision || !sameVerdict(endpoint, c.endpoint) ||
+		!maps.EqualFunc(exposures, c.exposures, sameVerdict)
+	c.main, c.endpoint, c.exposures = main, endpoint, exposures
+	c.layout.main.changed(main.Revision, urgent)
+	c.groups = groupNames(in.Endpoint)
+	c.registry = newRegistry(main)
+	c.rights.forget()
+	c.shared++
+	return changed
+}
+
+// MainTooLarge notes that the main part does not fit into a Secret: the youngest models are left out of the next one.
+func (c *Compiler) MainTooLarge() {
+	c.most = max(1, len(c.main.Models)-1-len(c.main.Models)/20)
+	c.again = true
+}
+
+// assignRevisions gives each entry its previous revision if it is the same but for that, and next otherwise. It reports
+// whether the main part takes anything away that the previous one gives.
+func (c *Compiler) assignRevisions(main, previous *contract.Config, next int64) (urgent bool) {
+	if previous == nil {
+		previous = &contract.Config{}
+	}
+	changed := main.Version != previous.Version || len(main.Models) != len(previous.Models) || main.Layout != previous.Layout
+	main.Endpoint.Revision = previous.Endpoint.Revision
+	if !equal(main.Endpoint, previous.Endpoint) || !equal(main.Groups, previous.Groups) {
+		main.Endpoint.Revision, changed, urgent = next, true, true
+	}
+	kept := 0
+	for i := range main.Models {
+		m := &main.Models[i]
+		before := previous.FindModel(m.Exposure, m.UID)
+		if before == nil {
+			before = &contract.Model{}
+		} else {
+			kept++
+		}
+		if m.Revision = before.Revision; !equal(*m, *before) {
+			urgent = urgent || before.Revision > 0
+			m.Revision, changed = next, true
+		}
+	}
+	urgent = urgent || kept < len(previous.Models)
+	if main.Revision = previous.Revision; changed || main.Revision == 0 {
+		main.Revision = c.use(next)
+	}
+	return urgent && previous.Revision > 0
+}
+
+// sameObject reports whether two states of an object have the same spec.
+func sameObject[O metav1.Object](a, b O) bool {
+	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration()
+}
+
+// living are the exposures that are not being deleted, by name.
+func living(exposures []*v1alpha1.MCPModelExposure) []*v1alpha1.MCPModelExposure {
+	all := slices.DeleteFunc(slices.Clone(exposures), func(e *v1alpha1.MCPModelExposure) bool { return !e.DeletionTimestamp.IsZero() })
+	slices.SortFunc(all, func(a, b *v1alpha1.MCPModelExposure) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Main is the main part as it should be; nil if the endpoint was never valid. It must not be changed.
+func (c *Compiler) Main() *contract.Config { return c.main }
+
+// Endpoint is the verdict on the endpoint.
+func (c *Compiler) Endpoint() Verdict { return c.endpoint }
+
+// Exposures are the verdicts on the endpoint's exposures. They must not be changed.
+func (c *Compiler) Exposures() map[types.NamespacedName]Verdict { return c.exposures }
+
+// InForce is the number of tokens that the Config lets in.
+func (c *Compiler) InForce() int {
+	n := 0
+	for _, t := range c.tokens {
+		if t.verdict.InForce {
+			n++
+		}
+	}
+	return n
+}
+
+func sameVerdict(a, b Verdict) bool { return reflect.DeepEqual(a, b) }
+
+// Source is the endpoint that was compiled last; nil if none was.
+func (c *Compiler) Source() *v1alpha1.MCPEndpoint { return c.compiled.endpoint }

@@ -1,0 +1,262 @@
+package compile
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// layoutState is how a Config's tokens are laid out in parts, and which parts are to be written.
+type layoutState struct {
+	// wanted is the layout that the parts are compiled for; published is the one that the main part names. They differ
+	// while new parts are being written, so that no pod looks for a part that is not there.
+	wanted, published contract.Layout
+	main              partState
+	parts             []partState
+	// fixed reports whether the layout stays as it is.
+	fixed bool
+}
+
+// partState is one part: what it should be, and what is stored.
+type partState struct {
+	// revision is that of the content that is wanted; stored is that of the stored part, 0 if there is none.
+	revision, stored int64
+	// urgent reports whether the stored part lets somebody do what he may no longer do.
+	urgent bool
+}
+
+func (p *partState) changed(revision int64, urgent bool) {
+	p.revision, p.urgent = max(p.revision, revision), p.urgent || urgent
+}
+
+// load takes over the layout and the parts of a stored Config.
+func (l *layoutState) load(c *Compiler, stored Stored) {
+	l.published = contract.Layout{Parts: 1}
+	if stored.Main != nil {
+		l.published = stored.Main.Layout
+		l.main = partState{revision: stored.Main.Revision, stored: stored.Main.Revision}
+	}
+	l.wanted = l.published
+	l.parts = make([]partState, l.wanted.Parts)
+	for _, part := range stored.Parts {
+		c.counter = max(c.counter, part.Revision)
+		if part.Index >= len(l.parts) {
+			continue
+		}
+		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision}
+		for i := range part.Tokens {
+			t := &part.Tokens[i]
+			if id := idOf(t); contract.PartOf(t.Namespace, t.Name, l.wanted.Parts) == part.Index {
+				c.stored[id] = *t
+			}
+		}
+	}
+}
+
+// fit makes what follows from an update: parts that were never written get a revision, and the layout grows if it is too
+// small for the tokens.
+func (l *layoutState) fit(c *Compiler, next int64) {
+	for id := range c.stored { // what is stored and has no object any more is taken away
+		l.tokenChanged(contract.NameHash(id.namespace, id.name), c.use(next), true)
+		delete(c.stored, id)
+	}
+	if need := contract.PartsFor(len(c.tokens)); need > l.wanted.Parts && l.settled() {
+		l.grow(c, need)
+	}
+	for i := range l.parts {
+		if l.parts[i].revision == 0 {
+			l.parts[i].revision = c.use(next)
+		}
+	}
+	if l.published != l.wanted && l.newPartsStored() {
+		l.publish(c, l.wanted, next)
+	}
+}
+
+// settled reports whether nothing of an earlier growth is under way.
+func (l *layoutState) settled() bool {
+	return !l.fixed && l.wanted == l.published && l.wanted.Before == 0
+}
+
+// grow makes room for more tokens. Before anything is stored, no pod can have the layout from before.
+func (l *layoutState) grow(c *Compiler, parts int) {
+	if l.wanted = (contract.Layout{Parts: parts, Before: l.wanted.Parts}); l.main.stored == 0 {
+		l.wanted.Before = 0
+		l.published = l.wanted
+		main := *c.main
+		main.Layout = l.published
+		c.main = &main
+	}
+	l.parts = append(l.parts, make([]partState, parts-len(l.parts))...)
+}
+
+func (l *layoutState) newPartsStored() bool {
+	return !slices.ContainsFunc(l.parts[l.wanted.Before:], func(p partState) bool { return p.stored == 0 })
+}
+
+// publish makes the main part name a layout.
+func (l *layoutState) publish(c *Compiler, layout contract.Layout, next int64) {
+	main := *c.main
+	main.Layout, main.Revision = layout, c.use(next)
+	c.main, l.published, l.wanted = &main, layout, layout
+	l.main.changed(main.Revision, false)
+}
+
+// tokenChanged notes that the entry of a token became another, in every part that holds it.
+func (l *layoutState) tokenChanged(hash uint32, revision int64, urgent bool) {
+	l.parts[partOf(hash, l.wanted.Parts)].changed(revision, urgent)
+	if l.wanted.Before > 0 {
+		l.parts[partOf(hash, l.wanted.Before)].changed(revision, urgent)
+	}
+}
+
+func partOf(hash uint32, parts int) int { return int(hash) & (parts - 1) }
+
+// MainPart stands for the main part where the index of a token part may stand.
+const MainPart = -1
+
+// Pending is a part that is to be written.
+type Pending struct {
+	// Index is that of a token part, or MainPart.
+	Index int
+	// Urgent reports whether the stored part lets somebody do what he may no longer do.
+	Urgent bool
+	// New reports whether there is no such part yet.
+	New bool
+}
+
+// Pending are the parts that are to be written: urgent ones first, then those that exist, then new ones, and a new main part
+// last.
+func (c *Compiler) Pending() []Pending {
+	if c.main == nil {
+		return nil
+	}
+	var pending []Pending
+	l, held := &c.layout, c.held()
+	for i := range l.parts {
+		if p := &l.parts[i]; p.stored != p.revision && !held[i] {
+			pending = append(pending, Pending{i, p.urgent, p.stored == 0})
+		}
+	}
+	if l.main.stored != l.main.revision {
+		pending = append(pending, Pending{MainPart, l.main.urgent, l.main.stored == 0})
+	}
+	rank := func(p Pending) int {
+		switch {
+		case p.Index == MainPart && p.New:
+			return 3
+		case p.Urgent:
+			return 0
+		case !p.New:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(pending, func(a, b Pending) int { return rank(a) - rank(b) })
+	return pending
+}
+
+// held are the parts that must not be written yet: they are not stored, and the text of a token that was in force has not
+// been looked up. Without it that token would be refused.
+func (c *Compiler) held() map[int]bool {
+	if !slices.ContainsFunc(c.layout.parts, func(p partState) bool { return p.stored == 0 }) {
+		return nil
+	}
+	held := map[int]bool{}
+	for _, state := range c.tokens {
+		if state.given == nil && state.entry.Revision == 0 && state.object.Status.Revision > 0 && state.object.Spec.EffectiveActive() {
+			if i := partOf(state.hash, c.layout.wanted.Parts); c.layout.parts[i].stored == 0 {
+				held[i] = true
+			}
+		}
+	}
+	return held
+}
+
+// TokenPart is a token part as it should be.
+func (c *Compiler) TokenPart(index int) *contract.TokenPart {
+	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}}
+	for _, state := range c.tokens {
+		if state.entry.Revision > 0 && c.layout.wanted.Holds(index, state.hash) {
+			part.Tokens = append(part.Tokens, state.entry)
+		}
+	}
+	slices.SortFunc(part.Tokens, contract.CompareTokens)
+	return part
+}
+
+// Written notes that a part was written with that revision; 0 is that it is gone.
+func (c *Compiler) Written(index int, revision int64) {
+	p := &c.layout.main
+	if index != MainPart {
+		p = &c.layout.parts[index]
+	}
+	if p.stored = revision; p.stored == p.revision {
+		p.urgent = false
+	}
+}
+
+// TooLarge notes that a token part does not fit into a Secret, and reports whether the layout grows for it.
+func (c *Compiler) TooLarge() bool {
+	l := &c.layout
+	if l.wanted.Parts == contract.MaxTokenParts || !l.settled() {
+		return false
+	}
+	l.grow(c, contract.Grown(l.wanted.Parts))
+	return true
+}
+
+// Settle ends a growth: every pod has the present layout, and none reads a token where it was before.
+func (c *Compiler) Settle() {
+	if l := &c.layout; l.wanted == l.published && l.wanted.Before > 0 {
+		l.publish(c, contract.Layout{Parts: l.wanted.Parts}, c.counter+1)
+	}
+}
+
+// Layout is the layout that pods are told, and the number of parts that may be written.
+func (c *Compiler) Layout() (published contract.Layout, parts int) {
+	return c.layout.published, len(c.layout.parts)
+}
+
+// Whole is the Config with its tokens in it. Its revision is the highest of all its parts.
+func (c *Compiler) Whole() *contract.Config {
+	if c.main == nil {
+		return nil
+	}
+	whole := *c.main
+	whole.Revision = c.Revision()
+	whole.Tokens = make([]contract.Token, 0, len(c.tokens))
+	for _, state := range c.tokens {
+		if state.entry.Revision > 0 {
+			whole.Tokens = append(whole.Tokens, state.entry)
+		}
+	}
+	slices.SortFunc(whole.Tokens, contract.CompareTokens)
+	return &whole
+}
+
+// Revision is the highest revision of all parts.
+func (c *Compiler) Revision() int64 {
+	highest := c.layout.main.revision
+	for i := range c.layout.parts {
+		highest = max(highest, c.layout.parts[i].revision)
+	}
+	return highest
+}
+
+// StoredToken reports whether the stored parts have a token's present entry.
+func (c *Compiler) StoredToken(namespace, name string) bool {
+	state := c.tokens[types.NamespacedName{Namespace: namespace, Name: name}]
+	return state != nil && state.entry.Revision > 0 &&
+		c.layout.parts[partOf(state.hash, c.layout.published.Parts)].stored >= state.entry.Revision
+}
+
+// StoredMain reports whether the stored main part is the wanted one.
+func (c *Compiler) StoredMain() bool {
+	return c.layout.main.stored > 0 && c.layout.main.stored == c.layout.main.revision
+}
+
+// HasMain reports whether there is a stored main part.
+func (c *Compiler) HasMain() bool { return c.layout.main.stored != 0 }

@@ -1,0 +1,248 @@
+package compile
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// tokenState is what a Compiler knows of a token.
+type tokenState struct {
+	// object and given are what it was compiled from last.
+	object *v1alpha1.MCPToken
+	given  *Credential
+	// shared is the Compiler's count when it was compiled last.
+	shared int
+	// known is the credential that counts: the one that was given, or what the stored Config has.
+	known *Credential
+	// entry is the token's in the Config; its Revision is 0 if the Config has none.
+	entry   contract.Token
+	verdict TokenVerdict
+	// hash decides in which part it lies.
+	hash uint32
+	// changes is when the verdict will be another for the clock alone; zero is never.
+	changes time.Time
+}
+
+// tokenID tells a token from another of the same name.
+type tokenID struct{ namespace, name, uid string }
+
+func idOf(t *contract.Token) tokenID { return tokenID{t.Namespace, t.Name, t.UID} }
+
+func keyOf(t *v1alpha1.MCPToken) types.NamespacedName {
+	return types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
+}
+
+// updateTokens compiles the tokens that have changed, and those that depend on what has. It returns which of them came
+// out otherwise than before, and when one will.
+func (c *Compiler) updateTokens(in Objects, next int64) (changed []types.NamespacedName, lookAgain time.Time) {
+	stale := c.staleTokens(in)
+	seen := 0
+	for _, t := range in.Tokens {
+		if !t.DeletionTimestamp.IsZero() {
+			continue
+		}
+		seen++
+		state := c.tokens[keyOf(t)]
+		if _, again := stale[state]; again && c.compileToken(in, state, next) {
+			changed = append(changed, keyOf(t))
+		}
+		if !state.changes.IsZero() {
+			lookAgain = earliest(lookAgain, state.changes)
+		}
+	}
+	if seen < len(c.tokens) {
+		changed = append(changed, c.dropTokens(in, next)...)
+	}
+	return changed, lookAgain
+}
+
+// staleTokens takes in new objects and credentials, and returns the tokens to compile: they changed, the clock passed
+// them, something that all tokens depend on changed, or another token has or had the same hash.
+func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
+	stale := map[*tokenState]struct{}{}
+	for _, t := range in.Tokens {
+		if !t.DeletionTimestamp.IsZero() {
+			continue
+		}
+		key := keyOf(t)
+		state, given := c.tokens[key], in.Credential(t)
+		switch {
+		case state == nil:
+			state = &tokenState{hash: contract.NameHash(t.Namespace, t.Name)}
+			c.tokens[key] = state
+		case sameObject(state.object, t) && state.given == given:
+			state.object = t
+			if state.shared != c.shared || !state.changes.IsZero() && !in.Now.Before(state.changes) {
+				stale[state] = struct{}{}
+			}
+			continue
+		case state.object.UID != t.UID:
+			c.disown(state, stale)
+			*state = tokenState{entry: state.entry, hash: state.hash} // the entry tells what is taken away
+		}
+		if state.entry.Revision == 0 {
+			c.adoptStored(state, t)
+		}
+		state.object, state.given = t, given
+		known := knownCredential(state, t)
+		if state.known == nil || !slices.Equal(state.known.Hashes, known.Hashes) {
+			c.disown(state, stale)
+			for _, hash := range known.Hashes {
+				c.owners[hash] = append(c.owners[hash], state)
+				for _, other := range c.owners[hash] {
+					stale[other] = struct{}{}
+				}
+			}
+		}
+		state.known = known
+		stale[state] = struct{}{}
+	}
+	return stale
+}
+
+// adoptStored gives a token its entry of the stored Config.
+func (c *Compiler) adoptStored(state *tokenState, t *v1alpha1.MCPToken) {
+	id := tokenID{t.Namespace, t.Name, string(t.UID)}
+	if entry, ok := c.stored[id]; ok {
+		if c.ungrouped {
+			entry.Rules = appendRules(nil, t.Spec.Permissions)
+		}
+		state.entry = entry
+		delete(c.stored, id)
+	}
+}
+
+// disown takes a token's hashes from it. Other tokens with one of them are stale then.
+func (c *Compiler) disown(state *tokenState, stale map[*tokenState]struct{}) {
+	if state.known == nil {
+		return
+	}
+	for _, hash := range state.known.Hashes {
+		left := slices.DeleteFunc(c.owners[hash], func(s *tokenState) bool { return s == state })
+		if c.owners[hash] = left; len(left) == 0 {
+			delete(c.owners, hash)
+		}
+		for _, other := range left {
+			stale[other] = struct{}{}
+		}
+	}
+}
+
+// olderOwner is the oldest token with one of the token's hashes; nil if that is the token itself. It owns the hash even
+// while it is not in force: a younger one must not revive a revoked text.
+func (c *Compiler) olderOwner(state *tokenState) *v1alpha1.MCPToken {
+	oldest := state.object
+	for _, hash := range state.known.Hashes {
+		for _, other := range c.owners[hash] {
+			if olderToken(other.object, oldest) < 0 {
+				oldest = other.object
+			}
+		}
+	}
+	if oldest == state.object {
+		return nil
+	}
+	return oldest
+}
+
+func olderToken(a, b *v1alpha1.MCPToken) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// compileToken compiles one token, and reports whether something came out otherwise than before.
+func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool {
+	t := state.object
+	verdict := judgeToken(in.Endpoint, c.groups, t, state.known, c.olderOwner(state), in.Now)
+	entry := tokenEntry(t, state.known, verdict)
+	state.shared, state.changes = c.shared, time.Time{}
+	if expires := t.Spec.Expiry; expires != nil && t.Spec.EffectiveActive() && in.Now.Before(expires.Time) {
+		state.changes = expires.Time
+	}
+	before := state.entry
+	switch entry.Revision = before.Revision; {
+	case before.Revision == 0 && len(entry.Hashes) == 0 && state.given == nil:
+		// It was not looked up yet, and the Config never had it: it gets an entry once it was.
+	case before.Revision == 0 || !equal(entry, before):
+		entry.Revision = c.use(next)
+		c.layout.tokenChanged(state.hash, next, len(before.Hashes) > 0)
+	}
+	if verdict.Revision = entry.Revision; verdict.InForce {
+		verdict.Notes = c.rights.of(c.registry, c.main, t, &entry).notes
+	}
+	changed := entry.Revision != before.Revision || !reflect.DeepEqual(verdict, state.verdict)
+	state.entry, state.verdict = entry, verdict
+	return changed
+}
+
+// dropTokens takes away the tokens whose objects are gone or being deleted.
+func (c *Compiler) dropTokens(in Objects, next int64) []types.NamespacedName {
+	living := make(map[types.NamespacedName]struct{}, len(in.Tokens))
+	for _, t := range in.Tokens {
+		if t.DeletionTimestamp.IsZero() {
+			living[keyOf(t)] = struct{}{}
+		}
+	}
+	var gone []types.NamespacedName
+	orphaned := map[*tokenState]struct{}{}
+	for key, state := range c.tokens {
+		if _, ok := living[key]; ok {
+			continue
+		}
+		c.disown(state, orphaned)
+		delete(c.tokens, key)
+		gone = append(gone, key)
+		if state.entry.Revision > 0 {
+			c.layout.tokenChanged(state.hash, c.use(next), len(state.entry.Hashes) > 0)
+		}
+	}
+	for state := range orphaned {
+		if key := keyOf(state.object); c.tokens[key] == state && c.compileToken(in, state, next) {
+			gone = append(gone, key)
+		}
+	}
+	return gone
+}
+
+// withoutEndpoint lets every token wait for an endpoint that can be served.
+func (c *Compiler) withoutEndpoint(in Objects) []types.NamespacedName {
+	waiting := TokenVerdict{Verdict: waitsFor(in.Endpoint, c.endpoint)}
+	before := c.tokens
+	c.tokens = map[types.NamespacedName]*tokenState{}
+	clear(c.owners)
+	var changed []types.NamespacedName
+	for _, t := range in.Tokens {
+		if !t.DeletionTimestamp.IsZero() {
+			continue
+		}
+		key := keyOf(t)
+		c.tokens[key] = &tokenState{object: t, given: in.Credential(t), verdict: waiting, hash: contract.NameHash(t.Namespace, t.Name)}
+		if old := before[key]; old == nil || !sameObject(old.object, t) || !reflect.DeepEqual(old.verdict, waiting) {
+			changed = append(changed, key)
+		}
+	}
+	return changed
+}
+
+// Token returns what became of a token, and the object and credential that it was compiled from; false if there is no
+// such token.
+func (c *Compiler) Token(key types.NamespacedName) (TokenVerdict, *v1alpha1.MCPToken, *Credential, bool) {
+	state := c.tokens[key]
+	if state == nil {
+		return TokenVerdict{}, nil, nil, false
+	}
+	return state.verdict, state.object, state.given, true
+}
+
+// EachToken calls see with the name of every token and the revision of its entry.
+func (c *Compiler) EachToken(see func(key types.NamespacedName, revision int64)) {
+	for key, state := range c.tokens {
+		see(key, state.entry.Revision)
+	}
+}

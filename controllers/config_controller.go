@@ -1,0 +1,311 @@
+package controllers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+const (
+	// gatherTime is how long an addition may wait for others before it is written (docs/design/controllers.md,
+	// "Gathering changes").
+	gatherTime = 100 * time.Millisecond
+	// conflictRetry is how long to wait before writing again after somebody else wrote.
+	conflictRetry = 50 * time.Millisecond
+	// foreignRetry is how long to wait before trying a name again that another object has, if no event tells when it is free.
+	foreignRetry = 30 * time.Second
+	// writeBatch is how many parts one reconcile writes, so that a revocation does not wait for a growing layout.
+	writeBatch = 16
+)
+
+// configReconciler compiles the objects of an endpoint, and writes the parts of its Config that have changed. It is the
+// only one that does. It does nothing else, so that a revocation waits for nothing else.
+type configReconciler struct {
+	client    client.Client
+	exposures *tracked[*v1alpha1.MCPModelExposure]
+	tokens    *tracked[*v1alpha1.MCPToken]
+	secrets   *configSecrets
+	webhooks  *webhookSecrets
+	store     *store
+	now       func() time.Time
+}
+
+// Reconcile compiles what has changed, and writes the parts that differ from what is stored: what takes access away
+// first.
+func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	endpoint := &v1alpha1.MCPEndpoint{}
+	if err := r.client.Get(ctx, request.NamespacedName, endpoint); client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
+	} else if err != nil || !endpoint.DeletionTimestamp.IsZero() {
+		r.forget(request.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	p := r.store.program(request.NamespacedName)
+	if err := r.load(ctx, endpoint, p); err != nil {
+		return r.notLoaded(p, request.NamespacedName, err)
+	}
+	if err := r.recheck(ctx, endpoint, p); err != nil {
+		return r.notLoaded(p, request.NamespacedName, err)
+	}
+	exposures := r.exposures.of(request.NamespacedName)
+	webhooks, webhookError := r.webhooks.resolve(ctx, request.NamespacedName, exposures)
+	lookAgain := r.compile(endpoint, p, exposures, webhooks)
+	if wait := p.gather(r.now()); wait > 0 {
+		return result(wait, webhookError)
+	}
+	more, err := r.write(ctx, endpoint, p)
+	if more && err == nil {
+		lookAgain = time.Millisecond
+	}
+	return result(lookAgain, errors.Join(err, webhookError))
+}
+
+func (r *configReconciler) forget(endpoint types.NamespacedName) {
+	if p := r.store.drop(endpoint); p != nil {
+		for _, name := range p.secretNames(endpoint.Name) {
+			r.secrets.forget(endpoint.Namespace, name)
+		}
+	}
+	r.webhooks.read.forget(endpoint)
+}
+
+// load reads the stored Config, once.
+func (r *configReconciler) load(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program) error {
+	if p.isLoaded() {
+		return nil
+	}
+	base := e.ConfigSecretName()
+	stored := compile.Stored{Floor: r.floor(e), StatusKey: rand.Text(), SealKey: contract.NewSealKey()}
+	main, err := r.secrets.read(ctx, e, contract.MainSecret(base))
+	if err != nil {
+		return err
+	}
+	parts := 1
+	if main.part != nil {
+		if stored.Main, err = contract.DecodeMain(main.part); err != nil {
+			stored.Floor = max(stored.Floor, main.part.Revision())
+			ctrl.LoggerFrom(ctx).Info("A stored Config cannot be read; it is made anew", "reason", err.Error())
+		} else {
+			parts = stored.Main.Layout.Parts
+		}
+	}
+	for i := range parts {
+		read, err := r.secrets.read(ctx, e, contract.TokensSecret(base, i))
+		if err != nil {
+			return err
+		}
+		if read.part == nil {
+			continue
+		}
+		if part, err := contract.DecodeTokens(read.part, i); err == nil {
+			stored.Parts = append(stored.Parts, part)
+		} else {
+			stored.Floor = max(stored.Floor, read.part.Revision())
+		}
+	}
+	whole, err := r.loadVersion2(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	if stored.Main == nil && whole != nil {
+		stored.Version2 = whole
+	}
+	p.start(compile.NewCompiler(stored))
+	return nil
+}
+
+// recheck reads the parts that somebody else may have changed or deleted.
+func (r *configReconciler) recheck(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program) error {
+	doubts := p.doubted()
+	if len(doubts) == 0 {
+		return nil
+	}
+	for index := range p.parts() {
+		name := partName(e, index)
+		if !doubts[name] {
+			continue
+		}
+		read, err := r.secrets.read(ctx, e, name)
+		if err != nil {
+			p.doubt(name)
+			return err
+		}
+		p.found(index, read)
+	}
+	if doubts[e.ConfigSecretName()] {
+		_, err := r.loadVersion2(ctx, e, p)
+		return err
+	}
+	return nil
+}
+
+// notLoaded is the result if a Secret of the Config could not be read.
+func (r *configReconciler) notLoaded(p *program, endpoint types.NamespacedName, err error) (ctrl.Result, error) {
+	var foreign ownershipConflict
+	if !errors.As(err, &foreign) {
+		return result(0, err)
+	}
+	if p.setProblem(new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))) {
+		r.store.endpoints.wake(endpoint)
+		for _, t := range r.tokens.of(endpoint) {
+			r.store.tokens.wake(keyOf(t))
+		}
+	}
+	return result(foreignRetry, nil)
+}
+
+// floor is the highest revision that was ever written, as far as the objects' statuses still tell. A new Config continues
+// above it; otherwise the pods' old revision would look like the new one.
+func (r *configReconciler) floor(e *v1alpha1.MCPEndpoint) int64 {
+	floor := e.Status.Revision
+	for _, exposure := range r.exposures.of(keyOf(e)) {
+		floor = max(floor, exposure.Status.Revision)
+	}
+	for _, token := range r.tokens.of(keyOf(e)) {
+		floor = max(floor, token.Status.Revision)
+	}
+	return floor
+}
+
+// compile compiles what has changed, and wakes the reconcilers of the objects that it concerns. It returns how long that
+// holds; 0 is forever.
+func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposures []*v1alpha1.MCPModelExposure, webhooks map[string]compile.WebhookSecret) time.Duration {
+	now := r.now()
+	outcome := p.update(compile.Objects{
+		Endpoint: e, Exposures: exposures, Tokens: r.tokens.of(keyOf(e)), Credential: r.store.credential, Webhooks: webhooks, Now: now,
+	})
+	r.store.tokens.wake(outcome.Tokens...)
+	if outcome.Main {
+		r.store.endpoints.wake(keyOf(e))
+	} else if len(outcome.Tokens) > 0 {
+		r.store.endpoints.wakeAfter(countDelay, keyOf(e))
+	}
+	if outcome.LookAgain.IsZero() {
+		return 0
+	}
+	return max(outcome.LookAgain.Sub(now), time.Millisecond)
+}
+
+// countDelay is how long the number of tokens in an endpoint's status may be out of date: it is not worth a write for each
+// of many tokens.
+const countDelay = 5 * time.Second
+
+// write writes the parts that differ from what is stored, and reports whether more are left.
+func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program) (more bool, err error) {
+	if err := r.writeVersion2(ctx, e, p); err != nil {
+		return false, err
+	}
+	for written := 0; ; written++ {
+		next, ok := p.next()
+		if !ok {
+			break
+		}
+		if written >= writeBatch && !next.pending.Urgent {
+			return true, nil
+		}
+		if err := r.writePart(ctx, e, p, next); errors.Is(err, errMakesRoom) {
+			return true, nil
+		} else if err != nil {
+			return false, r.notWritten(e, p, err)
+		}
+	}
+	if p.setProblem(nil) {
+		r.store.endpoints.wake(keyOf(e))
+	}
+	return false, nil
+}
+
+// errMakesRoom is the error of a part that does not fit into a Secret, and will when it is compiled again.
+var errMakesRoom = errors.New("the part does not fit, and is made smaller")
+
+// writePart writes one part.
+func (r *configReconciler) writePart(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, next nextPart) error {
+	name := partName(e, next.pending.Index)
+	part, err := next.encode()
+	if errors.Is(err, contract.ErrTooLarge) && p.makeRoom(next) {
+		return errMakesRoom
+	}
+	if err == nil {
+		err = r.secrets.write(ctx, e, name, part)
+	}
+	logWrite(ctx, e, name, next, err)
+	if apierrors.IsConflict(err) {
+		return r.reload(ctx, e, p, next.pending.Index, err)
+	}
+	if err != nil {
+		return err
+	}
+	p.wrote(next, r.now())
+	if next.pending.Index == compile.MainPart {
+		r.store.endpoints.wake(keyOf(e))
+	}
+	return nil
+}
+
+// reload reads a part that is another than was known. If it is what we wrote, nothing is to be done; anything else is
+// written over.
+func (r *configReconciler) reload(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, index int, cause error) error {
+	read, err := r.secrets.read(ctx, e, partName(e, index))
+	if err != nil {
+		return err
+	}
+	p.found(index, read)
+	return cause
+}
+
+// notWritten notes why a part could not be written.
+func (r *configReconciler) notWritten(e *v1alpha1.MCPEndpoint, p *program, err error) error {
+	var foreign ownershipConflict
+	problem, retried := fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"), err
+	switch {
+	case apierrors.IsConflict(err):
+		return err
+	case errors.As(err, &foreign):
+		problem = fails(v1alpha1.ReasonOwnershipConflict, foreign.Error())
+	case errors.Is(err, contract.ErrTooLarge):
+		problem, retried = fails(v1alpha1.ReasonConfigTooLarge, err.Error()+"; give the tokens fewer attributes and rules of their own, and more groups"), nil
+	}
+	if p.setProblem(&problem) {
+		r.store.endpoints.wake(keyOf(e))
+	}
+	return retried
+}
+
+// partName is the name of a part's Secret.
+func partName(e *v1alpha1.MCPEndpoint, index int) string {
+	if index == compile.MainPart {
+		return contract.MainSecret(e.ConfigSecretName())
+	}
+	return contract.TokensSecret(e.ConfigSecretName(), index)
+}
+
+// logWrite records the result of writing a part in the log and the metrics.
+func logWrite(ctx context.Context, e *v1alpha1.MCPEndpoint, name string, next nextPart, err error) {
+	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(e), "secret", name, "revision", next.revision)
+	switch {
+	case err == nil:
+		log.V(1).Info("A part of a Config was written", "takesAway", next.pending.Urgent)
+		if next.pending.New && next.pending.Index == compile.MainPart {
+			log.Info("The first Config of an endpoint was written")
+		}
+		configWrites.WithLabelValues("written").Inc()
+	case apierrors.IsConflict(err):
+		configWrites.WithLabelValues("refused").Inc()
+	case errors.Is(err, contract.ErrTooLarge):
+		log.Info("A part of a Config is too large; it stays as it is stored", "reason", err.Error())
+		configWrites.WithLabelValues("too_large").Inc()
+	default:
+		configWrites.WithLabelValues("failed").Inc() // the reconcile's error is logged
+	}
+}

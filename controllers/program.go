@@ -1,0 +1,198 @@
+package controllers
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+)
+
+// program is what the manager knows of one endpoint's Config: what it should be, what is stored of it, and what the
+// endpoint's pods have applied. The config reconciler compiles and writes, the endpoint's reconciler says which pods
+// there are, and the pods' reports come in between. It is safe for concurrent use. Nothing waits under its lock.
+type program struct {
+	mu sync.Mutex
+	// compiler is nil until the stored Config was read.
+	compiler *compile.Compiler
+	// compiled reports whether the objects were compiled since.
+	compiled bool
+	// problem says why the wanted Config could not be stored; nil if it could.
+	problem *finding
+	// written is when something was written last that only adds.
+	written time.Time
+	// version2 is what is known of the Config in the form of the last release.
+	version2 version2State
+
+	// observed reports whether the pods were asked since the manager started. Until then what the objects' statuses say of
+	// them stays.
+	observed bool
+	pods     []corev1.Pod
+	reports  podReports
+	applied  applied
+	// absent is since when no pod counts; zero while one does.
+	absent time.Time
+	// doubts are the Secrets that may not be as they were written.
+	doubts map[string]bool
+	// removals are those that not every pod has applied yet.
+	removals []removal
+}
+
+// removal is a written part that takes access away.
+type removal struct {
+	part     int
+	revision int64
+	since    time.Time
+}
+
+// removalGrace is how long a removal may take to reach every pod before the endpoint says that it has not.
+const removalGrace = 10 * time.Second
+
+// token returns what is known about a token, and whether that is about the present token and text. What was programmed
+// for another text says nothing about this one.
+func (p *program) token(t *v1alpha1.MCPToken, credential *compile.Credential, now time.Time) (tokenFacts, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.compiled && p.problem != nil {
+		waiting := compile.Verdict{Reason: p.problem.reason, Message: p.problem.message}
+		return tokenFacts{Verdict: compile.TokenVerdict{Verdict: waiting}, Programmed: *p.problem}, true
+	}
+	if !p.compiled || !p.observed {
+		return tokenFacts{}, false
+	}
+	verdict, object, given, ok := p.compiler.Token(keyOf(t))
+	if !ok || object.UID != t.UID || object.Generation != t.Generation || !reflect.DeepEqual(given, credential) {
+		return tokenFacts{}, false
+	}
+	facts := tokenFacts{Verdict: verdict, Programmed: p.tokenProgrammed(t.Namespace, t.Name, verdict.Verdict, now)}
+	if !p.compiler.StoredToken(t.Namespace, t.Name) {
+		facts.Verdict.Revision = 0 // a status names no revision that is not written
+	}
+	return facts, true
+}
+
+// tokenProgrammed reports whether a token's entry has reached every pod.
+func (p *program) tokenProgrammed(namespace, name string, verdict compile.Verdict, now time.Time) finding {
+	if verdict.Revision == 0 {
+		return fails(verdict.Reason, verdict.Message)
+	}
+	return p.reached(verdict.Revision, p.applied.ofToken(namespace, name), p.compiler.StoredToken(namespace, name), now)
+}
+
+// mainProgrammed reports whether an entry of the main part has reached every pod.
+func (p *program) mainProgrammed(verdict compile.Verdict, now time.Time) finding {
+	if verdict.Revision == 0 {
+		return fails(verdict.Reason, verdict.Message)
+	}
+	return p.reached(verdict.Revision, p.applied.main, p.compiler.StoredMain(), now)
+}
+
+// reached reports whether a revision is among what the pods have applied, and there is a pod
+// (docs/design/controllers.md, "Revision and Programmed"). The message counts no pods, so that a status does not change
+// with every pod that comes and goes.
+func (p *program) reached(revision, applied int64, stored bool, now time.Time) finding {
+	switch {
+	case (p.applied.pods > 0 || p.awayFor(now) < absenceGrace) && applied >= revision:
+		return holds(v1alpha1.ReasonProgrammed, fmt.Sprintf("every server pod has applied revision %d", revision))
+	case !stored && p.problem != nil:
+		return *p.problem
+	case p.applied.pods == 0:
+		return fails(v1alpha1.ReasonWaitingForPods, "no server pod is ready")
+	case p.applied.refused != nil:
+		return fails(v1alpha1.ReasonConfigRefused, "a server pod refuses the Config: "+p.applied.refused.Message)
+	case p.applied.unheard:
+		return fails(v1alpha1.ReasonWaitingForPods, "a server pod does not tell what it has applied: the manager must reach its port "+observe.AdminPort)
+	}
+	return fails(v1alpha1.ReasonWaitingForPods, fmt.Sprintf("not every server pod has applied revision %d yet", revision))
+}
+
+// absenceGrace is how long an endpoint may have no ready pod before its objects stop being Programmed. A restarted pod
+// is soon back with the same Config, so the status of thousands of tokens need not be written twice. The endpoint itself
+// says at once that no pod is ready.
+const absenceGrace = 10 * time.Second
+
+// awayFor is how long no pod has counted.
+func (p *program) awayFor(now time.Time) time.Duration {
+	if p.absent.IsZero() {
+		return 0
+	}
+	return now.Sub(p.absent)
+}
+
+// observe takes in what the endpoint's pods report. It returns the tokens whose Programmed is another than before, and
+// whether anything else is.
+func (p *program) observe(pods []corev1.Pod, reports podReports, now time.Time) (tokens []types.NamespacedName, others bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, beforeAway := p.applied, p.awayFor(now)
+	others = !sameNews(p.reports, reports)
+	p.pods, p.reports = pods, reports
+	next := reports.applied()
+	switch {
+	case next.pods > 0:
+		p.absent = time.Time{}
+	case before.pods > 0 || p.absent.IsZero():
+		p.absent = now
+		if before.pods > 0 {
+			next.main, next.tokens = before.main, before.tokens
+		}
+	default:
+		if next.main, next.tokens = before.main, before.tokens; beforeAway >= absenceGrace {
+			next.main, next.tokens = 0, nil
+		}
+	}
+	p.applied = next
+	p.removals = slices.DeleteFunc(p.removals, func(r removal) bool { return p.reports.haveAll(r.part, r.revision) })
+	if p.compiler == nil {
+		return nil, others
+	}
+	sameWords := p.observed && before.sameWords(next)
+	first := !p.observed
+	p.observed = true
+	p.compiler.EachToken(func(key types.NamespacedName, revision int64) {
+		was, is := before.ofToken(key.Namespace, key.Name) >= revision, next.ofToken(key.Namespace, key.Name) >= revision
+		if first || was != is || !is && !sameWords {
+			tokens = append(tokens, key)
+		}
+	})
+	return tokens, others
+}
+
+// lateRemoval is the oldest removal that some pod has not applied for longer than removalGrace, and how long until the
+// next one is; zeros if there is none.
+func (p *program) lateRemoval(now time.Time) (late *removal, next time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.removals {
+		r := &p.removals[i]
+		if age := now.Sub(r.since); age >= removalGrace {
+			return r, 0
+		} else if left := removalGrace - age; next == 0 || left < next {
+			next = left
+		}
+	}
+	return nil, next
+}
+
+// removed notes that a part was written that takes access away.
+func (p *program) removed(part int, revision int64, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.reports) == 0 {
+		return // nobody answers for it
+	}
+	for i := range p.removals {
+		if p.removals[i].part == part {
+			p.removals[i].revision = revision // since when the first of them waits stays
+			return
+		}
+	}
+	p.removals = append(p.removals, removal{part, revision, now})
+}

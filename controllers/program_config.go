@@ -1,0 +1,193 @@
+package controllers
+
+import (
+	"iter"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// What the config reconciler asks of a program. One reconcile of an endpoint runs at a time.
+
+func (p *program) isLoaded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compiler != nil
+}
+
+// start begins with a Compiler that knows what is stored.
+func (p *program) start(c *compile.Compiler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.compiler = c
+}
+
+// update compiles what has changed.
+func (p *program) update(in compile.Objects) compile.Outcome {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if published, _ := p.compiler.Layout(); published.Before > 0 && p.reports.haveLayout(published.Parts) {
+		p.compiler.Settle()
+	}
+	outcome := p.compiler.Update(in)
+	p.compiled = true
+	return outcome
+}
+
+// gather returns how long to wait before changes are written that take nothing away; 0 is not at all. The first of them is
+// written at once, and those that follow wait for each other. As long as no pod counts, nobody waits for them, and all of
+// them do.
+func (p *program) gather(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pending := p.compiler.Pending()
+	if len(pending) == 0 || pending[0].Urgent {
+		return 0
+	}
+	if p.written.IsZero() || p.applied.pods == 0 && now.Sub(p.written) > 2*gatherTime {
+		p.written = now
+		return gatherTime
+	}
+	return max(0, gatherTime-now.Sub(p.written))
+}
+
+// nextPart is a part that is to be written, as it should be.
+type nextPart struct {
+	pending  compile.Pending
+	revision int64
+	main     *contract.Config
+	tokens   *contract.TokenPart
+}
+
+func (n nextPart) encode() (contract.Part, error) {
+	if n.main != nil {
+		return contract.EncodeMain(n.main)
+	}
+	return contract.EncodeTokens(n.tokens)
+}
+
+// next returns the part to write next; false if there is none.
+func (p *program) next() (nextPart, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pending := p.compiler.Pending()
+	if len(pending) == 0 {
+		return nextPart{}, false
+	}
+	next := nextPart{pending: pending[0]}
+	if next.pending.Index == compile.MainPart {
+		next.main = p.compiler.Main()
+		next.revision = next.main.Revision
+	} else {
+		next.tokens = p.compiler.TokenPart(next.pending.Index)
+		next.revision = next.tokens.Revision
+	}
+	return next, true
+}
+
+// wrote notes that a part was written.
+func (p *program) wrote(next nextPart, now time.Time) {
+	p.mu.Lock()
+	p.compiler.Written(next.pending.Index, next.revision)
+	if !next.pending.Urgent {
+		p.written = now
+	}
+	p.mu.Unlock()
+	if next.pending.Urgent {
+		p.removed(next.pending.Index, next.revision, now)
+	}
+}
+
+// found notes what was read of a part after it was written by somebody else, or deleted.
+func (p *program) found(index int, read storedPart) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !read.exists:
+		p.compiler.Written(index, 0)
+	case read.part == nil || !read.whole:
+		p.compiler.Written(index, foreignRevision)
+	default:
+		p.compiler.Written(index, read.part.Revision())
+	}
+}
+
+// foreignRevision stands for a stored part that is to be written over, whatever is in it.
+const foreignRevision = -1
+
+// makeRoom changes what is compiled so that a part fits into a Secret, and reports whether it can: the layout grows, or the
+// youngest models are left out.
+func (p *program) makeRoom(part nextPart) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if part.main == nil {
+		return p.compiler.TooLarge()
+	}
+	if len(part.main.Models) <= 1 {
+		return false
+	}
+	p.compiler.MainTooLarge()
+	return true
+}
+
+// setProblem notes why the wanted Config could not be stored, and reports whether that is news.
+func (p *program) setProblem(problem *finding) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news := (p.problem == nil) != (problem == nil) || problem != nil && *p.problem != *problem
+	p.problem = problem
+	return news
+}
+
+// parts yields the index of every part.
+func (p *program) parts() iter.Seq[int] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, tokens := p.compiler.Layout()
+	return func(yield func(int) bool) {
+		for index := compile.MainPart; index < tokens; index++ {
+			if !yield(index) {
+				return
+			}
+		}
+	}
+}
+
+// secretNames are the names of the Secrets of an endpoint's Config.
+func (p *program) secretNames(endpoint string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Name: endpoint}}
+	base := e.ConfigSecretName()
+	names := []string{base, contract.MainSecret(base), contract.TokensSecret(base, 0)}
+	if p.compiler != nil {
+		_, parts := p.compiler.Layout()
+		for i := 1; i < parts; i++ {
+			names = append(names, contract.TokensSecret(base, i))
+		}
+	}
+	return names
+}
+
+// doubt notes that a Secret of the Config may not be as it was written.
+func (p *program) doubt(secret string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.doubts == nil {
+		p.doubts = map[string]bool{}
+	}
+	p.doubts[secret] = true
+}
+
+// doubted returns the Secrets that may not be as they were written, once.
+func (p *program) doubted() map[string]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	doubts := p.doubts
+	p.doubts = nil
+	return doubts
+}

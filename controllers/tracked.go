@@ -1,0 +1,121 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// tracked holds the objects of one kind by the endpoint that they refer to, as the cache has them: an endpoint's
+// reconciler gets ten thousand tokens without a copy. It is the source of that reconciler too, so that no event comes
+// before the object that it is about. It is safe for concurrent use.
+type tracked[O client.Object] struct {
+	informers  cache.Informers
+	prototype  O
+	endpointOf func(O) types.NamespacedName
+
+	mu         sync.RWMutex
+	byEndpoint map[types.NamespacedName]map[types.NamespacedName]O
+
+	registration toolscache.ResourceEventHandlerRegistration
+}
+
+var _ source.SyncingSource = (*tracked[client.Object])(nil)
+
+// of returns the objects that refer to an endpoint. They must not be changed.
+func (x *tracked[O]) of(endpoint types.NamespacedName) []O {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	all := make([]O, 0, len(x.byEndpoint[endpoint]))
+	for _, object := range x.byEndpoint[endpoint] {
+		all = append(all, object)
+	}
+	return all
+}
+
+// Start implements source.Source.
+func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	informer, err := x.informers.GetInformer(ctx, x.prototype)
+	if err != nil {
+		return err
+	}
+	x.registration, err = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			if object, ok := obj.(O); ok {
+				x.put(object)
+				enqueueAt(queue, priorityOfNew(initial), x.endpointOf(object))
+			}
+		},
+		UpdateFunc: func(oldObj, newObj any) {
+			before, wasOne := oldObj.(O)
+			after, isOne := newObj.(O)
+			if !wasOne || !isOne {
+				return
+			}
+			x.put(after)
+			if x.endpointOf(before) != x.endpointOf(after) { // made anew while the API server could not be watched
+				x.drop(before)
+				enqueueAt(queue, priorityRemoval, x.endpointOf(before))
+			}
+			if relevant(before, after) { // it may take away what somebody may do
+				enqueueAt(queue, priorityRemoval, x.endpointOf(after))
+			}
+		},
+		DeleteFunc: func(obj any) {
+			if tombstone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+				obj = tombstone.Obj
+			}
+			if object, ok := obj.(O); ok {
+				x.drop(object)
+				enqueueAt(queue, priorityRemoval, x.endpointOf(object))
+			}
+		},
+	})
+	return err
+}
+
+// WaitForSync implements source.SyncingSource: no Config is written before all objects are known.
+func (x *tracked[O]) WaitForSync(ctx context.Context) error {
+	if x.registration == nil || !toolscache.WaitForCacheSync(ctx.Done(), x.registration.HasSynced) {
+		return errors.New("the objects of a kind could not be listed")
+	}
+	return nil
+}
+
+func (x *tracked[O]) put(object O) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byEndpoint == nil {
+		x.byEndpoint = map[types.NamespacedName]map[types.NamespacedName]O{}
+	}
+	of := x.endpointOf(object)
+	if x.byEndpoint[of] == nil {
+		x.byEndpoint[of] = map[types.NamespacedName]O{}
+	}
+	x.byEndpoint[of][keyOf(object)] = object
+}
+
+func (x *tracked[O]) drop(object O) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	of := x.endpointOf(object)
+	delete(x.byEndpoint[of], keyOf(object))
+	if len(x.byEndpoint[of]) == 0 {
+		delete(x.byEndpoint, of)
+	}
+}
+
+// relevant reports whether an update is more than a status: another generation, another object, or the beginning of the
+// object's deletion.
+func relevant(before, after client.Object) bool {
+	return before.GetGeneration() != after.GetGeneration() || before.GetUID() != after.GetUID() ||
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
+}

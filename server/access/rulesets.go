@@ -1,0 +1,93 @@
+package access
+
+import (
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+)
+
+// A ruleSet is what tokens have their rights by: groups, and rules of their own. Tokens with the same share one, whatever
+// part they lie in, so that ten thousand tokens need little memory. It outlives the models that its rights are about.
+type ruleSet struct {
+	groups []string
+	rules  []contract.Rule
+	// compiled are the rights of the newest grants that were asked for.
+	compiled atomic.Pointer[compiledRights]
+}
+
+type compiledRights struct {
+	grants uint64
+	rights *rights
+}
+
+// ruleSets finds the rule set of equal groups and rules. It holds none that no token has. Safe for concurrent use.
+type ruleSets struct {
+	mu    sync.Mutex
+	byKey map[string]weak.Pointer[ruleSet]
+	// sweepAt is the size at which those that are gone are forgotten.
+	sweepAt int
+}
+
+const minSweep = 256
+
+func newRuleSets() *ruleSets {
+	return &ruleSets{byKey: map[string]weak.Pointer[ruleSet]{}, sweepAt: minSweep}
+}
+
+func (s *ruleSets) of(groups []string, rules []contract.Rule) *ruleSet {
+	key, _ := json.Marshal([]any{groups, rules}) // strings only: it cannot fail
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if set := s.byKey[string(key)].Value(); set != nil {
+		return set
+	}
+	if len(s.byKey) >= s.sweepAt {
+		for key, set := range s.byKey {
+			if set.Value() == nil {
+				delete(s.byKey, key)
+			}
+		}
+		s.sweepAt = max(minSweep, 2*len(s.byKey))
+	}
+	set := &ruleSet{groups: groups, rules: rules}
+	s.byKey[string(key)] = weak.Make(set)
+	return set
+}
+
+// grants are what rules grant on the models of one catalog, under one Config's groups. Each rule set's rights are
+// compiled when a token of it is first seen.
+type grants struct {
+	// number is different for each; a rule set remembers it rather than the grants, which it would keep in memory.
+	number uint64
+	models *catalog.Catalog
+	groups map[string][]contract.Rule
+}
+
+var grantsMade atomic.Uint64
+
+func newGrants(groups []contract.Group, models *catalog.Catalog) *grants {
+	g := &grants{number: grantsMade.Add(1), models: models, groups: make(map[string][]contract.Rule, len(groups))}
+	for _, group := range groups {
+		g.groups[group.Name] = group.Rules
+	}
+	return g
+}
+
+// of returns the rights of a rule set: those of its own rules and of its groups. A group that the Config does not have
+// grants nothing.
+func (g *grants) of(set *ruleSet) *rights {
+	if c := set.compiled.Load(); c != nil && c.grants == g.number {
+		return c.rights
+	}
+	rules := set.rules[:len(set.rules):len(set.rules)]
+	for _, name := range set.groups {
+		rules = append(rules, g.groups[name]...)
+	}
+	r := compileRights(rules, g.models)
+	set.compiled.Store(&compiledRights{g.number, r})
+	return r
+}

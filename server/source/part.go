@@ -1,0 +1,129 @@
+package source
+
+import (
+	"bytes"
+	"maps"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// usualPatience is how long a newer part may be refused before what it governs is closed: what it takes away must not be
+// let in for ever because this server cannot read it.
+const usualPatience = 30 * time.Second
+
+// A part is what is known of one part of the Config, whose content is a C.
+type part[C any] struct {
+	secret string
+	// verify refuses what the manager did not write for that Secret, and decode reads what it wrote.
+	verify   func(secret string, p contract.Part) error
+	decode   func(contract.Part) (*C, error)
+	patience time.Duration
+
+	// heard reports whether it was ever said what the Secret holds, be it that it does not exist.
+	heard bool
+	// raw is the last good content as it came; nil if there is none. good is the same, decoded.
+	raw  Secret
+	good *C
+	// unsaved reports whether raw is another than the one that was stored.
+	unsaved bool
+	// refused is why the Secret's present content is refused; nil if it is not. since is when its contents began to be.
+	refused *contract.Refusal
+	since   time.Time
+	// newer reports whether the refused content is newer than the good one, or may be.
+	newer bool
+}
+
+// hear notes what the Secret holds; nil means that it does not exist.
+func (p *part[C]) hear(data Secret, now time.Time) {
+	p.heard = true
+	if data == nil {
+		p.unsaved = p.unsaved || p.raw != nil
+		p.raw, p.good, p.refused = nil, nil, nil
+		return
+	}
+	if p.good != nil && data.equal(p.raw) {
+		p.refused = nil
+		return
+	}
+	good, err := p.read(data)
+	if err != nil {
+		newer := err.Revision == 0 || err.Revision > contract.Part(p.raw).Revision()
+		if p.refused == nil || newer && !p.newer {
+			p.since = now
+		}
+		p.refused, p.newer = err, newer
+		return
+	}
+	p.raw, p.good, p.refused, p.unsaved = data, good, nil, true
+}
+
+// look notes what a folder holds. A content of an older revision than the good one comes late, and is passed over.
+func (p *part[C]) look(data Secret, now time.Time) {
+	if data == nil || p.good == nil || contract.Part(data).Revision() >= contract.Part(p.raw).Revision() {
+		p.hear(data, now)
+	}
+}
+
+// restore takes what was stored, until it is said what the Secret holds.
+func (p *part[C]) restore(data Secret) *contract.Refusal {
+	good, err := p.read(data)
+	if err == nil {
+		p.raw, p.good = data, good
+	}
+	return err
+}
+
+// known reports whether anything is known of the Secret, be it that it does not exist.
+func (p *part[C]) known() bool { return p.heard || p.good != nil }
+
+// read returns the content of a part, or why it is refused. The revision of a part that the manager did not sign cannot
+// be trusted, and is not told.
+func (p *part[C]) read(data Secret) (*C, *contract.Refusal) {
+	raw := contract.Part(data)
+	if err := p.verify(p.secret, raw); err != nil {
+		return nil, &contract.Refusal{Secret: p.secret, Message: err.Error()}
+	}
+	content, err := p.decode(raw)
+	if err != nil {
+		return nil, &contract.Refusal{Secret: p.secret, Revision: raw.Revision(), Message: err.Error()}
+	}
+	return content, nil
+}
+
+// renew decodes the good content once more, for whoever has dropped a piece of it.
+func (p *part[C]) renew() {
+	if content, err := p.decode(contract.Part(p.raw)); err == nil {
+		p.good = content
+	}
+}
+
+// content is what to answer from; nil if there is nothing, or if the part is closed.
+func (p *part[C]) content(now time.Time) *C {
+	if p.closed(now) {
+		return nil
+	}
+	return p.good
+}
+
+// closed reports whether a newer content was refused for too long.
+func (p *part[C]) closed(now time.Time) bool {
+	return p.refused != nil && p.newer && !now.Before(p.closing())
+}
+
+// closing is when a refused part is closed.
+func (p *part[C]) closing() time.Time { return p.since.Add(p.patience) }
+
+// refusal is why the present content is refused; nil if it is not.
+func (p *part[C]) refusal(now time.Time) *contract.Refusal {
+	if p.refused == nil {
+		return nil
+	}
+	r := *p.refused
+	r.Closed = p.closed(now)
+	return &r
+}
+
+func (s Secret) equal(other Secret) bool {
+	return (s == nil) == (other == nil) && maps.EqualFunc(s, other, bytes.Equal)
+}
