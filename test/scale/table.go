@@ -102,19 +102,20 @@ func writeTable(out io.Writer, results []*result) {
 	}{
 		{"while all is created", func(r *result) phase { return r.Bulk }},
 		{"at 20 changes a second", func(r *result) phase { return r.Steady }},
+		{"when a group is edited", func(r *result) phase { return r.GroupEdit }},
+		{"idle", func(r *result) phase { return r.Idle }},
 		{"after a restart", func(r *result) phase { return r.Restart }},
 	} {
-		line("reconciles "+p.name+": n, p50, p99 ms", func(*result) string { return "" })
+		line(p.name+": reconciles (n, p50, p99 ms) and the manager's writes", func(*result) string { return "" })
 		for _, controller := range keys(results, func(r *result) map[string]distribution { return p.of(r).Reconciles }) {
 			line("  "+controller, func(r *result) string {
 				d := p.of(r).Reconciles[controller]
 				return fmt.Sprintf("%.0f, %.1f, %.0f", d.Count, d.P50, d.P99)
 			})
 		}
-	}
-	line("the manager's writes while all is created", func(*result) string { return "" })
-	for _, kind := range keys(results, func(r *result) map[string]int { return r.Bulk.ByKind }) {
-		line("  "+kind, func(r *result) string { return fmt.Sprint(r.Bulk.ByKind[kind]) })
+		for _, kind := range keys(results, func(r *result) map[string]int { return p.of(r).ByKind }) {
+			line("  "+kind, func(r *result) string { return fmt.Sprint(p.of(r).ByKind[kind]) })
+		}
 	}
 	line("the API server alone: writes a second (needed), its CPU and etcd's", func(*result) string { return "" })
 	rates := func(r *result) map[string]rate {
