@@ -245,7 +245,9 @@ func TestRequestGivenUpOverHTTP2EndsItsQueryAlone(t *testing.T) {
 	r, w := startWaiting(t, func(s *server.Server) { s.TLS = true })
 	r.endpoint = strings.Replace(r.endpoint, "http:", "https:", 1)
 	pair := newPair(t, "books.example.com")
-	r.apply(source.Update{Config: config(1), Certificate: pair})
+	c := config(1)
+	c.Endpoint.Database.MaxConnections = 4 // one token may have two at once
+	r.apply(source.Update{Config: c, Certificate: pair})
 	r.untilReady()
 	client := trusting(pair)
 	client.Transport.(*http.Transport).DisableKeepAlives = false

@@ -107,10 +107,10 @@ func (c *core) apply(update source.Update) {
 		c.certificate.load(update.Certificate)
 	}
 	c.readTokens(before, &update)
-	if reopened || update.Config != before.Config {
+	if s := c.snapshot.Load(); reopened || !sameModels(before.Config, update.Config) {
 		c.rebuild()
-	} else if s := c.snapshot.Load(); s != nil {
-		c.snapshot.Store(s.WithTokens(c.tokens))
+	} else if s != nil {
+		c.snapshot.Store(s.With(update.Config, c.tokens))
 	}
 	c.becomeReady()
 	if update.Config != nil {
@@ -154,6 +154,11 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err error
 		c.databaseStatus = status
 	}
 	c.publish()
+}
+
+// sameModels reports whether two Configs differ in groups and revisions at most.
+func sameModels(a, b *contract.Config) bool {
+	return a == b || a != nil && b != nil && reflect.DeepEqual(a.Endpoint, b.Endpoint) && reflect.DeepEqual(a.Models, b.Models)
 }
 
 // readTokens takes the tokens of an update. Parts that have not changed cost nothing. Those of a Config that is gone stay,

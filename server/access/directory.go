@@ -29,7 +29,7 @@ const bucketBits = 10
 
 type hash [sha256.Size]byte
 
-func (h *hash) bucket() int { return (int(h[0])<<8 | int(h[1])) >> (16 - bucketBits) }
+func (h hash) bucket() int { return (int(h[0])<<8 | int(h[1])) >> (16 - bucketBits) }
 
 // An entry is one hash of a token. Two parts may have the same hash for a moment, while one token gives its text to
 // another: the first part counts, and if it goes the other does.
@@ -42,6 +42,9 @@ func (e entry) compare(other entry) int {
 	return cmp.Or(bytes.Compare(e.hash[:], other.hash[:]), cmp.Compare(e.holder.part, other.holder.part))
 }
 
+// same reports whether two entries say the same.
+func (e entry) same(other entry) bool { return e.hash == other.hash && e.holder.equal(other.holder) }
+
 // A holder is an MCPToken in force.
 type holder struct {
 	// name is the token's namespace and name.
@@ -49,7 +52,7 @@ type holder struct {
 	part      int
 	expiry    time.Time // zero: never
 	set       *ruleSet
-	// attributes are what row policies know of the token beside its groups.
+	// attributes are what row policies know of the token beside its groups, sorted by name.
 	attributes []attribute
 }
 
@@ -77,39 +80,115 @@ func Whole(config *contract.Config) []*contract.TokenPart {
 // before has not changed, and is not looked at. Tokens that belong into another part are passed over
 // (contract.PartOf).
 func (d *Directory) With(parts []*contract.TokenPart) *Directory {
+	before := d.parts
+	known := map[string][]entry{} // by the names of the tokens of changed parts
+	if len(parts) != len(before) {
+		before = make([]directoryPart, len(parts))
+		d.remember(known, d.parts...)
+	}
 	next := &Directory{parts: make([]directoryPart, len(parts)), sets: d.sets}
-	changed := make([]bool, max(len(parts), len(d.parts)))
-	sameLayout := len(parts) == len(d.parts)
-	touched := map[int][]entry{} // the new entries of the buckets that change
-	for i, before := range d.parts {
-		if sameLayout && before.from == parts[i] {
+	changed := false
+	edits := map[int]edit{} // by bucket
+	for i, part := range parts {
+		if part == nil {
+			next.missing++
+		}
+		if before[i].from == part {
+			next.parts[i] = before[i]
 			continue
 		}
-		changed[i] = true
-		for _, e := range before.entries {
-			touched[e.hash.bucket()] = nil
+		changed = true
+		d.remember(known, before[i])
+		next.parts[i] = next.read(part, i, len(parts), known)
+		next.parts[i].since(before[i], edits)
+	}
+	if len(parts) == len(d.parts) {
+		if !changed {
+			return d
 		}
+		next.buckets = d.buckets
 	}
-	if sameLayout && !slices.Contains(changed, true) {
-		return d
+	for b, e := range edits {
+		next.buckets[b] = e.apply(next.buckets[b])
 	}
-	for i, part := range parts {
-		switch {
-		case part == nil:
-			next.missing++
-		case sameLayout && !changed[i]:
-			next.parts[i] = d.parts[i]
-		default:
-			next.parts[i] = next.read(part, i, len(parts))
-			for _, e := range next.parts[i].entries {
-				touched[e.hash.bucket()] = append(touched[e.hash.bucket()], e)
+	return next
+}
+
+// remember notes the entries of each token of some parts.
+func (d *Directory) remember(known map[string][]entry, parts ...directoryPart) {
+	for _, p := range parts {
+		for first, i := 0, 1; i <= len(p.entries); i++ {
+			if i == len(p.entries) || p.entries[i].holder != p.entries[first].holder {
+				known[p.entries[first].holder.name] = p.entries[first:i]
+				first = i
 			}
 		}
 	}
-	next.buckets = d.buckets
-	for b, added := range touched {
-		next.buckets[b] = replace(d.buckets[b], added, changed)
+}
+
+// read returns what a part brings: the tokens in force that belong into it, if this reader understands what they require.
+// Those that are as they were known keep their entries.
+func (d *Directory) read(part *contract.TokenPart, index, parts int, known map[string][]entry) directoryPart {
+	p := directoryPart{from: part}
+	if part == nil {
+		return p
 	}
+	p.entries = make([]entry, 0, len(part.Tokens))
+	for i := range part.Tokens {
+		t := &part.Tokens[i]
+		if len(t.Hashes) == 0 || contract.PartOf(t.Namespace, t.Name, parts) != index || len(contract.Missing(t.Requires)) > 0 {
+			continue
+		}
+		h, first := d.holderOf(t, index), len(p.entries)
+		for _, text := range t.Hashes {
+			e := entry{holder: h}
+			if n, err := hex.Decode(e.hash[:], []byte(text)); err == nil && n == len(e.hash) {
+				p.entries = append(p.entries, e)
+			}
+		}
+		if old := known[h.name]; slices.EqualFunc(old, p.entries[first:], entry.same) {
+			copy(p.entries[first:], old)
+		}
+	}
+	return p
+}
+
+// since adds to the edits what a part has more and less than the one before.
+func (p directoryPart) since(before directoryPart, edits map[int]edit) {
+	kept := make(map[*holder]bool, len(p.entries))
+	for _, e := range p.entries {
+		kept[e.holder] = true
+	}
+	for _, e := range before.entries {
+		if kept[e.holder] {
+			kept[e.holder] = false // none of its entries is new
+		} else if _, stays := kept[e.holder]; !stays {
+			edit := edits[e.hash.bucket()]
+			edit.removed = append(edit.removed, e)
+			edits[e.hash.bucket()] = edit
+		}
+	}
+	for _, e := range p.entries {
+		if kept[e.holder] {
+			edit := edits[e.hash.bucket()]
+			edit.added = append(edit.added, e)
+			edits[e.hash.bucket()] = edit
+		}
+	}
+}
+
+// An edit is what becomes of a bucket.
+type edit struct{ removed, added []entry }
+
+func (e edit) apply(bucket []entry) []entry {
+	next := make([]entry, 0, len(bucket)-len(e.removed)+len(e.added))
+	for _, old := range bucket {
+		if !slices.Contains(e.removed, old) {
+			next = append(next, old)
+		}
+	}
+	next = append(next, e.added...)
+	slices.SortFunc(next, entry.compare)
 	return next
 }
 
@@ -136,48 +215,6 @@ func (d *Directory) Len() int {
 	return count
 }
 
-// replace returns a bucket without the entries of changed parts, and with the added ones.
-func replace(bucket, added []entry, changed []bool) []entry {
-	stays := func(e entry) bool { return !changed[e.holder.part] }
-	count := len(added)
-	for _, e := range bucket {
-		if stays(e) {
-			count++
-		}
-	}
-	if count == 0 {
-		return nil
-	}
-	next := make([]entry, 0, count)
-	for _, e := range bucket {
-		if stays(e) {
-			next = append(next, e)
-		}
-	}
-	next = append(next, added...)
-	slices.SortFunc(next, entry.compare)
-	return next
-}
-
-// read returns what a part brings: the tokens in force that belong into it, if this reader understands what they require.
-func (d *Directory) read(part *contract.TokenPart, index, parts int) directoryPart {
-	p := directoryPart{from: part, entries: make([]entry, 0, len(part.Tokens))}
-	for i := range part.Tokens {
-		t := &part.Tokens[i]
-		if len(t.Hashes) == 0 || contract.PartOf(t.Namespace, t.Name, parts) != index || len(contract.Missing(t.Requires)) > 0 {
-			continue
-		}
-		h := d.holderOf(t, index)
-		for _, text := range t.Hashes {
-			e := entry{holder: h}
-			if n, err := hex.Decode(e.hash[:], []byte(text)); err == nil && n == len(e.hash) {
-				p.entries = append(p.entries, e)
-			}
-		}
-	}
-	return p
-}
-
 func (d *Directory) holderOf(t *contract.Token, part int) *holder {
 	h := &holder{name: t.Namespace + "/" + t.Name, uid: t.UID, part: part, set: d.sets.of(t.Groups, t.Rules)}
 	if t.Expiry != nil {
@@ -188,18 +225,31 @@ func (d *Directory) holderOf(t *contract.Token, part int) *holder {
 		for name, value := range t.Attributes {
 			h.attributes = append(h.attributes, attribute{name, value})
 		}
+		slices.SortFunc(h.attributes, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
 	}
 	return h
 }
 
+func (h *holder) equal(other *holder) bool {
+	return h.name == other.name && h.uid == other.uid && h.part == other.part && h.expiry.Equal(other.expiry) &&
+		h.set == other.set && slices.Equal(h.attributes, other.attributes)
+}
+
 // find returns the token of a hash, or nil.
-func (d *Directory) find(h *hash) *holder {
+func (d *Directory) find(h hash) *holder {
 	bucket := d.buckets[h.bucket()]
-	i, found := slices.BinarySearchFunc(bucket, h, func(e entry, h *hash) int { return bytes.Compare(e.hash[:], h[:]) })
-	if !found {
+	low, high := 0, len(bucket)
+	for low < high {
+		if middle := (low + high) / 2; bytes.Compare(bucket[middle].hash[:], h[:]) < 0 {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == len(bucket) || bucket[low].hash != h {
 		return nil
 	}
-	return bucket[i].holder
+	return bucket[low].holder
 }
 
 // attribute is the value of an attribute; false if the token does not have it.

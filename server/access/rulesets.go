@@ -1,7 +1,7 @@
 package access
 
 import (
-	"encoding/json"
+	"encoding/binary"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -39,7 +39,12 @@ func newRuleSets() *ruleSets {
 }
 
 func (s *ruleSets) of(groups []string, rules []contract.Rule) *ruleSet {
-	key, _ := json.Marshal([]any{groups, rules}) // strings only: it cannot fail
+	key := appendStrings(make([]byte, 0, 128), groups)
+	for _, rule := range rules {
+		for _, list := range [][]string{rule.Modules, rule.Models, rule.Verbs, rule.Actions} {
+			key = appendStrings(key, list)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if set := s.byKey[string(key)].Value(); set != nil {
@@ -56,6 +61,15 @@ func (s *ruleSets) of(groups []string, rules []contract.Rule) *ruleSet {
 	set := &ruleSet{groups: groups, rules: rules}
 	s.byKey[string(key)] = weak.Make(set)
 	return set
+}
+
+// appendStrings appends a list in a form that no other list has.
+func appendStrings(key []byte, list []string) []byte {
+	key = binary.AppendUvarint(key, uint64(len(list)))
+	for _, text := range list {
+		key = append(binary.AppendUvarint(key, uint64(len(text))), text...)
+	}
+	return key
 }
 
 // grants are what rules grant on the models of one catalog, under one Config's groups. Each rule set's rights are

@@ -334,7 +334,7 @@ func (c *Catalog) served() []*Model {
 func (m *Model) isUnderstood() *problem {
 	if missing := contract.Missing(m.Declared.Requires); len(missing) > 0 {
 		return &problem{contract.ReasonNotUnderstood, fmt.Sprintf("this server is older than its manager, and does not understand %q; "+
-			"give the endpoint the manager's own server image (remove spec.image), or roll it out again", missing)}
+			"remove spec.server.image, so that the endpoint has the manager's own server image", missing)}
 	}
 	return nil
 }

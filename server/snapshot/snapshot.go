@@ -21,9 +21,10 @@ import (
 type Snapshot struct {
 	// Set answers agents.
 	*tools.Set
-	config *contract.Config
-	tokens *access.Tokens
-	models []contract.ModelStatus
+	config  *contract.Config
+	catalog *catalog.Catalog
+	tokens  *access.Tokens
+	models  []contract.ModelStatus
 }
 
 // Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
@@ -43,7 +44,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		Webhook:          hooks,
 	}
 	s := &Snapshot{
-		config: config,
+		config: config, catalog: models,
 		tokens: access.NewTokens(config.Groups, tokens, models),
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
@@ -74,10 +75,13 @@ func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
 // Models tells of each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
 
-// WithTokens returns the same with the tokens of a directory.
-func (s *Snapshot) WithTokens(d *access.Directory) *Snapshot {
+// With returns the same models with the tokens of a directory, and with a Config that differs in groups and revisions at
+// most: what takes rights away must not wait until all models were looked at again.
+func (s *Snapshot) With(config *contract.Config, d *access.Directory) *Snapshot {
 	with := *s
-	with.tokens = s.tokens.With(d)
+	if with.tokens = s.tokens.With(d); config != s.config {
+		with.config, with.tokens = config, access.NewTokens(config.Groups, d, s.catalog)
+	}
 	return &with
 }
 

@@ -1,264 +1,283 @@
 package source
 
 import (
-	"context"
-	"crypto/ed25519"
 	"fmt"
-	"log/slog"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-const configSecret = "books-mcp-config"
+var one = contract.Layout{Parts: 1}
 
-// partOf is a Config of a revision as one part.
-func partOf(t *testing.T, revision int64) map[string][]byte {
-	t.Helper()
-	parts, err := contract.Encode(&contract.Config{
-		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: revision,
-		Endpoint: contract.Endpoint{
-			Namespace: "shop", Name: "books", StatusKey: "key", SealKey: contract.NewSealKey(),
-			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1},
-			Limits:   contract.Limits{MaxBodyBytes: 1, MaxConcurrentRequests: 1, MaxResultBytes: 1},
-		},
-	}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parts[0]
+// putWhole puts a Config of one token part.
+func (a *fakeAPI) putWhole(t *testing.T, revision int64, names ...string) {
+	a.put(tokensSecret(0), tokensPart(t, 0, revision, names...))
+	a.put(mainSecret, mainPart(t, revision, one))
 }
 
-// brokenPart is a part that does not decode.
-func brokenPart(t *testing.T, revision int64) map[string][]byte {
-	part := partOf(t, revision)
-	part[contract.PartKeyConfig] = []byte("no gzip")
-	return part
-}
-
-// write puts a mounted Secret in place as the kubelet does: a new folder, and the link ..data moved to it.
-func write(t *testing.T, dir string, data map[string][]byte) {
-	t.Helper()
-	version, err := os.MkdirTemp(mkdir(t, dir), "..version")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, value := range data {
-		if err := os.WriteFile(filepath.Join(version, key), value, 0o600); err != nil {
-			t.Fatal(err)
+func TestPartsComeThroughTheAPIInAnyOrder(t *testing.T) {
+	t.Parallel()
+	for _, mainFirst := range []bool{true, false} {
+		api := newFakeAPI(t)
+		r := start(t, &Cluster{API: api.config()})
+		r.next("closed")
+		if mainFirst {
+			api.put(mainSecret, mainPart(t, 5, contract.Layout{Parts: 4}))
+			r.reaches("5: - - - -")
 		}
-		_ = os.Symlink(filepath.Join("..data", key), filepath.Join(dir, key))
-	}
-	if err := os.Symlink(filepath.Base(version), filepath.Join(dir, "..data_tmp")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mkdir(t *testing.T, dir string) string {
-	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// A run is a Cluster source at work.
-type run struct {
-	t       *testing.T
-	updates chan Update
-	last    Update
-}
-
-// start runs a source over the API and the folder until the test ends.
-func start(t *testing.T, c *Cluster) *run {
-	t.Helper()
-	if c.Log == nil {
-		c.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	}
-	c.Namespace = "shop"
-	if c.ConfigSecrets == nil {
-		c.ConfigSecrets = []string{configSecret}
-	}
-	r := &run{t: t, updates: make(chan Update, 100)}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- c.Run(ctx, func(u Update) { r.updates <- u }) }()
-	t.Cleanup(func() {
-		cancel()
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Errorf("Run: %v", err)
-			}
-		case <-time.After(5 * time.Second):
-			t.Error("Run does not end")
+		for i, part := range layoutParts(t, contract.Layout{Parts: 4}, 5, "a", "b", "c", "d", "e") {
+			api.put(tokensSecret(i), part)
 		}
-	})
-	return r
-}
-
-// describe says in a word what an update tells of the Config.
-func describe(u Update) string {
-	text := "closed"
-	if u.Config != nil {
-		text = fmt.Sprintf("revision %d", u.Config.Revision)
-	}
-	if u.Refused != nil {
-		text += fmt.Sprintf(", refused %d", u.Refused.Revision)
-	}
-	return text
-}
-
-// next takes the very next update and checks what it says.
-func (r *run) next(want string) {
-	r.t.Helper()
-	select {
-	case r.last = <-r.updates:
-		if got := describe(r.last); got != want {
-			r.t.Fatalf("the next update is %q, want %q", got, want)
+		if !mainFirst {
+			api.put(mainSecret, mainPart(t, 5, contract.Layout{Parts: 4}))
 		}
-	case <-time.After(8 * time.Second):
-		r.t.Fatalf("no update; want %q", want)
+		r.reaches("5: 5 5 5 5")
+		if got := r.known("a", "b", "c", "d", "e", "f"); len(got) != 5 {
+			t.Errorf("known are %q", got)
+		}
 	}
 }
 
-// quiet checks that no update comes for a while.
-func (r *run) quiet() {
-	r.t.Helper()
-	select {
-	case u := <-r.updates:
-		r.t.Fatalf("came to %q", describe(u))
-	case <-time.After(300 * time.Millisecond):
-	}
-}
-
-func TestConfigComesThroughTheAPI(t *testing.T) {
+func TestAChangedPartAloneIsApplied(t *testing.T) {
 	t.Parallel()
 	api := newFakeAPI(t)
-	api.put(configSecret, partOf(t, 5))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: t.TempDir()})
-	r.next("revision 5")
-
+	api.putWhole(t, 5, "a", "b")
+	r := start(t, &Cluster{API: api.config()})
+	r.next("5: 5")
+	before := r.last.Config
 	changed := time.Now()
-	api.put(configSecret, partOf(t, 6))
-	r.next("revision 6")
-	if took := time.Since(changed); took > 500*time.Millisecond {
+	api.put(tokensSecret(0), tokensPart(t, 0, 6, "b"))
+	r.next("5: 6")
+	if took := time.Since(changed); took > time.Second {
 		t.Errorf("a change took %v", took)
+	}
+	if got := r.known("a", "b"); !slices.Equal(got, []string{"b"}) || r.last.Config != before {
+		t.Errorf("known are %q", got)
+	}
+	api.put(mainSecret, mainPart(t, 7, one))
+	part := r.last.TokenParts[0]
+	r.next("7: 6")
+	if r.last.TokenParts[0] != part {
+		t.Error("the token part is another one")
 	}
 }
 
-func TestAPIBeatsTheMount(t *testing.T) {
+// While the layout grows, tokens come and go, and the parts are written in any order.
+func TestLayoutGrowsWhileTokensAreRevoked(t *testing.T) {
 	t.Parallel()
-	api, dir := newFakeAPI(t), t.TempDir()
-	write(t, filepath.Join(dir, "0"), partOf(t, 9))
-	api.put(configSecret, partOf(t, 5))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: dir})
-	r.next("revision 5")
-	write(t, filepath.Join(dir, "0"), partOf(t, 12))
-	r.quiet()
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	api := newFakeAPI(t)
+	api.putWhole(t, 1, names...)
+	r := start(t, &Cluster{API: api.config()})
+	r.next("1: 1")
+
+	grown := contract.Layout{Parts: 4, Before: 1}
+	parts := layoutParts(t, grown, 2, names...)
+	api.put(mainSecret, mainPart(t, 3, grown))
+	r.reaches("3: 1") // from the parts of the layout before
+	api.put(tokensSecret(1), parts[1])
+	api.put(tokensSecret(2), parts[2])
+	// Revoked while part 3 has not come.
+	api.put(tokensSecret(0), layoutParts(t, grown, 4, names[1:]...)[0])
+	r.reaches("3: 4")
+	if got := r.known(names...); !slices.Equal(got, names[1:]) {
+		t.Errorf("known are %q", got)
+	}
+	for i, part := range layoutParts(t, grown, 5, names[1:]...)[1:] {
+		api.put(tokensSecret(i+1), part)
+	}
+	r.reaches("3: 4 5 5 5")
+	if got := r.known(names...); !slices.Equal(got, names[1:]) {
+		t.Errorf("known are %q", got)
+	}
+	// The layout before is no longer kept.
+	alone := contract.Layout{Parts: 4}
+	api.put(mainSecret, mainPart(t, 6, alone))
+	api.put(tokensSecret(0), layoutParts(t, alone, 6, names[1:]...)[0])
+	r.reaches("6: 6 5 5 5")
+	if got := r.known(names...); !slices.Equal(got, names[1:]) {
+		t.Errorf("known are %q", got)
+	}
 }
 
-func TestMountAnswersForAnAPIThatIsAway(t *testing.T) {
+func TestAPartThatIsMissingRefusesItsTokensOnly(t *testing.T) {
 	t.Parallel()
-	api, dir := newFakeAPI(t), t.TempDir()
-	api.setAway(true)
-	write(t, filepath.Join(dir, "0"), partOf(t, 9))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: dir})
-	r.next("revision 9")
-	write(t, filepath.Join(dir, "0"), partOf(t, 8))
-	r.quiet() // the higher revision stays
-	write(t, filepath.Join(dir, "0"), partOf(t, 10))
-	r.next("revision 10")
+	four := contract.Layout{Parts: 4}
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	api := newFakeAPI(t)
+	parts := layoutParts(t, four, 1, names...)
+	for i, part := range parts {
+		api.put(tokensSecret(i), part)
+	}
+	api.put(mainSecret, mainPart(t, 1, four))
+	r := start(t, &Cluster{API: api.config()})
+	r.next("1: 1 1 1 1")
+	api.remove(tokensSecret(2))
+	r.next("1: 1 1 - 1")
+	for _, name := range names {
+		if known := len(r.known(name)) == 1; known == (contract.PartOf("shop", name, 4) == 2) {
+			t.Errorf("the token %s is known: %v", name, known)
+		}
+	}
+	api.put(tokensSecret(2), parts[2])
+	r.next("1: 1 1 1 1")
+	if got := r.known(names...); len(got) != len(names) {
+		t.Errorf("known are %q", got)
+	}
+}
 
-	api.put(configSecret, partOf(t, 7))
+func TestMainPartThatIsGoneClosesTheEndpoint(t *testing.T) {
+	t.Parallel()
+	api, stored := newFakeAPI(t), t.TempDir()
+	api.putWhole(t, 5, "a")
+	r := start(t, &Cluster{API: api.config(), StateDir: stored})
+	r.next("5: 5")
+	api.remove(mainSecret)
+	r.next("closed")
+	r.stop()
+	api.setAway(true)
+	r = start(t, &Cluster{API: api.config(), StateDir: stored})
+	r.next("closed") // it is not opened by what was stored
 	api.setAway(false)
-	r.next("revision 7") // the API is right, even with a lower one
+	api.put(mainSecret, mainPart(t, 1, one))
+	r.reaches("1: 5")
+	if got := r.known("a"); len(got) != 1 {
+		t.Error("the token is not known")
+	}
+}
+
+// The pod's Role names a new part a moment late.
+func TestANewPartThatIsForbiddenAtFirst(t *testing.T) {
+	t.Parallel()
+	grown := contract.Layout{Parts: 4, Before: 1}
+	api := newFakeAPI(t)
+	api.putWhole(t, 1, "a", "b", "c", "d")
+	r := start(t, &Cluster{API: api.config()})
+	r.next("1: 1")
+	api.forbid(tokensSecret(3), true)
+	for i, part := range layoutParts(t, grown, 2, "a", "b", "c", "d") {
+		api.put(tokensSecret(i), part)
+	}
+	api.put(mainSecret, mainPart(t, 2, grown))
+	r.reaches("2: 2")
+	time.Sleep(300 * time.Millisecond)
+	allowed := time.Now()
+	api.forbid(tokensSecret(3), false)
+	r.reaches("2: 2 2 2 2")
+	if took := time.Since(allowed); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if got := r.known("a", "b", "c", "d"); len(got) != 4 {
+		t.Errorf("known are %q", got)
+	}
+}
+
+func TestAPodIsIncompleteAsLongAsAPartWasNotHeard(t *testing.T) {
+	t.Parallel()
+	api := newFakeAPI(t)
+	api.putWhole(t, 1, "a")
+	api.forbid(tokensSecret(0), true)
+	r := start(t, &Cluster{API: api.config()})
+	r.next("1: -, incomplete")
+	api.forbid(tokensSecret(0), false)
+	r.next("1: 1")
 }
 
 func TestAPIThatGoesAwayLeavesTheLastConfig(t *testing.T) {
 	t.Parallel()
-	api, dir := newFakeAPI(t), t.TempDir()
-	write(t, filepath.Join(dir, "0"), partOf(t, 4))
-	api.put(configSecret, partOf(t, 5))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: dir})
-	r.next("revision 5")
+	api := newFakeAPI(t)
+	api.putWhole(t, 5, "a")
+	r := start(t, &Cluster{API: api.config()})
+	r.next("5: 5")
 	api.setAway(true)
-	time.Sleep(300 * time.Millisecond)
-	write(t, filepath.Join(dir, "0"), partOf(t, 5)) // comes late
 	r.quiet()
-	write(t, filepath.Join(dir, "0"), partOf(t, 6)) // must be newer
-	r.next("revision 6")
-
-	api.put(configSecret, partOf(t, 7))
+	api.put(tokensSecret(0), tokensPart(t, 0, 6))
 	api.setAway(false)
-	r.next("revision 7")
-	if got := describe(r.last); got != "revision 7" {
-		t.Errorf("the API's first word after it was away is %q", got)
-	}
+	r.next("5: 6")
 }
 
-func TestDeletedConfigSecretClosesTheEndpoint(t *testing.T) {
+func TestServerStartsAgainWithoutTheAPI(t *testing.T) {
 	t.Parallel()
-	api, dir := newFakeAPI(t), t.TempDir()
-	write(t, filepath.Join(dir, "0"), partOf(t, 5))
-	api.put(configSecret, partOf(t, 5))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: dir})
-	r.next("revision 5")
-	api.remove(configSecret)
-	r.next("closed")
+	api, stored := newFakeAPI(t), filepath.Join(t.TempDir(), "state")
+	four := contract.Layout{Parts: 4}
+	for i, part := range layoutParts(t, four, 1, "a", "b", "c") {
+		api.put(tokensSecret(i), part)
+	}
+	api.put(mainSecret, mainPart(t, 1, four))
+	r := start(t, &Cluster{API: api.config(), StateDir: stored})
+	r.next("1: 1 1 1 1")
+	index := contract.PartOf("shop", "a", 4)
+	api.put(tokensSecret(index), tokensPart(t, index, 2))
+	revisions := []any{1, 1, 1, 1}
+	revisions[index] = 2
+	now := fmt.Sprintf("1: %d %d %d %d", revisions...)
+	r.next(now)
+	known := r.known("a", "b", "c")
+	r.stop()
+
 	api.setAway(true)
-	time.Sleep(200 * time.Millisecond)
-	write(t, filepath.Join(dir, "0"), partOf(t, 6)) // a file cannot open what the API closed
-	r.quiet()
+	r = start(t, &Cluster{API: api.config(), StateDir: stored})
+	r.next(now)
+	if got := r.known("a", "b", "c"); !slices.Equal(got, known) {
+		t.Errorf("known are %q, and were %q", got, known)
+	}
+	// The API counts as soon as it answers, even with an older revision.
 	api.setAway(false)
-	r.quiet()
-	api.put(configSecret, partOf(t, 1))
-	r.next("revision 1")
+	api.put(mainSecret, mainPart(t, 1, four))
+	api.remove(tokensSecret(index))
+	revisions[index] = "-"
+	r.reaches(fmt.Sprintf("1: %v %v %v %v", revisions...))
+	r.stop()
+
+	// A stored part is verified like any other.
+	state{dir: stored}.save(mainSecret, forged(mainPart(t, 9, four)))
+	api.setAway(true)
+	r = start(t, &Cluster{API: api.config(), StateDir: stored})
+	r.next("closed")
 }
 
-func TestMissingConfigSecretIsTold(t *testing.T) {
+func TestRefusedPartsLeaveTheLastGoodOnesForAWhile(t *testing.T) {
 	t.Parallel()
 	api := newFakeAPI(t)
-	r := start(t, &Cluster{API: api.config(), ConfigDir: t.TempDir()})
-	r.next("closed")
-	api.put(configSecret, partOf(t, 1))
-	r.next("revision 1")
-}
-
-func TestRefusedConfigLeavesTheLastGoodOne(t *testing.T) {
-	t.Parallel()
-	api := newFakeAPI(t)
-	api.put(configSecret, partOf(t, 5))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: t.TempDir()})
-	r.next("revision 5")
-	api.put(configSecret, brokenPart(t, 6))
-	r.next("revision 5, refused 6")
-	if message := r.last.Refused.Message; !strings.Contains(message, "unpacked") {
-		t.Errorf("the refusal does not say why: %q", message)
+	api.putWhole(t, 5, "a")
+	r := start(t, &Cluster{API: api.config(), patience: 500 * time.Millisecond})
+	r.next("5: 5")
+	api.put(tokensSecret(0), broken(t, tokensSecret(0), tokensPart(t, 0, 6)))
+	r.next("5: 5, refused -v3-tokens-0 6")
+	r.next("5: -, refused -v3-tokens-0 6 closed")
+	if got := r.known("a"); got != nil {
+		t.Errorf("known are %q", got)
 	}
-	api.put(configSecret, partOf(t, 7))
-	r.next("revision 7")
+	api.put(tokensSecret(0), tokensPart(t, 0, 5, "a")) // the last good one again
+	r.next("5: 5")
+	if got := r.known("a"); len(got) != 1 {
+		t.Error("the token is not known")
+	}
+	api.put(mainSecret, forged(mainPart(t, 7, one)))
+	r.next("5: 5, refused -v3 0")
+	r.next("closed, refused -v3 0 closed")
+	api.put(mainSecret, mainPart(t, 8, one))
+	r.next("8: 5")
+	if got := r.known("a"); len(got) != 1 {
+		t.Error("the token is not known")
+	}
 }
 
 func TestExpiredWatchListsAgain(t *testing.T) {
 	t.Parallel()
 	api := newFakeAPI(t)
-	api.put(configSecret, partOf(t, 5))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: t.TempDir()})
-	r.next("revision 5")
+	api.putWhole(t, 5)
+	r := start(t, &Cluster{API: api.config()})
+	r.next("5: 5")
 	api.expire()
-	api.put(configSecret, partOf(t, 6))
-	r.next("revision 6")
+	api.put(mainSecret, mainPart(t, 6, one))
+	r.next("6: 5")
 	api.mu.Lock()
 	defer api.mu.Unlock()
-	if api.lists < 2 {
+	if api.lists < 3 {
 		t.Errorf("listed %d times", api.lists)
 	}
 }
@@ -266,19 +285,19 @@ func TestExpiredWatchListsAgain(t *testing.T) {
 func TestSecretsOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	api, dir := newFakeAPI(t), t.TempDir()
-	api.put(configSecret, partOf(t, 5))
+	api.putWhole(t, 5)
 	api.put("db", map[string][]byte{"uri": []byte("from the API")})
 	api.put("tls", map[string][]byte{"tls.crt": []byte("first")})
-	api.forbidden["ca"] = true
+	api.forbid("ca", true)
 	write(t, filepath.Join(dir, "db"), map[string][]byte{"uri": []byte("from the mount")})
 	write(t, filepath.Join(dir, "ca"), map[string][]byte{"ca.crt": []byte("from the mount")})
 	r := start(t, &Cluster{
-		API: api.config(), ConfigDir: filepath.Join(dir, "config"),
+		API:              api.config(),
 		ConnectionSecret: "db", ConnectionDir: filepath.Join(dir, "db"),
 		CASecret: "ca", CADir: filepath.Join(dir, "ca"),
 		CertificateSecret: "tls", CertificateDir: filepath.Join(dir, "tls"),
 	})
-	r.next("revision 5")
+	r.next("5: 5")
 	if got := string(r.last.Connection["uri"]); got != "from the API" {
 		t.Errorf("the connection is %q", got)
 	}
@@ -289,80 +308,51 @@ func TestSecretsOfTheDatabase(t *testing.T) {
 		t.Errorf("the CA, which the API refuses to show, is %q", got)
 	}
 	api.put("db", map[string][]byte{"uri": []byte("rotated")})
-	r.next("revision 5")
+	r.next("5: 5")
 	if got := string(r.last.Connection["uri"]); got != "rotated" {
 		t.Errorf("the rotated connection is %q", got)
 	}
 	api.put("tls", map[string][]byte{"tls.crt": []byte("renewed")})
-	r.next("revision 5")
+	r.next("5: 5")
 	if got := string(r.last.Certificate["tls.crt"]); got != "renewed" {
 		t.Errorf("the renewed certificate is %q", got)
 	}
 	api.remove("db")
-	r.next("revision 5")
+	r.next("5: 5")
 	if r.last.Connection != nil {
 		t.Errorf("the deleted connection is %q", r.last.Connection)
 	}
 }
 
-func TestMountsAloneAreEnough(t *testing.T) {
+func TestFoldersAloneAreEnough(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "0"), partOf(t, 1))
+	main, tokens := filepath.Join(dir, "main"), filepath.Join(dir, "tokens-0")
+	write(t, main, mainPart(t, 1, one))
+	write(t, tokens, tokensPart(t, 0, 1, "a"))
+	for i := range 3 {
+		mkdir(t, filepath.Join(dir, tokensFolder(i+1)))
+	}
 	r := start(t, &Cluster{ConfigDir: dir})
-	r.next("revision 1")
+	r.next("1: 1")
 	changed := time.Now()
-	write(t, filepath.Join(dir, "0"), partOf(t, 2))
-	r.next("revision 2")
+	write(t, tokens, tokensPart(t, 0, 3))
+	r.next("1: 3")
 	if took := time.Since(changed); took > 2*time.Second {
 		t.Errorf("a changed file took %v", took)
 	}
-	write(t, filepath.Join(dir, "0"), brokenPart(t, 3))
-	r.next("revision 2, refused 3")
-	write(t, filepath.Join(dir, "0"), nil)
-	r.next("closed")
-	write(t, filepath.Join(dir, "0"), partOf(t, 2))
-	r.next("revision 2")
-}
-
-func TestForbiddenSecretIsReadFromItsMount(t *testing.T) {
-	t.Parallel()
-	api, dir := newFakeAPI(t), t.TempDir()
-	api.forbidden[configSecret] = true
-	write(t, filepath.Join(dir, "0"), partOf(t, 3))
-	r := start(t, &Cluster{API: api.config(), ConfigDir: dir})
-	r.next("revision 3")
-}
-
-func TestConfigInTwoParts(t *testing.T) {
-	t.Parallel()
-	api := newFakeAPI(t)
-	whole := partOf(t, 5)
-	packed := whole[contract.PartKeyConfig]
-	halves := [][]byte{packed[:len(packed)/2], packed[len(packed)/2:]}
-	for i, half := range halves {
-		api.put(fmt.Sprintf("part-%d", i), map[string][]byte{
-			contract.PartKeyRevision: []byte("5"), contract.PartKeyIndex: fmt.Append(nil, i),
-			contract.PartKeyCount: []byte("2"), contract.PartKeyConfig: half,
-		})
+	write(t, tokens, tokensPart(t, 0, 2, "a")) // comes late
+	r.quiet()
+	write(t, main, broken(t, mainSecret, mainPart(t, 4, one)))
+	r.next("1: 3, refused -v3 4")
+	write(t, main, mainPart(t, 5, contract.Layout{Parts: 4, Before: 1}))
+	r.next("5: 3")
+	for i := range 3 {
+		write(t, filepath.Join(dir, tokensFolder(i+1)), tokensPart(t, i+1, 5))
 	}
-	r := start(t, &Cluster{API: api.config(), ConfigDir: t.TempDir(), ConfigSecrets: []string{"part-0", "part-1"}})
-	r.next("revision 5")
-	api.remove("part-1")
+	r.reaches("5: 3 5 5 5")
+	write(t, main, nil)
 	r.next("closed")
-}
-
-func TestOnlyAConfigThatTheManagerSignedIsApplied(t *testing.T) {
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	signed := partOf(t, 3)
-	contract.Sign([]contract.Part{signed}, private, contract.Place("shop", configSecret))
-	write(t, filepath.Join(dir, "0"), signed)
-	r := start(t, &Cluster{ConfigDir: dir, ConfigKey: public})
-	r.next("revision 3")
-	write(t, filepath.Join(dir, "0"), partOf(t, 4))
-	r.next("revision 3, refused 0")
+	write(t, main, mainPart(t, 2, one))
+	r.next("2: 3")
 }

@@ -75,6 +75,13 @@ func (a *fakeAPI) record(kind, name string, secret *corev1.Secret) {
 	a.wake()
 }
 
+// forbid refuses to show a Secret, as the Role would, or stops doing so.
+func (a *fakeAPI) forbid(name string, forbidden bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.forbidden[name] = forbidden
+}
+
 // setAway cuts all connections and refuses new ones, or stops doing so.
 func (a *fakeAPI) setAway(away bool) {
 	a.mu.Lock()

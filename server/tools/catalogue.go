@@ -49,7 +49,17 @@ func (set *Set) isGeneric(token access.Token, view View) bool {
 // countTools is how many tools the token's list has model by model, with find_models.
 func (set *Set) countTools(token access.Token, view View) int {
 	count := 1
-	set.eachTool(token, view, func(*toolPiece, access.Scope) { count++ })
+	for _, m := range set.catalog.Models() {
+		if !view.shows(m) {
+			continue
+		}
+		scope := token.Reach(m)
+		for _, op := range set.toolList.models[m.Index].offered {
+			if op.usable(set.catalog, scope) {
+				count++
+			}
+		}
+	}
 	return count
 }
 

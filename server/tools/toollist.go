@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -61,12 +62,21 @@ var (
 type toolList struct {
 	// findModels stands before the models' own tools, and tells what is common to them; findModelsOnly before generic ones.
 	findModels, findModelsOnly []byte
-	// models are by Model.Index; an operation that is not offered has no piece.
-	models [][]toolPiece
+	// models are by Model.Index.
+	models []modelTools
 	// generic are in the order of genericOrder.
 	generic []toolPiece
 	// exposed is set if any model is exposed: otherwise tools/list is empty (interface specification section 1).
 	exposed bool
+}
+
+// modelTools are the tools of one model.
+type modelTools struct {
+	// offered are the operations that the model offers.
+	offered []*operation
+	// pieces are their tools, in the same order. They are encoded when a list first has them: a changed Config must not wait
+	// for the tools of five hundred models, which perhaps nobody lists.
+	pieces func() []toolPiece
 }
 
 // toolPiece is a tool. What the token's own list names stands between its two parts.
@@ -115,7 +125,7 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 // encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
 func encodeTools(c *catalog.Catalog, structured bool) toolList {
 	find := findModelsOperation.define(nil, defining{structured: structured})
-	p := toolList{models: make([][]toolPiece, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
+	p := toolList{models: make([]modelTools, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
 	find.Description += " " + commonHelp
 	p.findModels = encodeTool(find)
 	for _, m := range c.Models() {
@@ -123,13 +133,26 @@ func encodeTools(c *catalog.Catalog, structured bool) toolList {
 		if !m.Declared.Expose || !m.Served() {
 			continue
 		}
-		for _, op := range operations {
-			if op.offeredFor(c, m) {
-				p.models[m.Index] = append(p.models[m.Index], encodePiece(op, m, structured))
-			}
-		}
+		p.models[m.Index] = encodeModel(c, m, structured)
 	}
 	return p
+}
+
+func encodeModel(c *catalog.Catalog, m *catalog.Model, structured bool) modelTools {
+	var t modelTools
+	for _, op := range operations {
+		if op.offeredFor(c, m) {
+			t.offered = append(t.offered, op)
+		}
+	}
+	t.pieces = sync.OnceValue(func() []toolPiece {
+		pieces := make([]toolPiece, len(t.offered))
+		for i, op := range t.offered {
+			pieces[i] = encodePiece(op, m, structured)
+		}
+		return pieces
+	})
+	return t
 }
 
 func encodeTool(d definition) []byte {
@@ -165,13 +188,13 @@ func (set *Set) eachTool(token access.Token, view View, do func(*toolPiece, acce
 }
 
 func (set *Set) eachToolOf(scope access.Scope, do func(*toolPiece, access.Scope)) {
-	pieces := set.toolList.models[scope.Model().Index]
+	tools := &set.toolList.models[scope.Model().Index]
 	creates := createOperation.usable(set.catalog, scope)
-	for i := range pieces {
-		piece := &pieces[i]
-		if !piece.op.usable(set.catalog, scope) {
+	for i, op := range tools.offered {
+		if !op.usable(set.catalog, scope) {
 			continue
 		}
+		piece := &tools.pieces()[i]
 		if creates && piece.besideCreate != nil {
 			piece = piece.besideCreate
 		}
