@@ -107,7 +107,8 @@ func (a *agents) note(with token, writes bool, status int, answer string) {
 		a.counts.writesRefused++
 	}
 	if a.counts.problem == "" {
-		a.counts.problem = fmt.Sprintf("%s: %d %.200s", with.name, status, answer)
+		a.counts.problem = fmt.Sprintf("%s, %.1f s after the test began and %.1f s after the token was Ready: %d %.200s",
+			with.name, time.Since(began).Seconds(), time.Since(with.ready).Seconds(), status, answer)
 	}
 }
 

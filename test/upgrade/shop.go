@@ -84,8 +84,11 @@ func (s *shop) rolledOut(ctx context.Context, image string) error {
 	}
 }
 
-// token is one MCPToken: its name and its text.
-type token struct{ name, text string }
+// token is one MCPToken: its name, its text, and when it was seen to be Ready.
+type token struct {
+	name, text string
+	ready      time.Time
+}
 
 const tokenManifest = `
 ---
@@ -109,6 +112,7 @@ func (s *shop) issue(ctx context.Context, names ...string) ([]token, error) {
 	if err := s.ready(ctx, objects...); err != nil {
 		return nil, err
 	}
+	ready := time.Now()
 	found, err := s.kubectl(ctx, append([]string{"get", "-o", "json", "secret"}, names...)...)
 	if err != nil {
 		return nil, err
@@ -133,7 +137,7 @@ func (s *shop) issue(ctx context.Context, names ...string) ([]token, error) {
 		if err != nil {
 			return nil, err
 		}
-		tokens[i] = token{item.Metadata.Name, string(text)}
+		tokens[i] = token{item.Metadata.Name, string(text), ready}
 	}
 	return tokens, nil
 }
