@@ -30,6 +30,9 @@ type agents struct {
 // counts are what became of the calls.
 type counts struct {
 	situation string
+	// closes reports whether the endpoint may be closed for a moment: calls may fail then, but no living token may be told
+	// that it is not valid.
+	closes bool
 	// sent are the calls with living tokens, writes those of them that write.
 	sent, writes int
 	// refused are those that were told that the token is not valid, failed those without an answer or with another
@@ -140,9 +143,9 @@ func (a *agents) sayProblem(text string) {
 func (a *agents) issueOne(ctx context.Context) error {
 	a.mu.Lock()
 	a.issued++
-	name := fmt.Sprintf("churn-%s-%d", strings.ReplaceAll(a.counts.situation, " ", "-"), a.issued)
+	name := fmt.Sprintf("%s-%d", strings.ToLower(strings.Fields(a.counts.situation)[0]), a.issued)
 	a.mu.Unlock()
-	made, err := a.shop.issue(context.WithoutCancel(ctx), strings.ToLower(name))
+	made, err := a.shop.issue(context.WithoutCancel(ctx), name)
 	if err != nil {
 		return err
 	}

@@ -217,7 +217,9 @@ func (t *test) lost(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return t.during(ctx, []*agents{startAgents(ctx, fmt.Sprintf("%s, %d tokens", name, t.many), s, living)}, func() error {
+	a := startAgents(ctx, fmt.Sprintf("%s, %d tokens", name, t.many), s, living)
+	a.counts.closes = true // until the manager has written the Config again
+	return t.during(ctx, []*agents{a}, func() error {
 		configs, err := s.configs(ctx)
 		if err != nil {
 			return err
