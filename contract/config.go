@@ -92,15 +92,44 @@ type Database struct {
 	Engine string `json:"engine,omitempty"`
 	// ConnectionKey is the one key of the connection Secret that holds a URI; "" if well-known keys are looked for.
 	ConnectionKey string `json:"connectionKey,omitempty"`
+	// Connection takes the place of what the connection Secret says.
+	Connection ConnectionParts `json:"connection,omitzero"`
 	// TLSMode is libpq's sslmode; "" if the Secret decides.
 	TLSMode string `json:"tlsMode,omitempty"`
 	// CAKey is the key of the mounted CA Secret; "" if there is none.
 	CAKey string `json:"caKey,omitempty"`
+	// ClientCertificate reports whether the mounted client certificate Secret has the certificate to show the database.
+	ClientCertificate bool `json:"clientCertificate,omitempty"`
 	// Schemas are searched in order for tables named without one; empty is the connection's search path.
 	Schemas          []string `json:"schemas,omitempty"`
 	MaxConnections   int      `json:"maxConnections"`
 	StatementTimeout Duration `json:"statementTimeout"`
 	ReadOnly         bool     `json:"readOnly,omitempty"`
+	// Replicas are servers that follow the database; nil if there are none.
+	Replicas *Replicas `json:"replicas,omitempty"`
+}
+
+// Source is how the connection Secret is read.
+func (d *Database) Source() ConnectionSource {
+	return ConnectionSource{Engine: d.Engine, Key: d.ConnectionKey, ConnectionParts: d.Connection, WithCertificate: d.ClientCertificate}
+}
+
+// Replica is the database as a replica has it: with the same settings, but only for reading.
+func (d *Database) Replica() Database {
+	replica := *d
+	replica.ConnectionKey, replica.Connection = d.Replicas.ConnectionKey, d.Replicas.Connection
+	replica.MaxConnections, replica.ReadOnly, replica.Replicas = d.Replicas.MaxConnections, true, nil
+	return replica
+}
+
+// Replicas are servers that follow a database. The models whose ReadsReplica is set are read from them.
+type Replicas struct {
+	// ConnectionKey and Connection are as in Database, for the replicas' own connection Secret.
+	ConnectionKey string          `json:"connectionKey,omitempty"`
+	Connection    ConnectionParts `json:"connection,omitzero"`
+	// MaxStaleness is how old what they show may be.
+	MaxStaleness   Duration `json:"maxStaleness"`
+	MaxConnections int      `json:"maxConnections"`
 }
 
 // Limits bound what requests may cost.

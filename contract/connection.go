@@ -24,19 +24,52 @@ var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.
 type Connection struct {
 	// Engine is EnginePostgreSQL or EngineMySQL; "" if the source does not tell.
-	Engine         string
-	Host           string
-	Port           int
+	Engine string
+	Host   string
+	Port   int
+	// Others are further hosts of the same database, in the order in which they are tried.
+	Others         []Host
 	Database       string
 	User, Password string
+	// ClientCertificate and ClientKey are what we show the server, as PEM; "" if the source has none.
+	ClientCertificate, ClientKey string
 	// SSLMode is libpq's; "" if the source does not tell.
 	SSLMode string
 	// Options are further parameters of a URI that the driver understands.
 	Options map[string]string
 }
 
-// Address is host:port.
-func (c Connection) Address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+// Host is a server of a database.
+type Host struct {
+	Name string
+	Port int
+}
+
+// Hosts are all hosts, in the order in which they are tried.
+func (c Connection) Hosts() []Host { return append([]Host{{c.Host, c.Port}}, c.Others...) }
+
+// WithoutCredentials is the connection without what may change while it stays the same database: who we are there.
+func (c Connection) WithoutCredentials() Connection {
+	c.Engine, c.User, c.Password, c.ClientCertificate, c.ClientKey = "", "", "", "", ""
+	return c
+}
+
+// Address is host:port; of several hosts all, with commas.
+func (c Connection) Address() string {
+	address := c.address()
+	for _, host := range c.Others {
+		address += "," + c.At(host).address()
+	}
+	return address
+}
+
+func (c Connection) address() string { return net.JoinHostPort(c.Host, strconv.Itoa(c.Port)) }
+
+// At is the connection to one of its hosts alone.
+func (c Connection) At(host Host) Connection {
+	c.Host, c.Port, c.Others = host.Name, host.Port, nil
+	return c
+}
 
 // String returns host:port/database.
 func (c Connection) String() string { return c.Address() + "/" + c.Database }
@@ -54,7 +87,8 @@ func (c Connection) MarshalText() ([]byte, error) { return []byte(c.String()), n
 // of CloudNativePG (uri, fqdn-uri, jdbc-uri, host, port, dbname, user, username, password), Crunchy and Percona (the
 // same, and pgbouncer-…), Zalando (username, password), MariaDB's operator (dsn, or any that one names), MySQL's
 // (rootUser, rootPassword), Bitnami and the Service Binding specification (type, host, port, database, username,
-// password, uri; mysql-password), and the environment variables of libpq and of the usual images.
+// password, uri; mysql-password), and the environment variables of libpq and of the usual images. testdata/secrets has
+// Secrets as these write them.
 var (
 	uriKeys = []string{"uri", "url", "DATABASE_URL", "database-url", "database_url", "DB_URL", "POSTGRES_URL",
 		"MYSQL_URL", "MARIADB_URL", "dsn", "connection-string", "connectionString", "fqdn-uri", "pgbouncer-uri", "jdbc-uri",
@@ -71,40 +105,101 @@ var (
 		"MARIADB_PASSWORD", "DB_PASSWORD", "DATABASE_PASSWORD", "db-password", "database-password", "postgres-password",
 		"mysql-password", "mariadb-password", "rootPassword"}
 	sslModeKeys = []string{"sslmode", "PGSSLMODE"}
+	targetKeys  = []string{"target_session_attrs", "PGTARGETSESSIONATTRS"}
 )
 
 var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 
-// ResolveConnection finds a connection in a Secret's data. key names the one key that holds a URI; if it is "",
-// well-known keys are looked for: one with a URI first, then those of host, database, user and password. A line break
-// at the end of a value is passed over.
-//
-// Every error wraps ErrSecretIncomplete. It names keys, never values, and says what would do.
-func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
-	return ResolveConnectionOf("", data, key)
+// ConnectionSource says how a Secret is read, and what is known beside it.
+type ConnectionSource struct {
+	// Engine decides the port if the Secret tells neither a port nor an engine.
+	Engine string
+	// Key names the one key that holds a URI. If it is "", well-known keys are looked for: one with a URI first, then those
+	// of host, database, user and password.
+	Key string
+	// ConnectionParts take the place of what the Secret says.
+	ConnectionParts
+	// WithCertificate reports whether a client certificate from elsewhere may stand for the password.
+	WithCertificate bool
 }
 
-// ResolveConnectionOf is ResolveConnection if it is known which engine it should be: its port is taken if the
-// Secret tells neither a port nor an engine.
-func ResolveConnectionOf(engine string, data map[string][]byte, key string) (Connection, error) {
-	c, err := resolveConnection(engine, data, key)
+// ConnectionParts are the parts of a connection that are no secret; "" and 0 are none.
+type ConnectionParts struct {
+	Host     string `json:"host,omitempty"`
+	Port     int    `json:"port,omitempty"`
+	Database string `json:"database,omitempty"`
+	User     string `json:"user,omitempty"`
+}
+
+// ResolveConnection finds a connection in a Secret's data, of which nothing else is known; key is as in ConnectionSource.
+func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
+	return ConnectionSource{Key: key}.Resolve(data)
+}
+
+// Resolve finds a connection in a Secret's data. A line break at the end of a value is passed over.
+//
+// Every error wraps ErrSecretIncomplete. It names keys, never values, and says what would do.
+func (s ConnectionSource) Resolve(data map[string][]byte) (Connection, error) {
+	c, err := s.resolve(data)
 	if err != nil {
 		return Connection{}, fmt.Errorf("%w: %w", ErrSecretIncomplete, err)
 	}
 	return c, nil
 }
 
-func resolveConnection(engine string, data map[string][]byte, key string) (Connection, error) {
-	if key != "" {
-		if secretText(data, key) == "" {
-			return Connection{}, fmt.Errorf("key %q is missing or empty; it has %s", key, keysOf(data))
-		}
-	} else if key, _ = firstKey(data, uriKeys); key == "" {
-		return connectionFromKeys(engine, data)
+func (s ConnectionSource) resolve(data map[string][]byte) (c Connection, err error) {
+	key := s.Key
+	if key == "" {
+		key, _ = firstKey(data, uriKeys)
+	} else if secretText(data, key) == "" {
+		return Connection{}, fmt.Errorf("key %q is missing or empty; it has %s", key, keysOf(data))
 	}
+	if key == "" {
+		c, err = s.fromKeys(data)
+	} else if c, err = s.fromURI(data, key); err != nil && s.Key == "" {
+		// Some write passwords into URIs as they are, and put the parts beside it.
+		if parts, partsErr := s.fromKeys(data); partsErr == nil {
+			c, err = parts, nil
+		}
+	}
+	if err != nil {
+		return Connection{}, err
+	}
+	if _, target := firstKey(data, targetKeys); target != "" && c.Options["target_session_attrs"] == "" {
+		c.setOption("target_session_attrs", target)
+	}
+	return c, nil
+}
+
+// override puts what is known beside the Secret in the place of what that says.
+func (s ConnectionSource) override(c *Connection) {
+	if s.Host != "" {
+		c.Host, c.Others = s.Host, nil
+	}
+	if s.Port != 0 {
+		c.Port = s.Port
+		for i := range c.Others {
+			c.Others[i].Port = s.Port
+		}
+	}
+	c.Database, c.User = cmp.Or(s.Database, c.Database), cmp.Or(s.User, c.User)
+}
+
+// fromURI reads a connection from the one key that holds a URI.
+func (s ConnectionSource) fromURI(data map[string][]byte, key string) (Connection, error) {
 	c, err := parseConnectionURI(secretText(data, key))
 	if err != nil {
 		return Connection{}, fmt.Errorf("key %q %w", key, err)
+	}
+	s.override(&c)
+	c.readCertificate(data)
+	if c.Database == "" && s.Key == "" {
+		_, c.Database = firstKey(data, databaseKeys)
+	}
+	for _, part := range []struct{ name, value string }{{"host", c.Host}, {"user", c.User}, {"database", c.Database}} {
+		if part.value == "" {
+			return Connection{}, fmt.Errorf("key %q names no %s; write %s://user:password@host:port/database, or name it in the endpoint's connection", key, part.name, schemeOf(c.Engine))
+		}
 	}
 	if c.SSLMode == "" {
 		_, c.SSLMode = firstKey(data, sslModeKeys)
@@ -112,51 +207,52 @@ func resolveConnection(engine string, data map[string][]byte, key string) (Conne
 	return c, c.check(func(part string) string { return fmt.Sprintf("the %s in key %q", part, key) })
 }
 
-// connectionFromKeys puts a connection together from one key for each of its parts.
-func connectionFromKeys(engine string, data map[string][]byte) (Connection, error) {
+// fromKeys puts a connection together from one key for each of its parts.
+func (s ConnectionSource) fromKeys(data map[string][]byte) (Connection, error) {
 	var c Connection
 	found := map[string]string{}
-	var port, kind string
+	var hosts, ports, kind string
 	for _, part := range []struct {
 		name string
 		keys []string
 		to   *string
 	}{
-		{"host", hostKeys, &c.Host}, {"port", portKeys, &port}, {"database", databaseKeys, &c.Database},
+		{"host", hostKeys, &hosts}, {"port", portKeys, &ports}, {"database", databaseKeys, &c.Database},
 		{"user", userKeys, &c.User}, {"password", passwordKeys, &c.Password}, {"sslmode", sslModeKeys, &c.SSLMode},
 		{"type", []string{"type"}, &kind},
 	} {
 		found[part.name], *part.to = firstKey(data, part.keys)
-	}
-	if missing := missingParts(c); len(missing) > 0 {
-		return Connection{}, fmt.Errorf("it lacks %s; it has %s. Add what is missing, or a URI under key %s",
-			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
-	}
-	if port != "" {
-		var err error
-		if c.Port, err = parsePort(port); err != nil {
-			return Connection{}, fmt.Errorf("key %q %w", found["port"], err)
-		}
 	}
 	switch {
 	case kind != "":
 		if c.Engine = engineOfScheme(kind); c.Engine == "" {
 			return Connection{}, fmt.Errorf("key %q names an engine that is not supported; use %q or %q", "type", "postgresql", "mysql")
 		}
-	case c.Port == DefaultMySQLPort, strings.HasPrefix(found["host"], "MYSQL_"), strings.HasPrefix(found["host"], "MARIADB_"):
+	case ports == strconv.Itoa(DefaultMySQLPort), strings.HasPrefix(found["host"], "MYSQL_"), strings.HasPrefix(found["host"], "MARIADB_"):
 		c.Engine = EngineMySQL
 	}
-	if c.Port == 0 {
-		c.Port = DefaultPort(cmp.Or(c.Engine, engine))
+	if err := c.setHosts(hosts, ports, DefaultPort(cmp.Or(c.Engine, s.Engine))); err != nil {
+		return Connection{}, fmt.Errorf("key %q %w", cmp.Or(found["port"], found["host"]), err)
+	}
+	s.override(&c)
+	c.readCertificate(data)
+	if missing := s.missing(c); len(missing) > 0 {
+		return Connection{}, fmt.Errorf("it lacks %s; it has %s. Add what is missing, or a URI under key %s; all but the password can also stand in the endpoint's connection",
+			strings.Join(missing, ", "), keysOf(data), alternatives(uriKeys[:3]))
 	}
 	return c, c.check(func(part string) string { return fmt.Sprintf("key %q", found[part]) })
 }
 
-func missingParts(c Connection) (missing []string) {
+// missing are the keys of the parts that a connection lacks.
+func (s ConnectionSource) missing(c Connection) (missing []string) {
+	secret := c.Password
+	if s.WithCertificate || c.ClientKey != "" {
+		secret = "the certificate's key"
+	}
 	for _, part := range []struct {
 		value string
 		keys  []string
-	}{{c.Host, hostKeys[:2]}, {c.Database, databaseKeys[:2]}, {c.User, userKeys[:2]}, {c.Password, passwordKeys[:1]}} {
+	}{{c.Host, hostKeys[:2]}, {c.Database, databaseKeys[:2]}, {c.User, userKeys[:2]}, {secret, passwordKeys[:1]}} {
 		if part.value == "" {
 			missing = append(missing, alternatives(part.keys))
 		}
@@ -166,26 +262,19 @@ func missingParts(c Connection) (missing []string) {
 
 // check says what in a complete connection cannot be right; name says where a part of it stands.
 func (c Connection) check(name func(part string) string) error {
-	switch {
-	case c.Database == "*":
+	if c.Database == "*" {
 		// CloudNativePG's superuser Secret.
 		return fmt.Errorf("%s stands for every database; name one", name("database"))
-	case strings.Contains(c.Host, ","):
-		return fmt.Errorf("%s names several hosts; name the one that takes writes", name("host"))
-	case strings.ContainsAny(c.Host, " \t\r\n@"):
-		return fmt.Errorf("%s is not a host name", name("host"))
-	case c.SSLMode != "" && !slices.Contains(sslModes, c.SSLMode):
+	}
+	for _, host := range c.Hosts() {
+		if host.Name == "" || strings.ContainsAny(host.Name, " \t\r\n@") {
+			return fmt.Errorf("%s is not a host name", name("host"))
+		}
+	}
+	if c.SSLMode != "" && !slices.Contains(sslModes, c.SSLMode) {
 		return fmt.Errorf("%s is none of %s", name("sslmode"), strings.Join(sslModes, ", "))
 	}
 	return nil
-}
-
-func parsePort(text string) (int, error) {
-	port, err := strconv.Atoi(text)
-	if err != nil || port < 1 || port > 65535 {
-		return 0, errors.New("is not a port; use a number from 1 to 65535")
-	}
-	return port, nil
 }
 
 func firstKey(data map[string][]byte, keys []string) (key, value string) {

@@ -98,6 +98,37 @@ func TestResolveConnection(t *testing.T) {
 			"mysql-root-password", "other"), "", shop(mysql)},
 		{"MySQL's operator, with a host", data("host", "shop-rw", "port", "3306", "database", "app", "rootUser", "app", "rootHost", "%",
 			"rootPassword", secret), "", shop(mysql)},
+		{"several hosts", data("uri", "postgresql://app:hunter2@shop-1:5433,shop-2/app?target_session_attrs=prefer-standby"), "",
+			shop(func(c *contract.Connection) {
+				c.Engine, c.Host, c.Port = contract.EnginePostgreSQL, "shop-1", 5433
+				c.Others = []contract.Host{{Name: "shop-2", Port: 5432}}
+				c.Options = map[string]string{"target_session_attrs": "prefer-standby"}
+			})},
+		{"several hosts by key", data("host", "shop-1,shop-2,2001:db8::1", "port", "5433", "dbname", "app", "user", "app", "password", secret, "target_session_attrs", "read-write"), "",
+			shop(func(c *contract.Connection) {
+				c.Host, c.Port = "shop-1", 5433
+				c.Others = []contract.Host{{Name: "shop-2", Port: 5433}, {Name: "2001:db8::1", Port: 5433}}
+				c.Options = map[string]string{"target_session_attrs": "read-write"}
+			})},
+		{"several hosts as parameters", data("uri", "postgresql://app:hunter2@/app?host=shop-1,shop-2&port=1,2"), "",
+			shop(func(c *contract.Connection) {
+				c.Engine, c.Host, c.Port, c.Others = contract.EnginePostgreSQL, "shop-1", 1, []contract.Host{{Name: "shop-2", Port: 2}}
+			})},
+		{"several hosts of MySQL", data("uri", "jdbc:mysql://shop-1,[2001:db8::1]:3307/app?user=app&password=hunter2"), "",
+			shop(func(c *contract.Connection) {
+				mysql(c)
+				c.Host, c.Others = "shop-1", []contract.Host{{Name: "2001:db8::1", Port: 3307}}
+			})},
+		{"several hosts of JDBC", data("jdbc-uri", "jdbc:postgresql://shop-1:1,shop-2:2/app?user=app&password=hunter2&targetServerType=preferSecondary"), "",
+			shop(func(c *contract.Connection) {
+				c.Engine, c.Host, c.Port, c.Others = contract.EnginePostgreSQL, "shop-1", 1, []contract.Host{{Name: "shop-2", Port: 2}}
+				c.Options = map[string]string{"target_session_attrs": "prefer-standby"}
+			})},
+		{"a client certificate for the password", data("host", "shop-rw", "dbname", "app", "user", "app", "sslcert", "-----BEGIN CERTIFICATE-----", "sslkey", "-----BEGIN PRIVATE KEY-----"), "",
+			shop(func(c *contract.Connection) {
+				c.Password, c.ClientCertificate, c.ClientKey = "", "-----BEGIN CERTIFICATE-----", "-----BEGIN PRIVATE KEY-----"
+			})},
+		{"a client certificate's files", data("uri", "postgres://app:hunter2@shop-rw/app", "sslcert", "/etc/client.crt", "sslkey", "/etc/client.key"), "", shop(postgres)},
 		{"the MySQL image's variables", data("MYSQL_HOST", "shop-rw", "MYSQL_DATABASE", "app", "MYSQL_USER", "app", "MYSQL_PASSWORD", secret), "", shop(mysql)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -115,12 +146,13 @@ func TestResolveConnection(t *testing.T) {
 
 func TestResolveConnectionOfAnEngine(t *testing.T) {
 	keys := data("host", "shop-rw", "dbname", "app", "user", "app", "password", secret)
-	got, err := contract.ResolveConnectionOf(contract.EngineMySQL, keys, "")
+	source := contract.ConnectionSource{Engine: contract.EngineMySQL}
+	got, err := source.Resolve(keys)
 	if err != nil || got.Port != 3306 || got.Engine != "" {
 		t.Errorf("the port is %d, the engine %q, %v", got.Port, got.Engine, err)
 	}
 	keys["type"] = []byte("postgresql")
-	if got, err := contract.ResolveConnectionOf(contract.EngineMySQL, keys, ""); err != nil || got.Port != 5432 {
+	if got, err := source.Resolve(keys); err != nil || got.Port != 5432 {
 		t.Errorf("the port is %d, %v", got.Port, err)
 	}
 }
@@ -146,8 +178,10 @@ func TestResolveConnectionSaysWhatIsMissing(t *testing.T) {
 		{"no host", data("uri", "postgres://app:hunter2@/d"), "", []string{`key "uri" names no host`}},
 		{"no user", data("uri", "postgres://h/d"), "", []string{`key "uri" names no user`}},
 		{"no database", data("uri", "postgres://app:hunter2@h"), "", []string{`key "uri" names no database`}},
-		{"several hosts", data("uri", "postgres://app:hunter2@h1:1,h2:2/d"), "", []string{`key "uri" names several hosts`}},
-		{"several hosts by key", data("host", "h1,h2", "dbname", "d", "user", "u", "password", secret), "", []string{`key "host" names several hosts`}},
+		{"several hosts, one without a name", data("uri", "postgres://app:hunter2@h1:1,/d"), "", []string{`key "uri" is not a valid URI`, "host:port,host:port"}},
+		{"several hosts by key, one without a name", data("host", "h1,", "dbname", "d", "user", "u", "password", secret), "", []string{`key "host" is not a host name`}},
+		{"several ports", data("host", "h1,h2", "port", "1,2,3", "dbname", "d", "user", "u", "password", secret), "", []string{`key "port" is not one for each host`, "3 ports and 2 hosts"}},
+		{"too many hosts", data("host", strings.Repeat("h,", 20)+"h", "dbname", "d", "user", "u", "password", secret), "", []string{"more than 16 hosts"}},
 		{"every database", data("host", "h", "dbname", "*", "user", "postgres", "password", secret), "", []string{`key "dbname" stands for every database`}},
 		{"a port in words", data("host", "h", "port", "hunter2", "dbname", "d", "user", "u", "password", secret), "", []string{`key "port" is not a port`}},
 		{"a port too high", data("uri", "postgres://app:hunter2@h:70000/d"), "", []string{`key "uri" has a port`}},

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -92,12 +93,16 @@ func parseConnectionURI(text string) (Connection, error) {
 	if engine == "" {
 		return Connection{}, fmt.Errorf("has the scheme %q, which is not supported; use postgresql or mysql", scheme)
 	}
-	authority, _, _ := strings.Cut(rest, "/")
-	if _, hosts, ok := strings.Cut(authority, "@"); strings.Contains(hosts, ",") || !ok && strings.Contains(authority, ",") {
-		return Connection{}, errors.New("names several hosts; name the one that takes writes")
+	authority, path := rest, ""
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority, path = rest[:end], rest[end:]
+	}
+	first, hosts, ports, err := cutHosts(authority)
+	if err != nil {
+		return Connection{}, err
 	}
 	// url.Parse's own error quotes the URI, password and all.
-	u, err := url.Parse("postgresql://" + rest)
+	u, err := url.Parse("postgresql://" + first + path)
 	if err != nil || u.Fragment != "" {
 		return Connection{}, errors.New("is not a valid URI; characters such as @ : / ? # % in the password must be percent-encoded")
 	}
@@ -105,19 +110,15 @@ func parseConnectionURI(text string) (Connection, error) {
 	if err != nil {
 		return Connection{}, errors.New("has parameters after its ? that are not validly percent-encoded")
 	}
-	c := Connection{
-		Engine: engine, Host: u.Hostname(), Port: DefaultPort(engine), Database: strings.TrimPrefix(u.Path, "/"),
-		User: u.User.Username(),
-	}
+	c := Connection{Engine: engine, Database: strings.TrimPrefix(u.Path, "/"), User: u.User.Username()}
 	c.Password, _ = u.User.Password()
-	port := u.Port()
 	for name, values := range parameters {
 		value := values[len(values)-1]
 		switch name {
 		case "host":
-			c.Host = value
+			hosts = value
 		case "port":
-			port = value
+			ports = value
 		case "dbname":
 			c.Database = value
 		case "user":
@@ -130,22 +131,14 @@ func parseConnectionURI(text string) (Connection, error) {
 			if value == "true" && c.SSLMode == "" && !slices.ContainsFunc(sslModeParameters, parameters.Has) {
 				c.SSLMode = "require"
 			}
+		case "targetServerType":
+			c.setOption("target_session_attrs", cmp.Or(sessionAttributes[value], value))
 		default:
-			if c.Options == nil {
-				c.Options = map[string]string{}
-			}
-			c.Options[name] = value
+			c.setOption(name, value)
 		}
 	}
-	if port != "" {
-		if c.Port, err = parsePort(port); err != nil {
-			return Connection{}, fmt.Errorf("has a port that %w", err)
-		}
-	}
-	for _, part := range []struct{ name, value string }{{"host", c.Host}, {"user", c.User}, {"database", c.Database}} {
-		if part.value == "" {
-			return Connection{}, fmt.Errorf("names no %s; write %s://user:password@host:port/database", part.name, schemeOf(engine))
-		}
+	if err := c.setHosts(hosts, ports, DefaultPort(engine)); err != nil {
+		return Connection{}, fmt.Errorf("has a port that %w", err)
 	}
 	return c, nil
 }

@@ -18,6 +18,10 @@ func FuzzConnectionURIErrorsTellOnlyTheScheme(f *testing.F) {
 			"://canaryuser:canary%word@canaryhost/canarybase",
 			"://canaryuser:canaryword@canaryhost,canaryhost2/canarybase",
 			"://canaryuser:canaryword@canaryhost:99999/canarybase",
+			"://canaryuser:canaryword@canaryhost:1,canaryhost2:2/canarybase",
+			"://canaryuser:canaryword@canaryhost:canaryport,canaryhost2/canarybase",
+			"://canaryuser:canaryword@canaryhost,/canarybase",
+			"://canaryuser:canaryword@canaryhost,canaryhost2/canarybase?port=1,2,canaryport",
 			"://canaryuser:canaryword@[canaryhost/canarybase",
 			"://canaryuser:canaryword@/canarybase",
 			"://canaryhost/canarybase?password=canaryword&port=canaryport&%zzcanarykey",
@@ -32,7 +36,7 @@ func FuzzConnectionURIErrorsTellOnlyTheScheme(f *testing.F) {
 	}
 	f.Add("canaryword://x")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, err := ResolveConnectionOf("", map[string][]byte{"uri": []byte(text)}, "uri")
+		_, err := ResolveConnection(map[string][]byte{"uri": []byte(text)}, "uri")
 		if err == nil {
 			return
 		}

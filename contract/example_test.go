@@ -18,7 +18,7 @@ func ExampleResolveConnection() {
 	fmt.Println(err)
 	// Output:
 	// db.shop:5432/shop <nil>
-	// the connection Secret is incomplete: key "uri" names no database; write postgresql://user:password@host:port/database
+	// the connection Secret is incomplete: key "uri" names no database; write postgresql://user:password@host:port/database, or name it in the endpoint's connection
 }
 
 // The manager signs a Config for one place; the server takes it from nowhere else.

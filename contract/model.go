@@ -54,6 +54,8 @@ type Model struct {
 	DefaultPageSize int    `json:"defaultPageSize"`
 	MaxPageSize     int    `json:"maxPageSize"`
 	MaxBulkItems    int    `json:"maxBulkItems"`
+	// ReadsReplica lets tools that show rows read them from a replica, if the endpoint has any.
+	ReadsReplica bool `json:"readsReplica,omitempty"`
 	// MinGroupSize leaves groups of fewer rows out of aggregates; 0 leaves out none.
 	MinGroupSize int `json:"minGroupSize,omitempty"`
 	// Requires names what a reader must understand to serve the model; a reader that does not withholds it.

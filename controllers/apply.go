@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
 const (
@@ -59,6 +61,9 @@ func newChildren(c client.Client, cached, live client.Reader) *children {
 // object, or one older than our last write, find asks the API server. An object of another owner is an
 // ownershipConflict.
 func (c *children) find(ctx context.Context, owner, obj client.Object) (bool, error) {
+	if looksFresh(ctx) {
+		return c.findLive(ctx, owner, obj)
+	}
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(obj), obj)
 	if apierrors.IsNotFound(err) || err == nil && c.late(obj) {
 		return c.findLive(ctx, owner, obj)
@@ -106,16 +111,36 @@ func (c *children) placeOf(obj client.Object) string {
 
 // apply makes a child as wanted, by server-side apply. It sends nothing if the child is so already. have is an empty
 // object of the child's type, with namespace and name, and holds the child as it was found when apply returns. If the
-// child was found, the request carries its uid, so that another one of the same name is never changed.
+// child was found, the request carries its uid, so that another one of the same name is never changed. If the owner is
+// paused and the child is not as wanted, apply changes nothing and returns ownerPaused.
 func (c *children) apply(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
 	found, err := c.find(ctx, owner, have)
 	if err != nil {
 		return err
 	}
+	if v1alpha1.IsPaused(owner) {
+		return c.compare(found, have, want)
+	}
 	if !found {
 		return c.create(ctx, owner, want)
 	}
 	return c.send(ctx, have, want)
+}
+
+// compare returns ownerPaused if a child is not as wanted.
+func (c *children) compare(found bool, have client.Object, want runtime.ApplyConfiguration) error {
+	wanted, err := annotated(want)
+	if err != nil {
+		return err
+	}
+	same := false
+	if found {
+		same, err = contains(have, wanted)
+	}
+	if err != nil || same {
+		return err
+	}
+	return ownerPaused{wanted.GetKind(), wanted.GetName()}
 }
 
 // create makes a child that was not found. It never applies, because that would take over an object that somebody else

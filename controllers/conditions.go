@@ -16,7 +16,10 @@ type conditionTable []string
 
 // The conditions of each kind (docs/design/controllers.md, "Conditions").
 var (
-	endpointConditions = conditionTable{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed}
+	endpointConditions = conditionTable{
+		v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed, v1alpha1.ConditionRouted,
+		v1alpha1.ConditionMonitored,
+	}
 	exposureConditions = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionResolved, v1alpha1.ConditionProgrammed}
 	tokenConditions    = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}
 )
@@ -26,8 +29,6 @@ var (
 type finding struct {
 	status          metav1.ConditionStatus
 	reason, message string
-	// stalled reports whether nothing but an edit of this very object helps.
-	stalled bool
 	// aside reports whether the condition does not count for Ready.
 	aside bool
 }
@@ -44,19 +45,23 @@ func unknown(reason, message string) finding {
 	return finding{status: metav1.ConditionUnknown, reason: reason, message: message}
 }
 
-// findings are by condition type, one for each of a kind's table.
+const pausedMessage = "the annotation " + v1alpha1.PausedAnnotation + " is true: nothing new is made of this object; " +
+	"what takes access away is not held up"
+
+// findings are by condition type, of a kind's table. A condition without one is not there.
 type findings map[string]finding
 
 // summarise returns an object's conditions by the rules of kstatus: Ready, and while it is not true either Stalled or
-// Reconciling. ready is what Ready says if every condition holds. Transition times are kept from old.
-func (t conditionTable) summarise(old []metav1.Condition, generation int64, found findings, ready finding) []metav1.Condition {
-	conditions := make([]metav1.Condition, 0, len(t)+2)
+// Reconciling. Paused is there while the object is paused. ready is what Ready says if every condition holds. Transition
+// times are kept from old.
+func (t conditionTable) summarise(obj metav1.Object, old []metav1.Condition, found findings, ready finding) []metav1.Condition {
+	conditions := make([]metav1.Condition, 0, len(t)+3)
 	set := func(conditionType string, f finding) {
 		if before := meta.FindStatusCondition(old, conditionType); before != nil {
 			conditions = append(conditions, *before)
 		}
 		meta.SetStatusCondition(&conditions, metav1.Condition{
-			Type: conditionType, Status: f.status, ObservedGeneration: generation, Reason: f.reason, Message: excerpt.Of(f.message, maxMessage),
+			Type: conditionType, Status: f.status, ObservedGeneration: obj.GetGeneration(), Reason: f.reason, Message: excerpt.Of(f.message, maxMessage),
 		})
 	}
 	if obstacle := t.obstacle(found); obstacle != nil {
@@ -64,28 +69,36 @@ func (t conditionTable) summarise(old []metav1.Condition, generation int64, foun
 	}
 	set(v1alpha1.ConditionReady, ready)
 	for _, conditionType := range t {
-		set(conditionType, found[conditionType])
+		if f, ok := found[conditionType]; ok {
+			set(conditionType, f)
+		}
 	}
 	if ready.status != metav1.ConditionTrue {
 		abnormal := v1alpha1.ConditionReconciling
-		if ready.stalled {
+		if ready.stalled() {
 			abnormal = v1alpha1.ConditionStalled
 		}
 		set(abnormal, holds(ready.reason, ready.message))
 	}
+	if v1alpha1.IsPaused(obj) {
+		set(v1alpha1.ConditionPaused, holds(v1alpha1.ReasonPaused, pausedMessage))
+	}
 	return conditions
 }
 
-// obstacle is the finding that keeps an object from being Ready: first one that only an edit can mend, then one that
-// fails, then one that is unknown. Nil if there is none.
+// obstacles are what keeps an object from being Ready, the most important first.
+var obstacles = []func(finding) bool{
+	finding.stalled,
+	func(f finding) bool { return f.status == metav1.ConditionFalse },
+	func(f finding) bool { return f.status != metav1.ConditionTrue },
+}
+
+// obstacle is the finding that keeps an object from being Ready: first one that is final, then one that fails, then one
+// that is unknown. Nil if there is none.
 func (t conditionTable) obstacle(found findings) *finding {
-	for _, stands := range []func(finding) bool{
-		func(f finding) bool { return f.stalled },
-		func(f finding) bool { return f.status == metav1.ConditionFalse },
-		func(f finding) bool { return f.status != metav1.ConditionTrue },
-	} {
+	for _, stands := range obstacles {
 		for _, conditionType := range t {
-			if f := found[conditionType]; stands(f) && !f.aside {
+			if f, ok := found[conditionType]; ok && stands(f) && !f.aside {
 				return &f
 			}
 		}

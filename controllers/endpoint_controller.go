@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,6 +29,7 @@ type endpointReconciler struct {
 	store     *store
 	status    *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
 	pod       podOptions
+	network   *network
 	secrets   optIn
 	now       func() time.Time
 }
@@ -47,6 +49,9 @@ type endpointScope struct {
 	// workloadProblem says why the workload could not be applied; nil if it could.
 	workloadProblem *finding
 	deployment      *appsv1.Deployment
+	// routed says what leads agents to the Service; monitored who reads the metrics, nil if nobody is asked to.
+	routed    finding
+	monitored *finding
 	// pods are those that are not terminating, reports what each of them says.
 	pods    []corev1.Pod
 	reports podReports
@@ -69,6 +74,14 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+//
+// An endpoint may stop asking for an Ingress, a NetworkPolicy, an HTTPRoute or a PodMonitor: only these kinds have the verb
+// delete, and only an object with the endpoint's owner reference is deleted. The last two need not be installed, so they
+// are not watched: the one object of an endpoint is read by its name, and none are listed.
+//
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses;networkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;create;patch;delete
+// +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;create;patch;delete
 
 // Reconcile resolves what the endpoint needs, applies the workload once the Config is stored, and tells what the server's
 // pods made of it. What fails on the way is in the status, and is tried again.
@@ -81,6 +94,9 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(endpoint)
+	if ctx = freshLook(ctx, endpoint, endpoint.Status.LastHandledReconcileAt); looksFresh(ctx) {
+		r.network.forget(request.NamespacedName)
+	}
 	s := &endpointScope{endpoint: endpoint, program: r.store.program(request.NamespacedName)}
 	if s.config = s.program.facts(); !s.config.evaluates(endpoint) {
 		return ctrl.Result{}, nil // the config reconciler wakes this one
@@ -89,23 +105,25 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 		return ctrl.Result{}, err
 	}
 	notApplied := r.applyWorkload(ctx, s)
+	notRouted := r.network.apply(ctx, s)
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
 	if s.reportsDue > 0 {
 		// A manager that has just started keeps the reported state of the pods until it has asked them.
 		s.wakeIn(s.reportsDue)
-		return result(s.lookAgain, notApplied)
+		return result(s.lookAgain, errors.Join(notApplied, notRouted))
 	}
 	r.publish(s)
-	notReported := r.status.write(ctx, endpoint, r.summarise(s))
-	return result(s.lookAgain, errors.Join(notApplied, notReported))
+	settles, notReported := r.status.write(ctx, endpoint, r.summarise(s))
+	return result(soonest(s.lookAgain, settles), errors.Join(notApplied, notRouted, notReported))
 }
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
 	r.store.publish(endpoint, nil)
-	r.status.written.forget(endpoint)
+	r.status.forget(endpoint)
+	r.network.forget(endpoint)
 }
 
 // applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
@@ -117,36 +135,53 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 	e := s.endpoint
 	if !r.pod.allows(e) {
 		message := "the manager's --allow-server-image does not allow the image " + quote(e.Spec.Server.Image) + "; name an allowed image, or none"
-		s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonImageNotAllowed, message: message, stalled: true}
+		s.workloadProblem = new(fails(v1alpha1.ReasonImageNotAllowed, message))
 		return nil
 	}
-	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
-	for _, child := range []struct {
+	type child struct {
 		have client.Object
 		want runtime.ApplyConfiguration
-	}{
+	}
+	meta := childMeta(e)
+	children := []child{
 		{&corev1.ServiceAccount{ObjectMeta: meta}, serviceAccount(e)},
 		{&rbacv1.Role{ObjectMeta: meta}, role(e, s.config.parts)},
 		{&rbacv1.RoleBinding{ObjectMeta: meta}, roleBinding(e)},
-		{&corev1.Service{ObjectMeta: meta}, service(e)},
-		{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)},
-	} {
-		err := r.children.apply(ctx, e, child.have, child.want)
-		var foreign ownershipConflict
-		switch {
-		case errors.As(err, &foreign):
-			s.workloadProblem = new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error()))
-			s.wakeIn(foreignRetry)
-			return nil
-		case apierrors.IsInvalid(err):
-			s.workloadProblem = &finding{status: metav1.ConditionFalse, reason: v1alpha1.ReasonInvalid, message: err.Error(), stalled: true}
-			return nil
-		case err != nil:
-			s.workloadProblem = new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err)))
+	}
+	if policy := networkPolicy(e, r.pod.managerNamespace); policy != nil {
+		// It comes before the pods: they are never reachable without it.
+		children = append(children, child{&networkingv1.NetworkPolicy{ObjectMeta: meta}, policy})
+	}
+	children = append(children,
+		child{&corev1.Service{ObjectMeta: meta}, service(e)},
+		child{&appsv1.Deployment{ObjectMeta: meta}, deployment(e, r.pod)})
+	for _, child := range children {
+		problem, err := s.childProblem(r.children.apply(ctx, e, child.have, child.want))
+		if problem != nil {
+			s.workloadProblem = problem
 			return err
 		}
 	}
 	return nil
+}
+
+// childProblem is the finding about a child that could not be applied, nil if it could, and the error if it is to be tried
+// again.
+func (s *endpointScope) childProblem(err error) (*finding, error) {
+	var foreign ownershipConflict
+	var paused ownerPaused
+	switch {
+	case err == nil:
+		return nil, nil
+	case errors.As(err, &paused):
+		return new(fails(v1alpha1.ReasonPaused, paused.Error())), nil
+	case errors.As(err, &foreign):
+		s.wakeIn(foreignRetry)
+		return new(fails(v1alpha1.ReasonOwnershipConflict, foreign.Error())), nil
+	case apierrors.IsInvalid(err):
+		return new(fails(v1alpha1.ReasonInvalid, err.Error())), nil
+	}
+	return new(fails(v1alpha1.ReasonUnavailable, "the server's objects could not be applied; it is tried again"+refusal(err))), err
 }
 
 // observe reads the Deployment and its pods, and chooses the pods whose status is asked.
@@ -161,6 +196,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err != nil {
 		return err
 	}
+	r.poller.Look(keyOf(s.endpoint), lookRequest(s.endpoint, r.exposures.of(keyOf(s.endpoint))))
 	if main := s.config.main; main != nil {
 		r.poller.Observe(keyOf(s.endpoint), main.Endpoint.StatusKey, pods)
 	}
@@ -227,9 +263,15 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 
 // wakeIn reconciles again after d at the latest.
 func (s *endpointScope) wakeIn(d time.Duration) {
-	if s.lookAgain == 0 || d < s.lookAgain {
-		s.lookAgain = d
+	s.lookAgain = soonest(s.lookAgain, d)
+}
+
+// soonest is the shorter of two times to wait, of which 0 is forever.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
 	}
+	return a
 }
 
 // result is that of every reconcile, and the one place that says when an error is tried again. A conflict means that the

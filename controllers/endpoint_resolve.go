@@ -47,7 +47,11 @@ func (r *endpointReconciler) resolveCertificate(ctx context.Context, s *endpoint
 // require looks for an object of the user's, and notes the first one that does not exist.
 func (r *endpointReconciler) require(ctx context.Context, s *endpointScope, kind, name, reason string, missing **finding) error {
 	object := metadataOf(kind)
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
+	reader := client.Reader(r.client)
+	if looksFresh(ctx) {
+		reader = r.children.live
+	}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: s.endpoint.Namespace, Name: name}, object)
 	if apierrors.IsNotFound(err) && *missing == nil {
 		*missing = new(fails(reason, kind+" "+quote(name)+" does not exist"))
 	}

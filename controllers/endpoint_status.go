@@ -15,15 +15,15 @@ import (
 func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 	e := s.endpoint
 	status := *e.Status.DeepCopy()
-	status.ObservedGeneration = e.Generation
+	status.ObservedGeneration, status.LastHandledReconcileAt = e.Generation, v1alpha1.ReconcileRequest(e)
 	status.URL = excerpt.Of(e.EffectiveURL(), 1300)
 	status.Notes = clipped(s.config.endpoint.Notes)
 	if s.config.main != nil && s.config.problem == nil {
 		status.Revision = s.config.main.Revision
-		status.Tokens = &s.config.inForce
+		status.TokenCount = &s.config.inForce
 	}
 	if models := s.reports.servedModels(); models >= 0 {
-		status.Models = &models
+		status.ModelCount = &models
 	}
 	if d := s.reports.database(); d != nil && d.Engine != "" {
 		status.Database = v1alpha1.DatabaseStatus{
@@ -34,11 +34,16 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		}
 	}
 	status.Replicas = replicas(s)
-	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
+	found := findings{
 		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
 		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
 		v1alpha1.ConditionProgrammed:        r.endpointProgrammed(s),
-	}, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
+		v1alpha1.ConditionRouted:            s.routed,
+	}
+	if s.monitored != nil {
+		found[v1alpha1.ConditionMonitored] = *s.monitored
+	}
+	status.Conditions = endpointConditions.summarise(e, e.Status.Conditions, found, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
 	return status
 }
 
@@ -99,9 +104,7 @@ func workloadAvailable(s *endpointScope) finding {
 	}
 	desired := desiredReplicas(s)
 	if desired == 0 {
-		f := fails(v1alpha1.ReasonScaledToZero, "the server is scaled to zero pods")
-		f.stalled = s.endpoint.Spec.Server.Replicas != nil && *s.endpoint.Spec.Server.Replicas == 0
-		return f
+		return scaledToZero(s.endpoint)
 	}
 	if refused := withoutCertificate(s); refused != nil {
 		return *refused
@@ -114,6 +117,14 @@ func workloadAvailable(s *endpointScope) finding {
 		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(d, s.pods))
 	}
 	return holds(v1alpha1.ReasonAvailable, "the server's pods are available")
+}
+
+// scaledToZero is the finding about a server without pods. Only an edit helps if the endpoint itself asks for none.
+func scaledToZero(e *v1alpha1.MCPEndpoint) finding {
+	if n := e.Spec.Server.Replicas; n != nil && *n == 0 {
+		return fails(v1alpha1.ReasonScaledToZero, "spec.server.replicas is 0, so there is no server pod")
+	}
+	return fails(v1alpha1.ReasonUnavailable, "the server is scaled to zero pods")
 }
 
 func deploymentCondition(d *appsv1.Deployment, of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
@@ -133,9 +144,7 @@ func (r *endpointReconciler) endpointProgrammed(s *endpointScope) finding {
 		if s.config.problem != nil && !s.config.compiled {
 			return *s.config.problem
 		}
-		f := fails(v.Reason, v.Message)
-		f.stalled = v.Stalled
-		return f
+		return fails(v.Reason, v.Message)
 	}
 	if s.config.problem != nil {
 		return *s.config.problem

@@ -35,13 +35,13 @@ var _ = Describe("An endpoint", func() {
 		Expect(server.lets(w.text("agent"))).To(BeTrue())
 		Expect(endpoint.Status.URL).To(Equal("http://shop-mcp." + w.namespace + ".svc/mcp/"))
 		Expect(endpoint.Status.Database.Display).To(Equal("SQLite 3.50"))
-		Expect(*endpoint.Status.Models).To(BeEquivalentTo(1))
-		Expect(*endpoint.Status.Tokens).To(BeEquivalentTo(1))
+		Expect(*endpoint.Status.ModelCount).To(BeEquivalentTo(1))
+		Expect(*endpoint.Status.TokenCount).To(BeEquivalentTo(1))
 		Expect(endpoint.Status.Replicas.Display).To(Equal("1/1"))
 		Expect(exposure.Status.Columns).To(Equal([]string{"id", "name"}))
 		Expect(*exposure.Status.ToolCount).To(BeEquivalentTo(2))
 		Expect(token.Status.Secret.Name).To(Equal("agent"))
-		Expect(token.Status.Expires).To(Equal("never"))
+		Expect(token.Status.ExpirationTime).To(BeNil())
 		Expect(token.Status.GroupsDisplay).To(Equal("readers"))
 
 		before := running.writes.to(w.namespace)
@@ -265,7 +265,6 @@ var _ = Describe("An endpoint", func() {
 		Consistently(reads(token, "Ready")).Should(Equal("False WaitingForPods"))
 
 		Expect(message(token, "Ready")).To(HavePrefix("not every server pod has applied revision"))
-		Eventually(w.told("agent")).Should(ContainElement("Normal WaitingForPods"))
 
 		second.setReady(false) // it is counted no more
 		Eventually(reads(token, "Ready")).Should(Equal("True Inactive"))
@@ -314,6 +313,7 @@ var _ = Describe("The Config", func() {
 			}
 			w.create(last)
 		}
+		Eventually(reads(last, "Accepted")).WithTimeout(time.Minute).Should(Equal("False ConfigTooLarge"))
 		Expect(server.lets(text)).To(BeTrue())
 
 		edit(leaver, func(t *tokenType) { t.Spec.Active = new(bool) })

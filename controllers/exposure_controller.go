@@ -26,7 +26,7 @@ func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if err := r.client.Get(ctx, request.NamespacedName, exposure); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	} else if err != nil || !exposure.DeletionTimestamp.IsZero() {
-		r.status.written.forget(request.NamespacedName)
+		r.status.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(exposure)
@@ -43,7 +43,7 @@ func (r *exposureReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	if endpoint != nil {
 		found = exposureFindings(facts)
 	}
-	return result(0, r.status.write(ctx, exposure, summariseExposure(exposure, found, facts)))
+	return result(r.status.write(ctx, exposure, summariseExposure(exposure, found, facts)))
 }
 
 func exposureWithoutEndpoint(e *v1alpha1.MCPModelExposure) findings {
@@ -64,9 +64,6 @@ func exposureFindings(facts exposureFacts) findings {
 		v1alpha1.ConditionProgrammed: facts.Programmed,
 	}
 	if !facts.Verdict.Accepted {
-		accepted := found[v1alpha1.ConditionAccepted]
-		accepted.stalled = facts.Verdict.Stalled
-		found[v1alpha1.ConditionAccepted] = accepted
 		return found
 	}
 	found[v1alpha1.ConditionAccepted] = holds(v1alpha1.ReasonAccepted, "")
@@ -80,12 +77,7 @@ func exposureFindings(facts exposureFacts) findings {
 		found[v1alpha1.ConditionResolved] = resolved
 	case contract.ReasonSchemaUnknown:
 		found[v1alpha1.ConditionResolved] = unknown(reason, message)
-	case contract.ReasonFieldNotAllowed:
-		found[v1alpha1.ConditionResolved] = resolved
-		accepted := fails(reason, message)
-		accepted.stalled = true // only another list of fields helps
-		found[v1alpha1.ConditionAccepted] = accepted
-	case contract.ReasonFieldNotFound, contract.ReasonTableConflicted:
+	case contract.ReasonFieldNotAllowed, contract.ReasonFieldNotFound, contract.ReasonTableConflicted:
 		found[v1alpha1.ConditionResolved] = resolved
 		found[v1alpha1.ConditionAccepted] = fails(reason, message)
 	default:
@@ -102,10 +94,11 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 		ready = fails(lack.Reason, lack.Message)
 	}
 	status := v1alpha1.MCPModelExposureStatus{
-		ObservedGeneration: e.Generation,
-		Table:              excerpt.Of(e.Spec.Table.String(), 200),
-		Revision:           facts.Verdict.Revision,
-		Conditions:         exposureConditions.summarise(e.Status.Conditions, e.Generation, found, ready),
+		ObservedGeneration:     e.Generation,
+		LastHandledReconcileAt: v1alpha1.ReconcileRequest(e),
+		Table:                  excerpt.Of(e.Spec.Table.String(), 200),
+		Revision:               facts.Verdict.Revision,
+		Conditions:             exposureConditions.summarise(e, e.Status.Conditions, found, ready),
 	}
 	if name := e.EffectiveModel(); len(name) <= 40 {
 		status.Model = name

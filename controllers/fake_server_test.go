@@ -40,6 +40,8 @@ type fakeServer struct {
 	status contract.Status
 	serial int
 	frozen bool
+	// look is the newest request to look at the database.
+	look string
 	// tables says what the pod finds of a model, by its table; what is not there is served.
 	tables map[string]contract.ModelStatus
 	news   chan struct{}
@@ -210,6 +212,7 @@ func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
 	for {
 		s.mu.Lock()
 		authorised := s.key != "" && request.Header.Get("Authorization") == "Bearer "+s.key
+		s.look = request.URL.Query().Get("look")
 		status, news := s.status, s.news
 		s.mu.Unlock()
 		if !authorised {
@@ -232,4 +235,11 @@ func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
 			return
 		}
 	}
+}
+
+// asked is the newest request to look at the database.
+func (s *fakeServer) asked() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.look
 }

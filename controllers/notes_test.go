@@ -1,32 +1,14 @@
 package controllers_test
 
 import (
-	"context"
 	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
-
-// told are the events about an object, as "Type Reason".
-func (w *world) told(name string) func() []string {
-	return func() []string {
-		var events eventsv1.EventList
-		_ = k8s.List(context.Background(), &events, client.InNamespace(w.namespace))
-		var told []string
-		for _, e := range events.Items {
-			if e.Regarding.Name == name {
-				told = append(told, e.Type+" "+e.Reason)
-			}
-		}
-		return told
-	}
-}
 
 var _ = Describe("A status", func() {
 	var w *world
@@ -84,23 +66,7 @@ var _ = Describe("A status", func() {
 		Eventually(reads(endpoint, "DatabaseReady")).Should(Equal("False AuthenticationFailed"))
 		Eventually(reads(exposure, "Ready")).Should(Equal("False AuthenticationFailed"))
 		Expect(exposure.Status.Columns).NotTo(BeEmpty())
-		Eventually(w.told("shop")).Should(ContainElement("Warning AuthenticationFailed"))
-		Eventually(w.told("order")).Should(ContainElement("Warning AuthenticationFailed"))
 		server.change(func(s *fakeServer) { s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected} })
 		expectReady(endpoint, exposure)
-	})
-
-	It("is an event when a table is not there, and when a token's Secret was deleted", func() {
-		endpoint, exposure, token := w.endpoint("shop"), w.exposure("order", "shop"), w.token("agent", "shop")
-		w.create(endpoint)
-		server := w.runServer("shop", "shop-0")
-		server.change(func(s *fakeServer) {
-			s.tables["order"] = contract.ModelStatus{Reason: contract.ReasonTableNotFound, Message: "there is none"}
-		})
-		w.create(exposure, token)
-		Eventually(w.told("order")).Should(ContainElement("Warning TableNotFound"))
-		expectReady(token)
-		w.delete(w.secret("agent"))
-		Eventually(w.told("agent")).Should(ContainElement("Warning Reissued"))
 	})
 })

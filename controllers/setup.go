@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -35,6 +36,11 @@ type Options struct {
 	RequireSecretOptIn bool
 	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
 	ConfigKey ed25519.PrivateKey
+	// ManagerNamespace is where the manager's pods run, for the NetworkPolicies of endpoints. Empty is none: the manager does
+	// not run in the cluster.
+	ManagerNamespace string
+	// LookAgain is how long to wait for what no watch tells, such as a kind that is not installed yet; 0 is 30 seconds.
+	LookAgain time.Duration
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
 	// Now is the clock; nil is time.Now.
@@ -89,6 +95,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	options.LookAgain = cmp.Or(options.LookAgain, 30*time.Second)
 	if len(options.ConfigKey) != ed25519.PrivateKeySize {
 		return errors.New("there is no key to sign Configs with")
 	}
@@ -134,8 +141,16 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		children:  children,
 		exposures: endpointExposures,
 		store:     store,
-		status:    newEndpointStatus(mgr.GetClient(), recorder),
-		pod:       podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
+		status:    newEndpointStatus(mgr.GetClient(), recorder, options.Now),
+		pod: podOptions{
+			image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
+			configKey: options.ConfigKey.Public().(ed25519.PublicKey),
+		},
+		network: &network{
+			children: children, cached: mgr.GetClient(), secrets: optIn(options.RequireSecretOptIn),
+			installed: installedKinds{mapper: mgr.GetRESTMapper(), now: options.Now, lookAgain: options.LookAgain},
+			now:       options.Now, lookAgain: options.LookAgain,
+		},
 		secrets:   optIn(options.RequireSecretOptIn),
 		now:       options.Now,
 	}
@@ -144,7 +159,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		OnReport: endpoints.reported,
 		Log:      mgr.GetLogger().WithName("observe"),
 	})
-	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
+	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder, options.Now)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
@@ -152,7 +167,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 			secrets: optIn(options.RequireSecretOptIn),
 		},
 		store:  store,
-		status: newTokenStatus(mgr.GetClient(), recorder),
+		status: newTokenStatus(mgr.GetClient(), recorder, options.Now),
 		now:    options.Now,
 	}
 	if err := configs.watch(mgr, own); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	apply "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1/applyconfiguration/api/v1alpha1"
-	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
 
@@ -30,21 +29,31 @@ type statusWriter[O client.Object, S any] struct {
 	// statusOf points to an object's status, conditionsOf to the conditions in one.
 	statusOf     func(O) *S
 	conditionsOf func(*S) []metav1.Condition
+	table        conditionTable
+	now          func() time.Time
 	// configuration is the JSON that is applied for a status; after is the resourceVersion that the write gave.
 	configuration func(obj O, status []byte) (want runtime.ApplyConfiguration, resourceVersion func() string, err error)
 
 	// written is what was written last to each object.
 	written memo[types.NamespacedName, writtenStatus[S]]
+	// unsettled is since when a status of an object has been held back.
+	unsettled memo[types.NamespacedName, time.Time]
+	// warned is the reason of the last Warning about an object that has not been Ready since.
+	warned memo[types.NamespacedName, string]
 }
+
+// settleTime is how long a status that is not Ready is held back while kstatus reads the object as in progress anyway:
+// most of what a new or edited object waits for comes within it, so that one write is enough.
+const settleTime = time.Second
 
 type writtenStatus[S any] struct {
 	resourceVersion string
 	status          S
 }
 
-func newEndpointStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus] {
+func newEndpointStatus(c client.Client, recorder events.EventRecorder, now func() time.Time) *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus] {
 	return &statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]{
-		client: c, events: recorder,
+		client: c, events: recorder, table: endpointConditions, now: now,
 		statusOf:     func(e *v1alpha1.MCPEndpoint) *v1alpha1.MCPEndpointStatus { return &e.Status },
 		conditionsOf: func(s *v1alpha1.MCPEndpointStatus) []metav1.Condition { return s.Conditions },
 		configuration: func(e *v1alpha1.MCPEndpoint, status []byte) (runtime.ApplyConfiguration, func() string, error) {
@@ -54,9 +63,9 @@ func newEndpointStatus(c client.Client, recorder events.EventRecorder) *statusWr
 	}
 }
 
-func newExposureStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus] {
+func newExposureStatus(c client.Client, recorder events.EventRecorder, now func() time.Time) *statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus] {
 	return &statusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus]{
-		client: c, events: recorder,
+		client: c, events: recorder, table: exposureConditions, now: now,
 		statusOf:     func(e *v1alpha1.MCPModelExposure) *v1alpha1.MCPModelExposureStatus { return &e.Status },
 		conditionsOf: func(s *v1alpha1.MCPModelExposureStatus) []metav1.Condition { return s.Conditions },
 		configuration: func(e *v1alpha1.MCPModelExposure, status []byte) (runtime.ApplyConfiguration, func() string, error) {
@@ -66,9 +75,9 @@ func newExposureStatus(c client.Client, recorder events.EventRecorder) *statusWr
 	}
 }
 
-func newTokenStatus(c client.Client, recorder events.EventRecorder) *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus] {
+func newTokenStatus(c client.Client, recorder events.EventRecorder, now func() time.Time) *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus] {
 	return &statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]{
-		client: c, events: recorder,
+		client: c, events: recorder, table: tokenConditions, now: now,
 		statusOf:     func(t *v1alpha1.MCPToken) *v1alpha1.MCPTokenStatus { return &t.Status },
 		conditionsOf: func(s *v1alpha1.MCPTokenStatus) []metav1.Condition { return s.Conditions },
 		configuration: func(t *v1alpha1.MCPToken, status []byte) (runtime.ApplyConfiguration, func() string, error) {
@@ -85,56 +94,85 @@ func (w *statusWriter[O, S]) refresh(obj O) {
 	}
 }
 
-// write makes an object's status as wanted.
-func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
+// forget drops what is remembered about an object that is gone.
+func (w *statusWriter[O, S]) forget(key types.NamespacedName) {
+	w.written.forget(key)
+	w.unsettled.forget(key)
+	w.warned.forget(key)
+}
+
+// write makes an object's status as wanted. A status that is held back is not written; write returns then when to try
+// again, and 0 otherwise.
+func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) (time.Duration, error) {
 	old := w.statusOf(obj)
 	if equality.Semantic.DeepEqual(*old, status) {
-		return nil
+		w.unsettled.forget(keyOf(obj))
+		return 0, nil
+	}
+	if wait := w.settle(obj, w.conditionsOf(old), w.conditionsOf(&status)); wait > 0 {
+		return wait, nil
 	}
 	encoded, err := json.Marshal(status)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	want, resourceVersion, err := w.configuration(obj, encoded)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := w.client.Status().Apply(ctx, want, fieldOwner, client.ForceOwnership); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			return nil // the object is gone, or about to go
+			return 0, nil // the object is gone, or about to go
 		}
-		return fmt.Errorf("writing the status: %w", err)
+		return 0, fmt.Errorf("writing the status: %w", err)
 	}
+	w.unsettled.forget(keyOf(obj))
 	w.written.set(keyOf(obj), writtenStatus[S]{resourceVersion(), status})
 	w.tell(obj, w.conditionsOf(old), w.conditionsOf(&status))
-	return nil
+	return 0, nil
 }
 
-// troubles are the reasons that cause an event at once, because somebody must act.
-var troubles = []string{
-	contract.ReasonAuthenticationFailed, contract.ReasonUnreachable, contract.ReasonTableNotFound, v1alpha1.ReasonSecretNotFound,
+// settle returns how long to hold a status back; 0 is not at all. Only a status that is not Ready waits, and only while
+// kstatus reads the object as in progress anyway.
+func (w *statusWriter[O, S]) settle(obj O, old, next []metav1.Condition) time.Duration {
+	if meta.IsStatusConditionTrue(next, v1alpha1.ConditionReady) || !inProgress(obj, old) {
+		return 0
+	}
+	since, waits := w.unsettled.get(keyOf(obj))
+	if !waits {
+		since = w.now()
+		w.unsettled.set(keyOf(obj), since)
+	}
+	return max(settleTime-w.now().Sub(since), 0)
 }
 
-// tell emits an event when an object becomes Ready, when it stops being Ready, and when somebody must act for a new
-// reason. Waiting causes no event.
+// inProgress reports whether kstatus reads an object with these conditions as in progress.
+func inProgress(obj metav1.Object, conditions []metav1.Condition) bool {
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	return ready == nil || ready.ObservedGeneration != obj.GetGeneration() || meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionReconciling)
+}
+
+// tell emits a Warning when an object gets into trouble, one for each reason, and a Normal event when it is Ready again.
+// An object that only waited for its turn has no event.
 func (w *statusWriter[O, S]) tell(obj O, old, next []metav1.Condition) {
-	ready, before := meta.FindStatusCondition(next, v1alpha1.ConditionReady), meta.FindStatusCondition(old, v1alpha1.ConditionReady)
-	wasReady := before != nil && before.Status == metav1.ConditionTrue
-	stuck := meta.IsStatusConditionTrue(next, v1alpha1.ConditionStalled) || slices.Contains(troubles, ready.Reason)
+	wasReady := meta.IsStatusConditionTrue(old, v1alpha1.ConditionReady)
+	last, warned := w.warned.get(keyOf(obj))
+	if before := meta.FindStatusCondition(old, v1alpha1.ConditionReady); !warned && w.table.warns(old, false) {
+		last, warned = before.Reason, true // another process told it
+	}
+	ready := meta.FindStatusCondition(next, v1alpha1.ConditionReady)
 	switch {
-	case ready.Status == metav1.ConditionTrue && !wasReady:
-		w.events.Eventf(obj, nil, corev1.EventTypeNormal, ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
-	case ready.Status == metav1.ConditionFalse && (wasReady || stuck && (before == nil || before.Reason != ready.Reason)):
-		w.events.Eventf(obj, nil, severity(ready.Reason), ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
+	case ready.Status == metav1.ConditionTrue && warned:
+		w.warned.forget(keyOf(obj))
+		w.emit(obj, corev1.EventTypeNormal, ready)
+	case w.table.warns(next, wasReady) && last != ready.Reason:
+		w.warned.set(keyOf(obj), ready.Reason)
+		w.emit(obj, corev1.EventTypeWarning, ready)
 	}
 }
 
-// severity is the type of the event about an object that is not Ready. Every change waits for the pods; that is no warning.
-func severity(reason string) string {
-	if reason == v1alpha1.ReasonWaitingForPods {
-		return corev1.EventTypeNormal
-	}
-	return corev1.EventTypeWarning
+func (w *statusWriter[O, S]) emit(obj O, severity string, ready *metav1.Condition) {
+	w.events.Eventf(obj, nil, severity, ready.Reason, "Reconcile", "%s", excerpt.Of(ready.Message, maxEventNote))
 }
 
 // maxEventNote bounds an event's text, in bytes.

@@ -31,6 +31,7 @@ var (
 	apiServer *envtest.Environment
 	k8s       client.Client
 	running   *testManager
+	recorded  *versionRecorder
 )
 
 // configKey signs the Configs of every manager of the suite.
@@ -66,6 +67,7 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	k8s, err = client.New(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
+	recorded = startRecorder(config)
 	running = startManager(config)
 })
 
@@ -73,7 +75,10 @@ var _ = AfterSuite(func() {
 	if running != nil {
 		running.stop()
 	}
-	Expect(apiServer.Stop()).To(Succeed())
+	DeferCleanup(apiServer.Stop)
+	if recorded != nil {
+		recorded.finish()
+	}
 })
 
 // testManager is a manager as cmd/manager runs it, with its requests counted.
@@ -104,7 +109,10 @@ func startManagerWith(restConfig *rest.Config, change func(*controllers.Options)
 		ServerImage:   "server:test",
 		AllowedImages: []string{"server:*"},
 		ConfigKey:     configKey,
-		PodAddress:    func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
+		// Its pods' namespace, and a short wait for what no watch tells.
+		ManagerNamespace: "mcp-admin-system",
+		LookAgain:        500 * time.Millisecond,
+		PodAddress:       func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
 	}
 	change(&options)
 	Expect(controllers.Setup(mgr, namespaces, options)).To(Succeed())
@@ -119,19 +127,23 @@ func (m *testManager) stop() {
 	Eventually(m.ended).WithTimeout(20 * time.Second).Should(Receive(BeNil()))
 }
 
-// writeCounter counts what a manager sends to be written, but for events.
+// writeCounter counts what a manager sends to be written, but for events, and which single objects it reads from the API
+// server.
 type writeCounter struct {
-	mu   sync.Mutex
-	sent []string
+	mu         sync.Mutex
+	sent, read []string
 }
 
 func (w *writeCounter) count(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events") {
-			w.mu.Lock()
+		w.mu.Lock()
+		switch {
+		case r.Method == http.MethodGet:
+			w.read = append(w.read, r.URL.Path)
+		case !strings.HasSuffix(r.URL.Path, "/events"):
 			w.sent = append(w.sent, r.Method+" "+r.URL.Path)
-			w.mu.Unlock()
 		}
+		w.mu.Unlock()
 		return next.RoundTrip(r)
 	})
 }
@@ -140,13 +152,24 @@ func (w *writeCounter) count(next http.RoundTripper) http.RoundTripper {
 func (w *writeCounter) to(namespace string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var sent []string
-	for _, request := range w.sent {
+	return within(namespace, w.sent)
+}
+
+// reads returns what was read from a namespace so far.
+func (w *writeCounter) reads(namespace string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return within(namespace, w.read)
+}
+
+func within(namespace string, requests []string) []string {
+	var found []string
+	for _, request := range requests {
 		if strings.Contains(request, "/namespaces/"+namespace+"/") {
-			sent = append(sent, request)
+			found = append(found, request)
 		}
 	}
-	return sent
+	return found
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

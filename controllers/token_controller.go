@@ -34,17 +34,20 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	} else if err != nil || !token.DeletionTimestamp.IsZero() {
 		r.store.forgetToken(request.NamespacedName)
 		r.texts.read.forget(request.NamespacedName)
-		r.status.written.forget(request.NamespacedName)
+		r.status.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(token)
+	if ctx = freshLook(ctx, token, token.Status.LastHandledReconcileAt); looksFresh(ctx) {
+		r.texts.read.forget(request.NamespacedName)
+	}
 
 	endpoint, err := findEndpoint(ctx, r.client, endpointOf(token.Namespace, token.Spec.EndpointRef))
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if endpoint == nil {
-		return ctrl.Result{}, r.status.write(ctx, token, r.summarise(token, tokenWithoutEndpoint(token), tokenFacts{}, compile.Credential{}))
+		return result(r.status.write(ctx, token, summariseToken(token, tokenWithoutEndpoint(token), tokenFacts{}, compile.Credential{})))
 	}
 	credential, lookAgain, err := r.texts.resolve(ctx, token, endpoint)
 	if apierrors.IsConflict(err) {
@@ -54,8 +57,9 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 
 	facts, evaluated := r.store.token(token, credential, r.now())
 	if evaluated {
-		status := r.summarise(token, tokenFindings(token, facts, credential), facts, credential)
-		err = errors.Join(err, r.status.write(ctx, token, status))
+		status := summariseToken(token, tokenFindings(token, facts, credential), facts, credential)
+		settles, notWritten := r.status.write(ctx, token, status)
+		lookAgain, err = soonest(lookAgain, settles), errors.Join(err, notWritten)
 	}
 	return result(lookAgain, err)
 }
@@ -72,7 +76,6 @@ func tokenWithoutEndpoint(t *v1alpha1.MCPToken) findings {
 // tokenFindings joins what compiling said with what is known of the token's text.
 func tokenFindings(t *v1alpha1.MCPToken, facts tokenFacts, credential compile.Credential) findings {
 	accepted := fails(facts.Verdict.Reason, facts.Verdict.Message)
-	accepted.stalled = facts.Verdict.Stalled
 	if facts.Verdict.Accepted {
 		accepted = holds(facts.Verdict.Reason, facts.Verdict.Message)
 	}
@@ -80,8 +83,8 @@ func tokenFindings(t *v1alpha1.MCPToken, facts tokenFacts, credential compile.Cr
 	if len(credential.Hashes) > 0 {
 		issued = holds(v1alpha1.ReasonIssued, issuedMessage(t))
 	}
-	// A token that is not active is Ready when the pods refuse it, whether it was ever issued or not.
-	issued.aside = !t.Spec.EffectiveActive()
+	// A token that is refused by plan is Ready when the pods refuse it, whether it was ever issued or not.
+	issued.aside = refusedByPlan(facts.Verdict.Verdict)
 	return findings{
 		v1alpha1.ConditionAccepted:   accepted,
 		v1alpha1.ConditionIssued:     issued,
@@ -99,31 +102,32 @@ func issuedMessage(t *v1alpha1.MCPToken) string {
 	return "the token is in Secret " + quote(t.EffectiveSecretName())
 }
 
-// summarise returns the token's status.
-func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts tokenFacts, credential compile.Credential) v1alpha1.MCPTokenStatus {
+// refusedByPlan reports whether a token is refused because its spec says so: it is not active, or has expired.
+func refusedByPlan(v compile.Verdict) bool {
+	return v.Reason == v1alpha1.ReasonInactive || v.Reason == v1alpha1.ReasonExpired
+}
+
+// summariseToken returns the token's status.
+func summariseToken(t *v1alpha1.MCPToken, found findings, facts tokenFacts, credential compile.Credential) v1alpha1.MCPTokenStatus {
 	status := v1alpha1.MCPTokenStatus{
-		ObservedGeneration: t.Generation,
-		PublicID:           credential.PublicID,
-		GroupsDisplay:      excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
-		Expires:            "never",
-		Revision:           facts.Verdict.Revision,
-		Notes:              clipped(facts.Verdict.Notes),
+		ObservedGeneration:     t.Generation,
+		LastHandledReconcileAt: v1alpha1.ReconcileRequest(t),
+		PublicID:               credential.PublicID,
+		GroupsDisplay:          excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
+		ExpirationTime:         t.Spec.Expiry,
+		Revision:               facts.Verdict.Revision,
+		Notes:                  clipped(facts.Verdict.Notes),
 	}
 	if t.Spec.Generated() && len(credential.Hashes) > 0 {
 		status.Secret.Name = t.EffectiveSecretName()
-	}
-	if t.Spec.Expiry != nil {
-		if status.Expires = t.Spec.Expiry.UTC().Format(time.RFC3339); t.Spec.Expired(r.now()) {
-			status.Expires = "expired"
-		}
 	}
 	ready := holds(v1alpha1.ReasonReady, "the token works")
 	if len(status.Notes) > 0 {
 		ready.message += "; note: " + status.Notes[0]
 	}
-	if !t.Spec.EffectiveActive() {
-		ready = holds(v1alpha1.ReasonInactive, "the token is not active, and every server pod refuses it")
+	if refusedByPlan(facts.Verdict.Verdict) {
+		ready = holds(facts.Verdict.Reason, facts.Verdict.Message+", and every server pod refuses it")
 	}
-	status.Conditions = tokenConditions.summarise(t.Status.Conditions, t.Generation, found, ready)
+	status.Conditions = tokenConditions.summarise(t, t.Status.Conditions, found, ready)
 	return status
 }

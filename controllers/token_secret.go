@@ -153,7 +153,7 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 
 func (x *tokenTexts) decide(t *v1alpha1.MCPToken, secret *corev1.Secret, exists bool) token.Decision {
 	situation := token.Situation{
-		Now: x.now(), Active: t.Spec.EffectiveActive(), Exists: exists,
+		Now: x.now(), Active: t.Spec.EffectiveActive(), Paused: v1alpha1.IsPaused(t), Exists: exists,
 		Issued: t.Status.Secret.Name != "",
 		Text:   string(secret.Data[token.KeyToken]), Hash: secret.Annotations[token.HashAnnotation],
 	}

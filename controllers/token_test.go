@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -112,21 +111,20 @@ var _ = Describe("A token", func() {
 
 	It("expires by itself", func() {
 		token := w.token("agent", "shop")
-		token.Spec.Expiry = &metav1.Time{Time: time.Now().Add(2 * time.Second)}
+		token.Spec.Expiry = soon()
 		w.create(token)
 		expectReady(token)
 		text := w.text("agent")
-		Expect(token.Status.Expires).To(Equal(token.Spec.Expiry.UTC().Format(time.RFC3339)))
-		Eventually(reads(token, "Stalled")).Should(Equal("True Expired"))
-		Expect(token.Status.Expires).To(Equal("expired"))
-		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+		Expect(token.Status.ExpirationTime.Unix()).To(Equal(token.Spec.Expiry.Unix()))
+		Eventually(reads(token, "Ready")).Should(Equal("True Expired"), "it is as its spec says")
+		Expect(server.lets(text)).To(BeFalse(), "Ready says that it is enforced")
 	})
 
 	It("is refused while one of its groups is missing, and works when it comes", func() {
 		token := w.token("agent", "shop")
 		token.Spec.Groups = []string{"readers", "writers"}
 		w.create(token)
-		Eventually(reads(token, "Reconciling")).Should(Equal("True GroupNotFound"))
+		Eventually(reads(token, "Stalled")).Should(Equal("True GroupNotFound"))
 		Expect(message(token, "Accepted")).To(Equal(`MCPEndpoint shop has no group "writers"`))
 		Expect(server.lets(w.text("agent"))).To(BeFalse())
 		edit(endpoint, func(e *endpointType) { e.Spec.Groups = append(e.Spec.Groups, v1alpha1.Group{Name: "writers"}) })
@@ -236,9 +234,9 @@ var _ = Describe("An exposure", func() {
 
 	It("says what the server's pods found, and recovers", func() {
 		for name, row := range map[string]struct{ reason, condition, want, abnormal string }{
-			"missing":  {contract.ReasonTableNotFound, "Resolved", "False TableNotFound", "Reconciling"},
+			"missing":  {contract.ReasonTableNotFound, "Resolved", "False TableNotFound", "Stalled"},
 			"unseen":   {contract.ReasonSchemaUnknown, "Resolved", "Unknown SchemaUnknown", "Reconciling"},
-			"unlisted": {contract.ReasonFieldNotFound, "Accepted", "False FieldNotFound", "Reconciling"},
+			"unlisted": {contract.ReasonFieldNotFound, "Accepted", "False FieldNotFound", "Stalled"},
 			"forbids":  {contract.ReasonFieldNotAllowed, "Accepted", "False FieldNotAllowed", "Stalled"},
 			"taken":    {contract.ReasonTableConflicted, "Accepted", "False Conflicted", "Reconciling"},
 		} {

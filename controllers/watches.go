@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,13 +37,16 @@ func inQueue() controller.Options {
 	}
 }
 
-// changed passes spec changes, and no status updates.
+// changed passes what somebody wants changed, and no status updates.
 var changed = builder.WithPredicates(wantedChanged)
 
-// wantedChanged passes spec changes and re-creations, not status updates. An object that was deleted and made again while
-// the API server could not be watched comes as one update: with another uid, and perhaps with the same generation.
+// wantedChanged passes spec changes, re-creations, and changes of the annotations that the controllers read. It passes no
+// status updates. An object that was deleted and made again while the API server could not be watched comes as one update:
+// with another uid, and perhaps with the same generation.
 var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
+	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() ||
+		v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew) ||
+		v1alpha1.ReconcileRequest(e.ObjectOld) != v1alpha1.ReconcileRequest(e.ObjectNew)
 }}
 
 // watch makes an endpoint's Config be compiled when the endpoint, what refers to it, or a Secret that goes into the Config
@@ -104,6 +108,7 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 		WithOptions(inQueue())
 	for _, child := range []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
+		&networkingv1.Ingress{}, &networkingv1.NetworkPolicy{},
 	} {
 		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
 	}
@@ -207,7 +212,12 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{tokenSecretName(o.(*v1alpha1.MCPToken))}
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
-			return serverSecrets(o.(*v1alpha1.MCPEndpoint))
+			e := o.(*v1alpha1.MCPEndpoint)
+			names := serverSecrets(e)
+			if ref := e.Spec.Network.Ingress.CertificateSecretRef(); ref != nil {
+				names = append(names, ref.Name)
+			}
+			return names
 		}},
 		{&v1alpha1.MCPEndpoint{}, configMapIndex, func(o client.Object) []string {
 			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {

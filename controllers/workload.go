@@ -25,7 +25,9 @@ const (
 	configDir         = "/etc/mcp-admin/config"
 	stateDir          = "/run/mcp-admin"
 	connectionDir     = "/etc/mcp-admin/connection"
+	replicasDir       = "/etc/mcp-admin/replicas"
 	caDir             = "/etc/mcp-admin/ca"
+	clientDir         = "/etc/mcp-admin/client-certificate"
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
@@ -71,6 +73,8 @@ type podOptions struct {
 	allowed []string
 	// configKey is the public half of the key that signs Configs.
 	configKey ed25519.PublicKey
+	// managerNamespace is where the manager's pods run, which a NetworkPolicy must let through.
+	managerNamespace string
 }
 
 // imageOf is the image of an endpoint's pods.
@@ -196,6 +200,16 @@ func mountDatabase(pod *applycore.PodSpecApplyConfiguration, container *applycor
 	if d.TLS != nil && d.TLS.CASecretRef != nil {
 		mountSecret(pod, container, "ca", d.TLS.CASecretRef.Name, caDir)
 		container.WithArgs("--ca-secret="+d.TLS.CASecretRef.Name, "--ca-dir="+caDir)
+	}
+	if d.TLS != nil && d.TLS.ClientCertificateSecretRef != nil {
+		name := d.TLS.ClientCertificateSecretRef.Name
+		mountSecret(pod, container, "client-certificate", name, clientDir)
+		container.WithArgs("--client-certificate-secret="+name, "--client-certificate-dir="+clientDir)
+	}
+	if d.Replicas != nil {
+		name := d.Replicas.ConnectionSecretRef.Name
+		mountSecret(pod, container, "replicas", name, replicasDir)
+		container.WithArgs("--replicas-secret="+name, "--replicas-dir="+replicasDir)
 	}
 	if d.SQLite == nil {
 		return

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -30,6 +32,7 @@ func newWorld() *world {
 	w := &world{namespace.Name}
 	DeferCleanup(w.clear)
 	DeferCleanup(w.checkStatuses)
+	DeferCleanup(func() { Expect(recorded.in(w.namespace)).To(BeEmpty(), "every version follows kstatus") })
 	return w
 }
 
@@ -42,6 +45,16 @@ func (w *world) clear() {
 
 func (w *world) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+}
+
+// unstructured is an empty object of a kind that the tests have no Go type of.
+func (w *world) unstructured(apiVersion, kind, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(apiVersion)
+	u.SetKind(kind)
+	u.SetNamespace(w.namespace)
+	u.SetName(name)
+	return u
 }
 
 // endpoint is a small endpoint over SQLite with the group readers.
@@ -65,6 +78,9 @@ func (w *world) token(name, endpoint string) *v1alpha1.MCPToken {
 	t.Spec.EndpointRef.Name, t.Spec.Groups = endpoint, []string{"readers"}
 	return t
 }
+
+// soon is a moment that a case can wait for, and that leaves it time before.
+func soon() *metav1.Time { return &metav1.Time{Time: time.Now().Add(3 * time.Second)} }
 
 func (w *world) create(objects ...client.Object) {
 	GinkgoHelper()
@@ -189,9 +205,9 @@ func (w *world) checkStatuses() {
 	var secrets corev1.SecretList
 	Expect(k8s.List(context.Background(), &secrets, client.InNamespace(w.namespace))).To(Succeed())
 	for kind, list := range map[string]client.ObjectList{
-		"DatabaseReady WorkloadAvailable Programmed": &v1alpha1.MCPEndpointList{},
-		"Accepted Resolved Programmed":               &v1alpha1.MCPModelExposureList{},
-		"Accepted Issued Programmed":                 &v1alpha1.MCPTokenList{},
+		"DatabaseReady WorkloadAvailable Programmed Routed": &v1alpha1.MCPEndpointList{},
+		"Accepted Resolved Programmed":                      &v1alpha1.MCPModelExposureList{},
+		"Accepted Issued Programmed":                        &v1alpha1.MCPTokenList{},
 	} {
 		Expect(k8s.List(context.Background(), list, client.InNamespace(w.namespace))).To(Succeed())
 		Expect(meta.EachListItem(list, func(item runtimeObject) error {

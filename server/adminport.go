@@ -20,7 +20,8 @@ const maxWait = time.Minute
 //	GET /readyz   200 once a Config was applied, the schema was seen, and there is a certificate if one is needed,
 //	              until the process ends; else 503
 //	GET /metrics  Prometheus
-//	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another
+//	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another;
+//	              a ?look=TEXT that differs from the one before reads the database's schema again
 func newAdminHandler(c *core, metrics *telemetry.Metrics) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -59,6 +60,7 @@ func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Invalid or missing status key"})
 		return
 	}
+	c.heed(r.URL.Query().Get("look"))
 	var wait time.Duration
 	if text := r.URL.Query().Get("wait"); text != "" {
 		var err error
@@ -80,6 +82,13 @@ func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	writeJSON(w, http.StatusOK, status)
+}
+
+// heed looks at the database at once for a request that is not the one before.
+func (c *core) heed(request string) {
+	if before := c.heeded.Swap(&request); request != "" && (before == nil || *before != request) {
+		wake(c.look)
+	}
 }
 
 // mayReadStatus compares the key in constant time. Before the first Config there is none, and nobody may.

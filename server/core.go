@@ -36,7 +36,7 @@ type core struct {
 	// statusKey is that of the newest Config there was: the status can be asked for while the endpoint is closed.
 	statusKey atomic.Pointer[string]
 	draining  atomic.Bool
-	// known is the newest update. New connections to the database read their credentials from it.
+	// known is the newest update.
 	known atomic.Pointer[source.Update]
 
 	// certificate is nil if the endpoint's port does not speak TLS.
@@ -44,8 +44,10 @@ type core struct {
 
 	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
 	look, trouble chan struct{}
-	// doubt counts the reasons to doubt that a new connection can be made: a changed Secret, a call in trouble. dispelled is
-	// the count at which one was made.
+	// heeded is the newest request of the manager's to look.
+	heeded atomic.Pointer[string]
+	// doubt counts the calls in trouble, which are reasons to doubt that a new connection can be made. dispelled is the count
+	// at which one was made.
 	doubt, dispelled atomic.Int64
 
 	mu sync.Mutex
@@ -57,6 +59,10 @@ type core struct {
 	// schema is the last one seen of the database that target names; nil: none yet.
 	schema *database.Schema
 	target target
+	// login is how the Secrets say to get into the database. The open pool may still have the one before.
+	login login
+	// replicasProblem is what is wrong with the database's replicas; "" if they are read from, or there are none.
+	replicasProblem string
 	// databaseStatus is what the status says of the database.
 	databaseStatus contract.DatabaseStatus
 	// ready never becomes false again.
@@ -95,12 +101,9 @@ func (c *core) apply(update source.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.known.Swap(&update)
-	secretsChanged := !reflect.DeepEqual(before.Connection, update.Connection) || !reflect.DeepEqual(before.CA, update.CA)
 	reopened := c.reopen(&update)
-	if secretsChanged && !reopened {
-		c.doubt.Add(1)
-	}
-	if reopened || secretsChanged {
+	changed := c.changeLogin(&update)
+	if reopened || changed {
 		wake(c.look)
 	}
 	if c.certificate != nil {
@@ -120,37 +123,36 @@ func (c *core) apply(update source.Update) {
 	c.publish()
 }
 
-// introspected takes the schema that was read from db, or the error.
-func (c *core) introspected(db *openDatabase, schema *database.Schema, err error) {
+// introspected takes the schema that was read from db, or the error. refused is why no new connection could be made; nil
+// if one was, or none was tried.
+func (c *core) introspected(db *openDatabase, schema *database.Schema, err, refused error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if db != c.db {
 		return // Another was opened meanwhile.
 	}
-	status := contract.DatabaseStatus{Reason: contract.ReasonConnected}
+	status := c.databaseStatus
 	if err == nil {
-		if missing := schema.MissingSchemas; len(missing) > 0 {
-			status.Reason = contract.ReasonSchemaNotFound
-			status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
-		}
-		status.Engine, status.Version, status.Name, status.AuditProblem = schema.Engine, schema.Version, schema.Database, schema.AuditProblem
-		status.Notes = strings.Join(schema.Notes, "; ")
+		status = statusOf(schema)
 		if !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema
 			c.rebuild()
 			c.becomeReady()
 		}
-	} else {
-		e := database.AsError(err)
+	}
+	if failed := cmp.Or(refused, err); failed != nil {
+		e := database.AsError(failed)
 		if e.Code == database.Busy && c.schema != nil {
 			return // Busy means reachable.
 		}
-		status = c.databaseStatus
 		status.Reason, status.Message = cmp.Or(e.Reason, contract.ReasonDatabaseError), e.Message
+		if err == nil {
+			status.Message += goesOn
+		}
 	}
 	if status != c.databaseStatus {
-		c.logDatabase(status, err)
+		c.logDatabase(status, refused, err)
 		c.databaseStatus = status
 	}
 	c.publish()
@@ -178,6 +180,22 @@ func (c *core) becomeReady() {
 	c.ready = c.ready || c.snapshot.Load() != nil && c.schema != nil && !c.known.Load().Incomplete
 }
 
+// goesOn is said of a database that no new connection can be made to.
+const goesOn = "; calls are answered over the connections from before, which still work"
+
+// statusOf is the status of a database that answers.
+func statusOf(schema *database.Schema) contract.DatabaseStatus {
+	status := contract.DatabaseStatus{
+		Reason: contract.ReasonConnected, Engine: schema.Engine, Version: schema.Version, Name: schema.Database,
+		AuditProblem: schema.AuditProblem, Notes: strings.Join(schema.Notes, "; "),
+	}
+	if missing := schema.MissingSchemas; len(missing) > 0 {
+		status.Reason = contract.ReasonSchemaNotFound
+		status.Message = "no schema " + strings.Join(missing, ", ") + " that the database's user may use; correct spec.database.schemas, or grant the user its use"
+	}
+	return status
+}
+
 // rebuild swaps in the snapshot of what is known now; without a Config there is none, and the endpoint is closed.
 func (c *core) rebuild() {
 	config := c.known.Load().Config
@@ -198,6 +216,9 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
+	if c.replicasProblem != "" {
+		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+c.replicasProblem, "; ")
+	}
 	if c.certificate != nil {
 		status.Certificate = c.certificate.status()
 		status.Ready = c.ready && status.Certificate.InUse
@@ -226,15 +247,18 @@ func (c *core) logUpdate(before, now *source.Update) {
 	}
 }
 
-func (c *core) logDatabase(now contract.DatabaseStatus, err error) {
-	if err == nil {
+func (c *core) logDatabase(now contract.DatabaseStatus, refused, err error) {
+	switch {
+	case err != nil:
+		c.log.Warn("The database does not answer; calls that need it are unavailable", "reason", now.Reason, "error", cmp.Or(refused, err))
+	case refused != nil:
+		c.log.Warn("The database takes no new connection; those from before still work", "reason", now.Reason, "error", refused)
+	default:
 		c.log.Info("The database answers", "engine", now.Engine, "version", now.Version, "database", now.Name)
 		if now.AuditProblem != "" {
 			c.log.Warn("The audit table cannot be used; nothing is written meanwhile", "problem", now.AuditProblem)
 		}
-		return
 	}
-	c.log.Warn("The database does not answer; calls that need it are unavailable", "reason", now.Reason, "error", err)
 }
 
 // lookAgain is called when a call found the database away or its schema changed. It does not block.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -21,12 +20,16 @@ type openDatabase struct {
 	database.DB
 	ctx    context.Context
 	cancel context.CancelFunc
-	// fresh opens the same database once more, with connections of its own; nil for a file, which nobody logs in to.
-	fresh func() database.DB
+	// rotating is the database below DB. login is that of its newest pool; the schema's watch alone uses it.
+	rotating *rotatingDatabase
+	login    login
+	// open opens the same database with a login, and connections of its own; nil for a file, which nobody logs in to.
+	open func(login) database.DB
+	// replicated is DB if the database has replicas; nil otherwise.
+	replicated *replicatedDatabase
 }
 
-// A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it,
-// they are read at every new connection.
+// A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it.
 type target struct {
 	settings contract.Database
 	// engine is never "" but in the zero target.
@@ -43,7 +46,7 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 	d := endpoint.Database
 	t := target{settings: d, engine: d.Engine, audit: endpoint.Audit}
 	if t.engine != contract.EngineSQLite {
-		found, err := contract.ResolveConnectionOf(d.Engine, connection, d.ConnectionKey)
+		found, err := d.Source().Resolve(connection)
 		if err != nil {
 			found = last.address
 			found.Engine = last.engine
@@ -54,8 +57,7 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 		if t.engine == "" {
 			t.engine = contract.EnginePostgreSQL
 		}
-		found.User, found.Password, found.Engine = "", "", ""
-		t.address = found
+		t.address = found.WithoutCredentials()
 	}
 	return t
 }
@@ -83,14 +85,46 @@ func (c *core) reopen(update *source.Update) bool {
 		c.schema = nil
 		c.databaseStatus = contract.DatabaseStatus{Reason: contract.ReasonConnecting}
 	}
-	c.target = wanted
+	c.target, c.login = wanted, wanted.login(update)
 	ctx, cancel := context.WithCancel(context.Background())
-	open := func() database.DB { return c.open(wanted.engine, c.settingsFor(wanted)) }
-	db := newSharedDatabase(open(), wanted.settings.MaxConnections)
-	c.db = &openDatabase{DB: db, ctx: ctx, cancel: cancel}
-	if wanted.engine != contract.EngineSQLite {
-		c.db.fresh = open
+	open := func(l login) database.DB { return c.open(wanted.engine, c.settingsFor(wanted, l)) }
+	rotating := newRotatingDatabase(open(c.login))
+	c.db = &openDatabase{
+		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections), ctx: ctx, cancel: cancel,
+		rotating: rotating, login: c.login,
 	}
+	c.replicasProblem = ""
+	if wanted.engine == contract.EngineSQLite {
+		return true
+	}
+	c.db.open = open
+	if replicas := wanted.settings.Replicas; replicas != nil {
+		c.db.replicated = newReplicatedDatabase(c.db.DB, rotating, replicas, c.replicasLogin(wanted), c.replicaPools(wanted))
+		if wanted.engine == contract.EngineMySQL {
+			c.db.replicated.database = wanted.address.Database
+		}
+		c.db.DB = c.db.replicated
+		c.replicasProblem = toPrimary + "no attempt to reach them has ended yet"
+		go c.watchReplicas(c.db, wanted)
+	}
+	return true
+}
+
+// login is how an update says to get into the database.
+func (t target) login(update *source.Update) login {
+	return loginOf(t.engine, &t.settings, update.Connection, update)
+}
+
+// changeLogin takes another login for the open database, and reports whether it is another. The schema's watch tries it.
+func (c *core) changeLogin(update *source.Update) bool {
+	if update.Config == nil || c.db == nil {
+		return false
+	}
+	next := c.target.login(update)
+	if next.equal(c.login) {
+		return false
+	}
+	c.login = next
 	return true
 }
 
@@ -142,44 +176,14 @@ func (r *retirement) closeAll() {
 	}
 }
 
-// settingsFor returns the settings by which a database is opened. Their functions read the newest update.
-func (c *core) settingsFor(t target) database.Settings {
+// settingsFor returns the settings by which a database is opened.
+func (c *core) settingsFor(t target, l login) database.Settings {
 	d := t.settings
 	d.Engine = t.engine
-	settings := database.Settings{
-		Database:      d,
-		Audit:         t.audit,
-		SQLitePath:    c.sqliteFile,
-		SQLiteInitDir: c.sqliteInitDir,
-		Connection: func() (contract.Connection, error) {
-			secret := c.known.Load().Connection
-			if secret == nil {
-				return contract.Connection{}, errNoConnectionSecret
-			}
-			return contract.ResolveConnectionOf(d.Engine, secret, d.ConnectionKey)
-		},
-	}
-	if d.CAKey != "" {
-		settings.CA = func() ([]byte, error) {
-			if pem := c.known.Load().CA[d.CAKey]; len(pem) > 0 {
-				return pem, nil
-			}
-			return nil, &database.Error{
-				Code: database.Unreachable, Reason: contract.ReasonTLSFailed,
-				Message: fmt.Sprintf("the Secret of the database's CA does not exist, or has no key %q", d.CAKey),
-			}
-		}
-	}
+	settings := database.Settings{Database: d, Audit: t.audit, SQLitePath: c.sqliteFile, SQLiteInitDir: c.sqliteInitDir}
+	l.apply(&settings)
 	return settings
 }
-
-// errNoConnectionSecret is a connection Secret that lacks everything.
-var errNoConnectionSecret error = noConnectionSecret{}
-
-type noConnectionSecret struct{}
-
-func (noConnectionSecret) Error() string { return "the connection Secret does not exist" }
-func (noConnectionSecret) Unwrap() error { return contract.ErrSecretIncomplete }
 
 // openEngine opens a database of the engine.
 func openEngine(engine string, settings database.Settings) database.DB {

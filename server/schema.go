@@ -74,38 +74,59 @@ func (c *core) openDatabase() *openDatabase {
 	return c.db
 }
 
-// introspect reads the schema and reports whether that succeeded. If new connections are in doubt, it makes one first:
-// the pool's open connections say nothing about a new password.
+// introspect reads the schema and reports whether that succeeded. If the Secrets have another login than the open pool, it
+// tries that one first, and changes over once it works: the open connections say nothing about a new password. The same is
+// done if calls found that connections are in doubt.
 func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	attempt, cancel := context.WithTimeout(db.ctx, introspectTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	var schema *database.Schema
-	err := c.tryConnection(attempt, db)
-	if err == nil {
+	schema, refused := c.tryLogin(attempt, db)
+	var err error
+	if schema == nil {
 		schema, err = db.Introspect(attempt)
 	}
 	if ctx.Err() != nil || db.ctx.Err() != nil {
 		return false // Nobody waits for the answer any more.
 	}
-	c.introspected(db, schema, err)
-	return err == nil
+	c.introspected(db, schema, err, refused)
+	return err == nil && refused == nil
 }
 
-// tryConnection makes a new connection, if new connections are in doubt, and returns why that failed.
-func (c *core) tryConnection(ctx context.Context, db *openDatabase) error {
-	doubt := c.doubt.Load()
-	if db.fresh == nil || doubt == c.dispelled.Load() {
-		return nil
+// tryLogin makes a connection as the Secrets say now, if the open pool has another login or new connections are in doubt,
+// and returns why that failed. A pool with another login takes the place of the open one, and its schema is returned.
+func (c *core) tryLogin(ctx context.Context, db *openDatabase) (*database.Schema, error) {
+	doubt, next := c.doubt.Load(), c.newestLogin()
+	rotated := !next.equal(db.login)
+	if db.open == nil || !rotated && doubt == c.dispelled.Load() {
+		return nil, nil
 	}
-	fresh := db.fresh()
-	defer fresh.Close()
-	err := fresh.Ping(ctx)
-	if err != nil && database.AsError(err).Code != database.Busy {
-		return err
+	fresh := db.open(next)
+	if !rotated {
+		defer fresh.Close()
+		if err := fresh.Ping(ctx); err != nil && database.AsError(err).Code != database.Busy {
+			return nil, err
+		}
+		c.dispelled.Store(doubt)
+		return nil, nil
+	}
+	schema, err := fresh.Introspect(ctx)
+	if err != nil {
+		fresh.Close()
+		return nil, err
 	}
 	c.dispelled.Store(doubt)
-	return nil
+	db.login = next
+	db.rotating.replace(fresh)
+	c.log.Info("The database's credentials were changed; calls under way end with those from before")
+	return schema, nil
+}
+
+// newestLogin is how the Secrets say to get into the database.
+func (c *core) newestLogin() login {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.login
 }
 
 // alive reports whether the database answers. Busy means alive.

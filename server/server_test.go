@@ -101,6 +101,16 @@ func TestDatabaseThatGoesAwayAndComesBack(t *testing.T) {
 	}
 }
 
+func TestARequestToLookIsHeededAtOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	r.apply(source.Update{Config: config(1)})
+	r.untilReady()
+	r.away.Store(true)
+	r.get("/status?look=now")
+	r.until("unreachable", func(s contract.Status) bool { return s.Database.Reason == contract.ReasonUnreachable })
+}
+
 func TestStatusWakesWhenTheConfigIsApplied(t *testing.T) {
 	t.Parallel()
 	r := start(t, nil)
@@ -218,25 +228,22 @@ func TestDatabaseIsOpenedAnewWhenItIsAnother(t *testing.T) {
 		t.Fatalf("opened %d times", count)
 	}
 	r.untilReady()
-	reads := second.db.reads.Load()
 
-	// Another password is tried at once with a connection of its own; the pool that is open stays.
+	// Another password is tried at once with connections of its own, which take the place of those from before.
 	r.apply(source.Update{Config: c, Connection: secret("one.example.com", "new")})
-	if connection, err := second.settings.Connection(); err != nil || connection.Password != "new" {
-		t.Errorf("the password is not the new one (%v)", err)
-	}
-	for deadline := time.Now().Add(5 * time.Second); second.db.reads.Load() == reads; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); !second.db.closed.Load(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the new password was not tried")
 		}
 	}
-	if _, count := r.newest(); count != 3 || second.db.closed.Load() {
-		t.Errorf("opened %d times", count)
+	third, count := r.newest()
+	if connection, err := third.settings.Connection(); count != 3 || err != nil || connection.Password != "new" {
+		t.Errorf("opened %d times; the password is not the new one (%v)", count, err)
 	}
 
 	// Another host is another database.
 	r.apply(source.Update{Config: c, Connection: secret("two.example.com", "new")})
-	if third, count := r.newest(); count != 4 || third.db == second.db {
+	if fourth, count := r.newest(); count != 4 || fourth.db == third.db {
 		t.Errorf("opened %d times", count)
 	}
 	r.stop()
@@ -272,12 +279,18 @@ func TestCAIsReadFromTheNewestSecret(t *testing.T) {
 	c := config(1)
 	c.Endpoint.Database.Engine, c.Endpoint.Database.CAKey = contract.EnginePostgreSQL, "ca.crt"
 	r.apply(source.Update{Config: c})
-	db, _ := r.newest()
-	if _, err := db.settings.CA(); database.AsError(err).Reason != contract.ReasonTLSFailed {
+	first, _ := r.newest()
+	if _, err := first.settings.CA(); database.AsError(err).Reason != contract.ReasonTLSFailed {
 		t.Errorf("a CA Secret that does not exist: %v", err)
 	}
 	r.apply(source.Update{Config: c, CA: source.Secret{"ca.crt": []byte("pem")}})
-	if pem, err := db.settings.CA(); err != nil || string(pem) != "pem" {
+	for deadline := time.Now().Add(5 * time.Second); !first.db.closed.Load(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the new CA was not tried")
+		}
+	}
+	newest, _ := r.newest()
+	if pem, err := newest.settings.CA(); err != nil || string(pem) != "pem" {
 		t.Errorf("%q, %v", pem, err)
 	}
 }

@@ -8,10 +8,14 @@ const (
 	ConditionStalled           = "Stalled"
 	ConditionDatabaseReady     = "DatabaseReady"
 	ConditionWorkloadAvailable = "WorkloadAvailable"
+	ConditionRouted            = "Routed"
+	ConditionMonitored         = "Monitored"
 	ConditionAccepted          = "Accepted"
 	ConditionResolved          = "Resolved"
 	ConditionIssued            = "Issued"
 	ConditionProgrammed        = "Programmed"
+	// ConditionPaused is there while an object bears PausedAnnotation. It does not count for Ready.
+	ConditionPaused = "Paused"
 )
 
 // The reasons that conditions carry, beside those that a server's pod reports (contract.Reason…).
@@ -32,6 +36,7 @@ const (
 	ReasonImageNotAllowed   = "ImageNotAllowed"
 	ReasonInactive          = "Inactive"
 	ReasonExpired           = "Expired"
+	ReasonPaused            = "Paused"
 	ReasonIssued            = "Issued"
 	ReasonProgrammed        = "Programmed"
 	ReasonWaitingForPods    = "WaitingForPods"
@@ -58,6 +63,18 @@ const (
 	ReasonWebhookSecretInvalid = "WebhookSecretInvalid"
 	// ReasonAuditUnavailable: the audit table cannot be used, so nothing is written; the message says what makes it.
 	ReasonAuditUnavailable = "AuditUnavailable"
+	// ReasonRouted: agents are led to the server's pods.
+	ReasonRouted = "Routed"
+	// ReasonMonitored: the metrics of the server's pods are read.
+	ReasonMonitored = "Monitored"
+	// ReasonKindNotInstalled: an object is asked for whose kind the cluster does not have.
+	ReasonKindNotInstalled = "KindNotInstalled"
+	// ReasonRouteNotAccepted: a Gateway refuses the HTTPRoute; the message says why.
+	ReasonRouteNotAccepted = "RouteNotAccepted"
+	// ReasonWaitingForGateway: no Gateway's controller has said anything about the HTTPRoute.
+	ReasonWaitingForGateway = "WaitingForGateway"
+	// ReasonWaitingForAddress: the Ingress or the Service of type LoadBalancer has no address.
+	ReasonWaitingForAddress = "WaitingForAddress"
 	// ReasonResolved: the table was found.
 	ReasonResolved = "Resolved"
 )

@@ -11,6 +11,7 @@ import (
 const (
 	DefaultMaxConnections        = 8
 	DefaultStatementTimeout      = 10 * time.Second
+	DefaultMaxStaleness          = 10 * time.Second
 	DefaultMaxBodyBytes          = 4 << 20
 	DefaultMaxConcurrentRequests = 200
 	DefaultPageSize              = 100
@@ -180,19 +181,6 @@ func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
 // configSuffix ends the names of the Secrets with Configs, and of no other child.
 const configSuffix = "-mcp-config"
 
-// EffectiveURL is what agents call: the external URL, or the Service's address within the cluster, with the base path.
-func (e *MCPEndpoint) EffectiveURL() string {
-	base := strings.TrimRight(e.Spec.Network.ExternalURL, "/")
-	if base == "" {
-		base = "http://"
-		if e.Spec.Server.TLS != nil {
-			base = "https://"
-		}
-		base += e.ServiceName() + "." + e.Namespace + ".svc"
-	}
-	return base + e.Spec.Server.BasePath + "/mcp/"
-}
-
 // EffectiveMaxConnections is the most database connections of one pod.
 func (p PoolSpec) EffectiveMaxConnections() int32 {
 	return positiveOr(p.MaxConnections, DefaultMaxConnections)
@@ -204,6 +192,14 @@ func (d *DatabaseSpec) EffectiveStatementTimeout() time.Duration {
 		return d.StatementTimeout.Duration
 	}
 	return DefaultStatementTimeout
+}
+
+// EffectiveMaxStaleness is how old the rows of a replica may be.
+func (r *DatabaseReplicas) EffectiveMaxStaleness() time.Duration {
+	if r.MaxStaleness != nil {
+		return r.MaxStaleness.Duration
+	}
+	return DefaultMaxStaleness
 }
 
 // EffectiveAccess is what the server may do in its database.

@@ -11,8 +11,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Database",type=string,JSONPath=`.status.database.display`
-// +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.models`
-// +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokens`
+// +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.modelCount`
+// +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.tokenCount`
 // +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.replicas.display`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -25,12 +25,15 @@ type MCPEndpoint struct {
 	// spec is what is wanted.
 	// +required
 	Spec MCPEndpointSpec `json:"spec,omitzero"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPEndpointStatus `json:"status,omitempty,omitzero"`
 }
 
 // MCPEndpointSpec says which database is served, to which groups, and how the server runs.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
 type MCPEndpointSpec struct {
 	// database is what the endpoint serves.
 	// +required
@@ -47,6 +50,9 @@ type MCPEndpointSpec struct {
 	// network says how agents reach the endpoint.
 	// +optional
 	Network NetworkSpec `json:"network,omitempty,omitzero"`
+	// observability says who is told of the endpoint's metrics.
+	// +optional
+	Observability ObservabilitySpec `json:"observability,omitempty,omitzero"`
 	// catalogue says what tools/list shows.
 	// +optional
 	Catalogue CatalogueSpec `json:"catalogue,omitempty,omitzero"`
@@ -107,13 +113,16 @@ type AuditSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
-// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas))",message="engine, tls and schemas belong to connectionSecretRef, not to sqlite"
+// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.connection) && !has(self.replicas))",message="engine, connection, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
 type DatabaseSpec struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
-	// specification.
+	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	// +optional
 	ConnectionSecretRef *ConnectionSecretReference `json:"connectionSecretRef,omitempty"`
+	// connection takes the place of what the Secret says, or adds what it lacks.
+	// +optional
+	Connection DatabaseConnection `json:"connection,omitempty,omitzero"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	// +optional
 	SQLite *SQLiteSpec `json:"sqlite,omitempty"`
@@ -127,6 +136,9 @@ type DatabaseSpec struct {
 	// pool bounds the connections of each pod.
 	// +optional
 	Pool PoolSpec `json:"pool,omitempty,omitzero"`
+	// replicas are servers that follow the database, for reads that may be a little old.
+	// +optional
+	Replicas *DatabaseReplicas `json:"replicas,omitempty"`
 	// statementTimeout is the longest that one statement may run; 10s when absent.
 	// +optional
 	// +kubebuilder:validation:Type=string
@@ -218,6 +230,8 @@ type ConfigMapReference struct {
 }
 
 // DatabaseTLS says how a database connection is protected.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.clientCertificateSecretRef) || self.mode != 'Disable'",message="a client certificate is shown over TLS only; choose another mode than Disable"
 type DatabaseTLS struct {
 	// mode is how much is checked. The modes are those of libpq's sslmode, for every engine.
 	// +required
@@ -226,6 +240,10 @@ type DatabaseTLS struct {
 	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	// +optional
 	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
+	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown. Absent,
+	// it is that of the connection Secret, if that has one. The user may then have no password.
+	// +optional
+	ClientCertificateSecretRef *SecretReference `json:"clientCertificateSecretRef,omitempty"`
 }
 
 // TLSMode is libpq's sslmode in this API's words.
@@ -256,42 +274,10 @@ type Group struct {
 	Permissions []PermissionRule `json:"permissions,omitempty"`
 }
 
-// NetworkSpec says how agents reach the endpoint.
-type NetworkSpec struct {
-	// externalURL is the address that agents call, without /mcp/, if an Ingress or another proxy leads to the endpoint.
-	// Absent, the Service's address within the cluster.
-	// +optional
-	// +kubebuilder:validation:MinLength=8
-	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
-	ExternalURL string `json:"externalURL,omitempty"`
-	// cors lets web pages of other origins call the endpoint from a browser. Absent, only the endpoint's own origin may.
-	// +optional
-	CORS *CORSSpec `json:"cors,omitempty"`
-}
-
-// CORSSpec says which pages may call the endpoint from a browser.
-type CORSSpec struct {
-	// allowedOrigins are the pages' origins, exactly as browsers write them: scheme, host and port, no path. A host that
-	// begins with "*." stands for all hosts with one more label: https://*.example.com allows https://a.example.com, and
-	// neither https://example.com nor https://a.b.example.com. A bare "*" is refused: name the pages that may use a token
-	// in a browser. An origin is no permission; every request still needs its token.
-	// +required
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=50
-	AllowedOrigins []Origin `json:"allowedOrigins,omitempty"`
-}
-
-// Origin is a page's origin, or a pattern of origins.
-// +kubebuilder:validation:MinLength=4
-// +kubebuilder:validation:MaxLength=300
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9+.-]*://([*][.][a-z0-9_-]+([.][a-z0-9_-]+)+|[a-z0-9_-]+([.][a-z0-9_-]+)*|[[][0-9a-f:.]+[]])(:[0-9]{1,5})?$')",message="must be an origin as browsers write it: scheme://host or scheme://host:port in lower case, without a path; the host may begin with *. before at least two labels"
-type Origin string
-
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatus struct {
-	// conditions: Ready, DatabaseReady, WorkloadAvailable, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
+	// Reconciling, Stalled and Paused while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -299,10 +285,15 @@ type MCPEndpointStatus struct {
 	// +patchMergeKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 	// url is what agents call.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -311,14 +302,14 @@ type MCPEndpointStatus struct {
 	// database is what the server's pods found.
 	// +optional
 	Database DatabaseStatus `json:"database,omitempty,omitzero"`
-	// models is the number of models that are served.
+	// modelCount is the number of models that are served.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Models *int32 `json:"models,omitempty"`
-	// tokens is the number of tokens in force.
+	ModelCount *int32 `json:"modelCount,omitempty"`
+	// tokenCount is the number of tokens in force.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Tokens *int32 `json:"tokens,omitempty"`
+	TokenCount *int32 `json:"tokenCount,omitempty"`
 	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
 	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
 	// +optional

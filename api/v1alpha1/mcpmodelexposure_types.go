@@ -25,8 +25,9 @@ type MCPModelExposure struct {
 	// spec is what is wanted.
 	// +required
 	Spec MCPModelExposureSpec `json:"spec,omitzero"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPModelExposureStatus `json:"status,omitempty,omitzero"`
 }
 
@@ -151,6 +152,11 @@ type MCPModelExposureSpec struct {
 	// counts exactly, or fails. Capped stops at 10,000. Auto when absent.
 	// +optional
 	TotalCount TotalCountMode `json:"totalCount,omitempty"`
+	// reads says which servers of the database the rows are read from. Replica is for rows that may be a little old: the tools
+	// list, get, related, autocomplete and aggregate then read from one of the endpoint's replicas, with what they join, if
+	// one is there and not too far behind; a token that has just written reads from the primary. Primary when absent.
+	// +optional
+	Reads ReadsFrom `json:"reads,omitempty"`
 	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
 	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
 	// database refused the write, and the text is in the server's log.
@@ -258,7 +264,8 @@ type ModelLimits struct {
 
 // MCPModelExposureStatus is what was found.
 type MCPModelExposureStatus struct {
-	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling, Stalled and Paused while
+	// they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -266,10 +273,15 @@ type MCPModelExposureStatus struct {
 	// +patchMergeKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 	// model is the model's name in force.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

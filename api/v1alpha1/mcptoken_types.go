@@ -11,7 +11,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpointRef.name`
 // +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.status.groupsDisplay`
-// +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expires`
+// +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expirationTime`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -25,8 +25,9 @@ type MCPToken struct {
 	// spec is what is wanted.
 	// +required
 	Spec MCPTokenSpec `json:"spec,omitzero"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPTokenStatus `json:"status,omitempty,omitzero"`
 }
 
@@ -106,7 +107,8 @@ type AnnotationValue string
 
 // MCPTokenStatus is what was found.
 type MCPTokenStatus struct {
-	// conditions: Ready, Accepted, Issued, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled and Paused while
+	// they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -114,10 +116,15 @@ type MCPTokenStatus struct {
 	// +patchMergeKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 	// secret is the Secret that holds the token, if one was written.
 	// +optional
 	Secret SecretStatus `json:"secret,omitempty,omitzero"`
@@ -131,11 +138,9 @@ type MCPTokenStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	GroupsDisplay string `json:"groupsDisplay,omitempty"`
-	// expires is the expiry in force: a time, "never", or "expired".
+	// expirationTime is the moment from which the token is refused; absent is never.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
-	Expires string `json:"expires,omitempty"`
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
 	// no row. A token with notes can still be Ready.
 	// +optional

@@ -126,6 +126,7 @@ type exception struct {
 }
 
 var schemaExceptions = []exception{
+	{"no default", `mcp[a-z]+\.status`, "an object that nobody has seen yet is not Current for kstatus"},
 	{"bounded string", `mcpendpoints\.spec\.server\.resources\..*`, "corev1.ResourceRequirements, as pods have it"},
 	{"bounded list", `mcpendpoints\.spec\.server\.resources\..*`, "corev1.ResourceRequirements, as pods have it"},
 	{"no free-form map", `mcpendpoints\.spec\.server\.resources\..*`, "corev1.ResourceRequirements, as pods have it"},
@@ -134,6 +135,10 @@ var schemaExceptions = []exception{
 	{"enum in PascalCase", `mcpmodelexposures\.spec\..*\.lookup`, "the lookups are those that agents write in filters"},
 	{"no boolean", `mcpmodelexposures\.spec\.rowPolicies\.\[\]\.allRows`, "a policy without filters must say that it means every row; there is no third thing to mean"},
 	{"no boolean", `mcpmodelexposures\.spec\.pinned`, "it goes with expose, and is read beside it"},
+	{"bounded string", `mcpendpoints\.spec\.network\.networkPolicy\..*Selector\..*`, "metav1.LabelSelector, as NetworkPolicies have it"},
+	{"bounded list", `mcpendpoints\.spec\.network\.networkPolicy\..*Selector\..*`, "metav1.LabelSelector, as NetworkPolicies have it"},
+	{"no free-form map", `mcpendpoints\.spec\.network\.networkPolicy\..*Selector\.matchLabels`, "metav1.LabelSelector, as NetworkPolicies have it"},
+	{"list type", `mcpendpoints\.spec\.network\.httpRoute\.parentRefs`, "a route may belong to several listeners of one Gateway"},
 	{"reference", `mcpendpoints\.spec\.database\.sqlite\.claim`, "one kind of volume beside emptyDir, as a pod's volumes have them"},
 	{"reference", `mcpendpoints\.spec\.server\.imagePullSecrets\.\[\]`, "named as those of a pod, and of every chart"},
 	{"reference", `mcptokens\.(spec|status)\.secret`, "the Secret that is written, not one that is read"},

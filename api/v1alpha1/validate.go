@@ -3,14 +3,12 @@ package v1alpha1
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -35,7 +33,6 @@ var (
 	permittedName = regexp.MustCompile(`^(\*|[a-z][a-z0-9_]*)$`)
 	attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 	basePath      = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
-	origin        = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\*\.[a-z0-9_-]+(\.[a-z0-9_-]+)+|[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
 )
 
 // ValidateMCPEndpoint is Validate for an MCPEndpoint.
@@ -48,24 +45,13 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 	v.database(spec.Child("database"), &e.Spec.Database)
 	v.groups(spec.Child("groups"), e.Spec.Groups)
 	v.server(spec.Child("server"), &e.Spec.Server)
-	if external := e.Spec.Network.ExternalURL; external != "" {
-		path := spec.Child("network", "externalURL")
-		v.text(path, external, 8, 1024, nil)
-		if !isExternalURL(external) {
-			v.invalid(path, external, "must be an http or https URL with a host, without user, query or fragment")
-		}
-	}
-	v.cors(spec.Child("network", "cors"), e.Spec.Network.CORS)
+	v.network(spec.Child("network"), &e.Spec.Network)
+	v.observability(spec.Child("observability"), &e.Spec)
 	v.catalogue(spec.Child("catalogue"), e.Spec.Catalogue)
 	if e.Spec.Audit != nil {
 		v.table(spec.Child("audit", "table"), e.Spec.Audit.Table)
 	}
 	return v.errs
-}
-
-func isExternalURL(s string) bool {
-	u, err := url.ParseRequestURI(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(s, "?#@")
 }
 
 func (v *validator) catalogue(path *field.Path, c CatalogueSpec) {
@@ -74,32 +60,16 @@ func (v *validator) catalogue(path *field.Path, c CatalogueSpec) {
 	oneOf(v, path.Child("structuredContent"), c.StructuredContent, "", StructuredContentEnabled, StructuredContentDisabled)
 }
 
-func (v *validator) cors(path *field.Path, c *CORSSpec) {
-	if c == nil {
-		return
-	}
-	at := path.Child("allowedOrigins")
-	if len(c.AllowedOrigins) == 0 {
-		v.add(field.Required(at, "name the origins that may call the endpoint, or leave out cors"))
-	}
-	v.atMost(at, len(c.AllowedOrigins), 50)
-	for i, o := range c.AllowedOrigins {
-		v.text(at.Index(i), string(o), 4, 300, nil)
-		if slices.Contains(c.AllowedOrigins[:i], o) {
-			v.add(field.Duplicate(at.Index(i), o))
-		}
-		if !origin.MatchString(string(o)) {
-			v.invalid(at.Index(i), o, "must be an origin as browsers write it: scheme://host or scheme://host:port in lower case, without a path; the host may begin with *. before at least two labels")
-		}
-	}
-}
-
 func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 	if (d.ConnectionSecretRef != nil) == (d.SQLite != nil) {
 		v.invalid(path, "", "exactly one of connectionSecretRef and sqlite must be given")
 	}
-	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0) {
-		v.invalid(path, "", "engine, tls and schemas belong to connectionSecretRef, not to sqlite")
+	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0 || d.Connection != (DatabaseConnection{}) || d.Replicas != nil) {
+		v.invalid(path, "", "engine, connection, tls, schemas and replicas belong to connectionSecretRef, not to sqlite")
+	}
+	v.connection(path.Child("connection"), d.Connection)
+	if d.Replicas != nil {
+		v.replicas(path.Child("replicas"), d.Replicas)
 	}
 	if ref := d.ConnectionSecretRef; ref != nil {
 		at := path.Child("connectionSecretRef")
@@ -119,10 +89,8 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 		}
 	}
 	oneOf(v, path.Child("engine"), d.Engine, "", EnginePostgreSQL, EngineMySQL)
-	if tls := d.TLS; tls != nil {
-		at := path.Child("tls")
-		oneOf(v, at.Child("mode"), tls.Mode, "Disable", "Prefer", "Require", "VerifyCA", "VerifyFull")
-		v.secretKey(at.Child("caSecretRef"), tls.CASecretRef)
+	if d.TLS != nil {
+		v.databaseTLS(path.Child("tls"), d.TLS)
 	}
 	within(v, path.Child("pool", "maxConnections"), d.Pool.MaxConnections, 1, 1000)
 	if t := d.StatementTimeout; t != nil && (t.Duration < time.Millisecond || t.Duration > time.Hour) {
@@ -213,18 +181,7 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	if s := t.Spec.Secret; s != nil {
 		at := spec.Child("secret")
 		v.optional(at.Child("name"), s.Name, 253, nil)
-		v.atMost(at.Child("labels"), len(s.Labels), 50)
-		for key, value := range s.Labels {
-			v.metadataKey(at.Child("labels"), key)
-			for _, msg := range validation.IsValidLabelValue(string(value)) {
-				v.invalid(at.Child("labels").Key(key), string(value), msg)
-			}
-		}
-		v.atMost(at.Child("annotations"), len(s.Annotations), 50)
-		for key, value := range s.Annotations {
-			v.metadataKey(at.Child("annotations"), key)
-			v.text(at.Child("annotations").Key(key), string(value), 0, 4096, nil)
-		}
+		v.metadata(at, s.Labels, s.Annotations)
 	}
 	return v.errs
 }

@@ -55,6 +55,7 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 	v.rowPolicies(spec.Child("rowPolicies"), e.Spec.RowPolicies)
 	v.optional(spec.Child("versionField"), e.Spec.VersionField, 128, nil)
 	oneOf(&v, spec.Child("totalCount"), e.Spec.TotalCount, "", TotalCountAuto, TotalCountExact, TotalCountCapped)
+	oneOf(&v, spec.Child("reads"), e.Spec.Reads, "", ReadsFromPrimary, ReadsFromReplica)
 	oneOf(&v, spec.Child("databaseMessages"), e.Spec.DatabaseMessages, "", DatabaseMessagesHidden, DatabaseMessagesShown)
 	limits := spec.Child("limits")
 	within(&v, limits.Child("defaultPageSize"), e.Spec.Limits.DefaultPageSize, 1, 10000)

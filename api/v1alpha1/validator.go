@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,6 +77,22 @@ func (v *validator) secretKey(path *field.Path, ref *SecretKeyReference) {
 	if ref != nil {
 		v.required(path.Child("name"), ref.Name, 253, nil)
 		v.required(path.Child("key"), ref.Key, 253, nil)
+	}
+}
+
+// metadata are labels and annotations that users may give to what the controllers make.
+func (v *validator) metadata(path *field.Path, labels map[string]LabelValue, annotations map[string]AnnotationValue) {
+	v.atMost(path.Child("labels"), len(labels), 50)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		v.metadataKey(path.Child("labels"), key)
+		for _, msg := range validation.IsValidLabelValue(string(labels[key])) {
+			v.invalid(path.Child("labels").Key(key), string(labels[key]), msg)
+		}
+	}
+	v.atMost(path.Child("annotations"), len(annotations), 50)
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		v.metadataKey(path.Child("annotations"), key)
+		v.text(path.Child("annotations").Key(key), string(annotations[key]), 0, 4096, nil)
 	}
 }
 

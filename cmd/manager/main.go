@@ -151,7 +151,7 @@ func run(o options) error {
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}
-	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{ServerImage: o.serverImage, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn, ConfigKey: key}); err != nil {
+	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{ServerImage: o.serverImage, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn, ConfigKey: key, ManagerNamespace: namespace}); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)

@@ -30,7 +30,11 @@ type serveOptions struct {
 	configKey           string
 	connectionSecret    string
 	connectionDir       string
+	replicasSecret      string
+	replicasDir         string
 	caSecret, caDir     string
+	clientSecret        string
+	clientDir           string
 	tlsSecret, tlsDir   string
 	serviceAccountDir   string
 	sqliteFile          string
@@ -79,6 +83,10 @@ process ends.`,
 	f.StringVar(&o.connectionDir, "connection-dir", "", "folder where the connection's Secret is mounted")
 	f.StringVar(&o.caSecret, "ca-secret", "", "Secret with the certificates that the database's own is checked against")
 	f.StringVar(&o.caDir, "ca-dir", "", "folder where that Secret is mounted")
+	f.StringVar(&o.clientSecret, "client-certificate-secret", "", "Secret with the certificate that the database is shown, under tls.crt and tls.key")
+	f.StringVar(&o.clientDir, "client-certificate-dir", "", "folder where that Secret is mounted")
+	f.StringVar(&o.replicasSecret, "replicas-secret", "", "Secret with the connection of the database's replicas")
+	f.StringVar(&o.replicasDir, "replicas-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.tlsSecret, "tls-secret", "", "Secret with the certificate of --listen, under tls.crt and tls.key; none: --listen speaks plain HTTP")
 	f.StringVar(&o.tlsDir, "tls-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
@@ -153,6 +161,11 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 		ConnectionDir:    o.connectionDir,
 		CASecret:         o.caSecret,
 		CADir:            o.caDir,
+		ReplicasSecret:   o.replicasSecret,
+		ReplicasDir:      o.replicasDir,
+
+		ClientCertificateSecret: o.clientSecret,
+		ClientCertificateDir:    o.clientDir,
 
 		CertificateSecret: o.tlsSecret,
 		CertificateDir:    o.tlsDir,

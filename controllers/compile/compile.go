@@ -138,13 +138,15 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 		entry.Database.Engine = contract.EngineSQLite
 	}
 	if ref := database.ConnectionSecretRef; ref != nil {
-		entry.Database.ConnectionKey = ref.Key
+		entry.Database.ConnectionKey, entry.Database.Connection = ref.Key, connectionParts(database.Connection)
+		entry.Database.Replicas = replicasEntry(database.Replicas)
 	}
 	if tls := database.TLS; tls != nil {
 		entry.Database.TLSMode = tlsModes[tls.Mode]
 		if tls.CASecretRef != nil {
 			entry.Database.CAKey = tls.CASecretRef.Key
 		}
+		entry.Database.ClientCertificate = tls.ClientCertificateSecretRef != nil
 	}
 	return entry
 }

@@ -161,37 +161,35 @@ func TestVerdictsOnExposures(t *testing.T) {
 	for name, row := range map[string]struct {
 		exposures []v1alpha1.MCPModelExposure
 		// of is the exposure that is asked about, reason and message what its verdict is.
-		of, reason, message string
-		stalled             bool
-		models              string
+		of, reason, message, models string
 	}{
 		"one of two with a model name": {
 			[]v1alpha1.MCPModelExposure{exposure("b", younger, model("x")), exposure("a", older, model("x"))},
-			"b", "Conflicted", `model "x" belongs to MCPModelExposure "a", which is older; give this one another name`, false, "x",
+			"b", "Conflicted", `model "x" belongs to MCPModelExposure "a", which is older; give this one another name`, "x",
 		},
 		"the older of them": {
 			[]v1alpha1.MCPModelExposure{exposure("a", younger, model("x")), exposure("b", older, model("x"))},
-			"b", "Accepted", "", false, "x",
+			"b", "Accepted", "", "x",
 		},
 		"equally old, the name decides": {
 			[]v1alpha1.MCPModelExposure{exposure("b", older, model("x")), exposure("a", older, model("x"))},
-			"b", "Conflicted", `model "x" belongs to MCPModelExposure "a", which is older; give this one another name`, false, "x",
+			"b", "Conflicted", `model "x" belongs to MCPModelExposure "a", which is older; give this one another name`, "x",
 		},
 		"one of two with a table": {
 			[]v1alpha1.MCPModelExposure{exposure("b", younger, table("s", "t")), exposure("a", older, table("s", "t"))},
-			"b", "Conflicted", `table "s.t" belongs to MCPModelExposure "a", which is older; delete one of the two`, false, "a",
+			"b", "Conflicted", `table "s.t" belongs to MCPModelExposure "a", which is older; delete one of the two`, "a",
 		},
 		"a table of another schema": {
 			[]v1alpha1.MCPModelExposure{exposure("b", younger, table("s", "t")), exposure("a", older, table("r", "t"))},
-			"b", "Accepted", "", false, "a b",
+			"b", "Accepted", "", "a b",
 		},
 		"a loser claims nothing": {
 			[]v1alpha1.MCPModelExposure{exposure("a", 3*older, model("x")), exposure("b", 2*older, model("x"), table("", "t")), exposure("c", older, table("", "t"))},
-			"c", "Accepted", "", false, "c x",
+			"c", "Accepted", "", "c x",
 		},
 		"one that bypassed validation": {
 			[]v1alpha1.MCPModelExposure{exposure("a", older, table("", ""))},
-			"a", "Invalid", "spec.table.name: Required value", true, "",
+			"a", "Invalid", "spec.table.name: Required value", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +197,7 @@ func TestVerdictsOnExposures(t *testing.T) {
 			in.Exposures = row.exposures
 			config, verdicts := compile.Compile(in)
 			got := verdicts.Exposures[key(row.of)]
-			if got.Reason != row.reason || got.Message != row.message || got.Stalled != row.stalled || got.Accepted != (row.reason == "Accepted") {
+			if got.Reason != row.reason || got.Message != row.message || got.Accepted != (row.reason == "Accepted") {
 				t.Errorf("verdict: %+v", got)
 			}
 			var models []string

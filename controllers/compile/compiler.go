@@ -187,7 +187,7 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	} else {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}
-	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, sources.exposures, newWebhooks(sources.webhooks, previous), c.most, exposures)
+	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, sources.exposures, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
 	urgent := c.assignRevisions(main, previous, next)
 	endpoint.Revision = main.Endpoint.Revision
 	for i := range main.Models {
@@ -245,9 +245,20 @@ func (c *Compiler) assignRevisions(main, previous *contract.Config, next int64) 
 	return urgent && previous.Revision > 0
 }
 
-// sameObject reports whether two states of an object have the same spec.
+// served reports whether a main part has an exposure. If there is none, the revision in the exposure's status tells that it
+// was in one.
+func served(main *contract.Config) func(*v1alpha1.MCPModelExposure) bool {
+	return func(e *v1alpha1.MCPModelExposure) bool {
+		if main == nil {
+			return e.Status.Revision > 0
+		}
+		return main.FindModel(e.Name, string(e.UID)) != nil
+	}
+}
+
+// sameObject reports whether two states of an object ask for the same.
 func sameObject[O metav1.Object](a, b O) bool {
-	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration()
+	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() && v1alpha1.IsPaused(a) == v1alpha1.IsPaused(b)
 }
 
 // living are the exposures that are not being deleted, by name.

@@ -13,8 +13,8 @@ import (
 
 // compileModels accepts the oldest exposure of each model name and of each table. A table named once with and once
 // without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted. No more
-// than most are accepted; 0 is any number. The verdicts go into verdicts. It also returns the tables of those that are not accepted.
-func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPModelExposure, webhooks webhooks, most int, verdicts map[types.NamespacedName]Verdict) ([]contract.Model, []contract.TableName) {
+// than most are accepted; 0 is any number. wasServed reports whether the stored Config has an exposure. The verdicts go into verdicts. It also returns the tables of those that are not accepted.
+func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPModelExposure, webhooks webhooks, most int, wasServed func(*v1alpha1.MCPModelExposure) bool, verdicts map[types.NamespacedName]Verdict) ([]contract.Model, []contract.TableName) {
 	exposures = slices.SortedFunc(slices.Values(exposures), func(a, b *v1alpha1.MCPModelExposure) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
@@ -41,6 +41,10 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 				Reason:  v1alpha1.ReasonConfigTooLarge,
 				Message: fmt.Sprintf("the %d older models of the endpoint take all the room that a Config has; serve this one from another MCPEndpoint", most),
 			}
+			continue
+		}
+		if waits := held(endpoint, "MCPModelExposure", e, wasServed(e)); waits != nil {
+			verdicts[key] = *waits
 			continue
 		}
 		byModel[e.EffectiveModel()] = e.Name
@@ -120,6 +124,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		MaxPageSize:       int(spec.Limits.EffectiveMaxPageSize()),
 		MaxBulkItems:      int(spec.Limits.EffectiveMaxBulkItems()),
 		MinGroupSize:      int(spec.Aggregate.MinGroupSize),
+		ReadsReplica:      spec.Reads == v1alpha1.ReadsFromReplica,
 	}
 	for _, m := range spec.Fields.Masked {
 		entry.Masked = append(entry.Masked, contract.MaskedField{Name: m.Name, KeepLast: int(m.KeepLast)})

@@ -70,13 +70,13 @@ func TestNothingIsServedFromAnEndpointThatWasNeverValid(t *testing.T) {
 	if config != nil {
 		t.Errorf("config: %+v", config)
 	}
-	if v := verdicts.Endpoint; v.Accepted || !v.Stalled || v.Reason != "Invalid" || !strings.HasPrefix(v.Message, "spec.database:") {
+	if v := verdicts.Endpoint; v.Accepted || v.Reason != "Invalid" || !strings.HasPrefix(v.Message, "spec.database:") {
 		t.Errorf("endpoint: %+v", v)
 	}
-	if v := verdicts.Tokens[key("agent")]; v.Accepted || v.Stalled || v.Reason != "EndpointInvalid" {
+	if v := verdicts.Tokens[key("agent")]; v.Accepted || v.Reason != "EndpointInvalid" {
 		t.Errorf("token: %+v", v)
 	}
-	if v := verdicts.Exposures[key("order")]; v.Accepted || v.Stalled || v.Reason != "EndpointInvalid" {
+	if v := verdicts.Exposures[key("order")]; v.Accepted || v.Reason != "EndpointInvalid" {
 		t.Errorf("exposure: %+v", v)
 	}
 }

@@ -78,19 +78,20 @@ func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 	return &Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
 }
 
-// judgeToken tells what becomes of a token. older is an older token with the same text; nil if there is none.
-func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, credential *Credential, older *v1alpha1.MCPToken, now time.Time) TokenVerdict {
+// judgeToken tells what becomes of a token. older is an older token with the same text; nil if there is none. inForce
+// reports whether the Config lets the token in so far.
+func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, credential *Credential, older *v1alpha1.MCPToken, inForce bool, now time.Time) TokenVerdict {
 	if errs := v1alpha1.ValidateMCPToken(t); len(errs) > 0 {
 		return TokenVerdict{Verdict: invalid(errs)}
 	}
 	if !t.Spec.EffectiveActive() {
-		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "spec.active is false"}}
+		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "the token is not active"}}
 	}
 	if t.Spec.Expired(now) {
 		return TokenVerdict{Verdict: Verdict{
-			Reason:  v1alpha1.ReasonExpired,
-			Message: "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
-			Stalled: true,
+			Accepted: true,
+			Reason:   v1alpha1.ReasonExpired,
+			Message:  "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
 		}}
 	}
 	for _, group := range t.Spec.Groups {
@@ -103,6 +104,9 @@ func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, 
 	}
 	if older != nil {
 		return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", older.Name))}
+	}
+	if waits := held(e, "MCPToken", t, inForce); waits != nil {
+		return TokenVerdict{Verdict: *waits}
 	}
 	return TokenVerdict{Verdict: accepted(), InForce: len(credential.Hashes) > 0}
 }

@@ -156,10 +156,19 @@ func olderToken(a, b *v1alpha1.MCPToken) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
+// inForce reports whether the Config lets a token in so far. If its part is lost, the revision in the token's status tells
+// that it was in one.
+func (c *Compiler) inForce(state *tokenState) bool {
+	if entry := &state.entry; entry.Revision > 0 {
+		return len(entry.Hashes) > 0 && entry.UID == string(state.object.UID)
+	}
+	return state.object.Status.Revision > 0 && c.layout.parts[partOf(state.hash, c.layout.wanted.Parts)].stored == 0
+}
+
 // compileToken compiles one token, and reports whether something came out otherwise than before.
 func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool {
 	t := state.object
-	verdict := judgeToken(in.Endpoint, c.groups, t, state.known, c.olderOwner(state), in.Now)
+	verdict := judgeToken(in.Endpoint, c.groups, t, state.known, c.olderOwner(state), c.inForce(state), in.Now)
 	entry := tokenEntry(t, state.known, verdict)
 	state.shared, state.changes = c.shared, time.Time{}
 	if expires := t.Spec.Expiry; expires != nil && t.Spec.EffectiveActive() && in.Now.Before(expires.Time) {

@@ -71,11 +71,11 @@ func TestVerdictsOnTokens(t *testing.T) {
 	}{
 		"inactive": {
 			tokens: []v1alpha1.MCPToken{token("agent", 0, inactive)},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Inactive", Message: "spec.active is false"}},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Inactive", Message: "the token is not active"}},
 		},
 		"expired this very moment": {
 			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now))},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Expired", Message: "the token expired at 2026-01-02T03:04:05Z", Stalled: true}},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Expired", Message: "the token expired at 2026-01-02T03:04:05Z"}},
 		},
 		"not yet expired": {
 			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now.Add(time.Nanosecond)))},
@@ -107,7 +107,7 @@ func TestVerdictsOnTokens(t *testing.T) {
 		},
 		"one that bypassed validation": {
 			tokens: []v1alpha1.MCPToken{token("agent", 0, func(s *v1alpha1.MCPTokenSpec) { s.Permissions = []v1alpha1.PermissionRule{{}} })},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Invalid", Stalled: true, Message: "spec.permissions[0].models: Required value: a rule grants nothing on models that it does not name"}},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Invalid", Message: "spec.permissions[0].models: Required value: a rule grants nothing on models that it does not name"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,9 +24,6 @@ type Verdict struct {
 	Accepted bool
 	// Reason is one of v1alpha1.Reason…; Message says more, and names no secret.
 	Reason, Message string
-	// Stalled reports whether nothing but an edit of this very object helps; an object that is not accepted and not stalled
-	// waits for something else.
-	Stalled bool
 	// Lack is what the object waits for though it is accepted: what does not need it is served. The zero Lack is nothing.
 	Lack Lack
 	// Notes say which rights reach nothing, though the object is accepted.
@@ -51,7 +48,7 @@ type TokenVerdict struct {
 func accepted() Verdict { return Verdict{Accepted: true, Reason: v1alpha1.ReasonAccepted} }
 
 func invalid(errs field.ErrorList) Verdict {
-	return Verdict{Reason: v1alpha1.ReasonInvalid, Message: errs.ToAggregate().Error(), Stalled: true}
+	return Verdict{Reason: v1alpha1.ReasonInvalid, Message: errs.ToAggregate().Error()}
 }
 
 func conflicted(message string) Verdict {

@@ -54,6 +54,7 @@ type Poller struct {
 
 	mu        sync.Mutex
 	endpoints map[types.NamespacedName]map[types.UID]*worker
+	looks     map[types.NamespacedName]string
 }
 
 // New returns a Poller whose workers end with the context.
@@ -74,6 +75,17 @@ func New(ctx context.Context, options Options) *Poller {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		endpoints: map[types.NamespacedName]map[types.UID]*worker{},
+		looks:     map[types.NamespacedName]string{},
+	}
+}
+
+// Look makes the endpoint's pods look at their database once for each new request, which is any text; "" is none. It
+// counts from the next Observe on.
+func (p *Poller) Look(endpoint types.NamespacedName, request string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.looks[endpoint] = request; request == "" {
+		delete(p.looks, endpoint)
 	}
 }
 
@@ -89,7 +101,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		if pod.Status.PodIP == "" {
 			continue
 		}
-		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key, ready: isReady(pod)}
+		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key, look: p.looks[endpoint], ready: isReady(pod)}
 		w := old[pod.UID]
 		if w != nil && w.target == target {
 			workers[pod.UID] = w
@@ -114,6 +126,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 	}
 	if p.endpoints[endpoint] = workers; len(workers) == 0 {
 		delete(p.endpoints, endpoint)
+		delete(p.looks, endpoint)
 	}
 }
 
@@ -137,6 +150,8 @@ func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract
 // target is where a pod's /status is, and what opens it.
 type target struct {
 	url, key string
+	// look is the newest request to look at the database.
+	look string
 	// ready reports whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
 	// led to, and its first report is waited for again: it counts from now on.
 	ready bool
@@ -223,6 +238,9 @@ func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
 	query := url.Values{"wait": {longPoll.String()}}
 	if last := w.latest(); last != nil {
 		query.Set("seen", last.Serial)
+	}
+	if w.target.look != "" {
+		query.Set("look", w.target.look)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.target.url+"?"+query.Encode(), nil)
 	if err != nil {

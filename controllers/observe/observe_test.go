@@ -81,6 +81,42 @@ func TestAPodIsAskedWithTheKeyAndForNews(t *testing.T) {
 	}
 }
 
+func TestAPodIsToldAtOnceToLook(t *testing.T) {
+	looks := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
+		looks <- request.URL.Query().Get("look")
+		if request.URL.Query().Get("seen") == "" {
+			_ = json.NewEncoder(out).Encode(contract.Status{Serial: "a", Revision: 1})
+			return
+		}
+		<-request.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	poller, reports := newPoller(t)
+	pods := []corev1.Pod{pod("p", server)}
+	poller.Observe(shop, "key", pods)
+	receive(t, reports)
+	for range 2 { // a request that is known already is not sent twice
+		poller.Look(shop, "now")
+		poller.Observe(shop, "key", pods)
+	}
+	for asked := ""; asked != "now"; {
+		select {
+		case asked = <-looks:
+		case <-time.After(5 * time.Second):
+			t.Fatal("the pod was not told")
+		}
+	}
+	if status, _ := poller.Report(shop, "p"); status == nil || status.Revision != 1 {
+		t.Errorf("the report is lost: %+v", status)
+	}
+	select {
+	case got := <-looks:
+		t.Errorf("asked again, with %q", got)
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
 func TestAHungPodHoldsNothingUp(t *testing.T) {
 	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }))
 	t.Cleanup(hung.Close)

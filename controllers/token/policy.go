@@ -11,6 +11,8 @@ type Situation struct {
 	Now time.Time
 	// Active reports whether the MCPToken is valid and active.
 	Active bool
+	// Paused reports whether the MCPToken is paused, so that its Secret is not written.
+	Paused bool
 	// Expiry is the moment from which the token is refused; nil is never.
 	Expiry *time.Time
 	// Exists reports whether the Secret exists. A Secret that is missing or changed must have been read from the API
@@ -54,6 +56,9 @@ func Decide(s Situation) Decision {
 	}
 	if s.Expiry != nil && !s.Now.Before(*s.Expiry) {
 		return Decision{Action: Nothing, Why: "the token is expired"}
+	}
+	if s.Paused {
+		return Decision{Action: Nothing, Why: "the token is paused"}
 	}
 	d := Decision{Action: Issue}
 	if s.Expiry != nil {

@@ -30,6 +30,8 @@ func TestDecide(t *testing.T) {
 		"inactive and never issued":           {token.Situation{}, token.Nothing, false, time.Time{}},
 		"inactive and emptied":                {token.Situation{Exists: true}, token.Nothing, false, time.Time{}},
 		"expired this moment, never issued":   {token.Situation{Active: true, Expiry: &now}, token.Nothing, false, time.Time{}},
+		"paused and never issued":             {token.Situation{Active: true, Paused: true}, token.Nothing, false, time.Time{}},
+		"paused and emptied":                  {token.Situation{Active: true, Paused: true, Exists: true, Issued: true}, token.Nothing, false, time.Time{}},
 		"about to expire, and as it was made": {token.Situation{Active: true, Expiry: &later, Exists: true, Text: text, Hash: hash}, token.Keep, false, later},
 	} {
 		t.Run(name, func(t *testing.T) {

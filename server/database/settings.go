@@ -1,9 +1,12 @@
 package database
 
-import "github.com/mcp-admin/mcp-admin-operator/contract"
+import (
+	"crypto/tls"
 
-// Settings say how to reach a database. The two functions are called for every new connection, so that a rotated
-// credential takes effect with the next one.
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// Settings say how to reach a database. The functions are called for every new connection.
 type Settings struct {
 	contract.Database
 	// Audit names the audit table; nil if there is none. Introspect makes the table if it is missing.
@@ -12,6 +15,10 @@ type Settings struct {
 	Connection func() (contract.Connection, error)
 	// CA returns the PEM certificates that the database's own certificate is checked against; nil for the system's.
 	CA func() ([]byte, error)
+	// Certificate returns the certificate to show the database; nil if it is that of the Connection, or none.
+	Certificate func() (*tls.Certificate, error)
+	// Follows is set for a replica: the DB then tells how many servers there are (Follower).
+	Follows bool
 	// SQLitePath is the file of a SQLite database. SQLiteInitDir is a folder of SQL files to fill a new one, or "".
 	SQLitePath, SQLiteInitDir string
 }

@@ -37,9 +37,11 @@ type Cluster struct {
 	StateDir string
 	// ConfigKey is the public key of the manager, which signs the Config; nil if it is trusted without a signature.
 	ConfigKey ed25519.PublicKey
-	// ConnectionSecret and CASecret are "" if the database needs none.
-	ConnectionSecret, ConnectionDir string
-	CASecret, CADir                 string
+	// ConnectionSecret, ReplicasSecret, CASecret and ClientCertificateSecret are "" if the database needs none.
+	ConnectionSecret, ConnectionDir               string
+	ReplicasSecret, ReplicasDir                   string
+	CASecret, CADir                               string
+	ClientCertificateSecret, ClientCertificateDir string
 	// CertificateSecret is the Secret of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
 	Log                               *slog.Logger
@@ -79,7 +81,7 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 		})
 	}
 	f.followOthers()
-	followPart(f, f.ctx, f.view.main, "main")
+	followPart(ctx, f, f.view.main, "main")
 	f.loop(apply)
 	return nil
 }
@@ -121,7 +123,9 @@ func (f *following) followOthers() {
 		name, dir string
 	}{
 		{f.view.connection, f.ConnectionSecret, f.ConnectionDir},
+		{f.view.replicas, f.ReplicasSecret, f.ReplicasDir},
 		{f.view.ca, f.CASecret, f.CADir},
+		{f.view.client, f.ClientCertificateSecret, f.ClientCertificateDir},
 		{f.view.certificate, f.CertificateSecret, f.CertificateDir},
 	} {
 		if s.name == "" {
@@ -139,7 +143,7 @@ func (f *following) followOthers() {
 }
 
 // followPart starts to follow a part of the Config: through the API, or in its folder if there is none.
-func followPart[C any](f *following, ctx context.Context, p *part[C], folder string) {
+func followPart[C any](ctx context.Context, f *following, p *part[C], folder string) {
 	if f.API != nil {
 		f.watch(ctx, p.secret, func(data Secret) { p.hear(data, time.Now()) })
 		return
@@ -168,7 +172,7 @@ func (f *following) followTokens() {
 	for i := len(f.stops); i < len(f.view.tokens); i++ {
 		ctx, stop := context.WithCancel(f.ctx)
 		f.stops = append(f.stops, stop)
-		followPart(f, ctx, f.view.tokens[i], tokensFolder(i))
+		followPart(ctx, f, f.view.tokens[i], tokensFolder(i))
 	}
 	for i := len(f.view.tokens); i < len(f.stops); i++ {
 		f.stops[i]()

@@ -287,6 +287,8 @@ func TestSecretsOfTheDatabase(t *testing.T) {
 	api, dir := newFakeAPI(t), t.TempDir()
 	api.putWhole(t, 5)
 	api.put("db", map[string][]byte{"uri": []byte("from the API")})
+	api.put("replicas", map[string][]byte{"uri": []byte("replica")})
+	api.put("client", map[string][]byte{"tls.crt": []byte("shown")})
 	api.put("tls", map[string][]byte{"tls.crt": []byte("first")})
 	api.forbid("ca", true)
 	write(t, filepath.Join(dir, "db"), map[string][]byte{"uri": []byte("from the mount")})
@@ -296,8 +298,16 @@ func TestSecretsOfTheDatabase(t *testing.T) {
 		ConnectionSecret: "db", ConnectionDir: filepath.Join(dir, "db"),
 		CASecret: "ca", CADir: filepath.Join(dir, "ca"),
 		CertificateSecret: "tls", CertificateDir: filepath.Join(dir, "tls"),
+		ReplicasSecret: "replicas", ReplicasDir: filepath.Join(dir, "replicas"),
+		ClientCertificateSecret: "client", ClientCertificateDir: filepath.Join(dir, "client"),
 	})
 	r.next("5: 5")
+	if got := string(r.last.Replicas["uri"]); got != "replica" {
+		t.Errorf("the replicas' connection is %q", got)
+	}
+	if got := string(r.last.ClientCertificate["tls.crt"]); got != "shown" {
+		t.Errorf("the client certificate is %q", got)
+	}
 	if got := string(r.last.Connection["uri"]); got != "from the API" {
 		t.Errorf("the connection is %q", got)
 	}

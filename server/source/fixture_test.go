@@ -59,7 +59,7 @@ func layoutParts(t testing.TB, layout contract.Layout, revision int64, names ...
 	for i := range parts {
 		var held []string
 		for _, name := range names {
-			if layout.Holds(i, "shop", name) {
+			if layout.Holds(i, contract.NameHash("shop", name)) {
 				held = append(held, name)
 			}
 		}

@@ -31,9 +31,11 @@ type Update struct {
 	Incomplete bool
 	// Refused is a part that was refused, if none of its Secret was accepted since; nil if there is none.
 	Refused *contract.Refusal
-	// Connection and CA are the Secrets of the database's connection and certificates. Certificate is the Secret of the
-	// endpoint's own certificate.
-	Connection, CA, Certificate Secret
+	// Connection and Replicas are the Secrets of the connections to the database and to its replicas. CA and
+	// ClientCertificate are those of the certificates by which it is known, and that it is shown.
+	Connection, Replicas, CA, ClientCertificate Secret
+	// Certificate is the Secret of the endpoint's own certificate.
+	Certificate Secret
 }
 
 // Secret is the content of a Secret by key; nil if it does not exist, or is not known yet. It must not be changed.

@@ -26,8 +26,8 @@ type view struct {
 	main     *part[contract.Config]
 	// tokens are the token parts that the last good main part names, by index.
 	tokens []*part[contract.TokenPart]
-	// connection, ca and certificate are the Secrets beside the Config.
-	connection, ca, certificate *copies
+	// The Secrets beside the Config.
+	connection, replicas, ca, client, certificate *copies
 	// followed are the Secrets among them that exist, so that the API will report on them.
 	followed []*copies
 
@@ -49,7 +49,7 @@ func newView(base string, patience time.Duration, verify func(string, contract.P
 	return &view{
 		base: base, verify: verify, patience: patience, booting: true,
 		main:       &part[contract.Config]{secret: contract.MainSecret(base), verify: verify, decode: contract.DecodeMain, patience: patience},
-		connection: &copies{}, ca: &copies{}, certificate: &copies{},
+		connection: &copies{}, replicas: &copies{}, ca: &copies{}, client: &copies{}, certificate: &copies{},
 	}
 }
 
@@ -83,8 +83,9 @@ func (v *view) allHeard() bool {
 // update that was applied are the same pointers.
 func (v *view) update(now time.Time) Update {
 	u := Update{
-		Connection: v.connection.newest(), CA: v.ca.newest(), Certificate: v.certificate.newest(),
-		Refused: v.refusal(now), Config: v.main.content(now),
+		Connection: v.connection.newest(), Replicas: v.replicas.newest(), CA: v.ca.newest(), ClientCertificate: v.client.newest(),
+		Certificate: v.certificate.newest(),
+		Refused:     v.refusal(now), Config: v.main.content(now),
 	}
 	if u.Config == nil {
 		return u
@@ -171,5 +172,6 @@ func (c *copies) newest() Secret {
 func (u Update) equal(other Update) bool {
 	return u.Config == other.Config && slices.Equal(u.TokenParts, other.TokenParts) && u.Incomplete == other.Incomplete &&
 		reflect.DeepEqual(u.Refused, other.Refused) &&
-		u.Connection.equal(other.Connection) && u.CA.equal(other.CA) && u.Certificate.equal(other.Certificate)
+		u.Connection.equal(other.Connection) && u.Replicas.equal(other.Replicas) && u.CA.equal(other.CA) &&
+		u.ClientCertificate.equal(other.ClientCertificate) && u.Certificate.equal(other.Certificate)
 }

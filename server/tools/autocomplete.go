@@ -11,7 +11,7 @@ import (
 )
 
 var autocompleteOperation = withArguments(operation{
-	name: "autocomplete", may: has(access.View), label: "view", hints: reads, offered: hasKey,
+	name: "autocomplete", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasKey,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Find ids of %s by name.", many(m))
 	},

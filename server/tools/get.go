@@ -9,7 +9,7 @@ import (
 )
 
 var getOperation = withArguments(operation{
-	name: "get", may: has(access.View), label: "view", hints: reads, offered: hasKey, extra: []string{"include_inlines", "include_related"},
+	name: "get", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasKey, extra: []string{"include_inlines", "include_related"},
 	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
 	outputSchema: gotSchema,
 	advice:       "one row by its id, as list rows show it",

@@ -11,7 +11,7 @@ import (
 )
 
 var listOperation = withArguments(operation{
-	name: "list", may: has(access.View), label: "view", hints: reads,
+	name: "list", may: has(access.View), label: "view", hints: reads, stale: true,
 	description: func(m *catalog.Model) string {
 		if m == nil {
 			return "List rows of a model, a page at a time."

@@ -22,6 +22,8 @@ type operation struct {
 	label string
 	// hints are what clients are told of its effects. What is not read-only is a write: the audit is told of each call.
 	hints annotations
+	// stale is set if the rows that it shows may be a little old: it then reads from a replica, if its model says so.
+	stale bool
 	// offered reports whether a served model has the operation, whoever asks; nil means always.
 	offered func(*catalog.Catalog, *catalog.Model) bool
 	// useful reports whether a token that may use it can do anything with it on a model that offers it. Lists leave it out

@@ -31,8 +31,10 @@ import (
 
 // Set performs the tools of one catalog on one database. It is never changed once it is made.
 type Set struct {
-	catalog  *catalog.Catalog
-	db       database.DB
+	catalog *catalog.Catalog
+	db      database.DB
+	// staleDB is where reads go that may be a little old; db if it has no replicas.
+	staleDB  database.DB
 	settings Settings
 	cursors  *seal.Sealer
 	toolList toolList
@@ -62,8 +64,12 @@ type Settings struct {
 
 // New returns the operations over a catalog. db may be nil where no model of the catalog is served.
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
+	stale := db
+	if replicated, ok := db.(database.Replicated); ok {
+		stale = replicated.Replicas()
+	}
 	return &Set{
-		catalog: c, db: db, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
+		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
 		toolList: encodeTools(c, settings.Catalogue.StructuredContent),
 		words:    sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
 	}
@@ -114,7 +120,9 @@ type request struct {
 // call is a request on its way to its answer.
 type call struct {
 	request
+	// db is that of the set, unless the operation's reads may be a little old, and its model says so too.
 	db      store
+	stale   store
 	cursors *seal.Sealer
 	// words are those of the models.
 	words func() []modelWords
@@ -163,7 +171,7 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *operation, 
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
-	return &call{request: r, db: set.db, cursors: set.cursors, words: set.words}
+	return &call{request: r, db: set.db, stale: set.staleDB, cursors: set.cursors, words: set.words}
 }
 
 // run judges the call, reads its arguments and runs it.
@@ -176,6 +184,9 @@ func (c *call) run(raw []byte) ([]byte, error) {
 	if !c.op.global {
 		if err := c.enter(c.model); err != nil {
 			return nil, err
+		}
+		if c.op.stale && c.scope.Model().Declared.ReadsReplica {
+			c.db = c.stale
 		}
 	}
 	if !c.generic {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,11 @@ ALTER USER 'root'@'localhost' IDENTIFIED BY 'PASSWORD';
 func (mariaDB) running(s *server) (int, error) { return s.process() }
 
 func (mariaDB) launch(s *server, port int) error {
-	args := []string{"--no-defaults", "--datadir=" + s.path("cluster"), "--skip-log-bin", "--init-file=" + s.path("users.sql")}
+	defaults := "--no-defaults"
+	if _, err := os.Stat(s.path("my.cnf")); err == nil { // a test's own settings
+		defaults = "--defaults-file=" + s.path("my.cnf")
+	}
+	args := []string{defaults, "--datadir=" + s.path("cluster"), "--skip-log-bin", "--init-file=" + s.path("users.sql")}
 	return s.detach(s.mariadbd(append(args, networkOptions(s, "", port)...)...), "port", port, greets)
 }
 

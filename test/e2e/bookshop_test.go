@@ -47,7 +47,7 @@ var _ = Describe("the bookshop", Ordered, func() {
 	It("shows in kubectl get what works, and where", func(ctx SpecContext) {
 		Expect(b.kubectl(ctx, "get", "mcpendpoint")).To(MatchRegexp(`(?m)^bookshop +True +Ready +http://bookshop-mcp\.books\.svc/mcp/ +SQLite 3\S+ +5 +\d+ +1/1 `))
 		Expect(b.kubectl(ctx, "get", "mcpm", "book")).To(MatchRegexp(`(?m)^book +True +Ready +bookshop +book +book +true +13 `))
-		Expect(b.kubectl(ctx, "get", "mcpt", "clerk")).To(MatchRegexp(`(?m)^clerk +True +Ready +bookshop +clerks +never +clerk `))
+		Expect(b.kubectl(ctx, "get", "mcpt", "clerk")).To(MatchRegexp(`(?m)^clerk +True +Ready +bookshop +clerks +clerk `))
 		Expect(b.kubectl(ctx, "get", "mcpt", "owner")).To(ContainSubstring("2036-01-01"))
 	})
 

@@ -171,6 +171,13 @@ func (e *Endpoint) Apply(change func(*contract.Config)) {
 	e.apply(next)
 }
 
+// Update tells the server of changed Secrets.
+func (e *Endpoint) Update(change func(*source.Update)) {
+	next := e.last
+	change(&next)
+	e.apply(next)
+}
+
 // Status is what the server tells the controllers.
 func (e *Endpoint) Status() contract.Status {
 	e.t.Helper()

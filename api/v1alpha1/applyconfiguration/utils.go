@@ -34,6 +34,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ConnectionSecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CORSSpec"):
 		return &apiv1alpha1.CORSSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseConnection"):
+		return &apiv1alpha1.DatabaseConnectionApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseReplicas"):
+		return &apiv1alpha1.DatabaseReplicasApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseSpec"):
 		return &apiv1alpha1.DatabaseSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseStatus"):
@@ -52,8 +56,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.FieldsSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Group"):
 		return &apiv1alpha1.GroupApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("HTTPRouteSpec"):
+		return &apiv1alpha1.HTTPRouteSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("IngressSpec"):
+		return &apiv1alpha1.IngressSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("IngressTLS"):
+		return &apiv1alpha1.IngressTLSApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("InlineSpec"):
 		return &apiv1alpha1.InlineSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("IPBlock"):
+		return &apiv1alpha1.IPBlockApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MaskedField"):
 		return &apiv1alpha1.MaskedFieldApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MCPEndpoint"):
@@ -76,16 +88,28 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MCPTokenStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ModelLimits"):
 		return &apiv1alpha1.ModelLimitsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NetworkPeer"):
+		return &apiv1alpha1.NetworkPeerApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NetworkPolicySpec"):
+		return &apiv1alpha1.NetworkPolicySpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NetworkSpec"):
 		return &apiv1alpha1.NetworkSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObjectMetadata"):
+		return &apiv1alpha1.ObjectMetadataApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservabilitySpec"):
+		return &apiv1alpha1.ObservabilitySpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ParameterSpec"):
 		return &apiv1alpha1.ParameterSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PermissionRule"):
 		return &apiv1alpha1.PermissionRuleApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PodMonitorSpec"):
+		return &apiv1alpha1.PodMonitorSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PoolSpec"):
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReplicasStatus"):
 		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RouteParent"):
+		return &apiv1alpha1.RouteParentApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowFilter"):
 		return &apiv1alpha1.RowFilterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowPolicy"):
@@ -102,6 +126,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ServerSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerTLS"):
 		return &apiv1alpha1.ServerTLSApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ServiceSpec"):
+		return &apiv1alpha1.ServiceSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLActionSpec"):
 		return &apiv1alpha1.SQLActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteClaim"):

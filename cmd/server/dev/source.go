@@ -129,6 +129,18 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 			return nil, err
 		}
 	}
+	if database.TLS != nil && database.TLS.ClientCertificateSecretRef != nil {
+		name := database.TLS.ClientCertificateSecretRef.Name
+		if o.update.ClientCertificate, err = m.secret("spec.database.tls.clientCertificateSecretRef", endpoint.Namespace, name); err != nil {
+			return nil, err
+		}
+	}
+	if database.Replicas != nil {
+		name := database.Replicas.ConnectionSecretRef.Name
+		if o.update.Replicas, err = m.secret("spec.database.replicas.connectionSecretRef", endpoint.Namespace, name); err != nil {
+			return nil, err
+		}
+	}
 	return o, nil
 }
 

@@ -1,5 +1,5 @@
-// Package connpool is what the engines share that use a driver below database/sql: a small pool of connections, the
-// memory of a call, and the reading of its rows.
+// Package connpool is what the engines share: a small pool of connections, and, for those that use a driver below
+// database/sql, the memory of a call and the reading of its rows.
 //
 // The engines below package database import it.
 package connpool
@@ -7,6 +7,7 @@ package connpool
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,92 +19,271 @@ var ErrBusy = errors.New("no connection became free in time")
 type Conn interface {
 	// Keep reports whether the connection can be used again. It is called when the connection is given back.
 	Keep() bool
-	// Alive reports whether the connection can still be used. It is called when the connection was idle, and must not
-	// wait.
-	Alive() bool
+	// Aged reports whether another connection should take its place, if one can be made.
+	Aged() bool
+	// Alive reports whether the connection can still be used, after it was idle for so long.
+	Alive(ctx context.Context, idle time.Duration) bool
 	// Close ends the connection. Nobody needs its error.
 	Close()
 }
 
-// Pool holds connections that are idle, newest first, and counts those in use. It is safe for concurrent use.
+const (
+	// idleTime is how long a connection may be idle if there are others. One always stays: it answers if no new one can
+	// be made.
+	idleTime = 10 * time.Minute
+	// renewPause is the least time between two attempts to replace a connection that is aged.
+	renewPause = 10 * time.Second
+	// reopenPause is how often a caller who waits for a connection of others tries to make one.
+	reopenPause = 250 * time.Millisecond
+)
+
+// Pool holds connections that are idle, newest first, and counts all. It is safe for concurrent use.
+//
+// It never depends on a new connection while it has others: if none can be made (a password that was changed, a server
+// that has no connection left), callers wait for those that are there, and an aged connection stays until another one has
+// taken its place.
 type Pool[C Conn] struct {
 	open     func(context.Context) (C, error)
 	patience time.Duration
+	// closing ends when the pool is to be closed.
+	closing context.Context
 	// slots has one element for each connection in use.
 	slots chan struct{}
-	mu    sync.Mutex
-	idle  []C
+
+	mu   sync.Mutex
+	idle []resting[C]
+	// waiting are the callers who could not make a connection, in the order in which they came.
+	waiting []chan C
+	// live is the number of connections that are open, idle or in use.
+	live int
+	// renewing reports whether a replacement is being made; replaced counts those that were, and whose predecessor is still
+	// open. No other is made before renewAfter.
+	renewing   bool
+	replaced   int
+	renewAfter time.Time
+	closed     bool
 }
 
-// New returns a pool of at most size connections, at least one. Acquire waits no longer than patience.
-func New[C Conn](size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
-	return &Pool[C]{open: open, patience: patience, slots: make(chan struct{}, max(size, 1))}
+// resting is a connection that is idle since a time.
+type resting[C Conn] struct {
+	conn  C
+	since time.Time
+}
+
+// New returns a pool of at most size connections, at least one. Acquire waits no longer than patience for one that others
+// use, and not after closing ends.
+func New[C Conn](closing context.Context, size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
+	return &Pool[C]{open: open, patience: patience, closing: closing, slots: make(chan struct{}, max(size, 1))}
 }
 
 // Size is the most connections that the pool holds.
 func (p *Pool[C]) Size() int { return cap(p.slots) }
 
-// Acquire returns a connection. It waits for one no longer than the pool's patience, and not after closing ends.
-// Callers are served in the order in which they came.
-func (p *Pool[C]) Acquire(ctx, closing context.Context) (C, error) {
+// Acquire returns a connection. Callers are served in the order in which they came.
+func (p *Pool[C]) Acquire(ctx context.Context) (C, error) {
 	var none C
-	if closing.Err() != nil {
-		return none, closing.Err()
+	if err := p.enter(ctx); err != nil {
+		return none, err
+	}
+	for c, idle, ok := p.newest(); ok; c, idle, ok = p.newest() {
+		if c.Alive(ctx, idle) {
+			return c, nil
+		}
+		p.forget(c)
+	}
+	c, err := p.connect(ctx)
+	for tried := time.Now(); err != nil; {
+		var found, others bool
+		if c, found, others = p.fromOthers(ctx, reopenPause); found {
+			return c, nil
+		}
+		if !others || ctx.Err() != nil || p.closing.Err() != nil || time.Since(tried) > p.patience {
+			<-p.slots
+			return none, err
+		}
+		c, err = p.connect(ctx)
+	}
+	return c, nil
+}
+
+// enter takes a slot.
+func (p *Pool[C]) enter(ctx context.Context) error {
+	if p.closing.Err() != nil {
+		return p.closing.Err()
 	}
 	select {
 	case p.slots <- struct{}{}:
+		return nil
 	default:
-		patience := time.NewTimer(p.patience)
-		defer patience.Stop()
-		select {
-		case p.slots <- struct{}{}:
-		case <-patience.C:
-			return none, ErrBusy
-		case <-ctx.Done():
-			return none, ctx.Err()
-		case <-closing.Done():
-			return none, closing.Err()
-		}
 	}
-	for c, ok := p.newest(); ok; c, ok = p.newest() {
-		if c.Alive() {
-			return c, nil
-		}
-		c.Close()
+	patience := time.NewTimer(p.patience)
+	defer patience.Stop()
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-patience.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.closing.Done():
+		return p.closing.Err()
 	}
+}
+
+// connect makes a connection.
+func (p *Pool[C]) connect(ctx context.Context) (C, error) {
 	opening, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(closing, cancel)()
+	defer context.AfterFunc(p.closing, cancel)()
 	c, err := p.open(opening)
-	if err != nil {
-		<-p.slots
+	if err == nil {
+		p.mu.Lock()
+		p.live++
+		p.mu.Unlock()
 	}
 	return c, err
 }
 
 // newest takes the newest idle connection; false if there is none.
-func (p *Pool[C]) newest() (c C, ok bool) {
+func (p *Pool[C]) newest() (c C, idle time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	last := len(p.idle) - 1
 	if last < 0 {
-		return c, false
+		return c, 0, false
 	}
-	c = p.idle[last]
-	p.idle = p.idle[:last]
-	return c, true
+	r := p.idle[last]
+	p.idle = slices.Delete(p.idle, last, last+1)
+	return r.conn, time.Since(r.since), true
+}
+
+// fromOthers waits for a connection that another caller gives back. others reports whether there is one to wait for.
+func (p *Pool[C]) fromOthers(ctx context.Context, patience time.Duration) (c C, found, others bool) {
+	if c, _, found = p.newest(); found {
+		return c, true, true
+	}
+	p.mu.Lock()
+	if p.live == 0 {
+		p.mu.Unlock()
+		return c, false, false
+	}
+	hand := make(chan C, 1)
+	p.waiting = append(p.waiting, hand)
+	p.mu.Unlock()
+
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case c, found = <-hand:
+		return c, found, found
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-p.closing.Done():
+	}
+	p.mu.Lock()
+	at := slices.Index(p.waiting, hand)
+	if at >= 0 {
+		p.waiting = slices.Delete(p.waiting, at, at+1)
+	}
+	p.mu.Unlock()
+	if at < 0 { // It was handed over at this moment.
+		c, found = <-hand
+		return c, found, found
+	}
+	return c, false, true
 }
 
 // Release gives a connection back.
 func (p *Pool[C]) Release(c C) {
-	if c.Keep() {
-		p.mu.Lock()
-		p.idle = append(p.idle, c)
-		p.mu.Unlock()
+	if keep := c.Keep(); !keep || p.isReplaced(c) {
+		p.forget(c)
 	} else {
-		c.Close()
+		p.rest(c)
 	}
 	<-p.slots
+}
+
+// rest hands a connection to the caller who waits longest, or else lays it by.
+func (p *Pool[C]) rest(c C) {
+	now := time.Now()
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		p.forget(c)
+		return
+	}
+	if len(p.waiting) > 0 {
+		p.waiting[0] <- c
+		p.waiting = slices.Delete(p.waiting, 0, 1)
+		p.mu.Unlock()
+		return
+	}
+	p.idle = append(p.idle, resting[C]{c, now})
+	var tired []resting[C]
+	if oldest := p.idle[0]; len(p.idle) > 1 && now.Sub(oldest.since) > idleTime {
+		tired = append(tired, oldest)
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+	p.mu.Unlock()
+	for _, r := range tired {
+		p.forget(r.conn)
+	}
+}
+
+// forget closes a connection. If it was the last one, nobody has any to wait for.
+func (p *Pool[C]) forget(c C) {
+	p.mu.Lock()
+	if p.live--; p.live == 0 {
+		for _, hand := range p.waiting {
+			close(hand)
+		}
+		p.waiting = nil
+	}
+	p.mu.Unlock()
+	c.Close()
+}
+
+// isReplaced reports whether a connection is aged and another one has taken its place. If none has, one is made meanwhile.
+func (p *Pool[C]) isReplaced(c C) bool {
+	if !c.Aged() {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.replaced > 0 {
+		p.replaced--
+		return true
+	}
+	if now := time.Now(); !p.renewing && now.After(p.renewAfter) {
+		p.renewing, p.renewAfter = true, now.Add(renewPause)
+		go p.renew()
+	}
+	return false
+}
+
+// renew makes a connection in the place of one that is aged, and closes that: at once if one is idle, else when it is given
+// back.
+func (p *Pool[C]) renew() {
+	c, err := p.connect(p.closing)
+	p.mu.Lock()
+	p.renewing = false
+	if err != nil {
+		p.mu.Unlock()
+		return
+	}
+	p.renewAfter = time.Time{}
+	var old []resting[C]
+	if at := slices.IndexFunc(p.idle, func(r resting[C]) bool { return r.conn.Aged() }); at >= 0 {
+		old = append(old, p.idle[at])
+		p.idle = slices.Delete(p.idle, at, at+1)
+	} else {
+		p.replaced++
+	}
+	p.mu.Unlock()
+	p.rest(c)
+	for _, r := range old {
+		p.forget(r.conn)
+	}
 }
 
 // Close waits for the connections in use and closes all. After it, Acquire finds no free slot.
@@ -111,7 +291,10 @@ func (p *Pool[C]) Close() {
 	for range cap(p.slots) {
 		p.slots <- struct{}{}
 	}
-	for c, ok := p.newest(); ok; c, ok = p.newest() {
-		c.Close()
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	for c, _, ok := p.newest(); ok; c, _, ok = p.newest() {
+		p.forget(c)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,6 +21,9 @@ import (
 // Timeout bounds one attempt to connect. It is shorter than database.AcquireTimeout, so that a call reports that the
 // database does not answer instead of a long wait.
 const Timeout = 4 * time.Second
+
+// HostTimeout bounds an attempt at one of several hosts, so that all of them have their turn within Timeout.
+func HostTimeout(hosts int) time.Duration { return Timeout / time.Duration(max(hosts, 1)) }
 
 // Cancelled is the error of a call whose caller went away.
 func Cancelled(cause error) *database.Error {
@@ -68,6 +72,7 @@ func tlsReason(err error, notOffered bool) string {
 		verify   *tls.CertificateVerificationError
 		alert    tls.AlertError
 		noRecord tls.RecordHeaderError
+		remote   *net.OpError
 	)
 	switch {
 	case errors.As(err, &unknown):
@@ -78,14 +83,26 @@ func tlsReason(err error, notOffered bool) string {
 		return invalid.Error()
 	case errors.As(err, &verify):
 		return verify.Err.Error()
-	case errors.As(err, &alert):
-		return alert.Error()
+	case errors.As(err, &alert), errors.As(err, &remote) && remote.Op == "remote error":
+		return said(err)
 	case errors.As(err, &noRecord):
 		return "the server does not speak TLS"
 	case notOffered:
 		return "the server does not offer it"
 	}
 	return ""
+}
+
+// said is what the server's alert means for us.
+func said(err error) string {
+	var remote *net.OpError
+	if errors.As(err, &remote) && remote.Op == "remote error" {
+		err = remote.Err
+	}
+	if strings.Contains(err.Error(), "certificate") {
+		return "the server refused the client certificate, or wants one: " + err.Error()
+	}
+	return err.Error()
 }
 
 func reason(err error) string {

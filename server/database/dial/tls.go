@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// TLS returns the TLS configurations to try one after the other, as libpq's sslmode defines; nil is no TLS. There is at
-// least one. The settings' sslmode overrides the connection's.
+// TLS returns the TLS configurations to try one after the other for the connection's first host, as libpq's sslmode
+// defines; nil is no TLS. There is at least one. The settings' sslmode overrides the connection's.
 func TLS(settings database.Settings, c contract.Connection) ([]*tls.Config, *database.Error) {
 	mode := settings.TLSMode
 	if mode == "" {
@@ -35,6 +35,9 @@ func TLS(settings database.Settings, c contract.Connection) ([]*tls.Config, *dat
 			return nil, TLSFailed(c.Address(), "the CA holds no PEM certificate", nil)
 		}
 	}
+	if err := showCertificate(config, settings, c); err != nil {
+		return nil, err
+	}
 	switch mode {
 	case "disable":
 		return []*tls.Config{nil}, nil
@@ -56,6 +59,29 @@ func TLS(settings database.Settings, c contract.Connection) ([]*tls.Config, *dat
 		return []*tls.Config{config}, nil
 	}
 	return nil, Incomplete(errors.New("the sslmode is not one of libpq's"))
+}
+
+// showCertificate has the database shown our certificate, if there is one, whatever CAs it says that it knows.
+func showCertificate(config *tls.Config, settings database.Settings, c contract.Connection) *database.Error {
+	var pair *tls.Certificate
+	switch {
+	case settings.Certificate != nil:
+		var err error
+		if pair, err = settings.Certificate(); err != nil {
+			return database.AsError(err)
+		}
+	case c.ClientCertificate != "":
+		found, err := tls.X509KeyPair([]byte(c.ClientCertificate), []byte(c.ClientKey))
+		if err != nil {
+			// The error is left out: it may quote what it could not read.
+			return TLSFailed(c.Address(), "the client certificate and its key in the connection Secret cannot be read, or do not belong together", nil)
+		}
+		pair = &found
+	default:
+		return nil
+	}
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair, nil }
+	return nil
 }
 
 // verifyChain checks the server's certificate against the roots, but not its name.

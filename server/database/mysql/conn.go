@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
-
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // maxStatements bounds the statements that one connection keeps prepared: the server has room for 16,382 on all its
@@ -28,7 +28,9 @@ type conn struct {
 	raw driver.Conn
 	// network is the connection below raw. Another goroutine can close it, but not raw.
 	network net.Conn
-	born    time.Time
+	// host is the one host that the connection leads to.
+	host contract.Connection
+	born time.Time
 	// id is the connection's number on its server. server tells that server from others behind the same address.
 	id      uint64
 	server  string
@@ -62,10 +64,13 @@ func (c *conn) dialect() sqltext.Dialect {
 }
 
 // Keep implements connpool.Conn.
-func (c *conn) Keep() bool { return !c.lost && !c.isStale() && time.Since(c.born) <= lifetime }
+func (c *conn) Keep() bool { return !c.lost && !c.isStale() }
+
+// Aged implements connpool.Conn.
+func (c *conn) Aged() bool { return time.Since(c.born) > lifetime }
 
 // Alive implements connpool.Conn: it reads what has arrived, and does not wait.
-func (c *conn) Alive() bool {
+func (c *conn) Alive(context.Context, time.Duration) bool {
 	return !c.isStale() && c.raw.(driver.SessionResetter).ResetSession(context.Background()) == nil
 }
 

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -42,15 +43,53 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 	return nil, failure
 }
 
-// dial opens a connection.
+// dial opens a connection to the first host that answers. If the database is used for writing, a host that takes no writes
+// is only the last resort: another server has taken over from it, or will.
 func (d *db) dial(ctx context.Context) (*conn, error) {
 	settings, err := d.settings.Connection()
 	if err != nil {
 		return nil, dial.Incomplete(err)
 	}
+	hosts := settings.Hosts()
+	var failure error
+	var standby *conn
+	for _, host := range hosts {
+		c, err := d.dialHost(ctx, settings.At(host), dial.HostTimeout(len(hosts)))
+		switch {
+		case err != nil:
+			failure = cmp.Or(failure, err)
+		case len(hosts) > 1 && !d.settings.ReadOnly && c.isStandby(ctx):
+			if standby != nil {
+				c.Close()
+				continue
+			}
+			standby = c
+		default:
+			if standby != nil {
+				standby.Close()
+			}
+			return c, nil
+		}
+	}
+	if standby != nil {
+		return standby, nil
+	}
+	return nil, failure
+}
+
+// isStandby reports whether the server takes no writes of ours.
+func (c *conn) isStandby(ctx context.Context) (standby bool) {
+	limited, cancel := context.WithTimeout(ctx, dial.Timeout)
+	defer cancel()
+	err := c.texts(limited, "SELECT @@global.read_only", nil, func(v []string) { standby = v[0] != "0" && v[0] != "OFF" })
+	return err == nil && standby
+}
+
+// dialHost opens a connection to one host.
+func (d *db) dialHost(ctx context.Context, settings contract.Connection, timeout time.Duration) (*conn, error) {
 	generation := d.generation.Load()
 	c := &conn{
-		statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn,
+		statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn, host: settings,
 		isStale: func() bool { return d.generation.Load() != generation },
 		stale:   func() { d.generation.CompareAndSwap(generation, generation+1) },
 	}
@@ -68,7 +107,7 @@ func (d *db) dial(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, dial.Incomplete(errors.New("the connection's parts are not understood"))
 	}
-	limited, cancel := context.WithTimeout(ctx, dial.Timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if c.raw, err = connector.Connect(limited); err != nil {
 		if limited.Err() != nil {
@@ -145,6 +184,7 @@ func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	if err := c.identify(limited); err != nil {
 		return err
 	}
+	d.servers.Store(c.server, nil)
 	isolation := "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 	if d.settings.ReadOnly {
 		isolation += ", READ ONLY"
@@ -200,7 +240,7 @@ func (d *db) optionalSettings(mariaDB bool) []string {
 
 // killOn stops the statement that runs on a connection, through another connection to the same server.
 func (d *db) killOn(ctx context.Context, victim *conn) error {
-	c, err := d.dial(ctx)
+	c, err := d.dialHost(ctx, victim.host, dial.Timeout)
 	if err != nil {
 		return err
 	}

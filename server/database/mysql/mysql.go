@@ -27,8 +27,8 @@ const (
 	guardTime = 250 * time.Millisecond
 	// killTime is how long the server has to stop a statement; then the connection is cut.
 	killTime = time.Second
-	// lifetime is how long a connection is used. It lets a server that took over get its share of connections, and it
-	// ends connections whose credential was revoked.
+	// lifetime is how long a connection is used, if another can be made. It lets a server that took over get its share of
+	// connections.
 	lifetime = time.Hour
 )
 
@@ -43,6 +43,8 @@ type db struct {
 	generation atomic.Int64
 	// lacking are the names of settings that the server does not know.
 	lacking sync.Map
+	// servers are those that connections have led to.
+	servers sync.Map
 	// closing is done once Close is called.
 	closing   context.Context
 	close     context.CancelFunc
@@ -53,7 +55,7 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.pool = connpool.New(settings.MaxConnections, database.AcquireTimeout, d.connect)
+	d.pool = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, d.connect)
 	return d
 }
 
@@ -80,7 +82,7 @@ func (d *db) limitAll(ctx context.Context, statements int) (context.Context, con
 
 // acquire takes a connection from the pool, and waits for one no longer than database.AcquireTimeout.
 func (d *db) acquire(ctx context.Context) (*conn, error) {
-	c, err := d.pool.Acquire(ctx, d.closing)
+	c, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return nil, d.acquireError(ctx, err)
 	}

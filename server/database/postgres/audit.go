@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
@@ -39,7 +38,7 @@ func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bo
 
 // makeAudit makes the audit table if it is missing, and returns why the server refused it. Servers that do so at the
 // same time wait for each other.
-func (d *db) makeAudit(ctx context.Context, conn *pgxpool.Conn) (problem string, err error) {
+func (d *db) makeAudit(ctx context.Context, conn *conn) (problem string, err error) {
 	var schema string
 	var there bool
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {

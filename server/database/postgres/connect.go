@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -30,24 +31,35 @@ var passedOptions = map[string]bool{
 	"search_path": true, "sslnegotiation": true, "target_session_attrs": true,
 }
 
-// beforeConnect sets the address and the credentials of the next connection, as the settings have them now.
-func (d *db) beforeConnect(_ context.Context, config *pgx.ConnConfig) error {
-	if err := d.gate.Check(); err != nil {
-		return err
+// connectConfig is how to make the next connection, as the settings have it now.
+func (d *db) connectConfig() (*pgx.ConnConfig, error) {
+	// pgx demands a configuration that it parsed itself; configure replaces all of it.
+	config, err := pgx.ParseConfig(noServer)
+	if err != nil {
+		return nil, &database.Error{Code: database.Failed, Message: "the PG… environment variables of the server are not understood", Cause: err}
+	}
+	config.ConnectTimeout = dial.Timeout
+	// Introspection uses pgx; without a statement cache that works behind a pooler, too.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
 	}
 	c, err := d.settings.Connection()
 	if err != nil {
-		return dial.Incomplete(err)
+		return nil, dial.Incomplete(err)
 	}
 	if err := d.configure(&config.Config, c); err != nil {
-		return err // a nil *database.Error in an error is not nil
+		return nil, err // a nil *database.Error in an error is not nil
 	}
-	return nil
+	return config, nil
 }
+
+// noServer is a configuration of which nothing is used.
+const noServer = "host=localhost user=postgres sslmode=disable"
 
 // configure writes a connection into a pgx configuration and replaces all that was there.
 func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.Error {
-	options := "host=localhost user=postgres sslmode=disable"
+	options := noServer
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
 		if passedOptions[name] {
 			options += " " + name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(c.Options[name]) + "'"
@@ -65,22 +77,34 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 	}
 	config.RuntimeParams = maps.Clone(startupParameters)
 	maps.Copy(config.RuntimeParams, parsed.RuntimeParams)
-	config.Host, config.Port, config.Database = c.Host, uint16(c.Port), c.Database
-	config.User, config.Password = c.User, c.Password
+	config.Database, config.User, config.Password = c.Database, c.User, c.Password
+	if len(c.Others) > 0 {
+		config.ConnectTimeout = min(config.ConnectTimeout, dial.HostTimeout(1+len(c.Others)))
+		if c.Options["target_session_attrs"] == "" && !d.settings.ReadOnly {
+			// Of several servers one takes changes.
+			config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+		}
+	}
+	return d.configureHosts(config, c)
+}
 
-	attempts, tlsErr := dial.TLS(d.settings, c)
-	if tlsErr != nil {
-		return tlsErr
+// configureHosts writes the hosts into a pgx configuration, and for each the ways to protect the connection.
+func (d *db) configureHosts(config *pgconn.Config, c contract.Connection) *database.Error {
+	var all []*pgconn.FallbackConfig
+	for _, host := range c.Hosts() {
+		attempts, err := dial.TLS(d.settings, c.At(host))
+		if err != nil {
+			return err
+		}
+		if config.RequireAuth == "" && len(attempts) > 1 {
+			// An attacker who strips TLS from a connection that only prefers it could ask for the password in clear text.
+			config.RequireAuth = "!password"
+		}
+		for _, attempt := range attempts {
+			all = append(all, &pgconn.FallbackConfig{Host: host.Name, Port: uint16(host.Port), TLSConfig: attempt}) //nolint:gosec // G115: it is a port
+		}
 	}
-	if config.RequireAuth == "" && len(attempts) > 1 {
-		// An attacker who strips TLS from a connection that only prefers it could ask for the password in clear text.
-		config.RequireAuth = "!password"
-	}
-	config.TLSConfig = attempts[0]
-	config.Fallbacks = nil
-	for _, attempt := range attempts[1:] {
-		config.Fallbacks = append(config.Fallbacks, &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: attempt})
-	}
+	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 	return nil
 }
 
@@ -91,11 +115,9 @@ const sessionSettings = `set_config('client_encoding', CASE current_setting('ser
 	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
 	`set_config('extra_float_digits', '3', $1), set_config('jit', 'off', $1), set_config('statement_timeout', $2, $1)`
 
-// afterConnect prepares the connection's session. If the process that answers is not the one that greeted us, there is
+// prepareSession prepares the connection's session. If the process that answers is not the one that greeted us, there is
 // a pooler in between, and its server connections are not ours to configure.
-func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
-	d.gate.Succeeded()
-	c := conn.PgConn()
+func (d *db) prepareSession(ctx context.Context, c *pgconn.PgConn) error {
 	pid := []byte(fmt.Sprint(c.PID()))
 	result := c.ExecParams(ctx, "SELECT "+sessionSettings+" WHERE pg_backend_pid() = $3::bigint",
 		[][]byte{[]byte("f"), []byte(d.timeoutSetting()), pid}, []uint32{boolOID, textOID}, nil, nil).Read()
@@ -106,5 +128,8 @@ func (d *db) afterConnect(ctx context.Context, conn *pgx.Conn) error {
 	s.pooled = len(result.Rows) == 0
 	c.CustomData()[sessionKey] = s
 	d.sessions.Store(c, nil)
+	if d.settings.Follows {
+		d.noteServer(ctx, c)
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,22 +17,19 @@ import (
 
 const reasonError = contract.ReasonDatabaseError
 
-// connectError says why there is no connection, and shuts the gate for a moment.
-func (d *db) connectError(err error) error {
+// connectError says why there is no connection.
+func connectError(err error) *database.Error {
 	var known *database.Error
 	if errors.As(err, &known) {
-		// The error is the gate's, or comes from the settings, which can be read again at no cost.
 		return known
 	}
-	e := connectFailure(err)
-	d.gate.Failed(e)
-	return e
+	return connectFailure(err)
 }
 
 func connectFailure(err error) *database.Error {
 	address := ""
 	if failed := (*pgconn.ConnectError)(nil); errors.As(err, &failed) {
-		address = net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port)))
+		address = addresses(failed.Config)
 		err = failed.Unwrap() // ConnectError itself prints the user's name
 	}
 	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
@@ -42,6 +40,17 @@ func connectFailure(err error) *database.Error {
 	}
 	// pgconn has no type for a server without TLS
 	return dial.Failure(address, err, strings.Contains(err.Error(), "server refused TLS connection"))
+}
+
+// addresses are those of all hosts of a configuration.
+func addresses(config *pgconn.Config) string {
+	all := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
+	for _, f := range config.Fallbacks {
+		if one := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // unfit is the error of a server that would accept us, but does not offer what the connection demands; nil if the error
@@ -83,7 +92,7 @@ func refusal(address string, answer *pgconn.PgError) *database.Error {
 	case answer.Code == "28P01", bouncer("authentication failed"), bouncer("no such user"):
 		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user or the password"
 	case strings.HasPrefix(answer.Code, "28"):
-		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS"
+		e.Reason, e.Message = contract.ReasonAuthenticationFailed, dial.At(address)+" refused the user: its pg_hba.conf lets this user in from nowhere, or not from here, or not without TLS or a client certificate"
 	case answer.Code == "53300":
 		e.Message = dial.At(address) + " has no connection left (max_connections)"
 	case answer.Code == "57P03":
@@ -96,7 +105,7 @@ func refusal(address string, answer *pgconn.PgError) *database.Error {
 
 // statementError says why a statement failed; ctx is the caller's own.
 func (d *db) statementError(ctx context.Context, err error) *database.Error {
-	if ctx.Err() != nil || d.closed.Load() {
+	if ctx.Err() != nil || d.closing.Err() != nil {
 		return dial.Cancelled(err)
 	}
 	e := &database.Error{Code: database.Failed, Reason: reasonError, Message: "the database could not answer", Cause: err}
@@ -133,7 +142,7 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 		e.Code, e.Message = database.Refused, "the database allows no changes"
 	case answer.Code == "25006":
 		// The primary has become a standby: the next connection may lead to the new primary.
-		d.pool.Reset()
+		d.reset()
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable,
 			"the database server takes no changes: it is a standby, or its transactions are read-only by default"
 	case answer.Code == "42501":

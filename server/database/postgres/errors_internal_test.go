@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func TestWhatPoolersSay(t *testing.T) {
@@ -14,7 +14,7 @@ func TestWhatPoolersSay(t *testing.T) {
 		"transaction blocks not allowed in statement pooling mode": "pool_mode = statement",
 		"server login has been failing":                            "broke off",
 	} {
-		e := (&db{}).statementError(t.Context(), &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: message})
+		e := Open(database.Settings{}).(*db).statementError(t.Context(), &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: message})
 		if e.Code != database.Unreachable || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: got %v", message, e)
 		}

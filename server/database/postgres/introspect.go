@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -30,7 +29,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	return found, nil
 }
 
-func (d *db) introspect(ctx context.Context, conn *pgxpool.Conn) (*database.Schema, error) {
+func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, error) {
 	var s *database.Schema
 	var i *introspection
 	var problem string

@@ -1,4 +1,4 @@
-// Package postgres answers plans from a PostgreSQL database, through a pool of pgx connections.
+// Package postgres answers plans from a PostgreSQL database, by pgx's connections.
 //
 // It speaks the extended protocol in text format, below pgx's own value handling. What the server writes is copied into
 // the answer without decoding, and a page and its count come back in one round trip. Statements that come again are
@@ -10,17 +10,16 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
@@ -31,13 +30,19 @@ const (
 	guardTime = 2 * time.Second
 	// cancelTime is how long the server has to stop a statement whose caller went away. Then the connection is closed.
 	cancelTime = time.Second
+	// lifetime is how long a connection is used, if another can be made, and lifetimeSpread how much longer at most: not
+	// all end at once. It lets a server that took over get its share of connections.
+	lifetime       = time.Hour
+	lifetimeSpread = 10 * time.Minute
 )
 
 type db struct {
 	settings database.Settings
-	pool     *pgxpool.Pool
-	poolErr  error
+	pool     *connpool.Pool[*conn]
 	gate     dial.Gate
+	// generation counts how often the open connections turned out not to be good any more. Those of an earlier one are not
+	// used again.
+	generation atomic.Int64
 	// unnamed is set once a prepared statement was missing: then there is a pooler that nothing else revealed.
 	unnamed atomic.Bool
 	// unexplained is set once the database turned out not to know EXPLAIN (FORMAT JSON), undeferred once it turned out
@@ -45,7 +50,11 @@ type db struct {
 	unexplained, undeferred atomic.Bool
 	// sessions are the open connections, so that Close can end their work.
 	sessions sync.Map
-	closed   atomic.Bool
+	// servers are those that connections have led to.
+	servers sync.Map
+	// closing is done once Close is called.
+	closing context.Context
+	close   context.CancelFunc
 	// known is what introspection found last; nil before the first.
 	known atomic.Pointer[known]
 }
@@ -53,27 +62,8 @@ type db struct {
 // Open returns the database that the settings lead to. It connects when it is first asked.
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
-	// pgx demands a configuration that it parsed itself; BeforeConnect replaces all of it for every new connection.
-	config, err := pgxpool.ParseConfig("host=localhost user=postgres sslmode=disable")
-	if err != nil {
-		d.poolErr = &database.Error{Code: database.Failed, Message: "the PG… environment variables of the server are not understood", Cause: err}
-		return d
-	}
-	config.MaxConns = int32(max(settings.MaxConnections, 1))
-	config.MaxConnLifetime = time.Hour
-	config.MaxConnLifetimeJitter = 10 * time.Minute
-	config.MaxConnIdleTime = 10 * time.Minute
-	config.PingTimeout = dial.Timeout
-	config.ConnConfig.ConnectTimeout = dial.Timeout
-	// Introspection uses pgx; without a statement cache that works behind a pooler, too.
-	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
-	}
-	config.BeforeConnect = d.beforeConnect
-	config.AfterConnect = d.afterConnect
-	config.BeforeClose = func(c *pgx.Conn) { d.sessions.Delete(c.PgConn()) }
-	d.pool, d.poolErr = pgxpool.NewWithConfig(context.Background(), config)
+	d.closing, d.close = context.WithCancel(context.Background())
+	d.pool = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, d.connect)
 	return d
 }
 
@@ -97,33 +87,24 @@ func (d *db) guard(ctx context.Context, statements int) (context.Context, contex
 }
 
 // acquire takes a connection from the pool, and waits for one no longer than database.AcquireTimeout.
-func (d *db) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	if d.poolErr != nil {
-		return nil, d.poolErr
-	}
-	limited, cancel := context.WithTimeout(ctx, database.AcquireTimeout)
-	defer cancel()
-	conn, err := d.pool.Acquire(limited)
-	if err == nil {
-		return conn, nil
-	}
+func (d *db) acquire(ctx context.Context) (*conn, error) {
+	c, err := d.pool.Acquire(ctx)
 	switch {
-	case ctx.Err() != nil, d.closed.Load():
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil, d.closing.Err() != nil:
 		return nil, dial.Cancelled(err)
-	case limited.Err() == nil:
-		return nil, d.connectError(err)
-	}
-	if stat := d.pool.Stat(); stat.AcquiredConns() >= stat.MaxConns() {
+	case errors.Is(err, connpool.ErrBusy):
 		return nil, &database.Error{
 			Code: database.Busy, Reason: reasonError, Cause: err,
-			Message: "all " + strconv.Itoa(int(stat.MaxConns())) + " database connections of this server are in use; try again",
+			Message: "all " + strconv.Itoa(d.pool.Size()) + " database connections of this server are in use; try again",
 		}
 	}
-	return nil, dial.Unreachable("", "no connection came about within "+database.AcquireTimeout.String(), err)
+	return nil, connectError(err)
 }
 
 // Writers implements database.DB.
-func (d *db) Writers() int { return max(d.settings.MaxConnections, 1) }
+func (d *db) Writers() int { return d.pool.Size() }
 
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
@@ -142,10 +123,10 @@ func (d *db) Ping(ctx context.Context) error {
 
 // Close implements database.DB.
 func (d *db) Close() {
-	d.closed.Store(true)
-	if d.pool == nil {
+	if d.closing.Err() != nil {
 		return
 	}
+	d.close()
 	// A deadline in the past ends a call that is under way; the pool then waits only for its clean-up.
 	d.sessions.Range(func(c, _ any) bool {
 		_ = c.(*pgconn.PgConn).Conn().SetDeadline(time.Unix(1, 0)) // it fails only if the connection is already closed

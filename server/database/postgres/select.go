@@ -71,7 +71,7 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 		return nil, database.Page{}, err
 	}
 	defer pooled.Release()
-	conn := pooled.Conn().PgConn()
+	conn := pooled.PgConn()
 	guarded, cancel := d.guard(ctx, 3)
 	defer cancel()
 
@@ -110,10 +110,10 @@ func (x exchange) leave(ctx context.Context) {
 // died reports whether the connection is gone although nobody ended the call. It may have been dead when it was taken,
 // and others of the pool with it.
 func (d *db) died(ctx, guarded context.Context, conn *pgconn.PgConn) bool {
-	if ctx.Err() != nil || guarded.Err() != nil || d.closed.Load() || !conn.IsClosed() {
+	if ctx.Err() != nil || guarded.Err() != nil || d.closing.Err() != nil || !conn.IsClosed() {
 		return false
 	}
-	d.pool.Reset()
+	d.reset()
 	return true
 }
 
@@ -129,7 +129,7 @@ func (d *db) readError(ctx context.Context, c *call, err error) *database.Error 
 	}
 	if failure.Code == database.Changed {
 		// Other connections may hold statements that were prepared for the tables as they were.
-		d.pool.Reset()
+		d.reset()
 	}
 	return failure
 }

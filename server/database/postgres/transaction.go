@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -30,7 +29,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	}
 	// If a connection is still in a transaction, the pool closes it instead of taking it back.
 	defer pooled.Release()
-	conn := pooled.Conn().PgConn()
+	conn := pooled.PgConn()
 	t := &transaction{exchange: exchange{db: d, conn: conn, session: sessionOf(conn), open: true}}
 	finished := false
 	defer func() {
@@ -48,13 +47,13 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 }
 
 // begin opens a transaction on a connection of the pool. A connection that was already dead is replaced once.
-func (d *db) begin(ctx context.Context) (*pgxpool.Conn, error) {
+func (d *db) begin(ctx context.Context) (*conn, error) {
 	for again := false; ; again = true {
 		pooled, err := d.acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
-		conn := pooled.Conn().PgConn()
+		conn := pooled.PgConn()
 		guarded, cancel := d.guard(ctx, 1)
 		err = d.sendBegin(guarded, conn)
 		if err == nil {

@@ -26,7 +26,7 @@ func (d *db) writeError(ctx context.Context, err error, c *call, table *database
 		return known
 	}
 	var answer *pgconn.PgError
-	if ctx.Err() == nil && !d.closed.Load() && errors.As(err, &answer) {
+	if ctx.Err() == nil && d.closing.Err() == nil && errors.As(err, &answer) {
 		if violation := d.violation(answer, c, table); violation != nil {
 			return &database.Error{
 				Code: database.Violated, Reason: reasonError, Message: violated[violation.Kind], Cause: forTheLog(answer), Violation: violation,
@@ -41,7 +41,7 @@ func (d *db) writeError(ctx context.Context, err error, c *call, table *database
 		c.blame(e, answer)
 	}
 	if e.Code == database.Changed {
-		d.pool.Reset()
+		d.reset()
 	}
 	return e
 }

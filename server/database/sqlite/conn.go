@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 )
@@ -27,7 +28,10 @@ type conn struct {
 func (c *conn) Keep() bool { return !c.spoilt }
 
 // Alive implements connpool.Conn: a file does not close connections.
-func (*conn) Alive() bool { return true }
+func (*conn) Alive(context.Context, time.Duration) bool { return true }
+
+// Aged implements connpool.Conn: a file knows no other server.
+func (*conn) Aged() bool { return false }
 
 // opener opens connections to a file for a pool.
 func opener(uri string) func(context.Context) (*conn, error) {

@@ -70,8 +70,8 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.readers = connpool.New(settings.MaxConnections, database.AcquireTimeout, opener(readerURI(settings)))
-	d.writer = connpool.New(1, lockTimeout(settings), opener(writerURI(settings)))
+	d.readers = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, opener(readerURI(settings)))
+	d.writer = connpool.New(d.closing, 1, lockTimeout(settings), opener(writerURI(settings)))
 	return d
 }
 
@@ -128,7 +128,7 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	if err := d.ensureFile(ctx); err != nil {
 		return nil, err
 	}
-	c, err := d.readers.Acquire(ctx, d.closing)
+	c, err := d.readers.Acquire(ctx)
 	if err != nil {
 		return nil, d.openError(ctx, err)
 	}

@@ -23,7 +23,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err := d.ensureFile(ctx); err != nil {
 		return err
 	}
-	c, err := d.writer.Acquire(ctx, d.closing)
+	c, err := d.writer.Acquire(ctx)
 	switch {
 	case errors.Is(err, connpool.ErrBusy):
 		return locked(err)

@@ -76,6 +76,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: table
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CIDR
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CORSSpec
   map:
     fields:
@@ -136,16 +138,49 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
+  map:
+    fields:
+    - name: host
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: numeric
+    - name: user
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseReplicas
+  map:
+    fields:
+    - name: connection
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
+    - name: connectionSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
+    - name: maxStaleness
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: pool
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PoolSpec
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseSpec
   map:
     fields:
     - name: access
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
+    - name: connection
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseConnection
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
@@ -155,6 +190,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pool
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PoolSpec
+    - name: replicas
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseReplicas
     - name: schemas
       type:
         list:
@@ -188,6 +226,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: caSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretKeyReference
+    - name: clientCertificateSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
     - name: mode
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
@@ -310,6 +351,80 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PermissionRule
           elementRelationship: atomic
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.HTTPRouteSpec
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
+    - name: hostnames
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Hostname
+          elementRelationship: associative
+    - name: labels
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
+    - name: parentRefs
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RouteParent
+          elementRelationship: atomic
+    - name: protocol
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RouteProtocol
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Hostname
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPBlock
+  map:
+    fields:
+    - name: cidr
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CIDR
+    - name: except
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CIDR
+          elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPFamily
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPFamilyPolicy
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IngressSpec
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
+    - name: className
+      type:
+        scalar: string
+    - name: host
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Hostname
+    - name: labels
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
+    - name: tls
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IngressTLS
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IngressTLS
+  map:
+    fields:
+    - name: secretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.InlineSpec
   map:
     fields:
@@ -344,6 +459,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointSpec
   map:
     fields:
@@ -367,6 +484,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: network
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkSpec
+    - name: observability
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ObservabilitySpec
     - name: server
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServerSpec
@@ -384,7 +504,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseStatus
-    - name: models
+    - name: lastHandledReconcileAt
+      type:
+        scalar: string
+    - name: modelCount
       type:
         scalar: numeric
     - name: notes
@@ -402,7 +525,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: revision
       type:
         scalar: numeric
-    - name: tokens
+    - name: tokenCount
       type:
         scalar: numeric
     - name: url
@@ -426,6 +549,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPModelExposureSpec
   map:
     fields:
@@ -502,6 +627,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pinned
       type:
         scalar: boolean
+    - name: reads
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
     - name: rowPolicies
       type:
         list:
@@ -560,6 +688,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: lastHandledReconcileAt
+      type:
+        scalar: string
     - name: maskedColumns
       type:
         list:
@@ -617,6 +748,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenStatus
+      default:
+        observedGeneration: -1
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenSpec
   map:
     fields:
@@ -666,10 +799,13 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
-    - name: expires
+    - name: expirationTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: groupsDisplay
       type:
         scalar: string
-    - name: groupsDisplay
+    - name: lastHandledReconcileAt
       type:
         scalar: string
     - name: notes
@@ -711,6 +847,33 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxPageSize
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkPeer
+  map:
+    fields:
+    - name: ipBlock
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPBlock
+    - name: namespaceSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+    - name: podSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkPolicySpec
+  map:
+    fields:
+    - name: from
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkPeer
+          elementRelationship: atomic
+    - name: metricsFrom
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkPeer
+          elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkSpec
   map:
     fields:
@@ -720,6 +883,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: externalURL
       type:
         scalar: string
+    - name: httpRoute
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.HTTPRouteSpec
+    - name: ingress
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IngressSpec
+    - name: networkPolicy
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkPolicySpec
+    - name: service
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ObservabilitySpec
+  map:
+    fields:
+    - name: podMonitor
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PodMonitorSpec
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Operation
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
@@ -778,12 +959,30 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Verb
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PodMonitorSpec
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
+    - name: interval
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: labels
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PoolSpec
   map:
     fields:
     - name: maxConnections
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReplicasStatus
   map:
     fields:
@@ -797,6 +996,23 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RouteParent
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: numeric
+    - name: sectionName
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RouteProtocol
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
   map:
@@ -958,6 +1174,51 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: certificateSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceSpec
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
+    - name: externalTrafficPolicy
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficPolicy
+    - name: internalTrafficPolicy
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficPolicy
+    - name: ipFamilies
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPFamily
+          elementRelationship: associative
+    - name: ipFamilyPolicy
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPFamilyPolicy
+    - name: labels
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
+    - name: loadBalancerClass
+      type:
+        scalar: string
+    - name: loadBalancerSourceRanges
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CIDR
+          elementRelationship: associative
+    - name: trafficDistribution
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficDistribution
+    - name: type
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceType
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceType
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
@@ -988,6 +1249,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TotalCountMode
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficDistribution
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficPolicy
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.UpdateActionSpec
   map:
@@ -1097,6 +1362,38 @@ var schemaYAML = typed.YAMLObject(`types:
         elementType:
           namedType: __untyped_deduced_
         elementRelationship: separable
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+  map:
+    fields:
+    - name: matchExpressions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement
+          elementRelationship: atomic
+    - name: matchLabels
+      type:
+        map:
+          elementType:
+            scalar: string
+    elementRelationship: atomic
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorOperator
+  scalar: string
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement
+  map:
+    fields:
+    - name: key
+      type:
+        scalar: string
+    - name: operator
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorOperator
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry
   map:
     fields:

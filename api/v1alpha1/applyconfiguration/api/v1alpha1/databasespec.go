@@ -14,8 +14,10 @@ import (
 type DatabaseSpecApplyConfiguration struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
-	// specification.
+	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
+	// connection takes the place of what the Secret says, or adds what it lacks.
+	Connection *DatabaseConnectionApplyConfiguration `json:"connection,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`
 	// engine is the engine of a connectionSecretRef whose Secret does not say it: PostgreSQL, or MySQL, which is MariaDB
@@ -25,6 +27,8 @@ type DatabaseSpecApplyConfiguration struct {
 	TLS *DatabaseTLSApplyConfiguration `json:"tls,omitempty"`
 	// pool bounds the connections of each pod.
 	Pool *PoolSpecApplyConfiguration `json:"pool,omitempty"`
+	// replicas are servers that follow the database, for reads that may be a little old.
+	Replicas *DatabaseReplicasApplyConfiguration `json:"replicas,omitempty"`
 	// statementTimeout is the longest that one statement may run; 10s when absent.
 	StatementTimeout *v1.Duration `json:"statementTimeout,omitempty"`
 	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent.
@@ -46,6 +50,14 @@ func DatabaseSpec() *DatabaseSpecApplyConfiguration {
 // If called multiple times, the ConnectionSecretRef field is set to the value of the last call.
 func (b *DatabaseSpecApplyConfiguration) WithConnectionSecretRef(value *ConnectionSecretReferenceApplyConfiguration) *DatabaseSpecApplyConfiguration {
 	b.ConnectionSecretRef = value
+	return b
+}
+
+// WithConnection sets the Connection field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Connection field is set to the value of the last call.
+func (b *DatabaseSpecApplyConfiguration) WithConnection(value *DatabaseConnectionApplyConfiguration) *DatabaseSpecApplyConfiguration {
+	b.Connection = value
 	return b
 }
 
@@ -78,6 +90,14 @@ func (b *DatabaseSpecApplyConfiguration) WithTLS(value *DatabaseTLSApplyConfigur
 // If called multiple times, the Pool field is set to the value of the last call.
 func (b *DatabaseSpecApplyConfiguration) WithPool(value *PoolSpecApplyConfiguration) *DatabaseSpecApplyConfiguration {
 	b.Pool = value
+	return b
+}
+
+// WithReplicas sets the Replicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replicas field is set to the value of the last call.
+func (b *DatabaseSpecApplyConfiguration) WithReplicas(value *DatabaseReplicasApplyConfiguration) *DatabaseSpecApplyConfiguration {
+	b.Replicas = value
 	return b
 }
 

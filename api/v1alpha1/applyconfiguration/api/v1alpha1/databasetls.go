@@ -16,6 +16,9 @@ type DatabaseTLSApplyConfiguration struct {
 	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
 	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	CASecretRef *SecretKeyReferenceApplyConfiguration `json:"caSecretRef,omitempty"`
+	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown. Absent,
+	// it is that of the connection Secret, if that has one. The user may then have no password.
+	ClientCertificateSecretRef *SecretReferenceApplyConfiguration `json:"clientCertificateSecretRef,omitempty"`
 }
 
 // DatabaseTLSApplyConfiguration constructs a declarative configuration of the DatabaseTLS type for use with
@@ -37,5 +40,13 @@ func (b *DatabaseTLSApplyConfiguration) WithMode(value apiv1alpha1.TLSMode) *Dat
 // If called multiple times, the CASecretRef field is set to the value of the last call.
 func (b *DatabaseTLSApplyConfiguration) WithCASecretRef(value *SecretKeyReferenceApplyConfiguration) *DatabaseTLSApplyConfiguration {
 	b.CASecretRef = value
+	return b
+}
+
+// WithClientCertificateSecretRef sets the ClientCertificateSecretRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClientCertificateSecretRef field is set to the value of the last call.
+func (b *DatabaseTLSApplyConfiguration) WithClientCertificateSecretRef(value *SecretReferenceApplyConfiguration) *DatabaseTLSApplyConfiguration {
+	b.ClientCertificateSecretRef = value
 	return b
 }

@@ -21,7 +21,7 @@ type MCPEndpointApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is what is wanted.
 	Spec *MCPEndpointSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	Status *MCPEndpointStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -15,6 +15,8 @@ type MCPEndpointSpecApplyConfiguration struct {
 	Server *ServerSpecApplyConfiguration `json:"server,omitempty"`
 	// network says how agents reach the endpoint.
 	Network *NetworkSpecApplyConfiguration `json:"network,omitempty"`
+	// observability says who is told of the endpoint's metrics.
+	Observability *ObservabilitySpecApplyConfiguration `json:"observability,omitempty"`
 	// catalogue says what tools/list shows.
 	Catalogue *CatalogueSpecApplyConfiguration `json:"catalogue,omitempty"`
 	// audit records changes in a table of the database; absent, they are in the server's log alone, and there is no
@@ -62,6 +64,14 @@ func (b *MCPEndpointSpecApplyConfiguration) WithServer(value *ServerSpecApplyCon
 // If called multiple times, the Network field is set to the value of the last call.
 func (b *MCPEndpointSpecApplyConfiguration) WithNetwork(value *NetworkSpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
 	b.Network = value
+	return b
+}
+
+// WithObservability sets the Observability field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Observability field is set to the value of the last call.
+func (b *MCPEndpointSpecApplyConfiguration) WithObservability(value *ObservabilitySpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
+	b.Observability = value
 	return b
 }
 

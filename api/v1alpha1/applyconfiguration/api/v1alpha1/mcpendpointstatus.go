@@ -11,18 +11,21 @@ import (
 //
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatusApplyConfiguration struct {
-	// conditions: Ready, DatabaseReady, WorkloadAvailable, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
+	// Reconciling, Stalled and Paused while they are true.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	LastHandledReconcileAt *string `json:"lastHandledReconcileAt,omitempty"`
 	// url is what agents call.
 	URL *string `json:"url,omitempty"`
 	// database is what the server's pods found.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
-	// models is the number of models that are served.
-	Models *int32 `json:"models,omitempty"`
-	// tokens is the number of tokens in force.
-	Tokens *int32 `json:"tokens,omitempty"`
+	// modelCount is the number of models that are served.
+	ModelCount *int32 `json:"modelCount,omitempty"`
+	// tokenCount is the number of tokens in force.
+	TokenCount *int32 `json:"tokenCount,omitempty"`
 	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
 	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
@@ -59,6 +62,14 @@ func (b *MCPEndpointStatusApplyConfiguration) WithObservedGeneration(value int64
 	return b
 }
 
+// WithLastHandledReconcileAt sets the LastHandledReconcileAt field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastHandledReconcileAt field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithLastHandledReconcileAt(value string) *MCPEndpointStatusApplyConfiguration {
+	b.LastHandledReconcileAt = &value
+	return b
+}
+
 // WithURL sets the URL field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the URL field is set to the value of the last call.
@@ -75,19 +86,19 @@ func (b *MCPEndpointStatusApplyConfiguration) WithDatabase(value *DatabaseStatus
 	return b
 }
 
-// WithModels sets the Models field in the declarative configuration to the given value
+// WithModelCount sets the ModelCount field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Models field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithModels(value int32) *MCPEndpointStatusApplyConfiguration {
-	b.Models = &value
+// If called multiple times, the ModelCount field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithModelCount(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.ModelCount = &value
 	return b
 }
 
-// WithTokens sets the Tokens field in the declarative configuration to the given value
+// WithTokenCount sets the TokenCount field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Tokens field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithTokens(value int32) *MCPEndpointStatusApplyConfiguration {
-	b.Tokens = &value
+// If called multiple times, the TokenCount field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithTokenCount(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.TokenCount = &value
 	return b
 }
 

@@ -21,7 +21,7 @@ type MCPModelExposureApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is what is wanted.
 	Spec *MCPModelExposureSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	Status *MCPModelExposureStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -61,6 +61,10 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// totalCount is how total_count is found. Auto counts exactly for up to a quarter of a second, then estimates. Exact
 	// counts exactly, or fails. Capped stops at 10,000. Auto when absent.
 	TotalCount *apiv1alpha1.TotalCountMode `json:"totalCount,omitempty"`
+	// reads says which servers of the database the rows are read from. Replica is for rows that may be a little old: the tools
+	// list, get, related, autocomplete and aggregate then read from one of the endpoint's replicas, with what they join, if
+	// one is there and not too far behind; a token that has just written reads from the primary. Primary when absent.
+	Reads *apiv1alpha1.ReadsFrom `json:"reads,omitempty"`
 	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
 	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
 	// database refused the write, and the text is in the server's log.
@@ -267,6 +271,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithVersionField(value string) 
 // If called multiple times, the TotalCount field is set to the value of the last call.
 func (b *MCPModelExposureSpecApplyConfiguration) WithTotalCount(value apiv1alpha1.TotalCountMode) *MCPModelExposureSpecApplyConfiguration {
 	b.TotalCount = &value
+	return b
+}
+
+// WithReads sets the Reads field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Reads field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithReads(value apiv1alpha1.ReadsFrom) *MCPModelExposureSpecApplyConfiguration {
+	b.Reads = &value
 	return b
 }
 

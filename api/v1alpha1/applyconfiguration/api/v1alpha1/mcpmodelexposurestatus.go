@@ -11,10 +11,13 @@ import (
 //
 // MCPModelExposureStatus is what was found.
 type MCPModelExposureStatusApplyConfiguration struct {
-	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling, Stalled and Paused while
+	// they are true.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	LastHandledReconcileAt *string `json:"lastHandledReconcileAt,omitempty"`
 	// model is the model's name in force.
 	Model *string `json:"model,omitempty"`
 	// table is the table's name, with its schema.
@@ -64,6 +67,14 @@ func (b *MCPModelExposureStatusApplyConfiguration) WithConditions(values ...*v1.
 // If called multiple times, the ObservedGeneration field is set to the value of the last call.
 func (b *MCPModelExposureStatusApplyConfiguration) WithObservedGeneration(value int64) *MCPModelExposureStatusApplyConfiguration {
 	b.ObservedGeneration = &value
+	return b
+}
+
+// WithLastHandledReconcileAt sets the LastHandledReconcileAt field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastHandledReconcileAt field is set to the value of the last call.
+func (b *MCPModelExposureStatusApplyConfiguration) WithLastHandledReconcileAt(value string) *MCPModelExposureStatusApplyConfiguration {
+	b.LastHandledReconcileAt = &value
 	return b
 }
 

@@ -21,7 +21,7 @@ type MCPTokenApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is what is wanted.
 	Spec *MCPTokenSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was found.
+	// status is what was found. Its observedGeneration is -1 until somebody has looked.
 	Status *MCPTokenStatusApplyConfiguration `json:"status,omitempty"`
 }
 

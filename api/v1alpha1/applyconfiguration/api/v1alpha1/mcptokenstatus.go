@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -11,18 +12,21 @@ import (
 //
 // MCPTokenStatus is what was found.
 type MCPTokenStatusApplyConfiguration struct {
-	// conditions: Ready, Accepted, Issued, Programmed; Reconciling and Stalled while they are true.
+	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled and Paused while
+	// they are true.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// observedGeneration is the newest generation that was evaluated.
+	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
+	LastHandledReconcileAt *string `json:"lastHandledReconcileAt,omitempty"`
 	// secret is the Secret that holds the token, if one was written.
 	Secret *SecretStatusApplyConfiguration `json:"secret,omitempty"`
 	// publicID is the public part of the token; logs name the token by it.
 	PublicID *string `json:"publicID,omitempty"`
 	// groupsDisplay are the groups of spec, in one line.
 	GroupsDisplay *string `json:"groupsDisplay,omitempty"`
-	// expires is the expiry in force: a time, "never", or "expired".
-	Expires *string `json:"expires,omitempty"`
+	// expirationTime is the moment from which the token is refused; absent is never.
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
 	// no row. A token with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
@@ -57,6 +61,14 @@ func (b *MCPTokenStatusApplyConfiguration) WithObservedGeneration(value int64) *
 	return b
 }
 
+// WithLastHandledReconcileAt sets the LastHandledReconcileAt field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastHandledReconcileAt field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithLastHandledReconcileAt(value string) *MCPTokenStatusApplyConfiguration {
+	b.LastHandledReconcileAt = &value
+	return b
+}
+
 // WithSecret sets the Secret field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Secret field is set to the value of the last call.
@@ -81,11 +93,11 @@ func (b *MCPTokenStatusApplyConfiguration) WithGroupsDisplay(value string) *MCPT
 	return b
 }
 
-// WithExpires sets the Expires field in the declarative configuration to the given value
+// WithExpirationTime sets the ExpirationTime field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Expires field is set to the value of the last call.
-func (b *MCPTokenStatusApplyConfiguration) WithExpires(value string) *MCPTokenStatusApplyConfiguration {
-	b.Expires = &value
+// If called multiple times, the ExpirationTime field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithExpirationTime(value metav1.Time) *MCPTokenStatusApplyConfiguration {
+	b.ExpirationTime = &value
 	return b
 }
 

@@ -7,11 +7,20 @@ package v1alpha1
 //
 // NetworkSpec says how agents reach the endpoint.
 type NetworkSpecApplyConfiguration struct {
-	// externalURL is the address that agents call, without /mcp/, if an Ingress or another proxy leads to the endpoint.
-	// Absent, the Service's address within the cluster.
+	// externalURL is the address that agents call, without /mcp/, if something leads to the endpoint that this object does
+	// not make. Absent, the host of httpRoute, else that of ingress, else the Service's address within the cluster.
 	ExternalURL *string `json:"externalURL,omitempty"`
 	// cors lets web pages of other origins call the endpoint from a browser. Absent, only the endpoint's own origin may.
 	CORS *CORSSpecApplyConfiguration `json:"cors,omitempty"`
+	// service says how the endpoint's Service is made. Absent, it is a ClusterIP.
+	Service *ServiceSpecApplyConfiguration `json:"service,omitempty"`
+	// ingress makes an Ingress that leads to the endpoint; none when absent.
+	Ingress *IngressSpecApplyConfiguration `json:"ingress,omitempty"`
+	// httpRoute makes an HTTPRoute of the Gateway API that leads to the endpoint; none when absent.
+	HTTPRoute *HTTPRouteSpecApplyConfiguration `json:"httpRoute,omitempty"`
+	// networkPolicy makes a NetworkPolicy that says who may reach the server's pods. Absent, the operator makes none, and
+	// whoever can reach the pods may call them.
+	NetworkPolicy *NetworkPolicySpecApplyConfiguration `json:"networkPolicy,omitempty"`
 }
 
 // NetworkSpecApplyConfiguration constructs a declarative configuration of the NetworkSpec type for use with
@@ -33,5 +42,37 @@ func (b *NetworkSpecApplyConfiguration) WithExternalURL(value string) *NetworkSp
 // If called multiple times, the CORS field is set to the value of the last call.
 func (b *NetworkSpecApplyConfiguration) WithCORS(value *CORSSpecApplyConfiguration) *NetworkSpecApplyConfiguration {
 	b.CORS = value
+	return b
+}
+
+// WithService sets the Service field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Service field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithService(value *ServiceSpecApplyConfiguration) *NetworkSpecApplyConfiguration {
+	b.Service = value
+	return b
+}
+
+// WithIngress sets the Ingress field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ingress field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithIngress(value *IngressSpecApplyConfiguration) *NetworkSpecApplyConfiguration {
+	b.Ingress = value
+	return b
+}
+
+// WithHTTPRoute sets the HTTPRoute field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the HTTPRoute field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithHTTPRoute(value *HTTPRouteSpecApplyConfiguration) *NetworkSpecApplyConfiguration {
+	b.HTTPRoute = value
+	return b
+}
+
+// WithNetworkPolicy sets the NetworkPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NetworkPolicy field is set to the value of the last call.
+func (b *NetworkSpecApplyConfiguration) WithNetworkPolicy(value *NetworkPolicySpecApplyConfiguration) *NetworkSpecApplyConfiguration {
+	b.NetworkPolicy = value
 	return b
 }

@@ -1,0 +1,41 @@
+package controllers
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+	applynetworking "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// ingress leads from a host to the endpoint's Service; nil if the endpoint asks for none. An Ingress rewrites no path, so
+// its path is the one that the server answers at.
+func ingress(e *v1alpha1.MCPEndpoint) *applynetworking.IngressApplyConfiguration {
+	given := e.Spec.Network.Ingress
+	if given == nil {
+		return nil
+	}
+	spec := applynetworking.IngressSpec().WithRules(applynetworking.IngressRule().
+		WithHost(string(given.Host)).
+		WithHTTP(applynetworking.HTTPIngressRuleValue().WithPaths(applynetworking.HTTPIngressPath().
+			WithPath(e.EffectivePath()).
+			WithPathType(networkingv1.PathTypePrefix).
+			WithBackend(applynetworking.IngressBackend().WithService(applynetworking.IngressServiceBackend().
+				WithName(e.ServiceName()).
+				WithPort(applynetworking.ServiceBackendPort().WithName(endpointPort(e).name)))))))
+	if given.ClassName != "" {
+		spec.WithIngressClassName(given.ClassName)
+	}
+	if tls := given.TLS; tls != nil {
+		certificate := applynetworking.IngressTLS().WithHosts(string(given.Host))
+		if tls.SecretRef != nil {
+			certificate.WithSecretName(tls.SecretRef.Name)
+		}
+		spec.WithTLS(certificate)
+	}
+	labels, annotations := withOwn(e, given.ObjectMetadata)
+	return applynetworking.Ingress(e.ServiceName(), e.Namespace).
+		WithLabels(labels).
+		WithAnnotations(annotations).
+		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
+		WithSpec(spec)
+}

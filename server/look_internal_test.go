@@ -1,0 +1,22 @@
+package server
+
+import "testing"
+
+func TestARequestToLookIsHeededOnce(t *testing.T) {
+	c := &core{look: make(chan struct{}, 1)}
+	for i, step := range []struct {
+		request string
+		looks   bool
+	}{{"", false}, {"a", true}, {"a", false}, {"b", true}, {"", false}, {"b", true}} {
+		c.heed(step.request)
+		looks := false
+		select {
+		case <-c.look:
+			looks = true
+		default:
+		}
+		if looks != step.looks {
+			t.Errorf("step %d, %q: looks: %v, want %v", i, step.request, looks, step.looks)
+		}
+	}
+}
