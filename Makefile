@@ -99,6 +99,22 @@ jobs: ## Ask the questions of the folder JOBS by calls of tools, on each of ENGI
 	@if [ -f "$(JOBS)/jobs.json" ]; then $(MAKE) databases; else go run ./test/jobs -jobs "$(JOBS)"; exit; fi; \
 	$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
 
+# The manager with many objects, in a laboratory of a real API server and simulated pods. SCALE_JSON= names a file for all
+# that was measured.
+scale := go run ./test/scale $(if $(SCALE_JSON),-json "$(SCALE_JSON)")
+
+.PHONY: scale
+scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tokens (about 4 minutes)
+	@$(scale) -endpoints 10,100 -tokens 2000 -idle 10s
+
+.PHONY: scale-full
+scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one of up to 50,000 tokens (about an hour)
+	@$(scale) -endpoints 10,100,300,1000 -tokens 10000,50000
+
+.PHONY: upgrade
+upgrade: kube databases ## Upgrade from the last release and go back, on the local cluster, while agents call
+	@$(with_databases) go run ./test/upgrade
+
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
 	@go run ./test/conformance

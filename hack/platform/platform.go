@@ -36,29 +36,32 @@ type Platform struct {
 // Start starts a cluster in dir and installs the operator. root is the repository, whose bin folder must hold the
 // manager and the server. Progress goes to out.
 func Start(ctx context.Context, root, dir string, out io.Writer) (*Platform, error) {
+	p, err := StartCluster(ctx, root, dir, map[string]string{
+		managerImage: filepath.Join(root, "bin", "mcp-admin-manager"),
+		serverImage:  filepath.Join(root, "bin", "mcp-admin-server"),
+	}, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.install(ctx); err != nil {
+		return nil, errors.Join(err, p.Stop())
+	}
+	return p, nil
+}
+
+// StartCluster is Start without the operator. images maps references to executables.
+func StartCluster(ctx context.Context, root, dir string, images map[string]string, out io.Writer) (*Platform, error) {
 	// The node agent's client reports broken connections, which do not help a reader of the progress.
 	klog.SetLogger(logr.Discard())
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
 		assets = filepath.Join(root, "bin", "k8s")
 	}
-	cluster, err := localcluster.Start(ctx, localcluster.Options{
-		Dir:    dir,
-		Assets: assets,
-		Images: map[string]string{
-			managerImage: filepath.Join(root, "bin", "mcp-admin-manager"),
-			serverImage:  filepath.Join(root, "bin", "mcp-admin-server"),
-		},
-		Out: out,
-	})
+	cluster, err := localcluster.Start(ctx, localcluster.Options{Dir: dir, Assets: assets, Images: images, Out: out})
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{Cluster: cluster, root: root, kubectl: filepath.Join(assets, "kubectl"), out: out}
-	if err := p.install(ctx); err != nil {
-		return nil, errors.Join(err, cluster.Stop())
-	}
-	return p, nil
+	return &Platform{Cluster: cluster, root: root, kubectl: filepath.Join(assets, "kubectl"), out: out}, nil
 }
 
 func (p *Platform) install(ctx context.Context) error {

@@ -1,0 +1,140 @@
+// Command scale measures the manager with many objects. It starts a real API server and the real manager, each a process
+// of its own, and simulates the pods: they follow their Configs and report as servers do. "make scale" and
+// "make scale-full" run it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+const help = `scale measures the manager with many objects, and prints a table.
+
+  go run ./test/scale -endpoints 10,100 -tokens 2000
+
+`
+
+// models is how many models the one endpoint with many tokens has.
+const models = 500
+
+func main() {
+	endpoints := flag.String("endpoints", "10,100", "`numbers` of endpoints, with 10 exposures and 10 tokens each")
+	tokens := flag.String("tokens", "2000", fmt.Sprintf("`numbers` of tokens of one endpoint with %d models", models))
+	idle := flag.Duration("idle", 30*time.Second, "how long nothing is done, to see whether the manager does something")
+	report := flag.String("json", "", "a `file` for everything that was measured")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), help)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := measureAll(ctx, *endpoints, *tokens, *idle, *report); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+// measureAll measures the scenarios in turn, and prints what was found.
+func measureAll(ctx context.Context, endpoints, tokens string, idle time.Duration, file string) error {
+	scenarios, err := scenariosOf(endpoints, tokens)
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return err
+	}
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		assets = filepath.Join(root, "bin", "k8s")
+	}
+	dir := filepath.Join(root, ".local", "scale")
+	program := filepath.Join(dir, "mcp-admin-manager")
+	fmt.Println("building the manager …")
+	if err := buildManager(ctx, root, program); err != nil {
+		return err
+	}
+	var results []*result
+	for i, s := range scenarios {
+		fmt.Printf("\n%s\n", s)
+		began := time.Now()
+		l, err := newLab(ctx, root, filepath.Join(dir, strconv.Itoa(i)), assets, program)
+		if err != nil {
+			return err
+		}
+		r := &run{scenario: s, lab: l, out: os.Stdout, began: began, idleTime: idle, result: &result{Scenario: s}}
+		if err := errors.Join(r.measure(ctx), l.stop()); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+		fmt.Println(r.result.line())
+		results = append(results, r.result)
+	}
+	fmt.Println()
+	writeTable(os.Stdout, results)
+	if file != "" {
+		encoded, err := json.MarshalIndent(results, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, append(encoded, '\n'), 0o600); err != nil {
+			return err
+		}
+	}
+	fmt.Println(largest(results).line())
+	return ctx.Err()
+}
+
+// scenariosOf reads the lists of the command line.
+func scenariosOf(endpoints, tokens string) ([]scenario, error) {
+	var all []scenario
+	for _, list := range []struct {
+		text string
+		of   func(n int) scenario
+	}{
+		{endpoints, func(n int) scenario { return scenario{n, 10, 10} }},
+		{tokens, func(n int) scenario { return scenario{1, models, n} }},
+	} {
+		for text := range strings.SplitSeq(list.text, ",") {
+			if text == "" {
+				continue
+			}
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("%q is not a list of numbers above 0", list.text)
+			}
+			all = append(all, list.of(n))
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("nothing to measure: give -endpoints or -tokens")
+	}
+	return all, nil
+}
+
+// largest is the scenario with the most endpoints, and of those the one with the most tokens.
+func largest(results []*result) *result {
+	found := results[0]
+	for _, r := range results {
+		if a, b := r.Scenario, found.Scenario; a.Endpoints > b.Endpoints || a.Endpoints == b.Endpoints && a.Tokens > b.Tokens {
+			found = r
+		}
+	}
+	return found
+}
