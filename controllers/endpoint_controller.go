@@ -91,15 +91,17 @@ type endpointScope struct {
 	lookAgain time.Duration
 }
 
-// These are all the controllers' permissions. They may read every Secret, because they read the tokens' Secrets, and
-// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets.
+// These are all the controllers' permissions (docs/design/rbac.md says what each is for). A test records the requests of
+// a manager with these and no others, and fails for a right that is missing or never used. What only the cache reads
+// needs no get. The manager may read every Secret, because it reads the tokens' Secrets, and because RBAC lets nobody
+// grant a right that they lack: each server gets the right to read its own Secrets.
 //
-// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
-// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
+// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=list;watch
+// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=list;watch
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
