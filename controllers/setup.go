@@ -35,6 +35,9 @@ type Options struct {
 	RequireSecretOptIn bool
 	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
 	ConfigKey ed25519.PrivateKey
+	// Installation is the name that all managers of one installation share, such as the namespace that they run in. It
+	// keeps another installation from the same objects. Empty is for a manager that knows itself alone.
+	Installation string
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
 	// Now is the clock; nil is time.Now.
@@ -138,13 +141,26 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		status: newTokenStatus(mgr.GetClient(), recorder),
 		now:    options.Now,
 	}
-	if err := endpoints.watch(mgr, own); err != nil {
+	guarded, err := newGuardOf(mgr, namespaces, options)
+	if err != nil {
 		return err
 	}
-	if err := exposures.watch(mgr); err != nil {
-		return err
+	return errors.Join(
+		endpoints.watch(mgr, own, guarded),
+		exposures.watch(mgr, guarded),
+		tokens.watch(mgr, own, guarded),
+		countObjects(mgr.GetCache()),
+		addChecks(mgr, guarded, mgr.GetCache(), own),
+	)
+}
+
+// newGuardOf returns the guard of a manager, which looks after some namespaces, or all if none is given.
+func newGuardOf(mgr manager.Manager, namespaces []string, options Options) (*guard, error) {
+	if options.Installation == "" {
+		return newGuard(nil, options.Now), nil
 	}
-	return tokens.watch(mgr, own)
+	c := newClaims(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
+	return newGuard(c, options.Now), mgr.Add(c)
 }
 
 // newOwnCache holds what the controllers made, and the server's pods: all that has the component label.

@@ -106,6 +106,7 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	w.written.set(keyOf(obj), writtenStatus[S]{resourceVersion(), status})
+	tellChanges(ctx, obj, w.conditionsOf(old), w.conditionsOf(&status))
 	w.tell(obj, w.conditionsOf(old), w.conditionsOf(&status))
 	return nil
 }

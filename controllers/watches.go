@@ -31,6 +31,7 @@ import (
 func inQueue() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: 4,
+		ReconciliationTimeout:   reconcileTimeout,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, 30*time.Second),
 	}
 }
@@ -46,9 +47,9 @@ var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 
 // watch makes an endpoint be reconciled when it, what refers to it, what it refers to, or what belongs to it changes,
 // and when the store or a pod has news.
-func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPEndpoint{}, changed).
+		For(&v1alpha1.MCPEndpoint{}, told("MCPEndpoint")).
 		Watches(&v1alpha1.MCPModelExposure{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
 			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef)}
 		}), changed).
@@ -67,29 +68,29 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 	} {
 		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
 	}
-	return b.Complete(r)
+	return b.Complete(g.before("MCPEndpoint", r))
 }
 
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
-func (r *exposureReconciler) watch(mgr manager.Manager) error {
+func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPModelExposure{}, changed).
+		For(&v1alpha1.MCPModelExposure{}, told("MCPModelExposure")).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPModelExposureList{}, endpointIndex)), changed).
 		WatchesRawSource(r.store.exposures.source()).
 		WithOptions(inQueue()).
-		Complete(r)
+		Complete(g.before("MCPModelExposure", r))
 }
 
 // watch makes a token be reconciled when it, its Secret or its endpoint changes, and when the store has news.
-func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPToken{}, changed).
+		For(&v1alpha1.MCPToken{}, told("MCPToken")).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, endpointIndex)), changed).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ownedBy(mgr, &v1alpha1.MCPToken{}))).
 		WatchesRawSource(r.store.tokens.source()).
 		WithOptions(inQueue()).
-		Complete(r)
+		Complete(g.before("MCPToken", r))
 }
 
 // labelled is the endpoint that an object's label names.
