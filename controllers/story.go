@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -21,8 +22,8 @@ import (
 
 // told is changed, and tells the log what people did to an object of a kind. It is for the watch of that kind's own
 // reconciler: the other watches stay silent.
-func told(kind string) builder.Predicates {
-	log := ctrl.Log.WithName("objects").WithValues("kind", kind)
+func told(mgr manager.Manager, kind string) builder.Predicates {
+	log := mgr.GetLogger().WithName("objects").WithValues("kind", kind)
 	return builder.WithPredicates(predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool {
 			if !e.IsInInitialList {
@@ -64,13 +65,14 @@ func isRevocation(before, after client.Object) bool {
 // tellChanges writes a line for each condition of an endpoint that came to hold or holds no more, and for Ready of the
 // other kinds. Reasons and messages that change while a condition does not hold are in the status alone.
 func tellChanges(ctx context.Context, obj client.Object, old, next []metav1.Condition) {
-	_, isEndpoint := obj.(*v1alpha1.MCPEndpoint)
-	for _, c := range next {
-		if c.Type != v1alpha1.ConditionReady && !(isEndpoint && slices.Contains(endpointConditions, c.Type)) {
-			continue
-		}
-		holds, held := c.Status == metav1.ConditionTrue, meta.IsStatusConditionTrue(old, c.Type)
-		if holds == held {
+	told := []string{v1alpha1.ConditionReady}
+	if _, isEndpoint := obj.(*v1alpha1.MCPEndpoint); isEndpoint {
+		told = slices.Concat(endpointConditions, told)
+	}
+	for _, conditionType := range told {
+		c := meta.FindStatusCondition(next, conditionType)
+		held := meta.IsStatusConditionTrue(old, conditionType)
+		if c == nil || held == (c.Status == metav1.ConditionTrue) {
 			continue
 		}
 		what := "A condition holds"

@@ -49,7 +49,7 @@ var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 // and when the store or a pod has news.
 func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPEndpoint{}, told("MCPEndpoint")).
+		For(&v1alpha1.MCPEndpoint{}, told(mgr, "MCPEndpoint")).
 		Watches(&v1alpha1.MCPModelExposure{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
 			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef)}
 		}), changed).
@@ -74,7 +74,7 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guar
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
 func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPModelExposure{}, told("MCPModelExposure")).
+		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure")).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPModelExposureList{}, endpointIndex)), changed).
 		WatchesRawSource(r.store.exposures.source()).
 		WithOptions(inQueue()).
@@ -84,7 +84,7 @@ func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 // watch makes a token be reconciled when it, its Secret or its endpoint changes, and when the store has news.
 func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPToken{}, told("MCPToken")).
+		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken")).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, endpointIndex)), changed).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ownedBy(mgr, &v1alpha1.MCPToken{}))).
