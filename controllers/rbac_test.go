@@ -215,4 +215,3 @@ func rightOf(r *http.Request) string {
 	}
 	return verb + " " + resource
 }
-
