@@ -14,11 +14,11 @@ import (
 const leaseName = "mcp-admin-manager.mcpadmin.dev"
 
 // The times of leader election (docs/design/controllers.md, "The leader"). A standby follows a killed leader within the
-// duration and two waits of the standby, each of at most 2.2 periods: 4.8 s.
+// duration and two waits of the standby, each of at most 2.2 periods: 4.3 s.
 const (
 	leaseDuration = 3 * time.Second
 	renewDeadline = 2 * time.Second
-	retryPeriod   = 400 * time.Millisecond
+	retryPeriod   = 300 * time.Millisecond
 )
 
 // errDeposed is the end of a manager that could not renew its Lease.
