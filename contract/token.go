@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 )
 
@@ -35,21 +34,4 @@ func NewToken() string {
 	rand.Read(random[:]) // never fails: the program ends if the system has no randomness
 	encode := base64.RawURLEncoding.EncodeToString
 	return "mcp_" + encode(random[:12]) + "." + encode(random[12:])
-}
-
-// ClientConfiguration returns the JSON with which an MCP client is told of an endpoint: the "mcpServers" form that most
-// of them read. It holds the token.
-func ClientConfiguration(endpoint, url, token string) []byte {
-	type server struct {
-		Type    string            `json:"type"`
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-	}
-	encoded, err := json.MarshalIndent(map[string]map[string]server{"mcpServers": {
-		endpoint: {Type: "http", URL: url, Headers: map[string]string{"Authorization": "Bearer " + token}},
-	}}, "", "  ")
-	if err != nil {
-		panic(err) // strings only: it cannot fail
-	}
-	return append(encoded, '\n')
 }

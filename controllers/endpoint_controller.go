@@ -44,7 +44,9 @@ type endpointReconciler struct {
 	status   *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
 	pod      podOptions
 	secrets  optIn
-	now      func() time.Time
+	// namespaces tells whose tokens an endpoint admits.
+	namespaces namespaces
+	now        func() time.Time
 
 	// gathering is the time from which an addition to an endpoint's Config has waited for others.
 	gathering memo[types.NamespacedName, time.Time]
@@ -56,6 +58,8 @@ type endpointScope struct {
 	endpoint  *v1alpha1.MCPEndpoint
 	exposures []v1alpha1.MCPModelExposure
 	tokens    []v1alpha1.MCPToken
+	// namespaceLabels are those of the tokens' namespaces, beside the endpoint's own.
+	namespaceLabels map[string]map[string]string
 	// credentials are those of the tokens that were looked up.
 	credentials map[types.NamespacedName]compile.Credential
 	// webhookSecrets are those of the exposures' webhooks by name, webhookError why some of them could not be read.
@@ -100,6 +104,9 @@ type endpointScope struct {
 // +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=list;watch
+// Namespaces are read for their labels, by which an endpoint allows tokens of other namespaces. A manager that watches
+// some namespaces only does not need it.
+// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
@@ -145,6 +152,7 @@ func (r *endpointReconciler) Reconcile(ctx context.Context, request ctrl.Request
 
 func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.poller.Observe(endpoint, "", nil)
+	r.store.rights.forget(endpoint)
 	r.store.publish(endpoint, nil, nil)
 	r.configs.forget(endpoint)
 	r.webhooks.read.forget(endpoint)
@@ -166,6 +174,9 @@ func (r *endpointReconciler) compile(s *endpointScope) {
 		Now:         now,
 		Previous:    s.stored.config,
 		Floor:       max(s.floor, s.stored.floor),
+
+		NamespaceLabels: s.namespaceLabels,
+		SomeNamespaces:  r.namespaces.some,
 	}
 	if in.Previous != nil {
 		in.StatusKey, in.SealKey = in.Previous.Endpoint.StatusKey, in.Previous.Endpoint.SealKey
@@ -309,6 +320,7 @@ func (r *endpointReconciler) publish(s *endpointScope) {
 			Programmed: s.programmed(verdict.Verdict),
 		}
 	}
+	r.store.rights.set(keyOf(s.endpoint), compile.NewRegistry(s.config))
 	r.store.publish(keyOf(s.endpoint), exposures, tokens)
 }
 

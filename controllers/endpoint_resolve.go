@@ -12,16 +12,20 @@ import (
 
 // resolve reads all that the endpoint depends on.
 func (r *endpointReconciler) resolve(ctx context.Context, s *endpointScope) error {
-	referring := []client.ListOption{client.InNamespace(s.endpoint.Namespace), client.MatchingFields{endpointIndex: s.endpoint.Name}}
+	referring := client.MatchingFields{endpointIndex: keyOf(s.endpoint).String()}
 	var exposures v1alpha1.MCPModelExposureList
-	if err := r.client.List(ctx, &exposures, referring...); err != nil {
+	if err := r.client.List(ctx, &exposures, referring); err != nil {
 		return err
 	}
 	var tokens v1alpha1.MCPTokenList
-	if err := r.client.List(ctx, &tokens, referring...); err != nil {
+	err := r.client.List(ctx, &tokens, referring)
+	if err != nil {
 		return err
 	}
 	s.exposures, s.tokens = exposures.Items, tokens.Items
+	if s.namespaceLabels, err = r.namespaces.ofTokens(ctx, s.endpoint, s.tokens); err != nil {
+		return err
+	}
 	s.webhookSecrets, s.webhookError = r.webhooks.resolve(ctx, keyOf(s.endpoint), s.exposures)
 
 	s.floor = r.floor(s)

@@ -34,11 +34,15 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		}
 	}
 	status.Replicas = replicas(s)
+	ready := holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL)
+	if lack := s.verdicts.Endpoint.Lack; lack.Reason != "" {
+		ready = fails(lack.Reason, lack.Message)
+	}
 	status.Conditions = endpointConditions.summarise(e.Status.Conditions, e.Generation, findings{
 		v1alpha1.ConditionDatabaseReady:     databaseReady(s),
 		v1alpha1.ConditionWorkloadAvailable: workloadAvailable(s),
 		v1alpha1.ConditionProgrammed:        endpointProgrammed(s),
-	}, holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL))
+	}, ready)
 	return status
 }
 

@@ -40,7 +40,7 @@ var _ = Describe("An endpoint", func() {
 		Expect(exposure.Status.Columns).To(Equal([]string{"id", "name"}))
 		Expect(*exposure.Status.ToolCount).To(BeEquivalentTo(2))
 		Expect(token.Status.Secret.Name).To(Equal("agent"))
-		Expect(token.Status.Expires).To(Equal("never"))
+		Expect(token.Status.ExpirationTime).To(BeNil())
 		Expect(token.Status.GroupsDisplay).To(Equal("readers"))
 
 		before := running.writes.to(w.namespace)

@@ -175,8 +175,14 @@ func (s *fakeServer) applied() *contract.Config {
 	return s.config
 }
 
-// serve answers /status as the contract says.
+// serve answers /status as the contract says, and agents by their token alone.
 func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
+	if request.URL.Path == "/mcp/" {
+		if !s.lets(strings.TrimPrefix(request.Header.Get("Authorization"), "Bearer ")) {
+			http.Error(out, "no", http.StatusUnauthorized)
+		}
+		return
+	}
 	wait, _ := time.ParseDuration(request.URL.Query().Get("wait"))
 	timeout := time.After(wait)
 	for {

@@ -15,9 +15,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// Indexes of the cache: which endpoint an object belongs to, and which of the users' Secrets and ConfigMaps it names.
+// Indexes of the cache: which endpoint an object belongs to (as namespace/name), whether that is in another namespace, and
+// which of the users' Secrets and ConfigMaps it names.
 const (
 	endpointIndex  = "endpoint"
+	foreignIndex   = "foreign"
 	secretIndex    = "secret"
 	configMapIndex = "configMap"
 )

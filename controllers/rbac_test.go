@@ -28,6 +28,8 @@ const managerUser = "system:serviceaccount:mcp-admin-system:mcp-admin-manager"
 // seldomUsed are the rights that the life of objects below does not use, each with what it is for.
 var seldomUsed = map[string]string{
 	"patch events.k8s.io/events":      "an event that repeats itself becomes a series",
+	"watch namespaces":                "a manager of the whole cluster reads labels, by which endpoints allow tokens of other namespaces",
+	"list namespaces":                 "as above",
 	"list coordination.k8s.io/leases": "an installation for the whole cluster reads the claims of those for a few namespaces",
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
 )
 
 // Name is what the controllers call themselves in events.
@@ -61,6 +62,7 @@ func CacheOptions(namespaces []string) cache.Options {
 		ByObject: map[client.Object]cache.ByObject{
 			metadataOf("Secret"):    {Transform: keepIdentity},
 			metadataOf("ConfigMap"): {Transform: keepIdentity},
+			metadataOf("Namespace"): {Transform: keepLabels},
 		},
 		// A read of another kind fails. It must not start a cache of every Secret in the cluster.
 		ReaderFailOnMissingInformer: true,
@@ -86,16 +88,16 @@ func keepIdentity(obj any) (any, error) {
 	return obj, nil
 }
 
-// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The namespaces are those
-// that were given there.
-func Setup(mgr manager.Manager, namespaces []string, options Options) error {
+// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are
+// those that were given there.
+func Setup(mgr manager.Manager, watched []string, options Options) error {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
 	if len(options.ConfigKey) != ed25519.PrivateKeySize {
 		return errors.New("there is no key to sign Configs with")
 	}
-	own, err := newOwnCache(mgr, namespaces)
+	own, err := newOwnCache(mgr, watched)
 	if err != nil {
 		return err
 	}
@@ -114,6 +116,7 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 	store := newStore()
 	recorder := mgr.GetEventRecorder(Name)
 	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader())
+	admission := namespaces{cached: mgr.GetClient(), some: len(watched) > 0}
 	endpoints := &endpointReconciler{
 		client:   mgr.GetClient(),
 		children: children,
@@ -128,20 +131,23 @@ func Setup(mgr manager.Manager, namespaces []string, options Options) error {
 		status:  newEndpointStatus(mgr.GetClient(), recorder),
 		pod:     podOptions{options.ServerImage, options.AllowedImages, options.ConfigKey.Public().(ed25519.PublicKey)},
 		secrets: optIn(options.RequireSecretOptIn),
-		now:     options.Now,
+
+		namespaces: admission,
+		now:        options.Now,
 	}
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
 	tokens := &tokenReconciler{
 		client: mgr.GetClient(),
 		texts: &tokenTexts{
 			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
-			secrets: optIn(options.RequireSecretOptIn),
+			secrets: optIn(options.RequireSecretOptIn), key: token.NewKey(options.ConfigKey), programmed: store.hasProgrammed,
 		},
-		store:  store,
-		status: newTokenStatus(mgr.GetClient(), recorder),
-		now:    options.Now,
+		namespaces: admission,
+		store:      store,
+		status:     newTokenStatus(mgr.GetClient(), recorder),
+		now:        options.Now,
 	}
-	guarded, err := newGuardOf(mgr, namespaces, options)
+	guarded, err := newGuardOf(mgr, watched, options)
 	if err != nil {
 		return err
 	}

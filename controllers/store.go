@@ -47,6 +47,8 @@ type credentialOf struct {
 // reconcilers that it concerns; storing equal facts wakes none.
 type store struct {
 	endpoints, exposures, tokens waker
+	// rights tell what the tokens of each endpoint may do. A change of them wakes nobody.
+	rights memo[types.NamespacedName, *compile.Registry]
 
 	mu            sync.Mutex
 	credentials   map[types.NamespacedName]credentialOf
@@ -65,7 +67,7 @@ func newStore() *store {
 // setCredential gives the endpoint's reconciler the credential of a token.
 func (s *store) setCredential(token *v1alpha1.MCPToken, credential compile.Credential) {
 	key := keyOf(token)
-	news := credentialOf{token.UID, endpointOf(token.Namespace, token.Spec.EndpointRef), credential}
+	news := credentialOf{token.UID, token.Endpoint(), credential}
 	s.mu.Lock()
 	old, known := s.credentials[key]
 	s.credentials[key] = news
@@ -138,7 +140,7 @@ func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 func (s *store) token(t *v1alpha1.MCPToken, credential compile.Credential) (tokenFacts, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f, ok := s.tokenFacts[endpointOf(t.Namespace, t.Spec.EndpointRef)][keyOf(t)]
+	f, ok := s.tokenFacts[t.Endpoint()][keyOf(t)]
 	return f, ok && f.UID == t.UID && f.Generation == t.Generation && reflect.DeepEqual(f.Credential, credential)
 }
 

@@ -20,9 +20,9 @@ import (
 // At Info the log has one line for each step in the life of an object, and none for a reconcile that changed nothing
 // (docs/design/controllers.md, "The log").
 
-// told is changed, and tells the log what people did to an object of a kind. It is for the watch of that kind's own
-// reconciler: the other watches stay silent.
-func told(mgr manager.Manager, kind string) builder.Predicates {
+// told passes what another predicate passes, and tells the log what people did to an object of a kind. It is for the watch
+// of that kind's own reconciler: the other watches stay silent.
+func told(mgr manager.Manager, kind string, passes predicate.Predicate) builder.Predicates {
 	log := mgr.GetLogger().WithName("objects").WithValues("kind", kind)
 	return builder.WithPredicates(predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool {
@@ -32,10 +32,10 @@ func told(mgr manager.Manager, kind string) builder.Predicates {
 			return true
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			if !wantedChanged.Update(e) {
+			if !passes.Update(e) {
 				return false
 			}
-			if e.ObjectNew.GetDeletionTimestamp() == nil {
+			if e.ObjectNew.GetDeletionTimestamp() == nil && e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() {
 				log.Info("An object was edited", "object", klog.KObj(e.ObjectNew), "generation", e.ObjectNew.GetGeneration())
 			}
 			if isRevocation(e.ObjectOld, e.ObjectNew) {

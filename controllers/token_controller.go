@@ -3,10 +3,14 @@ package controllers
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,11 +22,21 @@ import (
 // tokenReconciler looks up or issues a token's text, gives its hash to the endpoint's reconciler, and writes the token's
 // status.
 type tokenReconciler struct {
-	client client.Client
-	texts  *tokenTexts
-	store  *store
-	status *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]
-	now    func() time.Time
+	client     client.Client
+	texts      *tokenTexts
+	namespaces namespaces
+	store      *store
+	status     *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]
+	now        func() time.Time
+
+	// settled is what every server pod let in when a token was last found Ready.
+	settled memo[types.NamespacedName, settledToken]
+}
+
+type settledToken struct {
+	token      types.UID
+	generation int64
+	credential compile.Credential
 }
 
 // Reconcile finds the token's text first, so that the endpoint's reconciler can go on, and then writes the status if
@@ -32,36 +46,74 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	if err := r.client.Get(ctx, request.NamespacedName, token); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	} else if err != nil || !token.DeletionTimestamp.IsZero() {
-		r.store.forgetToken(request.NamespacedName)
-		r.texts.read.forget(request.NamespacedName)
-		r.status.written.forget(request.NamespacedName)
+		r.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.status.refresh(token)
 
-	endpoint, err := findEndpoint(ctx, r.client, endpointOf(token.Namespace, token.Spec.EndpointRef))
+	endpoint, err := r.endpointOf(ctx, token)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if endpoint == nil {
-		return ctrl.Result{}, r.status.write(ctx, token, r.summarise(token, tokenWithoutEndpoint(token), tokenFacts{}, compile.Credential{}))
+		status := r.summarise(token, tokenWithoutEndpoint(token), tokenFacts{}, tokenText{})
+		status.Secret = token.Status.Secret // it is still there
+		return ctrl.Result{}, r.status.write(ctx, token, status)
 	}
-	credential, lookAgain, err := r.texts.resolve(ctx, token, endpoint)
+	text, err := r.texts.resolve(ctx, token, endpoint)
 	if apierrors.IsConflict(err) {
 		return result(0, err) // somebody else wrote the Secret; what was read is of no use
 	}
-	r.store.setCredential(token, credential)
+	r.store.setCredential(token, text.credential)
 
-	facts, evaluated := r.store.token(token, credential)
-	if evaluated {
-		status := r.summarise(token, tokenFindings(token, facts, credential), facts, credential)
+	facts, evaluated := r.store.token(token, text.credential)
+	if evaluated && !r.worksMeanwhile(token, facts, text) {
+		status := r.summarise(token, tokenFindings(token, facts, text), facts, text)
 		err = errors.Join(err, r.status.write(ctx, token, status))
 	}
-	return result(lookAgain, err)
+	return result(text.lookAgain, err)
+}
+
+func (r *tokenReconciler) forget(token types.NamespacedName) {
+	r.store.forgetToken(token)
+	r.texts.forget(token)
+	r.status.written.forget(token)
+	r.settled.forget(token)
+}
+
+// endpointOf returns the token's endpoint, or nil if there is none, or none that admits the token: the two must look
+// the same to the token's author.
+func (r *tokenReconciler) endpointOf(ctx context.Context, t *v1alpha1.MCPToken) (*v1alpha1.MCPEndpoint, error) {
+	endpoint, err := findEndpoint(ctx, r.client, t.Endpoint())
+	if err != nil || endpoint == nil {
+		return nil, err
+	}
+	if admitted, err := r.namespaces.admits(ctx, endpoint, t); err != nil || !admitted {
+		return nil, err
+	}
+	return endpoint, nil
+}
+
+// worksMeanwhile reports whether the token works while the pods take up a step of its rotation: every pod lets in the text
+// in use, which was the same before or took the place of that one, and only another text comes or goes. The status then
+// stays as it is.
+func (r *tokenReconciler) worksMeanwhile(t *v1alpha1.MCPToken, facts tokenFacts, text tokenText) bool {
+	if facts.Verdict.InForce && facts.Programmed.status == metav1.ConditionTrue {
+		r.settled.set(keyOf(t), settledToken{t.UID, t.Generation, text.credential})
+		return false
+	}
+	last, known := r.settled.get(keyOf(t))
+	return known && last.token == t.UID && last.generation == t.Generation &&
+		facts.Programmed.reason == v1alpha1.ReasonWaitingForPods && !reflect.DeepEqual(last.credential, text.credential) &&
+		slices.ContainsFunc(last.credential.Hashes, func(hash string) bool { return hash == text.state.Hash || hash == text.state.Previous })
 }
 
 func tokenWithoutEndpoint(t *v1alpha1.MCPToken) findings {
-	missing := fails(v1alpha1.ReasonEndpointNotFound, "MCPEndpoint "+quote(t.Spec.EndpointRef.Name)+" does not exist in this namespace")
+	message := "MCPEndpoint " + quote(t.Spec.EndpointRef.Name) + " does not exist in this namespace"
+	if t.Foreign() {
+		message = "MCPEndpoint " + quote(t.Endpoint().String()) + " does not exist, or its spec.allowedTokens does not allow this namespace"
+	}
+	missing := fails(v1alpha1.ReasonEndpointNotFound, message)
 	return findings{
 		v1alpha1.ConditionAccepted:   missing,
 		v1alpha1.ConditionIssued:     unknown(missing.reason, missing.message),
@@ -70,18 +122,21 @@ func tokenWithoutEndpoint(t *v1alpha1.MCPToken) findings {
 }
 
 // tokenFindings joins what compiling said with what is known of the token's text.
-func tokenFindings(t *v1alpha1.MCPToken, facts tokenFacts, credential compile.Credential) findings {
+func tokenFindings(t *v1alpha1.MCPToken, facts tokenFacts, text tokenText) findings {
 	accepted := fails(facts.Verdict.Reason, facts.Verdict.Message)
 	accepted.stalled = facts.Verdict.Stalled
 	if facts.Verdict.Accepted {
 		accepted = holds(facts.Verdict.Reason, facts.Verdict.Message)
 	}
-	issued := fails(credential.Reason, credential.Message)
-	if len(credential.Hashes) > 0 {
+	issued := fails(text.credential.Reason, text.credential.Message)
+	if len(text.credential.Hashes) > 0 {
 		issued = holds(v1alpha1.ReasonIssued, issuedMessage(t))
 	}
-	// A token that is not active is Ready when the pods refuse it, whether it was ever issued or not.
-	issued.aside = !t.Spec.EffectiveActive()
+	if text.problem != nil {
+		issued = *text.problem
+	}
+	// A token that is not to be used is Ready when the pods refuse it, whether it was ever issued or not.
+	issued.aside = facts.Verdict.Reason == v1alpha1.ReasonInactive || facts.Verdict.Reason == v1alpha1.ReasonExpired
 	return findings{
 		v1alpha1.ConditionAccepted:   accepted,
 		v1alpha1.ConditionIssued:     issued,
@@ -100,30 +155,58 @@ func issuedMessage(t *v1alpha1.MCPToken) string {
 }
 
 // summarise returns the token's status.
-func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts tokenFacts, credential compile.Credential) v1alpha1.MCPTokenStatus {
+func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts tokenFacts, text tokenText) v1alpha1.MCPTokenStatus {
 	status := v1alpha1.MCPTokenStatus{
 		ObservedGeneration: t.Generation,
-		PublicID:           credential.PublicID,
+		PublicID:           text.credential.PublicID,
 		GroupsDisplay:      excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
-		Expires:            "never",
+		ExpirationTime:     statusTime(value(t.EffectiveExpiry())),
+		LastRotation:       statusTime(text.state.IssuedAt),
+		NextRotation:       statusTime(text.nextRotation),
+		LastUsedTime:       t.Status.LastUsedTime,
 		Revision:           facts.Verdict.Revision,
 		Notes:              clipped(facts.Verdict.Notes),
+		Rights:             r.rights(t),
 	}
-	if t.Spec.Generated() && len(credential.Hashes) > 0 {
+	if t.Spec.Generated() && len(text.credential.Hashes) > 0 {
 		status.Secret.Name = t.EffectiveSecretName()
-	}
-	if t.Spec.Expiry != nil {
-		if status.Expires = t.Spec.Expiry.UTC().Format(time.RFC3339); t.Spec.Expired(r.now()) {
-			status.Expires = "expired"
-		}
 	}
 	ready := holds(v1alpha1.ReasonReady, "the token works")
 	if len(status.Notes) > 0 {
 		ready.message += "; note: " + status.Notes[0]
 	}
-	if !t.Spec.EffectiveActive() {
+	switch facts.Verdict.Reason {
+	case v1alpha1.ReasonInactive:
 		ready = holds(v1alpha1.ReasonInactive, "the token is not active, and every server pod refuses it")
+	case v1alpha1.ReasonExpired:
+		ready = holds(v1alpha1.ReasonExpired, facts.Verdict.Message+", and every server pod refuses it")
 	}
 	status.Conditions = tokenConditions.summarise(t.Status.Conditions, t.Generation, found, ready)
 	return status
+}
+
+// rights count what the token may do at present; nil if it is not in force.
+func (r *tokenReconciler) rights(t *v1alpha1.MCPToken) *v1alpha1.RightsStatus {
+	registry, _ := r.store.rights.get(t.Endpoint())
+	rights, inForce := registry.RightsOf(t)
+	if !inForce {
+		return nil
+	}
+	return &v1alpha1.RightsStatus{Models: new(int32(rights.Models)), Verbs: rights.Verbs, Tools: new(int32(rights.Tools))}
+}
+
+// statusTime is a time as a status has it, in whole seconds; nil for the zero time.
+func statusTime(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(metav1.NewTime(t.Truncate(time.Second)))
+}
+
+func value[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
 }

@@ -3,11 +3,13 @@ package controllers
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/tools/events"
@@ -30,161 +32,256 @@ type tokenTexts struct {
 	events   events.EventRecorder
 	now      func() time.Time
 	secrets  optIn
+	// key proves which Secrets were written here.
+	key token.Key
+	// programmed reports whether every server pod lets in a token's text.
+	programmed func(*v1alpha1.MCPToken, compile.Credential) bool
 
 	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
 	read memo[types.NamespacedName, readText]
+	// next are the texts that are about to replace others, by token. They are nowhere else: until every pod lets such a text
+	// in, nobody may see it, and one that is lost with the process is made anew.
+	next memo[types.NamespacedName, nextText]
 }
 
-type readText struct {
-	ref             v1alpha1.SecretKeyReference
-	secret          types.UID
-	resourceVersion string
-	hashed          bool
-	credential      compile.Credential
+type nextText struct {
+	token types.UID
+	text  string
 }
 
-// resolve returns what is known of a token's text, having issued one if that is due, and how long that holds; 0 is
-// forever. With an error it still returns what is known.
-func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (compile.Credential, time.Duration, error) {
+// tokenText is what is known of a token's text.
+type tokenText struct {
+	credential compile.Credential
+	// state is that of a generated token's Secret; zero for others.
+	state token.State
+	// nextRotation is when the text is replaced; zero if no time is set.
+	nextRotation time.Time
+	// problem says what is wrong with the Secret though the token works; nil if nothing is.
+	problem *finding
+	// lookAgain is how long all that holds; 0 is forever.
+	lookAgain time.Duration
+}
+
+func (x *tokenTexts) forget(key types.NamespacedName) {
+	x.read.forget(key)
+	x.next.forget(key)
+}
+
+// resolve returns what is known of a token's text, having issued or rotated it if that is due. With an error it still
+// returns what is known.
+func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (tokenText, error) {
 	if len(v1alpha1.ValidateMCPToken(t)) > 0 {
-		return compile.Credential{Reason: v1alpha1.ReasonInvalid, Message: "nothing is issued for a token that is not valid"}, 0, nil
+		return refusedText(v1alpha1.ReasonInvalid, "nothing is issued for a token that is not valid"), nil
 	}
 	switch {
 	case t.Spec.TokenSecretRef != nil:
-		return x.readGiven(ctx, t, *t.Spec.TokenSecretRef, false)
+		credential, err := x.readGiven(ctx, t, *t.Spec.TokenSecretRef, false)
+		return tokenText{credential: credential}, err
 	case t.Spec.TokenHashSecretRef != nil:
-		return x.readGiven(ctx, t, *t.Spec.TokenHashSecretRef, true)
+		credential, err := x.readGiven(ctx, t, *t.Spec.TokenHashSecretRef, true)
+		return tokenText{credential: credential}, err
 	}
-	return x.issue(ctx, t, e)
+	text, err := x.issue(ctx, t, e)
+	var foreign ownershipConflict
+	if errors.As(err, &foreign) {
+		text := refusedText(v1alpha1.ReasonOwnershipConflict, foreign.Error())
+		text.lookAgain = foreignRetry
+		return text, nil
+	}
+	return text, err
 }
 
-// readGiven reads a user's Secret from the API server if its metadata says that it changed or is missing.
-func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1alpha1.SecretKeyReference, hashed bool) (compile.Credential, time.Duration, error) {
-	key := client.ObjectKey{Namespace: t.Namespace, Name: ref.Name}
-	seen := metadataOf("Secret")
-	if err := x.client.Get(ctx, key, seen); client.IgnoreNotFound(err) != nil {
-		return compile.UnsureCredential(), 0, err
-	}
-	last, known := x.read.get(keyOf(t))
-	if known && last.ref == ref && last.hashed == hashed && last.secret == seen.UID && last.resourceVersion == seen.ResourceVersion && seen.UID != "" {
-		return last.credential, 0, nil
-	}
-
-	secret := &corev1.Secret{}
-	err := x.live.Get(ctx, key, secret)
-	if apierrors.IsNotFound(err) {
-		x.read.forget(keyOf(t))
-		return compile.NoCredential(ref, hashed), 0, nil
-	}
-	if err != nil {
-		return compile.UnsureCredential(), 0, err
-	}
-	read := readText{ref: ref, hashed: hashed, secret: secret.UID, resourceVersion: secret.ResourceVersion}
-	text := string(secret.Data[ref.Key])
-	if read.credential = compile.TextCredential(text); hashed {
-		read.credential = compile.HashCredential(text)
-	}
-	if len(read.credential.Hashes) == 0 {
-		read.credential = compile.NoCredential(ref, hashed)
-	}
-	if !x.secrets.allows(secret, t.Spec.EndpointRef.Name) {
-		refused := x.secrets.refusal(ref.Name, t.Spec.EndpointRef.Name)
-		read.credential = compile.Credential{Reason: refused.reason, Message: refused.message}
-	}
-	x.read.set(keyOf(t), read)
-	return read.credential, 0, nil
+func refusedText(reason, message string) tokenText {
+	return tokenText{credential: compile.Credential{Reason: reason, Message: message}}
 }
 
 // issue does what the token policy says about a generated token's Secret.
-func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (compile.Credential, time.Duration, error) {
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: t.EffectiveSecretName()}}
-	exists, err := x.children.find(ctx, t, secret)
-	decision := x.decide(t, secret, exists)
-	if err == nil && exists && decision.Action == token.Issue {
-		// The cache may be late. A token's text is replaced only if the API server itself says so.
-		exists, err = x.children.findLive(ctx, t, secret)
-		decision = x.decide(t, secret, exists)
+func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (tokenText, error) {
+	if older, err := x.olderClaimant(ctx, t); err != nil {
+		return tokenText{credential: compile.UnsureCredential()}, err
+	} else if older != "" {
+		return refusedText(v1alpha1.ReasonConflicted, fmt.Sprintf("Secret %q is that of MCPToken %q, which is older; "+
+			"make a new MCPToken with another spec.secret.name", t.EffectiveSecretName(), older)), nil
 	}
-	var foreign ownershipConflict
-	if errors.As(err, &foreign) {
-		return compile.Credential{Reason: v1alpha1.ReasonOwnershipConflict, Message: foreign.Error()}, foreignRetry, nil
+	held, err := x.find(ctx, t, x.children.find)
+	decision := x.decide(t, held)
+	if err == nil && held.exists && decision.Action == token.Issue {
+		// The cache may be late. A token's text is replaced only if the API server itself says so.
+		held, err = x.find(ctx, t, x.children.findLive)
+		decision = x.decide(t, held)
 	}
 	if err != nil {
-		return compile.UnsureCredential(), 0, err
+		return tokenText{credential: compile.UnsureCredential()}, err
 	}
-
-	text := string(secret.Data[token.KeyToken])
-	switch decision.Action {
-	case token.Nothing:
-		if exists && contract.HashToken(text) == secret.Annotations[token.HashAnnotation] {
-			return compile.TextCredential(text), 0, nil
-		}
-		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "nothing is issued: " + decision.Why}, 0, nil
-	case token.Issue:
-		text = contract.NewToken()
-	}
-	want := tokenSecret(t, e, text)
-	if exists {
-		err = x.children.applyAsRead(ctx, secret, want)
-	} else {
-		err = x.children.create(ctx, t, want)
-	}
-	switch {
-	case errors.As(err, &foreign):
-		return compile.Credential{Reason: v1alpha1.ReasonOwnershipConflict, Message: foreign.Error()}, foreignRetry, nil
-	case err != nil && decision.Action == token.Keep:
-		return compile.TextCredential(text), 0, err // what could not be written is not the text
-	case err != nil:
-		return compile.Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token's Secret could not be written; it is tried again"}, 0, err
-	}
-	if decision.Action == token.Issue {
-		ctrl.LoggerFrom(ctx).Info("A token was issued", "token", klog.KObj(t), "publicID", contract.PublicTokenID(text), "reissued", decision.Reissued, "why", decision.Why)
-		tokensIssued.WithLabelValues(map[bool]string{false: "new", true: "reissued"}[decision.Reissued]).Inc()
-	}
-	if decision.Action == token.Issue && decision.Reissued {
-		x.events.Eventf(t, nil, corev1.EventTypeWarning, "Reissued", "Issue", "A new token was issued, and the old one is refused: %s", decision.Why)
-	}
-	lookAgain := time.Duration(0)
-	if !decision.LookAgain.IsZero() {
-		lookAgain = max(decision.LookAgain.Sub(x.now()), time.Millisecond)
-	}
-	return compile.TextCredential(text), lookAgain, nil
+	return x.carryOut(ctx, t, e, held, decision)
 }
 
-func (x *tokenTexts) decide(t *v1alpha1.MCPToken, secret *corev1.Secret, exists bool) token.Decision {
-	situation := token.Situation{
-		Now: x.now(), Active: t.Spec.EffectiveActive(), Exists: exists,
-		Issued: t.Status.Secret.Name != "",
-		Text:   string(secret.Data[token.KeyToken]), Hash: secret.Annotations[token.HashAnnotation],
+// carryOut writes the Secret as decided.
+func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, held heldSecret, decision token.Decision) (tokenText, error) {
+	text, state := held.text(), decision.State
+	next := nextText{t.UID, ""}
+	switch decision.Action {
+	case token.Nothing:
+		if text == "" {
+			return refusedText(v1alpha1.ReasonWaitingForToken, "nothing is issued: "+decision.Why), nil
+		}
+		return x.known(held.state, text), nil
+	case token.Issue:
+		text = contract.NewToken()
+		state.Hash = contract.HashToken(text)
+	case token.Prepare:
+		next.text = contract.NewToken()
+		state.Next = contract.HashToken(next.text)
+	case token.Rotate:
+		text = x.nextOf(t)
 	}
-	if t.Spec.Expiry != nil {
-		situation.Expiry = &t.Spec.Expiry.Time
+	want := x.wantedSecret(t, e, text, state)
+	if held.exists && frozen(held.secret, want) {
+		return x.immutable(held, decision)
+	}
+	if err := x.write(ctx, t, held, want); err != nil {
+		if held.text() != "" {
+			return x.known(held.state, held.text()), err // what could not be written is not the text
+		}
+		waiting := refusedText(v1alpha1.ReasonWaitingForToken, "the token's Secret could not be written; it is tried again")
+		return waiting, err
+	}
+	if next.text != "" {
+		x.next.set(keyOf(t), next)
+	} else if state.Next == "" {
+		x.next.forget(keyOf(t))
+	}
+	x.tell(ctx, t, text, decision)
+	found := x.known(state, text)
+	found.nextRotation = decision.NextRotation
+	if !decision.LookAgain.IsZero() {
+		found.lookAgain = max(decision.LookAgain.Sub(x.now()), time.Millisecond)
+	}
+	return found, nil
+}
+
+// known is what is known of a generated token whose Secret says so much.
+func (x *tokenTexts) known(state token.State, text string) tokenText {
+	credential := compile.TextCredential(text)
+	credential.Hashes = state.Hashes(x.now())
+	return tokenText{credential: credential, state: state}
+}
+
+// immutable is what is known of a token whose Secret would have to change and cannot.
+func (x *tokenTexts) immutable(held heldSecret, decision token.Decision) (tokenText, error) {
+	message := fmt.Sprintf("Secret %q is immutable, or of another type than spec.secret.type, and its content would have to change; "+
+		"delete it, and it is made anew with another token", held.secret.Name)
+	if decision.Action == token.Issue {
+		return refusedText(v1alpha1.ReasonSecretImmutable, message), nil
+	}
+	found := x.known(held.state, held.text())
+	found.problem = new(fails(v1alpha1.ReasonSecretImmutable, message))
+	return found, nil
+}
+
+// write makes the Secret as wanted, and the MCPToken its owner if it is to go with it.
+func (x *tokenTexts) write(ctx context.Context, t *v1alpha1.MCPToken, held heldSecret, want *applycore.SecretApplyConfiguration) error {
+	if !held.exists {
+		return x.children.create(ctx, t, want)
+	}
+	if err := x.own(ctx, t, held.secret); err != nil {
+		return err
+	}
+	return x.children.applyAsRead(ctx, held.secret, want)
+}
+
+// tell records in the log, the metrics and the events that a text was replaced.
+func (x *tokenTexts) tell(ctx context.Context, t *v1alpha1.MCPToken, text string, decision token.Decision) {
+	log := ctrl.LoggerFrom(ctx).WithValues("token", klog.KObj(t), "publicID", contract.PublicTokenID(text), "why", decision.Why)
+	switch decision.Action {
+	case token.Issue:
+		log.Info("A token was issued", "reissued", decision.Reissued)
+		tokensIssued.WithLabelValues(map[bool]string{false: "new", true: "reissued"}[decision.Reissued]).Inc()
+		if decision.Reissued {
+			x.events.Eventf(t, nil, corev1.EventTypeWarning, "Reissued", "Issue", "A new token was issued, and the old one is refused: %s", decision.Why)
+		}
+	case token.Rotate:
+		log.Info("A token was rotated", "previousUntil", decision.State.PreviousUntil)
+		tokensIssued.WithLabelValues("rotated").Inc()
+		x.events.Eventf(t, nil, corev1.EventTypeNormal, "Rotated", "Rotate", "A new token is in the Secret; the one before works until %s",
+			decision.State.PreviousUntil.UTC().Format(time.RFC3339))
+	}
+}
+
+func (x *tokenTexts) decide(t *v1alpha1.MCPToken, held heldSecret) token.Decision {
+	situation := token.Situation{
+		Now: x.now(), Active: t.Spec.EffectiveActive(), Expiry: t.EffectiveExpiry(),
+		Exists: held.exists, Issued: t.Status.Secret.Name != "",
+		State: held.state, Text: held.text(), NextText: x.nextOf(t),
+		Every: t.Spec.EffectiveEvery(), Overlap: t.Spec.EffectiveOverlap(), Spread: spread(t.UID),
+		Request: t.Annotations[v1alpha1.RotateAnnotation],
+		Fixed:   held.exists && held.secret.Immutable != nil && *held.secret.Immutable || t.Spec.EffectiveSecret().Mutability == v1alpha1.SecretImmutable,
+	}
+	if situation.NextText != "" && contract.HashToken(situation.NextText) != held.state.Next {
+		situation.NextText = "" // another manager has prepared another one
+	}
+	if situation.NextText != "" {
+		situation.Programmed = x.programmed(t, x.known(held.state, situation.Text).credential)
 	}
 	return token.Decide(situation)
 }
 
-// tokenSecret is the Secret of a generated token. The user's labels and annotations are set first, so that ours win.
-func tokenSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string) *applycore.SecretApplyConfiguration {
+// nextOf is the text that is about to replace a token's; "" if there is none, or it was another manager's.
+func (x *tokenTexts) nextOf(t *v1alpha1.MCPToken) string {
+	if next, known := x.next.get(keyOf(t)); known && next.token == t.UID {
+		return next.text
+	}
+	return ""
+}
+
+// spread is a number from 0 to 1 that is always the same for a token.
+func spread(uid types.UID) float64 {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(uid)) // it never fails
+	return float64(hash.Sum32()) / math.MaxUint32
+}
+
+// wantedSecret is the Secret of a generated token. The user's labels and annotations are set first, so that ours win.
+func (x *tokenTexts) wantedSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string, state token.State) *applycore.SecretApplyConfiguration {
+	spec := t.Spec.EffectiveSecret()
 	labels, annotations := map[string]string{}, map[string]string{}
-	if t.Spec.Secret != nil {
-		for key, value := range t.Spec.Secret.Labels {
-			labels[key] = string(value)
-		}
-		for key, value := range t.Spec.Secret.Annotations {
-			annotations[key] = string(value)
-		}
+	for key, value := range spec.Labels {
+		labels[key] = string(value)
 	}
-	for key, value := range childLabels(e, componentToken) {
-		labels[key] = value
+	for key, value := range spec.Annotations {
+		annotations[key] = string(value)
 	}
-	annotations[token.HashAnnotation] = contract.HashToken(text)
-	return applycore.Secret(t.EffectiveSecretName(), t.Namespace).
+	maps.Copy(labels, childLabels(e, componentToken))
+	maps.Copy(annotations, state.Annotations(x.key, keyOf(t)))
+	secret := applycore.Secret(t.EffectiveSecretName(), t.Namespace).
 		WithLabels(labels).
 		WithAnnotations(annotations).
-		WithOwnerReferences(ownerReference(t, "MCPToken")).
-		WithData(map[string][]byte{
-			token.KeyToken:               []byte(text),
-			token.KeyURL:                 []byte(e.EffectiveURL()),
-			token.KeyClientConfiguration: contract.ClientConfiguration(e.Name, e.EffectiveURL(), text),
-		})
+		WithType(corev1.SecretType(spec.Type)).
+		WithData(token.Content(spec.Keys, e.Name, e.EffectiveURL(), text))
+	if spec.Mutability == v1alpha1.SecretImmutable {
+		secret.WithImmutable(true)
+	}
+	if spec.DeletionPolicy == v1alpha1.SecretDelete {
+		secret.WithOwnerReferences(ownerReference(t, "MCPToken"))
+	}
+	return secret
+}
+
+// frozen reports whether a Secret would have to change in what Kubernetes never changes: its type, and the content and the
+// mark of an immutable one.
+func frozen(have *corev1.Secret, want *applycore.SecretApplyConfiguration) bool {
+	if have.Type != *want.Type {
+		return true
+	}
+	if have.Immutable == nil || !*have.Immutable {
+		return false
+	}
+	same := maps.EqualFunc(have.Data, want.Data, func(a, b []byte) bool { return string(a) == string(b) })
+	return want.Immutable == nil || !same
+}
+
+// hasProgrammed reports whether every server pod lets in a token with that credential.
+func (s *store) hasProgrammed(t *v1alpha1.MCPToken, credential compile.Credential) bool {
+	facts, evaluated := s.token(t, credential)
+	return evaluated && facts.Verdict.InForce && facts.Programmed.status == "True"
 }

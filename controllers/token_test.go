@@ -110,16 +110,20 @@ var _ = Describe("A token", func() {
 		Expect(apierrors.IsNotFound(k8s.Get(context.Background(), client.ObjectKeyFromObject(token), &corev1.Secret{}))).To(BeTrue())
 	})
 
-	It("expires by itself", func() {
-		token := w.token("agent", "shop")
+	It("expires by itself, which is as it should be, and works again if the expiry moves", func() {
+		token, short := w.token("agent", "shop"), w.token("short", "shop")
 		token.Spec.Expiry = &metav1.Time{Time: time.Now().Add(2 * time.Second)}
-		w.create(token)
-		expectReady(token)
+		short.Spec.TTL = &metav1.Duration{Duration: time.Minute}
+		w.create(token, short)
+		expectReady(token, short)
 		text := w.text("agent")
-		Expect(token.Status.Expires).To(Equal(token.Spec.Expiry.UTC().Format(time.RFC3339)))
-		Eventually(reads(token, "Stalled")).Should(Equal("True Expired"))
-		Expect(token.Status.Expires).To(Equal("expired"))
-		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
+		Expect(token.Status.ExpirationTime.UTC()).To(Equal(token.Spec.Expiry.UTC()))
+		Expect(short.Status.ExpirationTime.UTC()).To(Equal(short.CreationTimestamp.Add(time.Minute).UTC()))
+		Eventually(reads(token, "Ready")).Should(Equal("True Expired"))
+		Expect(server.lets(text)).To(BeFalse(), "Ready says that it is enforced")
+		edit(token, func(t *tokenType) { t.Spec.Expiry = nil })
+		expectReady(token)
+		Expect(server.lets(text)).To(BeTrue())
 	})
 
 	It("is refused while one of its groups is missing, and works when it comes", func() {

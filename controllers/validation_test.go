@@ -276,7 +276,20 @@ var _ = Describe("The API server", func() {
 			}).Should(MatchError(ContainSubstring("the Secret's name cannot be changed")), "%s to %q", row.token.Name, row.name)
 		}
 		edit(good, func(t *tokenType) { t.Spec.Secret = &v1alpha1.TokenSecretSpec{Name: "agent"} }) // as it is anyway
-		edit(good, func(t *tokenType) { t.Spec.Secret, t.Spec.TokenSecretRef = nil, secretKey("mine", "token") })
+		given := w.token("given", "shop")
+		given.Spec.TokenSecretRef = secretKey("mine", "token")
+		w.create(given)
+		edit(given, func(t *tokenType) { t.Spec.TokenSecretRef, t.Spec.TokenHashSecretRef = nil, secretKey("mine", "hash") })
+		for token, change := range map[*tokenType]func(*tokenType){
+			good:  func(t *tokenType) { t.Spec.Secret, t.Spec.TokenSecretRef = nil, secretKey("mine", "token") },
+			given: func(t *tokenType) { t.Spec.TokenHashSecretRef = nil },
+		} {
+			Eventually(func() error {
+				Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(token), token)).To(Succeed())
+				change(token)
+				return k8s.Update(context.Background(), token)
+			}).Should(MatchError(ContainSubstring("a generated token cannot become a given one")))
+		}
 
 		endpoint := w.endpoint("shop")
 		w.create(endpoint)

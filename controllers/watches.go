@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,12 +50,12 @@ var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 // and when the store or a pod has news.
 func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPEndpoint{}, told(mgr, "MCPEndpoint")).
+		For(&v1alpha1.MCPEndpoint{}, told(mgr, "MCPEndpoint", wantedChanged)).
 		Watches(&v1alpha1.MCPModelExposure{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
 			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef)}
 		}), changed).
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(_ context.Context, o client.Object) []types.NamespacedName {
-			return []types.NamespacedName{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPToken).Spec.EndpointRef)}
+			return []types.NamespacedName{o.(*v1alpha1.MCPToken).Endpoint()}
 		}), changed).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
 		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
@@ -68,30 +69,49 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guar
 	} {
 		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
 	}
+	if !r.namespaces.some {
+		b = b.WatchesMetadata(&corev1.Namespace{}, enqueue(endpointsOfForeignTokens(r.client)), relabelled)
+	}
 	return b.Complete(g.before("MCPEndpoint", r))
 }
 
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
 func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure")).
-		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPModelExposureList{}, endpointIndex)), changed).
+		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure", wantedChanged)).
+		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPModelExposureList{})), changed).
 		WatchesRawSource(r.store.exposures.source()).
 		WithOptions(inQueue()).
 		Complete(g.before("MCPModelExposure", r))
 }
 
-// watch makes a token be reconciled when it, its Secret or its endpoint changes, and when the store has news.
+// watch makes a token be reconciled when it, its Secret or its endpoint changes, when another token of the same Secret comes or goes,
+// and when the store has news.
 func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
-	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken")).
-		Watches(&v1alpha1.MCPEndpoint{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, endpointIndex)), changed).
-		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))).
-		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ownedBy(mgr, &v1alpha1.MCPToken{}))).
+	ofSecret := enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.Or(wantedChanged, rotationAsked))).
+		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
+			return referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
+		}), builder.WithPredicates(comeOrGone)).
+		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), changed).
+		WatchesMetadata(&corev1.Secret{}, ofSecret).
+		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ofSecret)).
 		WatchesRawSource(r.store.tokens.source()).
-		WithOptions(inQueue()).
-		Complete(g.before("MCPToken", r))
+		WithOptions(inQueue())
+	if !r.namespaces.some {
+		b = b.WatchesMetadata(&corev1.Namespace{}, enqueue(foreignTokensOf(r.client)), relabelled)
+	}
+	return b.Complete(g.before("MCPToken", r))
 }
+
+// rotationAsked passes a new request for a rotation.
+var rotationAsked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetAnnotations()[v1alpha1.RotateAnnotation] != e.ObjectNew.GetAnnotations()[v1alpha1.RotateAnnotation]
+}}
+
+// comeOrGone passes creations and deletions.
+var comeOrGone = predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 
 // labelled is the endpoint that an object's label names.
 func labelled(_ context.Context, o client.Object) []types.NamespacedName {
@@ -117,13 +137,30 @@ func referring(cached client.Reader, list client.ObjectList, index string) func(
 			ctrl.LoggerFrom(ctx).Error(err, "Objects that refer to another could not be listed", "index", index)
 			return nil
 		}
-		var keys []types.NamespacedName
-		_ = meta.EachListItem(found, func(item runtime.Object) error { // the function fails for none
-			keys = append(keys, keyOf(item.(client.Object)))
-			return nil
-		})
-		return keys
+		return keysOf(found)
 	}
+}
+
+// ofEndpoint are the objects of a list's kind that belong to the event's endpoint, in whatever namespace.
+func ofEndpoint(cached client.Reader, list client.ObjectList) func(context.Context, client.Object) []types.NamespacedName {
+	return func(ctx context.Context, o client.Object) []types.NamespacedName {
+		found := list.DeepCopyObject().(client.ObjectList)
+		if err := cached.List(ctx, found, client.MatchingFields{endpointIndex: keyOf(o).String()}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "The objects of an endpoint could not be listed")
+			return nil
+		}
+		return keysOf(found)
+	}
+}
+
+// keysOf are the keys of a list's objects.
+func keysOf(list client.ObjectList) []types.NamespacedName {
+	var keys []types.NamespacedName
+	_ = meta.EachListItem(list, func(item runtime.Object) error { // the function fails for none
+		keys = append(keys, keyOf(item.(client.Object)))
+		return nil
+	})
+	return keys
 }
 
 // ofWebhooks are the endpoints of the exposures whose webhooks name the event's Secret.
@@ -156,13 +193,16 @@ func addIndexes(mgr manager.Manager) error {
 		of    client.IndexerFunc
 	}{
 		{&v1alpha1.MCPModelExposure{}, endpointIndex, func(o client.Object) []string {
-			return []string{o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef.Name}
+			return []string{endpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef).String()}
 		}},
 		{&v1alpha1.MCPModelExposure{}, secretIndex, func(o client.Object) []string {
 			return webhookSecretNames(o.(*v1alpha1.MCPModelExposure))
 		}},
 		{&v1alpha1.MCPToken{}, endpointIndex, func(o client.Object) []string {
-			return []string{o.(*v1alpha1.MCPToken).Spec.EndpointRef.Name}
+			return []string{o.(*v1alpha1.MCPToken).Endpoint().String()}
+		}},
+		{&v1alpha1.MCPToken{}, foreignIndex, func(o client.Object) []string {
+			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
 		}},
 		{&v1alpha1.MCPToken{}, secretIndex, func(o client.Object) []string {
 			return []string{tokenSecretName(o.(*v1alpha1.MCPToken))}
@@ -194,4 +234,11 @@ func tokenSecretName(t *v1alpha1.MCPToken) string {
 		return t.Spec.TokenHashSecretRef.Name
 	}
 	return t.EffectiveSecretName()
+}
+
+// tokenSecret is the name of that Secret, as an object.
+func tokenSecret(t *v1alpha1.MCPToken) client.Object {
+	secret := metadataOf("Secret")
+	secret.Namespace, secret.Name = t.Namespace, tokenSecretName(t)
+	return secret
 }

@@ -54,6 +54,12 @@ const (
 	ReasonWaitingForReport = "WaitingForReport"
 	// ReasonWebhookSecretInvalid: the Secret of a webhook is not for the webhook's host, or holds what is no header.
 	ReasonWebhookSecretInvalid = "WebhookSecretInvalid"
+	// ReasonSecretImmutable: the token's Secret would have to change, and is immutable.
+	ReasonSecretImmutable = "SecretImmutable"
+	// ReasonGroupNotAllowed: the token names a group that the endpoint does not allow tokens of other namespaces.
+	ReasonGroupNotAllowed = "GroupNotAllowed"
+	// ReasonNamespacesNotWatched: the endpoint allows tokens of other namespaces, and the manager watches only some.
+	ReasonNamespacesNotWatched = "NamespacesNotWatched"
 	// ReasonAuditUnavailable: the audit table cannot be used, so nothing is written; the message says what makes it.
 	ReasonAuditUnavailable = "AuditUnavailable"
 	// ReasonResolved: the table was found.

@@ -137,27 +137,6 @@ func (w *WebhookActionSpec) EffectiveTimeout() time.Duration {
 	return DefaultWebhookTimeout
 }
 
-// EffectiveActive says whether the token may be used at all.
-func (s *MCPTokenSpec) EffectiveActive() bool { return s.Active == nil || *s.Active }
-
-// Expired says whether the token is refused at that moment for its expiry.
-func (s *MCPTokenSpec) Expired(now time.Time) bool {
-	return s.Expiry != nil && !now.Before(s.Expiry.Time)
-}
-
-// Generated says whether the token's text is made by the controllers, which write it to a Secret.
-func (s *MCPTokenSpec) Generated() bool {
-	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
-}
-
-// EffectiveSecretName is the Secret that a generated token is written to.
-func (t *MCPToken) EffectiveSecretName() string {
-	if t.Spec.Secret != nil && t.Spec.Secret.Name != "" {
-		return t.Spec.Secret.Name
-	}
-	return t.Name
-}
-
 // EffectiveReplicas is the number of server pods, or nil if the spec leaves it to whoever scales the Deployment. A
 // SQLite file is served by at most one.
 func (s *MCPEndpointSpec) EffectiveReplicas() *int32 {
@@ -177,7 +156,7 @@ func (e *MCPEndpoint) ServiceName() string { return e.Name + "-mcp" }
 // ConfigSecretName is the name of the Secret with the endpoint's Config.
 func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
 
-// configSuffix ends the names of the Secrets with Configs, and of no other child.
+// configSuffix ends the names of the Secrets with Configs, before a version and the number of a part.
 const configSuffix = "-mcp-config"
 
 // EffectiveURL is what agents call: the external URL, or the Service's address within the cluster, with the base path.

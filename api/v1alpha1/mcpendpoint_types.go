@@ -16,7 +16,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.replicas.display`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS-1035 label of at most 40 characters: its children are named after it"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be a DNS-1035 label of at most 40 characters: its children are named after it",optionalOldSelf=true
 type MCPEndpoint struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -41,6 +41,9 @@ type MCPEndpointSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Groups []Group `json:"groups,omitempty"`
+	// allowedTokens says which tokens of other namespaces may name this endpoint. Absent, none.
+	// +optional
+	AllowedTokens *AllowedTokens `json:"allowedTokens,omitempty"`
 	// server says how the server's pods run.
 	// +optional
 	Server ServerSpec `json:"server,omitempty,omitzero"`

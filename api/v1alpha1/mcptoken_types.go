@@ -11,12 +11,13 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpointRef.name`
 // +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.status.groupsDisplay`
-// +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expires`
+// +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expirationTime`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
+// +kubebuilder:printcolumn:name="Last used",type=date,priority=1,JSONPath=`.status.lastUsedTime`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="[self.spec, oldSelf.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
-// +kubebuilder:validation:XValidation:rule="[self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).endsWith('-mcp-config')",message="names that end in -mcp-config are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name"
+// +kubebuilder:validation:XValidation:rule="[self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || [self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).matches('-mcp-config(-v[0-9]+(-tokens-[0-9]+)?)?$')",message="names that end in -mcp-config, or that and a version, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name",optionalOldSelf=true
 type MCPToken struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -33,33 +34,47 @@ type MCPToken struct {
 // MCPTokenSpec says what the token's holder may do, and until when.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.tokenSecretRef), has(self.tokenHashSecretRef), has(self.secret)].filter(x, x).size() <= 1",message="at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token"
+// +kubebuilder:validation:XValidation:rule="(has(self.tokenSecretRef) || has(self.tokenHashSecretRef)) == (has(oldSelf.tokenSecretRef) || has(oldSelf.tokenHashSecretRef))",message="a generated token cannot become a given one, nor the other way round; make a new MCPToken"
+// +kubebuilder:validation:XValidation:rule="!has(self.expiry) || !has(self.ttl)",message="at most one of expiry and ttl may be given"
+// +kubebuilder:validation:XValidation:rule="!has(self.rotation) || (!has(self.tokenSecretRef) && !has(self.tokenHashSecretRef))",message="rotation is for a generated token; change the text of your own in its Secret"
+// +kubebuilder:validation:XValidation:rule="!has(self.rotation) || !has(self.secret) || !has(self.secret.mutability) || self.secret.mutability != 'Immutable'",message="a token in an immutable Secret cannot be rotated; leave out rotation, or secret.mutability"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpointRef.__namespace__) || (!has(self.permissions) && !has(self.attributes))",message="a token of an endpoint in another namespace has no permissions and no attributes of its own; leave them out, or leave out endpointRef.namespace"
 type MCPTokenSpec struct {
-	// endpointRef names the endpoint, in this object's namespace.
+	// endpointRef names the endpoint.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpointRef cannot be changed; make a new MCPToken"
-	EndpointRef EndpointReference `json:"endpointRef,omitzero"`
+	EndpointRef TokenEndpointReference `json:"endpointRef,omitzero"`
 	// active says whether the token may be used at all; true when absent.
 	// +optional
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.
 	// +optional
 	Expiry *metav1.Time `json:"expiry,omitempty"`
+	// ttl is how long after this object's creation the token is refused, in place of expiry.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m') && duration(self) <= duration('87600h')",message="must be between 1m and 87600h (ten years)"
+	TTL *metav1.Duration `json:"ttl,omitempty"`
 	// groups are the groups of the endpoint whose permissions the token has.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.map(g, g.size()).sum() <= 1024",message="the names must have at most 1024 characters together"
 	Groups []string `json:"groups,omitempty"`
 	// permissions are the token's own, in addition to those of its groups.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.map(p, (has(p.modules) ? p.modules : []).map(x, x.size()).sum() + p.models.map(x, x.size()).sum() + (has(p.actions) ? p.actions : []).map(x, x.size()).sum()).sum() <= 4096",message="the names in them must have at most 4096 characters together; put what several tokens may do into a group of the endpoint"
 	Permissions []PermissionRule `json:"permissions,omitempty"`
 	// attributes are values that row policies compare with (tokenAttribute).
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[A-Za-z][A-Za-z0-9_.-]*$'))",message="names of attributes are a letter, then letters, digits, '_', '.' and '-', at most 63 characters"
+	// +kubebuilder:validation:XValidation:rule="self.map(k, k.size() + self[k].size()).sum() <= 3072",message="names and values must have at most 3072 characters together"
 	Attributes map[string]AttributeValue `json:"attributes,omitempty"`
 	// tokenSecretRef names a Secret that holds the token: a text of at least 32 characters. No Secret is written then.
 	// +optional
@@ -71,6 +86,45 @@ type MCPTokenSpec struct {
 	// secret says where a generated token is written; absent, a Secret named like this object.
 	// +optional
 	Secret *TokenSecretSpec `json:"secret,omitempty"`
+	// rotation replaces a generated token's text from time to time. Absent, the text stays until somebody asks for another
+	// one with the annotation mcpadmin.dev/rotate.
+	// +optional
+	Rotation *TokenRotation `json:"rotation,omitempty"`
+}
+
+// TokenEndpointReference names the MCPEndpoint that a token is for.
+type TokenEndpointReference struct {
+	// name is the MCPEndpoint's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Name string `json:"name,omitempty"`
+	// namespace is the MCPEndpoint's namespace if it is another than the token's. The endpoint must allow it
+	// (spec.allowedTokens).
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// TokenRotation says when a generated token's text is replaced, and how long the text before it works on.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.every) || duration(has(self.overlap) ? self.overlap : '1h') < duration(self.every)",message="overlap (1h when absent) must be shorter than every"
+type TokenRotation struct {
+	// every is the longest time that a text is in use. Tokens that were made together are rotated up to a tenth of it
+	// earlier, so that they are not all rotated at once. Absent, the text is replaced only on request.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10m') && duration(self) <= duration('87600h')",message="must be between 10m and 87600h (ten years)"
+	Every *metav1.Duration `json:"every,omitempty"`
+	// overlap is how long the old text works on after the new one was written to the Secret; 1h when absent. An agent
+	// must read the Secret again within that time.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('720h')",message="must be between 0s and 720h"
+	Overlap *metav1.Duration `json:"overlap,omitempty"`
 }
 
 // AttributeValue is the value of a token's attribute, in the text form that rows show.
@@ -94,7 +148,82 @@ type TokenSecretSpec struct {
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue() && !k.startsWith('mcpadmin.dev/'))",message="must be annotations, and none of mcpadmin.dev, whose annotations are the controllers' own"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
+	// type is the Secret's type; Opaque when absent.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9./_-]*$`
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('kubernetes.io/') && !self.startsWith('bootstrap.kubernetes.io/')",message="types of Kubernetes itself demand other keys; name a type of your own"
+	Type string `json:"type,omitempty"`
+	// mutability says whether the Secret's content may change: Immutable makes it an immutable Secret, whose token cannot
+	// be rotated. Mutable when absent.
+	// +optional
+	Mutability SecretMutability `json:"mutability,omitempty"`
+	// deletionPolicy says what becomes of the Secret if this object is deleted: Delete, or Retain, which leaves it. The
+	// token in it is refused either way. Delete when absent.
+	// +optional
+	DeletionPolicy SecretDeletionPolicy `json:"deletionPolicy,omitempty"`
+	// keys are the Secret's keys; one must have the format Token. Absent: token, url, and mcp.json with the format
+	// MCPServers.
+	// +optional
+	// +listType=map
+	// +listMapKey=key
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.exists(k, k.format == 'Token')",message="one key must have the format Token: the controllers read the text there"
+	Keys []TokenSecretKey `json:"keys,omitempty"`
 }
+
+// SecretMutability says whether a Secret's content may change.
+// +kubebuilder:validation:Enum=Mutable;Immutable
+type SecretMutability string
+
+// The mutabilities of a Secret.
+const (
+	SecretMutable   SecretMutability = "Mutable"
+	SecretImmutable SecretMutability = "Immutable"
+)
+
+// SecretDeletionPolicy says what becomes of a Secret when the object that it was made for is deleted.
+// +kubebuilder:validation:Enum=Delete;Retain
+type SecretDeletionPolicy string
+
+// The deletion policies of a Secret.
+const (
+	SecretDelete SecretDeletionPolicy = "Delete"
+	SecretRetain SecretDeletionPolicy = "Retain"
+)
+
+// TokenSecretKey is one key of a generated token's Secret.
+type TokenSecretKey struct {
+	// key is the key within the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
+	// +kubebuilder:validation:XValidation:rule="self != '.' && !self.startsWith('..')",message="must not be '.', nor begin with '..'"
+	Key string `json:"key,omitempty"`
+	// format is what stands under the key.
+	// +required
+	Format TokenFormat `json:"format,omitempty"`
+}
+
+// TokenFormat is the form in which a token, or what a client needs beside it, is written: Token (the text alone), URL,
+// MCPServers (the JSON of Claude Code's .mcp.json, Cursor and most others), VSCode (its mcp.json), Codex (TOML for its
+// config.toml), GeminiCLI (JSON for its settings.json), or DotEnv (MCP_URL and MCP_TOKEN as environment variables).
+// +kubebuilder:validation:Enum=Token;URL;MCPServers;VSCode;Codex;GeminiCLI;DotEnv
+type TokenFormat string
+
+// The formats of a Secret's keys.
+const (
+	FormatToken      TokenFormat = "Token"
+	FormatURL        TokenFormat = "URL"
+	FormatMCPServers TokenFormat = "MCPServers"
+	FormatVSCode     TokenFormat = "VSCode"
+	FormatCodex      TokenFormat = "Codex"
+	FormatGeminiCLI  TokenFormat = "GeminiCLI"
+	FormatDotEnv     TokenFormat = "DotEnv"
+)
 
 // LabelValue is a Kubernetes label value.
 // +kubebuilder:validation:MaxLength=63
@@ -131,11 +260,21 @@ type MCPTokenStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	GroupsDisplay string `json:"groupsDisplay,omitempty"`
-	// expires is the expiry in force: a time, "never", or "expired".
+	// expirationTime is the moment from which the token is refused, as expiry or ttl say; absent, it never is.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=32
-	Expires string `json:"expires,omitempty"`
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+	// lastRotation is when the text in use was written to the Secret.
+	// +optional
+	LastRotation *metav1.Time `json:"lastRotation,omitempty"`
+	// nextRotation is when the text is replaced, if spec.rotation says so.
+	// +optional
+	NextRotation *metav1.Time `json:"nextRotation,omitempty"`
+	// lastUsedTime is the hour in which the token was last used, as far as the server's pods have told.
+	// +optional
+	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
+	// rights count what the token may do at present.
+	// +optional
+	Rights *RightsStatus `json:"rights,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
 	// no row. A token with notes can still be Ready.
 	// +optional
@@ -148,6 +287,24 @@ type MCPTokenStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`
+}
+
+// RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
+// not a write of each of its tokens.
+type RightsStatus struct {
+	// models is the number of models on which the token has any right.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Models *int32 `json:"models,omitempty"`
+	// verbs are those that the token has on at least one model.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=4
+	Verbs []Verb `json:"verbs,omitempty"`
+	// tools is the most tools that the token can see in tools/list; the database may allow fewer.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Tools *int32 `json:"tools,omitempty"`
 }
 
 // SecretStatus names a Secret that was written.

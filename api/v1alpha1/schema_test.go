@@ -63,7 +63,7 @@ var schemaRules = map[string]schemaRule{
 		if n.schema.AdditionalProperties == nil {
 			return ""
 		}
-		if n.name() != "labels" && n.name() != "annotations" && n.name() != "attributes" {
+		if n.name() != "labels" && n.name() != "annotations" && n.name() != "attributes" && n.name() != "matchLabels" {
 			return "a free-form map"
 		}
 		return complain(n.schema.MaxProperties == nil, "a map without maxProperties")
@@ -116,7 +116,7 @@ var schemaRules = map[string]schemaRule{
 
 var (
 	pascalCase   = regexp.MustCompile(`^"[A-Z][A-Za-z0-9]*"$`)
-	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period)$`)
+	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl)$`)
 )
 
 // exception lets one rule pass at the paths that match.

@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -47,6 +45,7 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 	spec := field.NewPath("spec")
 	v.database(spec.Child("database"), &e.Spec.Database)
 	v.groups(spec.Child("groups"), e.Spec.Groups)
+	v.allowedTokens(spec.Child("allowedTokens"), e.Spec.AllowedTokens)
 	v.server(spec.Child("server"), &e.Spec.Server)
 	if external := e.Spec.Network.ExternalURL; external != "" {
 		path := spec.Child("network", "externalURL")
@@ -181,50 +180,4 @@ func (v *validator) server(path *field.Path, s *ServerSpec) {
 	within(v, path.Child("limits", "maxConcurrentRequests"), s.Limits.MaxConcurrentRequests, 1, 100000)
 	within(v, path.Child("limits", "maxResultBytes"), s.Limits.MaxResultBytes, 16<<10, 64<<20)
 	within(v, path.Child("limits", "requestsPerSecondPerToken"), s.Limits.RequestsPerSecondPerToken, 1, 100000)
-}
-
-// ValidateMCPToken is Validate for an MCPToken.
-func ValidateMCPToken(t *MCPToken) field.ErrorList {
-	var v validator
-	spec := field.NewPath("spec")
-	v.required(spec.Child("endpointRef", "name"), t.Spec.EndpointRef.Name, 40, nil)
-	v.set(spec.Child("groups"), t.Spec.Groups, 100, 63, nil)
-	v.permissions(spec.Child("permissions"), t.Spec.Permissions)
-	v.atMost(spec.Child("attributes"), len(t.Spec.Attributes), 50)
-	for _, name := range slices.Sorted(maps.Keys(t.Spec.Attributes)) {
-		at := spec.Child("attributes").Key(name)
-		v.text(at, name, 1, 63, attributeName)
-		v.text(at, string(t.Spec.Attributes[name]), 0, 1000, nil)
-	}
-	given := 0
-	for _, is := range []bool{t.Spec.TokenSecretRef != nil, t.Spec.TokenHashSecretRef != nil, t.Spec.Secret != nil} {
-		if is {
-			given++
-		}
-	}
-	if given > 1 {
-		v.invalid(spec, "", "at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token")
-	}
-	if t.Spec.Generated() && strings.HasSuffix(t.EffectiveSecretName(), configSuffix) {
-		v.invalid(spec.Child("secret", "name"), t.EffectiveSecretName(), "names that end in "+configSuffix+" are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name")
-	}
-	v.secretKey(spec.Child("tokenSecretRef"), t.Spec.TokenSecretRef)
-	v.secretKey(spec.Child("tokenHashSecretRef"), t.Spec.TokenHashSecretRef)
-	if s := t.Spec.Secret; s != nil {
-		at := spec.Child("secret")
-		v.optional(at.Child("name"), s.Name, 253, nil)
-		v.atMost(at.Child("labels"), len(s.Labels), 50)
-		for key, value := range s.Labels {
-			v.metadataKey(at.Child("labels"), key)
-			for _, msg := range validation.IsValidLabelValue(string(value)) {
-				v.invalid(at.Child("labels").Key(key), string(value), msg)
-			}
-		}
-		v.atMost(at.Child("annotations"), len(s.Annotations), 50)
-		for key, value := range s.Annotations {
-			v.metadataKey(at.Child("annotations"), key)
-			v.text(at.Child("annotations").Key(key), string(value), 0, 4096, nil)
-		}
-	}
-	return v.errs
 }

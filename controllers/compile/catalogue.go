@@ -17,15 +17,7 @@ const genericTools = 14
 // noteLongLists adds a note about the tokens whose tools/list is longer than common clients take. Which tools a table allows
 // only the database knows: a list may be shorter than is said here.
 func noteLongLists(notes []string, c *contract.Config) []string {
-	lists := listCounter{config: c, counted: map[string]int{}}
-	for i := range c.Models {
-		if m := &c.Models[i]; m.Expose {
-			lists.exposed = append(lists.exposed, m)
-			if m.Pinned {
-				lists.pinned = append(lists.pinned, m)
-			}
-		}
-	}
+	lists := newListCounter(c)
 	var names []string
 	longest := 0
 	for i := range c.Tokens {
@@ -53,6 +45,19 @@ type listCounter struct {
 	config          *contract.Config
 	exposed, pinned []*contract.Model
 	counted         map[string]int
+}
+
+func newListCounter(c *contract.Config) listCounter {
+	lists := listCounter{config: c, counted: map[string]int{}}
+	for i := range c.Models {
+		if m := &c.Models[i]; m.Expose {
+			lists.exposed = append(lists.exposed, m)
+			if m.Pinned {
+				lists.pinned = append(lists.pinned, m)
+			}
+		}
+	}
+	return lists
 }
 
 // length is how many tools the token's list has at most, in the endpoint's own style.

@@ -15,9 +15,14 @@ import (
 type Inputs struct {
 	// Endpoint is required.
 	Endpoint *v1alpha1.MCPEndpoint
-	// Exposures and Tokens may come in any order; those of other endpoints and those being deleted are passed over.
+	// Exposures and Tokens may come in any order; those of other endpoints and those being deleted are passed over, and so
+	// are tokens of namespaces that the endpoint does not admit.
 	Exposures []v1alpha1.MCPModelExposure
 	Tokens    []v1alpha1.MCPToken
+	// NamespaceLabels are the labels of the tokens' namespaces, beside the endpoint's own.
+	NamespaceLabels map[string]map[string]string
+	// SomeNamespaces reports whether the manager watches only some namespaces: no token of another namespace is admitted.
+	SomeNamespaces bool
 	// Credentials are what the caller found of the tokens' texts. A token without an entry has not been looked up yet: it
 	// keeps the hashes that the previous Config has for it, so that a manager that has just started drops no living token.
 	Credentials map[types.NamespacedName]Credential
@@ -61,6 +66,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 		verdicts.withoutEndpoint(in)
 		return nil, verdicts
 	}
+	verdicts.Endpoint.Lack = in.unwatched()
 	config.Models, config.Endpoint.WithheldTables = compileModels(in, verdicts)
 	config.Tokens = compileTokens(in, &verdicts)
 	noteRights(in, config, &verdicts)

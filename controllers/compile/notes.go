@@ -77,8 +77,8 @@ func (r registry) tokenNotes(t *v1alpha1.MCPToken, entry *contract.Token) []stri
 		notes = append(notes, "The token has no rights. Name groups that have permissions, or give it permissions of its own.")
 	}
 	for _, m := range r.guarded {
-		if views(entry, m) && !slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool { return matches(entry, p) }) {
-			notes = append(notes, fmt.Sprintf("The token sees no row of %q: none of the model's row policies is for its groups.", m.Name))
+		if why := blindTo(entry, m); why != "" && views(entry, m) {
+			notes = append(notes, fmt.Sprintf("The token sees no row of %q: %s.", m.Name, why))
 		}
 	}
 	return notes[:min(len(notes), maxNotes)]
@@ -141,6 +141,25 @@ func verbsOn(t *contract.Token, m *contract.Model) verbs {
 		v.delete = v.delete || has(contract.VerbDelete)
 	}
 	return v
+}
+
+// blindTo says why a token sees no row of a model with row policies; "" if it may see some.
+func blindTo(t *contract.Token, m *contract.Model) string {
+	why := "none of the model's row policies is for its groups"
+	for _, p := range m.RowPolicies {
+		if !matches(t, p) {
+			continue
+		}
+		lacking := slices.IndexFunc(p.Filters, func(f contract.Filter) bool {
+			_, has := t.Attributes[f.TokenAttribute]
+			return f.TokenAttribute != "" && !has
+		})
+		if p.AllRows || lacking < 0 {
+			return ""
+		}
+		why = fmt.Sprintf("the row policy %q asks for the attribute %q, which the token does not have", p.Name, p.Filters[lacking].TokenAttribute)
+	}
+	return why
 }
 
 // matches reports whether a row policy is for the token.

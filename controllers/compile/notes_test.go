@@ -29,11 +29,17 @@ func TestRightsThatReachNothingAreNoted(t *testing.T) {
 		token("blind", time.Hour, func(s *v1alpha1.MCPTokenSpec) {
 			s.Groups, s.Permissions = nil, []v1alpha1.PermissionRule{{Models: []string{"*"}, Verbs: view}}
 		}),
+		token("regionless", time.Hour, func(s *v1alpha1.MCPTokenSpec) {
+			s.Groups, s.Permissions = nil, []v1alpha1.PermissionRule{{Models: []string{"branch"}, Verbs: view}}
+		}),
 		token("fine", time.Hour, func(s *v1alpha1.MCPTokenSpec) {
 			s.Groups, s.Permissions = []string{"support"}, []v1alpha1.PermissionRule{{Models: []string{"order"}, Verbs: view, Actions: []string{"refund", "delete_selected", "*"}}}
 		}),
 	}
-	in.Credentials = credentials("idle", "blind", "fine")
+	in.Exposures = append(in.Exposures, exposure("branch", time.Hour, func(s *v1alpha1.MCPModelExposureSpec) {
+		s.RowPolicies = []v1alpha1.RowPolicy{{Name: "region", AppliesTo: v1alpha1.AppliesToEveryone, Filters: []v1alpha1.RowFilter{{Field: "region", TokenAttribute: "region"}}}}
+	}))
+	in.Credentials = credentials("idle", "blind", "regionless", "fine")
 	_, verdicts := compile.Compile(in)
 	expect := func(whose string, notes []string, parts ...string) {
 		t.Helper()
@@ -48,7 +54,8 @@ func TestRightsThatReachNothingAreNoted(t *testing.T) {
 	}
 	expect("the endpoint", verdicts.Endpoint.Notes, "No model is advertised", `Group "support" names the model "ordr", which does not exist. The nearest is "order".`, `action "refnd"`)
 	expect("idle", verdicts.Tokens[key("idle")].Notes, "no rights")
-	expect("blind", verdicts.Tokens[key("blind")].Notes, `sees no row of "order"`)
+	expect("blind", verdicts.Tokens[key("blind")].Notes, `sees no row of "branch"`, `sees no row of "order": none of`)
+	expect("regionless", verdicts.Tokens[key("regionless")].Notes, `sees no row of "branch": the row policy "region" asks for the attribute "region"`)
 	expect("fine", verdicts.Tokens[key("fine")].Notes)
 
 	in.Exposures[0].Spec.Expose = new(true)

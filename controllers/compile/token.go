@@ -71,9 +71,10 @@ func HashCredential(hash string) Credential {
 // tells when the pods began to refuse the token.
 func compileTokens(in Inputs, verdicts *Verdicts) []contract.Token {
 	var tokens []*v1alpha1.MCPToken
+	admits := in.admission()
 	for i := range in.Tokens {
 		t := &in.Tokens[i]
-		if t.DeletionTimestamp.IsZero() && t.Namespace == in.Endpoint.Namespace && t.Spec.EndpointRef.Name == in.Endpoint.Name {
+		if t.DeletionTimestamp.IsZero() && t.Endpoint() == in.key() && admits(t.Namespace) {
 			tokens = append(tokens, t)
 		}
 	}
@@ -96,8 +97,8 @@ func compileTokens(in Inputs, verdicts *Verdicts) []contract.Token {
 		}
 		verdicts.Tokens[types.NamespacedName{Namespace: t.Namespace, Name: t.Name}] = verdict
 		entries = append(entries, tokenEntry(in, t, credential, verdict))
-		if expires := t.Spec.Expiry; expires != nil && t.Spec.EffectiveActive() && in.Now.Before(expires.Time) {
-			verdicts.LookAgain = earliest(verdicts.LookAgain, t.Spec.Expiry.Time)
+		if expiry := t.EffectiveExpiry(); expiry != nil && t.Spec.EffectiveActive() && in.Now.Before(*expiry) {
+			verdicts.LookAgain = earliest(verdicts.LookAgain, *expiry)
 		}
 	}
 	slices.SortFunc(entries, func(a, b contract.Token) int {
@@ -135,12 +136,16 @@ func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners m
 	if !t.Spec.EffectiveActive() {
 		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "spec.active is false"}}
 	}
-	if t.Spec.Expired(in.Now) {
+	if t.Expired(in.Now) {
+		// To expire is what was asked for: like a token that is not active, it is as it should be.
 		return TokenVerdict{Verdict: Verdict{
-			Reason:  v1alpha1.ReasonExpired,
-			Message: "the token expired at " + t.Spec.Expiry.UTC().Format(time.RFC3339),
-			Stalled: true,
+			Accepted: true,
+			Reason:   v1alpha1.ReasonExpired,
+			Message:  "the token expired at " + t.EffectiveExpiry().UTC().Format(time.RFC3339),
 		}}
+	}
+	if refused := in.refuseGroups(t); refused != nil {
+		return TokenVerdict{Verdict: *refused}
 	}
 	for _, group := range t.Spec.Groups {
 		if findGroup(in.Endpoint, group) == nil {
@@ -152,7 +157,7 @@ func judgeToken(in Inputs, t *v1alpha1.MCPToken, credential Credential, owners m
 	}
 	for _, hash := range credential.Hashes {
 		if owner := owners[hash]; owner != nil {
-			return TokenVerdict{Verdict: conflicted(fmt.Sprintf("the token has the same text as MCPToken %q, which is older", owner.Name))}
+			return TokenVerdict{Verdict: conflicted("the token has the same text as " + nameFor(owner, t) + ", which is older")}
 		}
 	}
 	return TokenVerdict{Verdict: accepted(), InForce: len(credential.Hashes) > 0}
@@ -176,9 +181,8 @@ func tokenEntry(in Inputs, t *v1alpha1.MCPToken, credential Credential, verdict 
 	for _, group := range entry.Groups {
 		entry.Rules = appendRules(entry.Rules, findGroup(in.Endpoint, group).Permissions)
 	}
-	if t.Spec.Expiry != nil {
-		expiry := t.Spec.Expiry.UTC()
-		entry.Expiry = &expiry
+	if expiry := t.EffectiveExpiry(); expiry != nil {
+		entry.Expiry = new(expiry.UTC())
 	}
 	return entry
 }

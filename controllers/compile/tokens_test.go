@@ -75,7 +75,7 @@ func TestVerdictsOnTokens(t *testing.T) {
 		},
 		"expired this very moment": {
 			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now))},
-			want:   compile.TokenVerdict{Verdict: compile.Verdict{Reason: "Expired", Message: "the token expired at 2026-01-02T03:04:05Z", Stalled: true}},
+			want:   compile.TokenVerdict{Verdict: compile.Verdict{Accepted: true, Reason: "Expired", Message: "the token expired at 2026-01-02T03:04:05Z"}},
 		},
 		"not yet expired": {
 			tokens: []v1alpha1.MCPToken{token("agent", 0, expires(now.Add(time.Nanosecond)))},

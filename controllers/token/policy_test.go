@@ -10,34 +10,127 @@ import (
 
 func TestDecide(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	later := now.Add(time.Hour)
-	text := contract.NewToken()
-	hash := contract.HashToken(text)
+	later, before := now.Add(time.Hour), now.Add(-time.Hour)
+	text, next := contract.NewToken(), contract.NewToken()
+	issued := token.State{Hash: contract.HashToken(text), IssuedAt: before}
+	with := func(change func(*token.State)) token.State {
+		s := issued
+		change(&s)
+		return s
+	}
+	prepared := with(func(s *token.State) { s.Next = contract.HashToken(next) })
+	overlapping := with(func(s *token.State) { s.Previous, s.PreviousUntil = "old", later })
+	asIssued := func(state token.State, change func(*token.Situation)) token.Situation {
+		s := token.Situation{Active: true, Exists: true, Issued: true, State: state, Text: text, Overlap: time.Minute}
+		change(&s)
+		return s
+	}
+	nothing := func(*token.Situation) {}
 	for name, row := range map[string]struct {
-		situation token.Situation
-		action    token.Action
-		reissued  bool
-		lookAgain time.Time
+		situation       token.Situation
+		action          token.Action
+		reissued        bool
+		lookAgain, next time.Time
 	}{
-		"never issued":                        {token.Situation{Active: true}, token.Issue, false, time.Time{}},
-		"never issued, with an expiry":        {token.Situation{Active: true, Expiry: &later}, token.Issue, false, later},
-		"issued before, and gone":             {token.Situation{Active: true, Issued: true}, token.Issue, true, time.Time{}},
-		"as issued":                           {token.Situation{Active: true, Exists: true, Text: text, Hash: hash}, token.Keep, false, time.Time{}},
-		"emptied":                             {token.Situation{Active: true, Exists: true, Hash: hash}, token.Issue, true, time.Time{}},
-		"edited":                              {token.Situation{Active: true, Exists: true, Text: contract.NewToken(), Hash: hash}, token.Issue, true, time.Time{}},
-		"without its hash":                    {token.Situation{Active: true, Exists: true, Text: text}, token.Issue, true, time.Time{}},
-		"with a weak text and its hash":       {token.Situation{Active: true, Exists: true, Text: "x", Hash: contract.HashToken("x")}, token.Issue, true, time.Time{}},
-		"inactive and never issued":           {token.Situation{}, token.Nothing, false, time.Time{}},
-		"inactive and emptied":                {token.Situation{Exists: true}, token.Nothing, false, time.Time{}},
-		"expired this moment, never issued":   {token.Situation{Active: true, Expiry: &now}, token.Nothing, false, time.Time{}},
-		"about to expire, and as it was made": {token.Situation{Active: true, Expiry: &later, Exists: true, Text: text, Hash: hash}, token.Keep, false, later},
+		"never issued":                         {token.Situation{Active: true}, token.Issue, false, time.Time{}, time.Time{}},
+		"never issued, with an expiry":         {token.Situation{Active: true, Expiry: &later}, token.Issue, false, later, time.Time{}},
+		"issued before, and gone":              {token.Situation{Active: true, Issued: true}, token.Issue, true, time.Time{}, time.Time{}},
+		"as issued":                            {asIssued(issued, nothing), token.Keep, false, time.Time{}, time.Time{}},
+		"emptied or edited":                    {asIssued(issued, func(s *token.Situation) { s.Text = "" }), token.Issue, true, time.Time{}, time.Time{}},
+		"inactive and never issued":            {token.Situation{}, token.Nothing, false, time.Time{}, time.Time{}},
+		"inactive and emptied":                 {token.Situation{Exists: true}, token.Nothing, false, time.Time{}, time.Time{}},
+		"expired this moment, never issued":    {token.Situation{Active: true, Expiry: &now}, token.Nothing, false, time.Time{}, time.Time{}},
+		"about to expire, and as it was made":  {asIssued(issued, func(s *token.Situation) { s.Expiry = &later }), token.Keep, false, later, time.Time{}},
+		"rotated in an hour":                   {asIssued(issued, func(s *token.Situation) { s.Every = 2 * time.Hour }), token.Keep, false, later, later},
+		"rotated a little earlier than others": {asIssued(issued, func(s *token.Situation) { s.Every, s.Spread = 2*time.Hour, 0.5 }), token.Keep, false, later.Add(-6 * time.Minute), later.Add(-6 * time.Minute)},
+		"to be rotated this moment":            {asIssued(issued, func(s *token.Situation) { s.Every = time.Hour }), token.Prepare, false, time.Time{}, now},
+		"asked to rotate":                      {asIssued(issued, func(s *token.Situation) { s.Request = "1" }), token.Prepare, false, time.Time{}, time.Time{}},
+		"asked before, and answered": {
+			asIssued(with(func(s *token.State) { s.RotatedFor = "1" }), func(s *token.Situation) { s.Request = "1" }), token.Keep, false, time.Time{}, time.Time{},
+		},
+		"prepared, and not every pod has it": {
+			asIssued(prepared, func(s *token.Situation) { s.Request, s.NextText = "1", next }), token.Keep, false, time.Time{}, time.Time{},
+		},
+		"prepared, and every pod has it": {
+			asIssued(prepared, func(s *token.Situation) { s.Request, s.NextText, s.Programmed = "1", next, true }), token.Rotate, false, now.Add(time.Minute), time.Time{},
+		},
+		"prepared by a manager that ended": {
+			asIssued(prepared, func(s *token.Situation) { s.Request, s.Programmed = "1", true }), token.Prepare, false, time.Time{}, time.Time{},
+		},
+		"prepared, and not asked for any longer":   {asIssued(prepared, func(s *token.Situation) { s.NextText = next }), token.Keep, false, time.Time{}, time.Time{}},
+		"asked again while the text before works":  {asIssued(overlapping, func(s *token.Situation) { s.Request = "2" }), token.Keep, false, later, time.Time{}},
+		"the text before is over":                  {asIssued(with(func(s *token.State) { s.Previous, s.PreviousUntil = "old", now }), nothing), token.Keep, false, time.Time{}, time.Time{}},
+		"asked to rotate what is immutable":        {asIssued(issued, func(s *token.Situation) { s.Request, s.Fixed = "1", true }), token.Keep, false, time.Time{}, time.Time{}},
+		"of an unknown age, and to be rotated":     {asIssued(with(func(s *token.State) { s.IssuedAt = time.Time{} }), func(s *token.Situation) { s.Every = time.Hour }), token.Prepare, false, time.Time{}, time.Time{}.Add(time.Hour)},
+		"inactive, with a rotation that was begun": {asIssued(prepared, func(s *token.Situation) { s.Active, s.Request = false, "1" }), token.Nothing, false, time.Time{}, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.situation.Now = now
 			got := token.Decide(row.situation)
-			if got.Action != row.action || got.Reissued != row.reissued || !got.LookAgain.Equal(row.lookAgain) || got.Why == "" {
+			if got.Action != row.action || got.Reissued != row.reissued || !got.LookAgain.Equal(row.lookAgain) || !got.NextRotation.Equal(row.next) || got.Why == "" {
 				t.Errorf("%+v", got)
+			}
+			if got.Action == token.Rotate && (got.State.Hash != prepared.Next || got.State.Previous != prepared.Hash || got.State.Next != "" || got.State.RotatedFor != "1") {
+				t.Errorf("state: %+v", got.State)
+			}
+			if row.situation.Request == "" && row.situation.Active && got.State.Next != "" {
+				t.Errorf("a next text that nobody asks for is kept: %+v", got.State)
 			}
 		})
 	}
+}
+
+// A rotation never leaves a moment in which the text that the Secret has is refused: whatever step the manager ended at,
+// the next one lets in what the Secret has, and what it had within the overlap.
+func TestARotationLetsInWhatTheSecretHas(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	texts := map[string]string{} // by hash
+	text := func() (string, string) {
+		made := contract.NewToken()
+		texts[contract.HashToken(made)] = made
+		return made, contract.HashToken(made)
+	}
+	_, hash := text()
+	state := token.State{Hash: hash, IssuedAt: now}
+	known := "" // the next text in the manager's memory
+	for step := range 60 {
+		now = now.Add(7 * time.Second)
+		if step%3 == 0 {
+			known = "" // the manager ended
+		}
+		s := token.Situation{
+			Now: now, Active: true, Exists: true, Issued: true, State: state, Text: texts[state.Hash], NextText: known,
+			Programmed: step%4 != 0, Every: time.Minute, Overlap: 20 * time.Second,
+		}
+		d := token.Decide(s)
+		before := state
+		switch d.Action {
+		case token.Prepare:
+			known, d.State.Next = text()
+		case token.Rotate:
+			known = ""
+		case token.Issue, token.Nothing:
+			t.Fatalf("step %d: %+v", step, d)
+		}
+		state = d.State
+		let := state.Hashes(now)
+		if !contains(let, before.Hash) || !contains(let, state.Hash) {
+			t.Fatalf("step %d: %v does not let in %q and %q", step, let, before.Hash, state.Hash)
+		}
+		if len(let) > 2 {
+			t.Fatalf("step %d: %d texts are let in", step, len(let))
+		}
+	}
+	if state.Hash == hash {
+		t.Error("it was never rotated")
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
 }

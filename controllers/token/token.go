@@ -1,19 +1,48 @@
-// Package token is the policy of generated tokens: when one is to be issued, and what its Secret holds. It is pure: no
-// client, no clock, no randomness.
+// Package token is the policy of generated tokens: when one is to be issued or rotated, and what its Secret holds. It is
+// pure: no client, no clock, no randomness.
 //
-// The controllers import it; it imports the contract, and nothing else of the project.
+// The controllers import it; it imports the contract and the API, and nothing else of the project.
 package token
 
-// The keys of a generated token's Secret.
-const (
-	// KeyToken holds the text itself.
-	KeyToken = "token"
-	// KeyURL holds the endpoint's URL.
-	KeyURL = "url"
-	// KeyClientConfiguration holds a client configuration that an agent can use as it is.
-	KeyClientConfiguration = "mcp.json"
+import (
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// HashAnnotation on a generated token's Secret is the hex SHA-256 of the issued text. A text with another hash was put
-// there by somebody else.
-const HashAnnotation = "mcpadmin.dev/token-hash"
+// Content is what a generated token's Secret holds: each key in its format.
+func Content(keys []v1alpha1.TokenSecretKey, endpoint, url, text string) map[string][]byte {
+	content := make(map[string][]byte, len(keys))
+	for _, k := range keys {
+		content[k.Key] = formatted(k.Format, endpoint, url, text)
+	}
+	return content
+}
+
+func formatted(format v1alpha1.TokenFormat, endpoint, url, text string) []byte {
+	switch format {
+	case v1alpha1.FormatURL:
+		return []byte(url)
+	case v1alpha1.FormatMCPServers:
+		return contract.ClientConfiguration(endpoint, url, text)
+	case v1alpha1.FormatVSCode:
+		return contract.VSCodeConfiguration(endpoint, url, text)
+	case v1alpha1.FormatCodex:
+		return contract.CodexConfiguration(endpoint, url, text)
+	case v1alpha1.FormatGeminiCLI:
+		return contract.GeminiConfiguration(endpoint, url, text)
+	case v1alpha1.FormatDotEnv:
+		return contract.EnvironmentFile(url, text)
+	}
+	return []byte(text)
+}
+
+// Find returns the text with a hash among what a Secret holds, whatever its key is called now; "" if there is none. Only
+// the text of a generated token is found: a shorter one was put there by somebody else.
+func Find(data map[string][]byte, hash string) string {
+	for _, value := range data {
+		if text := string(value); contract.PublicTokenID(text) != "" && contract.HashToken(text) == hash {
+			return text
+		}
+	}
+	return ""
+}

@@ -20,6 +20,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AggregateSpec"):
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AllowedTokens"):
+		return &apiv1alpha1.AllowedTokensApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CatalogueSpec"):
@@ -76,6 +78,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MCPTokenStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ModelLimits"):
 		return &apiv1alpha1.ModelLimitsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NamespaceRequirement"):
+		return &apiv1alpha1.NamespaceRequirementApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NamespaceSelector"):
+		return &apiv1alpha1.NamespaceSelectorApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NetworkSpec"):
 		return &apiv1alpha1.NetworkSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ParameterSpec"):
@@ -86,6 +92,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReplicasStatus"):
 		return &apiv1alpha1.ReplicasStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RightsStatus"):
+		return &apiv1alpha1.RightsStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowFilter"):
 		return &apiv1alpha1.RowFilterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RowPolicy"):
@@ -110,6 +118,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.SQLiteSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TableReference"):
 		return &apiv1alpha1.TableReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TokenEndpointReference"):
+		return &apiv1alpha1.TokenEndpointReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TokenNamespaces"):
+		return &apiv1alpha1.TokenNamespacesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TokenRotation"):
+		return &apiv1alpha1.TokenRotationApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TokenSecretKey"):
+		return &apiv1alpha1.TokenSecretKeyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TokenSecretSpec"):
 		return &apiv1alpha1.TokenSecretSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("UpdateActionSpec"):

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -32,6 +33,8 @@ type Manifests struct {
 	// WebhookHosts are the hosts that Secrets may be sent to, by their annotations.
 	WebhookHosts map[types.NamespacedName]string
 	ConfigMaps   map[types.NamespacedName]map[string][]byte
+	// NamespaceLabels are the labels of namespaces, by their names.
+	NamespaceLabels map[string]map[string]string
 	// Ignored are the other objects, as "Kind name": dev needs nothing of them.
 	Ignored []string
 }
@@ -40,9 +43,10 @@ type Manifests struct {
 // server: an unknown field, a field given twice, or an object given twice is an error that names the file and the object.
 func ReadManifests(paths []string) (*Manifests, error) {
 	m := &Manifests{
-		Secrets:      map[types.NamespacedName]map[string][]byte{},
-		WebhookHosts: map[types.NamespacedName]string{},
-		ConfigMaps:   map[types.NamespacedName]map[string][]byte{},
+		Secrets:         map[types.NamespacedName]map[string][]byte{},
+		WebhookHosts:    map[types.NamespacedName]string{},
+		ConfigMaps:      map[types.NamespacedName]map[string][]byte{},
+		NamespaceLabels: map[string]map[string]string{},
 	}
 	seen := map[string]string{}
 	var errs []error
@@ -156,6 +160,12 @@ func (m *Manifests) add(kind string, key types.NamespacedName, encoded []byte) e
 		return appendStrict(&m.Exposures, key, encoded, func(e *v1alpha1.MCPModelExposure) { e.Namespace = key.Namespace })
 	case "mcpadmin.dev/v1alpha1 MCPToken":
 		return appendStrict(&m.Tokens, key, encoded, func(t *v1alpha1.MCPToken) { t.Namespace = key.Namespace })
+	case "v1 Namespace":
+		var namespaces []corev1.Namespace
+		if err := appendStrict(&namespaces, key, encoded, func(*corev1.Namespace) {}); err != nil {
+			return err
+		}
+		m.NamespaceLabels[key.Name] = labels.Merge(namespaces[0].Labels, labels.Set{corev1.LabelMetadataName: key.Name})
 	case "v1 Secret":
 		var secrets []corev1.Secret
 		if err := appendStrict(&secrets, key, encoded, func(*corev1.Secret) {}); err != nil {
@@ -287,16 +297,16 @@ func (m *Manifests) strays() []string {
 		known[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = true
 	}
 	var strays []string
-	check := func(kind, namespace, name, endpoint string) {
-		if !known[types.NamespacedName{Namespace: namespace, Name: endpoint}] {
-			strays = append(strays, fmt.Sprintf("%s %s/%s, since there is no MCPEndpoint %s/%s", kind, namespace, name, namespace, endpoint))
+	check := func(kind, namespace, name string, endpoint types.NamespacedName) {
+		if !known[endpoint] {
+			strays = append(strays, fmt.Sprintf("%s %s/%s, since there is no MCPEndpoint %s", kind, namespace, name, endpoint))
 		}
 	}
 	for _, e := range m.Exposures {
-		check("MCPModelExposure", e.Namespace, e.Name, e.Spec.EndpointRef.Name)
+		check("MCPModelExposure", e.Namespace, e.Name, types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.EndpointRef.Name})
 	}
-	for _, t := range m.Tokens {
-		check("MCPToken", t.Namespace, t.Name, t.Spec.EndpointRef.Name)
+	for i := range m.Tokens {
+		check("MCPToken", m.Tokens[i].Namespace, m.Tokens[i].Name, m.Tokens[i].Endpoint())
 	}
 	return strays
 }

@@ -35,7 +35,7 @@ func TestManifestsOfAFolderAreReadWithItsSubfolders(t *testing.T) {
 	m, err := ReadManifests([]string{write(t, map[string]string{
 		"a.yaml":             "# only a comment\n---\n" + endpointYAML + "---\n",
 		"sub/b.json":         `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"ns"},"data":{"a":"aGk="},"stringData":{"b":"there"}}`,
-		"sub/c.yml":          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sql}\ndata: {x.sql: CREATE}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ns}\n",
+		"sub/c.yml":          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sql}\ndata: {x.sql: CREATE}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: ns}\n",
 		"kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n",
 		".git/x.yaml":        "not: [read",
 		"README.md":          "not read",
@@ -52,7 +52,7 @@ func TestManifestsOfAFolderAreReadWithItsSubfolders(t *testing.T) {
 	if c := m.ConfigMaps[types.NamespacedName{Namespace: "default", Name: "sql"}]; string(c["x.sql"]) != "CREATE" {
 		t.Errorf("the ConfigMap is %q", c)
 	}
-	if got := strings.Join(m.Ignored, ", "); got != "Namespace ns" {
+	if got := strings.Join(m.Ignored, ", "); got != "ServiceAccount ns" {
 		t.Errorf("ignored: %s", got)
 	}
 }

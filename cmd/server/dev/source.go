@@ -95,7 +95,7 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 	endpoint.Spec.Network.ExternalURL = s.baseURL
 	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), texts: map[types.NamespacedName]string{}}
 	in := compile.Inputs{
-		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens,
+		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens, NamespaceLabels: m.NamespaceLabels,
 		Credentials: map[types.NamespacedName]compile.Credential{},
 		Webhooks:    m.webhookSecrets(endpoint.Namespace),
 		StatusKey:   s.statusKey, SealKey: s.sealKey, Now: now, Previous: s.previous,
@@ -111,6 +111,7 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 		o.texts[key] = text
 	}
 	o.config, o.verdicts = compile.Compile(in)
+	o.ignored = append(o.ignored, notAdmitted(endpoint, m)...)
 	if v := o.verdicts.Endpoint; !v.Accepted {
 		return nil, fmt.Errorf("MCPEndpoint %s/%s: %s", endpoint.Namespace, endpoint.Name, v.Message)
 	}
@@ -142,4 +143,16 @@ func (s *manifestSource) prepareSQLite(endpoint *v1alpha1.MCPEndpoint, m *Manife
 		return nil
 	}
 	return s.state.WriteSQLiteInit(endpoint, m)
+}
+
+// notAdmitted are the tokens of other namespaces that the endpoint does not allow.
+func notAdmitted(endpoint *v1alpha1.MCPEndpoint, m *Manifests) []string {
+	var refused []string
+	for i := range m.Tokens {
+		t := &m.Tokens[i]
+		if t.Endpoint() == (types.NamespacedName{Namespace: endpoint.Namespace, Name: endpoint.Name}) && !compile.Admits(endpoint, t.Namespace, m.NamespaceLabels[t.Namespace]) {
+			refused = append(refused, fmt.Sprintf("MCPToken %s/%s, whose namespace is not among the endpoint's spec.allowedTokens", t.Namespace, t.Name))
+		}
+	}
+	return refused
 }

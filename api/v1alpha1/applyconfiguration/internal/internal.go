@@ -64,6 +64,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: minGroupSize
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AllowedTokens
+  map:
+    fields:
+    - name: groups
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: namespaces
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenNamespaces
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
@@ -298,6 +310,8 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FromNamespaces
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Group
   map:
     fields:
@@ -347,6 +361,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpointSpec
   map:
     fields:
+    - name: allowedTokens
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AllowedTokens
     - name: audit
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
@@ -630,7 +647,7 @@ var schemaYAML = typed.YAMLObject(`types:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AttributeValue
     - name: endpointRef
       type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.EndpointReference
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenEndpointReference
     - name: expiry
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
@@ -646,6 +663,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PermissionRule
           elementRelationship: atomic
+    - name: rotation
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenRotation
     - name: secret
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenSecretSpec
@@ -655,6 +675,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: tokenSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretKeyReference
+    - name: ttl
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenStatus
   map:
     fields:
@@ -666,12 +689,21 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
-    - name: expires
+    - name: expirationTime
       type:
-        scalar: string
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: groupsDisplay
       type:
         scalar: string
+    - name: lastRotation
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastUsedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: nextRotation
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: notes
       type:
         list:
@@ -687,6 +719,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: revision
       type:
         scalar: numeric
+    - name: rights
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RightsStatus
     - name: secret
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretStatus
@@ -711,6 +746,37 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxPageSize
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceOperator
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceRequirement
+  map:
+    fields:
+    - name: key
+      type:
+        scalar: string
+    - name: operator
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceOperator
+    - name: values
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
+          elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceSelector
+  map:
+    fields:
+    - name: matchExpressions
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceRequirement
+          elementRelationship: atomic
+    - name: matchLabels
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkSpec
   map:
     fields:
@@ -798,6 +864,21 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RightsStatus
+  map:
+    fields:
+    - name: models
+      type:
+        scalar: numeric
+    - name: tools
+      type:
+        scalar: numeric
+    - name: verbs
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Verb
+          elementRelationship: associative
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RowFilter
   map:
     fields:
@@ -887,6 +968,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: initConfigMapRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfigMapReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretDeletionPolicy
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretKeyReference
   map:
     fields:
@@ -896,6 +979,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretMutability
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
   map:
     fields:
@@ -971,6 +1056,44 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: schema
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenEndpointReference
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenFormat
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenNamespaces
+  map:
+    fields:
+    - name: from
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FromNamespaces
+    - name: selector
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceSelector
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenRotation
+  map:
+    fields:
+    - name: every
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: overlap
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenSecretKey
+  map:
+    fields:
+    - name: format
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenFormat
+    - name: key
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenSecretSpec
   map:
     fields:
@@ -979,12 +1102,29 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
+    - name: deletionPolicy
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretDeletionPolicy
+    - name: keys
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenSecretKey
+          elementRelationship: associative
+          keys:
+          - key
     - name: labels
       type:
         map:
           elementType:
             namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
+    - name: mutability
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretMutability
     - name: name
+      type:
+        scalar: string
+    - name: type
       type:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TotalCountMode

@@ -11,6 +11,8 @@ type MCPEndpointSpecApplyConfiguration struct {
 	Database *DatabaseSpecApplyConfiguration `json:"database,omitempty"`
 	// groups are named sets of permissions that tokens join.
 	Groups []GroupApplyConfiguration `json:"groups,omitempty"`
+	// allowedTokens says which tokens of other namespaces may name this endpoint. Absent, none.
+	AllowedTokens *AllowedTokensApplyConfiguration `json:"allowedTokens,omitempty"`
 	// server says how the server's pods run.
 	Server *ServerSpecApplyConfiguration `json:"server,omitempty"`
 	// network says how agents reach the endpoint.
@@ -46,6 +48,14 @@ func (b *MCPEndpointSpecApplyConfiguration) WithGroups(values ...*GroupApplyConf
 		}
 		b.Groups = append(b.Groups, *values[i])
 	}
+	return b
+}
+
+// WithAllowedTokens sets the AllowedTokens field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AllowedTokens field is set to the value of the last call.
+func (b *MCPEndpointSpecApplyConfiguration) WithAllowedTokens(value *AllowedTokensApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
+	b.AllowedTokens = value
 	return b
 }
 

@@ -12,12 +12,14 @@ import (
 //
 // MCPTokenSpec says what the token's holder may do, and until when.
 type MCPTokenSpecApplyConfiguration struct {
-	// endpointRef names the endpoint, in this object's namespace.
-	EndpointRef *EndpointReferenceApplyConfiguration `json:"endpointRef,omitempty"`
+	// endpointRef names the endpoint.
+	EndpointRef *TokenEndpointReferenceApplyConfiguration `json:"endpointRef,omitempty"`
 	// active says whether the token may be used at all; true when absent.
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.
 	Expiry *v1.Time `json:"expiry,omitempty"`
+	// ttl is how long after this object's creation the token is refused, in place of expiry.
+	TTL *v1.Duration `json:"ttl,omitempty"`
 	// groups are the groups of the endpoint whose permissions the token has.
 	Groups []string `json:"groups,omitempty"`
 	// permissions are the token's own, in addition to those of its groups.
@@ -31,6 +33,9 @@ type MCPTokenSpecApplyConfiguration struct {
 	TokenHashSecretRef *SecretKeyReferenceApplyConfiguration `json:"tokenHashSecretRef,omitempty"`
 	// secret says where a generated token is written; absent, a Secret named like this object.
 	Secret *TokenSecretSpecApplyConfiguration `json:"secret,omitempty"`
+	// rotation replaces a generated token's text from time to time. Absent, the text stays until somebody asks for another
+	// one with the annotation mcpadmin.dev/rotate.
+	Rotation *TokenRotationApplyConfiguration `json:"rotation,omitempty"`
 }
 
 // MCPTokenSpecApplyConfiguration constructs a declarative configuration of the MCPTokenSpec type for use with
@@ -42,7 +47,7 @@ func MCPTokenSpec() *MCPTokenSpecApplyConfiguration {
 // WithEndpointRef sets the EndpointRef field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the EndpointRef field is set to the value of the last call.
-func (b *MCPTokenSpecApplyConfiguration) WithEndpointRef(value *EndpointReferenceApplyConfiguration) *MCPTokenSpecApplyConfiguration {
+func (b *MCPTokenSpecApplyConfiguration) WithEndpointRef(value *TokenEndpointReferenceApplyConfiguration) *MCPTokenSpecApplyConfiguration {
 	b.EndpointRef = value
 	return b
 }
@@ -60,6 +65,14 @@ func (b *MCPTokenSpecApplyConfiguration) WithActive(value bool) *MCPTokenSpecApp
 // If called multiple times, the Expiry field is set to the value of the last call.
 func (b *MCPTokenSpecApplyConfiguration) WithExpiry(value v1.Time) *MCPTokenSpecApplyConfiguration {
 	b.Expiry = &value
+	return b
+}
+
+// WithTTL sets the TTL field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TTL field is set to the value of the last call.
+func (b *MCPTokenSpecApplyConfiguration) WithTTL(value v1.Duration) *MCPTokenSpecApplyConfiguration {
+	b.TTL = &value
 	return b
 }
 
@@ -121,5 +134,13 @@ func (b *MCPTokenSpecApplyConfiguration) WithTokenHashSecretRef(value *SecretKey
 // If called multiple times, the Secret field is set to the value of the last call.
 func (b *MCPTokenSpecApplyConfiguration) WithSecret(value *TokenSecretSpecApplyConfiguration) *MCPTokenSpecApplyConfiguration {
 	b.Secret = value
+	return b
+}
+
+// WithRotation sets the Rotation field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rotation field is set to the value of the last call.
+func (b *MCPTokenSpecApplyConfiguration) WithRotation(value *TokenRotationApplyConfiguration) *MCPTokenSpecApplyConfiguration {
+	b.Rotation = value
 	return b
 }

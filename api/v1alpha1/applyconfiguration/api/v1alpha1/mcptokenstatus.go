@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -21,8 +22,16 @@ type MCPTokenStatusApplyConfiguration struct {
 	PublicID *string `json:"publicID,omitempty"`
 	// groupsDisplay are the groups of spec, in one line.
 	GroupsDisplay *string `json:"groupsDisplay,omitempty"`
-	// expires is the expiry in force: a time, "never", or "expired".
-	Expires *string `json:"expires,omitempty"`
+	// expirationTime is the moment from which the token is refused, as expiry or ttl say; absent, it never is.
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+	// lastRotation is when the text in use was written to the Secret.
+	LastRotation *metav1.Time `json:"lastRotation,omitempty"`
+	// nextRotation is when the text is replaced, if spec.rotation says so.
+	NextRotation *metav1.Time `json:"nextRotation,omitempty"`
+	// lastUsedTime is the hour in which the token was last used, as far as the server's pods have told.
+	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
+	// rights count what the token may do at present.
+	Rights *RightsStatusApplyConfiguration `json:"rights,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
 	// no row. A token with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
@@ -81,11 +90,43 @@ func (b *MCPTokenStatusApplyConfiguration) WithGroupsDisplay(value string) *MCPT
 	return b
 }
 
-// WithExpires sets the Expires field in the declarative configuration to the given value
+// WithExpirationTime sets the ExpirationTime field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Expires field is set to the value of the last call.
-func (b *MCPTokenStatusApplyConfiguration) WithExpires(value string) *MCPTokenStatusApplyConfiguration {
-	b.Expires = &value
+// If called multiple times, the ExpirationTime field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithExpirationTime(value metav1.Time) *MCPTokenStatusApplyConfiguration {
+	b.ExpirationTime = &value
+	return b
+}
+
+// WithLastRotation sets the LastRotation field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastRotation field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithLastRotation(value metav1.Time) *MCPTokenStatusApplyConfiguration {
+	b.LastRotation = &value
+	return b
+}
+
+// WithNextRotation sets the NextRotation field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NextRotation field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithNextRotation(value metav1.Time) *MCPTokenStatusApplyConfiguration {
+	b.NextRotation = &value
+	return b
+}
+
+// WithLastUsedTime sets the LastUsedTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastUsedTime field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithLastUsedTime(value metav1.Time) *MCPTokenStatusApplyConfiguration {
+	b.LastUsedTime = &value
+	return b
+}
+
+// WithRights sets the Rights field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rights field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithRights(value *RightsStatusApplyConfiguration) *MCPTokenStatusApplyConfiguration {
+	b.Rights = value
 	return b
 }
 

@@ -17,6 +17,17 @@ type TokenSecretSpecApplyConfiguration struct {
 	Labels map[string]apiv1alpha1.LabelValue `json:"labels,omitempty"`
 	// annotations are added to the Secret.
 	Annotations map[string]apiv1alpha1.AnnotationValue `json:"annotations,omitempty"`
+	// type is the Secret's type; Opaque when absent.
+	Type *string `json:"type,omitempty"`
+	// mutability says whether the Secret's content may change: Immutable makes it an immutable Secret, whose token cannot
+	// be rotated. Mutable when absent.
+	Mutability *apiv1alpha1.SecretMutability `json:"mutability,omitempty"`
+	// deletionPolicy says what becomes of the Secret if this object is deleted: Delete, or Retain, which leaves it. The
+	// token in it is refused either way. Delete when absent.
+	DeletionPolicy *apiv1alpha1.SecretDeletionPolicy `json:"deletionPolicy,omitempty"`
+	// keys are the Secret's keys; one must have the format Token. Absent: token, url, and mcp.json with the format
+	// MCPServers.
+	Keys []TokenSecretKeyApplyConfiguration `json:"keys,omitempty"`
 }
 
 // TokenSecretSpecApplyConfiguration constructs a declarative configuration of the TokenSecretSpec type for use with
@@ -57,6 +68,43 @@ func (b *TokenSecretSpecApplyConfiguration) WithAnnotations(entries map[string]a
 	}
 	for k, v := range entries {
 		b.Annotations[k] = v
+	}
+	return b
+}
+
+// WithType sets the Type field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Type field is set to the value of the last call.
+func (b *TokenSecretSpecApplyConfiguration) WithType(value string) *TokenSecretSpecApplyConfiguration {
+	b.Type = &value
+	return b
+}
+
+// WithMutability sets the Mutability field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Mutability field is set to the value of the last call.
+func (b *TokenSecretSpecApplyConfiguration) WithMutability(value apiv1alpha1.SecretMutability) *TokenSecretSpecApplyConfiguration {
+	b.Mutability = &value
+	return b
+}
+
+// WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DeletionPolicy field is set to the value of the last call.
+func (b *TokenSecretSpecApplyConfiguration) WithDeletionPolicy(value apiv1alpha1.SecretDeletionPolicy) *TokenSecretSpecApplyConfiguration {
+	b.DeletionPolicy = &value
+	return b
+}
+
+// WithKeys adds the given value to the Keys field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Keys field.
+func (b *TokenSecretSpecApplyConfiguration) WithKeys(values ...*TokenSecretKeyApplyConfiguration) *TokenSecretSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithKeys")
+		}
+		b.Keys = append(b.Keys, *values[i])
 	}
 	return b
 }

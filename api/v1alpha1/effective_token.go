@@ -1,0 +1,105 @@
+package v1alpha1
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// DefaultOverlap is how long a rotated text works on if the MCPToken does not say.
+const DefaultOverlap = time.Hour
+
+// RotateAnnotation on an MCPToken asks for another text: each new value is one rotation.
+const RotateAnnotation = "mcpadmin.dev/rotate"
+
+// EffectiveActive says whether the token may be used at all.
+func (s *MCPTokenSpec) EffectiveActive() bool { return s.Active == nil || *s.Active }
+
+// EffectiveExpiry is the moment from which the token is refused; nil is never. The ttl of an object that no API server
+// created, as from a file, has not begun.
+func (t *MCPToken) EffectiveExpiry() *time.Time {
+	if t.Spec.Expiry != nil {
+		return &t.Spec.Expiry.Time
+	}
+	if t.Spec.TTL == nil || t.CreationTimestamp.IsZero() {
+		return nil
+	}
+	expiry := t.CreationTimestamp.Add(t.Spec.TTL.Duration)
+	return &expiry
+}
+
+// Expired says whether the token is refused at that moment for its expiry.
+func (t *MCPToken) Expired(now time.Time) bool {
+	expiry := t.EffectiveExpiry()
+	return expiry != nil && !now.Before(*expiry)
+}
+
+// Endpoint is the key of the token's endpoint.
+func (t *MCPToken) Endpoint() types.NamespacedName {
+	key := types.NamespacedName{Namespace: t.Namespace, Name: t.Spec.EndpointRef.Name}
+	if t.Spec.EndpointRef.Namespace != "" {
+		key.Namespace = t.Spec.EndpointRef.Namespace
+	}
+	return key
+}
+
+// Foreign says whether the token's endpoint is in another namespace.
+func (t *MCPToken) Foreign() bool { return t.Endpoint().Namespace != t.Namespace }
+
+// Generated says whether the token's text is made by the controllers, which write it to a Secret.
+func (s *MCPTokenSpec) Generated() bool {
+	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
+}
+
+// EffectiveSecretName is the Secret that a generated token is written to.
+func (t *MCPToken) EffectiveSecretName() string {
+	if t.Spec.Secret != nil && t.Spec.Secret.Name != "" {
+		return t.Spec.Secret.Name
+	}
+	return t.Name
+}
+
+// EffectiveSecret is how the Secret of a generated token is made.
+func (s *MCPTokenSpec) EffectiveSecret() TokenSecretSpec {
+	var secret TokenSecretSpec
+	if s.Secret != nil {
+		secret = *s.Secret
+	}
+	if secret.Type == "" {
+		secret.Type = "Opaque"
+	}
+	if secret.Mutability == "" {
+		secret.Mutability = SecretMutable
+	}
+	if secret.DeletionPolicy == "" {
+		secret.DeletionPolicy = SecretDelete
+	}
+	if len(secret.Keys) == 0 {
+		secret.Keys = []TokenSecretKey{{"token", FormatToken}, {"url", FormatURL}, {"mcp.json", FormatMCPServers}}
+	}
+	return secret
+}
+
+// EffectiveEvery is the longest time that a text is in use; 0 is without end.
+func (s *MCPTokenSpec) EffectiveEvery() time.Duration {
+	if s.Rotation == nil || s.Rotation.Every == nil {
+		return 0
+	}
+	return s.Rotation.Every.Duration
+}
+
+// EffectiveOverlap is how long a text works on after another one was written to the Secret.
+func (s *MCPTokenSpec) EffectiveOverlap() time.Duration {
+	if s.Rotation == nil || s.Rotation.Overlap == nil {
+		return DefaultOverlap
+	}
+	return s.Rotation.Overlap.Duration
+}
+
+// EffectiveFrom says how the namespaces are chosen whose tokens may use the endpoint.
+func (s *MCPEndpointSpec) EffectiveFrom() FromNamespaces {
+	if s.AllowedTokens == nil {
+		return NamespacesSame
+	}
+	return s.AllowedTokens.Namespaces.From
+}

@@ -1,0 +1,146 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
+)
+
+// heldSecret is a generated token's Secret as it was found.
+type heldSecret struct {
+	secret *corev1.Secret
+	exists bool
+	// state is what the manager wrote about the token; zero if the Secret was another token's.
+	state token.State
+}
+
+// text is the text in use; "" if the Secret has none.
+func (h heldSecret) text() string {
+	if !h.exists || h.state.Hash == "" {
+		return ""
+	}
+	return token.Find(h.secret.Data, h.state.Hash)
+}
+
+// find reads a token's Secret, and decides whose it is. A Secret is the token's own if the manager wrote it for an MCPToken
+// of this name: so one that lost its owner, and one that a backup brought back, keeps its text (docs/design/controllers.md,
+// "Whose Secret it is"). Any other Secret is an ownershipConflict.
+func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(context.Context, client.Object, client.Object) (bool, error)) (heldSecret, error) {
+	held := heldSecret{secret: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: t.EffectiveSecretName()}}}
+	exists, err := read(ctx, t, held.secret)
+	var foreign ownershipConflict
+	if err != nil && !errors.As(err, &foreign) {
+		return held, err
+	}
+	if held.exists = exists || err != nil; !held.exists {
+		return held, nil
+	}
+	state := token.ReadState(held.secret.Annotations)
+	if state.IssuedAt.IsZero() {
+		state.IssuedAt = held.secret.CreationTimestamp.Time
+	}
+	switch wrote := x.key.Wrote(held.secret.Annotations, keyOf(t)); {
+	case wrote && mayOwn(t, held.secret):
+		held.state = state
+	case err == nil && t.Status.Secret.Name == held.secret.Name:
+		// It was written with another key, or before there was one: the status says that a token was issued, and the owner is
+		// this very MCPToken.
+		held.state = state
+	default:
+		taken, err := x.fromYounger(ctx, t, held.secret)
+		if err != nil {
+			return held, err
+		}
+		if !taken {
+			return held, ownershipConflict{"Secret", held.secret.Name}
+		}
+	}
+	return held, nil
+}
+
+// mayOwn reports whether a Secret has no controller, or an MCPToken of this name: that is this one, or one that is gone.
+func mayOwn(t *v1alpha1.MCPToken, secret *corev1.Secret) bool {
+	owner := metav1.GetControllerOfNoCopy(secret)
+	return owner == nil || isToken(*owner) && owner.Name == t.Name
+}
+
+func isToken(owner metav1.OwnerReference) bool {
+	return owner.Kind == "MCPToken" && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+// claimants are the other generated tokens that want a token's Secret.
+func (x *tokenTexts) claimants(ctx context.Context, t *v1alpha1.MCPToken) ([]v1alpha1.MCPToken, error) {
+	var found v1alpha1.MCPTokenList
+	err := x.client.List(ctx, &found, client.InNamespace(t.Namespace), client.MatchingFields{secretIndex: t.EffectiveSecretName()})
+	return slices.DeleteFunc(found.Items, func(other v1alpha1.MCPToken) bool {
+		return other.UID == t.UID || !other.Spec.Generated() || !other.DeletionTimestamp.IsZero()
+	}), err
+}
+
+// olderClaimant names the oldest other token that wants the same Secret, if it is older than this one: two tokens cannot
+// have one Secret.
+func (x *tokenTexts) olderClaimant(ctx context.Context, t *v1alpha1.MCPToken) (string, error) {
+	claimants, err := x.claimants(ctx, t)
+	oldest := t
+	for i := range claimants {
+		if olderToken(&claimants[i], oldest) {
+			oldest = &claimants[i]
+		}
+	}
+	if err != nil || oldest == t {
+		return "", err
+	}
+	return oldest.Name, nil
+}
+
+// fromYounger reports whether a Secret is that of a younger token that wants it, too.
+func (x *tokenTexts) fromYounger(ctx context.Context, t *v1alpha1.MCPToken, secret *corev1.Secret) (bool, error) {
+	claimants, err := x.claimants(ctx, t)
+	return slices.ContainsFunc(claimants, func(other v1alpha1.MCPToken) bool {
+		return olderToken(t, &other) && x.key.Wrote(secret.Annotations, keyOf(&other))
+	}), err
+}
+
+func olderToken(a, b *v1alpha1.MCPToken) bool {
+	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+		return order < 0
+	}
+	return a.Name < b.Name
+}
+
+// own makes the MCPToken the Secret's owner, or not if the Secret is to outlive it. Owner references to other MCPTokens go:
+// apply would leave those that somebody else wrote, as a restore does.
+func (x *tokenTexts) own(ctx context.Context, t *v1alpha1.MCPToken, secret *corev1.Secret) error {
+	owners := slices.DeleteFunc(slices.Clone(secret.OwnerReferences), isToken)
+	if t.Spec.EffectiveSecret().DeletionPolicy == v1alpha1.SecretDelete {
+		kind := kindOf("MCPToken")
+		owners = append(owners, metav1.OwnerReference{
+			APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: t.Name, UID: t.UID, Controller: new(true),
+		})
+	}
+	if equality.Semantic.DeepEqual(owners, secret.OwnerReferences) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": secret.UID, "resourceVersion": secret.ResourceVersion, "ownerReferences": owners,
+	}})
+	if err != nil {
+		return err
+	}
+	if err := x.client.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), fieldOwner); err != nil {
+		return fmt.Errorf("taking over Secret %s: %w", secret.Name, err)
+	}
+	x.children.wrote(secret)
+	return nil
+}
