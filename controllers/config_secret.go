@@ -49,6 +49,11 @@ type configSecrets struct {
 // ownershipConflict.
 func (c *configSecrets) read(ctx context.Context, e *v1alpha1.MCPEndpoint, floor int64) (storedConfig, error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ConfigSecretName()}}
+	seen := metadataOf("Secret")
+	if last, known := c.last.get(keyOf(e)); known && last.config != nil && last.config.Revision >= floor &&
+		c.children.cached.Get(ctx, keyOf(secret), seen) == nil && seen.ResourceVersion == last.secret.ResourceVersion {
+		return last, nil
+	}
 	found, err := c.children.find(ctx, e, secret)
 	if err != nil || !found {
 		return storedConfig{}, err

@@ -7,14 +7,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -54,40 +49,6 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, v1alpha1.AddToScheme(scheme)
 }
 
-// CacheOptions are the options of the manager's cache. It holds the three kinds, limited to the namespaces if some are
-// given, and a small part of the metadata of users' Secrets and ConfigMaps.
-func CacheOptions(namespaces []string) cache.Options {
-	options := cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			metadataOf("Secret"):    {Transform: keepIdentity},
-			metadataOf("ConfigMap"): {Transform: keepIdentity},
-			metadataOf("Namespace"): {Transform: keepLabels},
-		},
-		// A read of another kind fails. It must not start a cache of every Secret in the cluster.
-		ReaderFailOnMissingInformer: true,
-	}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	return options
-}
-
-// keepIdentity keeps of an object's metadata only what tells that it exists, whether it changed, and who may use it.
-func keepIdentity(obj any) (any, error) {
-	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
-		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]
-		m.ObjectMeta = metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
-		if given {
-			m.Annotations = map[string]string{v1alpha1.AllowEndpointsAnnotation: allowed}
-		}
-	}
-	return obj, nil
-}
-
 // Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are
 // those that were given there.
 func Setup(mgr manager.Manager, watched []string, options Options) error {
@@ -115,13 +76,14 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 
 	store := newStore()
 	recorder := mgr.GetEventRecorder(Name)
-	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader())
+	children := newChildren(mgr.GetClient(), liveSecrets{own, mgr.GetAPIReader()}, mgr.GetAPIReader())
+	users := usersClient{mgr.GetClient(), own}
 	admission := namespaces{cached: mgr.GetClient(), some: len(watched) > 0}
 	endpoints := &endpointReconciler{
-		client:   mgr.GetClient(),
+		client:   users,
 		children: children,
 		configs:  &configSecrets{children: children, key: options.ConfigKey},
-		webhooks: &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
+		webhooks: &webhookSecrets{cached: users, live: mgr.GetAPIReader()},
 		poller: observe.New(ctx, observe.Options{
 			Address:  options.PodAddress,
 			OnReport: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) },
@@ -137,9 +99,9 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 	}
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder)}
 	tokens := &tokenReconciler{
-		client: mgr.GetClient(),
+		client: users,
 		texts: &tokenTexts{
-			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
+			client: users, live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
 			secrets: optIn(options.RequireSecretOptIn), key: token.NewKey(options.ConfigKey), programmed: store.hasProgrammed,
 		},
 		namespaces: admission,
@@ -168,26 +130,3 @@ func newGuardOf(mgr manager.Manager, namespaces []string, options Options) (*gua
 	c := newClaims(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
 	return newGuard(c, options.Now), mgr.Add(c)
 }
-
-// newOwnCache holds what the controllers made, and the server's pods: all that has the component label.
-func newOwnCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	ours, err := labels.NewRequirement(componentLabel, selection.Exists, nil)
-	if err != nil {
-		return nil, err
-	}
-	options := CacheOptions(namespaces)
-	options.ByObject = nil
-	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
-	options.DefaultLabelSelector = labels.NewSelector().Add(*ours)
-	own, err := cache.New(mgr.GetConfig(), options)
-	if err != nil {
-		return nil, err
-	}
-	return own, mgr.Add(standbyCache{own})
-}
-
-// standbyCache is a cache that fills before its manager is the leader, as the manager's own does.
-type standbyCache struct{ cache.Cache }
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (standbyCache) NeedLeaderElection() bool { return false }

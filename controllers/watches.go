@@ -60,12 +60,14 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guar
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
 		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex)))).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(ofWebhooks(r.client)))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(labelled))).
 		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), enqueue(labelled))).
 		WatchesRawSource(r.store.endpoints.source()).
 		WithOptions(inQueue())
 	for _, child := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &corev1.Secret{}, &rbacv1.Role{}, &rbacv1.RoleBinding{},
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, metadataOf("Secret"), &rbacv1.Role{}, &rbacv1.RoleBinding{},
 	} {
 		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{})))
 	}
@@ -96,7 +98,7 @@ func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) 
 		}), builder.WithPredicates(comeOrGone)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), changed).
 		WatchesMetadata(&corev1.Secret{}, ofSecret).
-		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ofSecret)).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), ofSecret)).
 		WatchesRawSource(r.store.tokens.source()).
 		WithOptions(inQueue())
 	if !r.namespaces.some {
