@@ -45,7 +45,7 @@ func CacheOptions(namespaces []string) cache.Options {
 // newOwnCache holds what the controllers made, and the server's pods: all that has the component label.
 func newOwnCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
 	options := CacheOptions(namespaces)
-	options.ByObject = nil
+	options.ByObject = map[client.Object]cache.ByObject{metadataOf("Secret"): {Transform: keepIdentity}}
 	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
 	options.DefaultLabelSelector = withComponent(selection.Exists)
 	own, err := cache.New(mgr.GetConfig(), options)
@@ -70,11 +70,18 @@ type standbyCache struct{ cache.Cache }
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (standbyCache) NeedLeaderElection() bool { return false }
 
-// keepIdentity keeps of an object's metadata only what tells that it exists, whether it changed, and who may use it.
+// keepIdentity keeps of an object's metadata only what tells that it exists, whether it changed, whose it is, and who may
+// use it.
 func keepIdentity(obj any) (any, error) {
 	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]
-		m.ObjectMeta = metav1.ObjectMeta{Namespace: shared(m.Namespace), Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
+		m.ObjectMeta = metav1.ObjectMeta{
+			Namespace: shared(m.Namespace), Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, OwnerReferences: m.OwnerReferences,
+		}
+		for i := range m.OwnerReferences {
+			owner := &m.OwnerReferences[i]
+			owner.APIVersion, owner.Kind = shared(owner.APIVersion), shared(owner.Kind)
+		}
 		if given {
 			m.Annotations = map[string]string{v1alpha1.AllowEndpointsAnnotation: allowed}
 		}
