@@ -95,6 +95,7 @@ func (c *configSecrets) open(secret *corev1.Secret) storedConfig {
 // write writes a Config over the version of the Secret that was read, or if there was none: a manager that is no longer the
 // leader is refused. It returns contract.ErrTooLarge for one that needs more Secrets than it may have.
 func (c *configSecrets) write(ctx context.Context, e *v1alpha1.MCPEndpoint, read storedConfig, config *contract.Config) error {
+	defer timeStep("MCPEndpoint", stepWriteConfig)()
 	parts, err := contract.Encode(config, configParts)
 	if err != nil {
 		return err

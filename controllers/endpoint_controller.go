@@ -95,7 +95,7 @@ type endpointScope struct {
 	lookAgain time.Duration
 }
 
-// These are all the controllers' permissions (docs/design/rbac.md says what each is for). A test records the requests of
+// These are all the controllers' permissions (docs/design/rbac.md, "The manager", says what each is for). A test records the requests of
 // a manager with these and no others, and fails for a right that is missing or never used. What only the cache reads
 // needs no get. The manager may read every Secret, because it reads the tokens' Secrets, and because RBAC lets nobody
 // grant a right that they lack: each server gets the right to read its own Secrets.
@@ -163,6 +163,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 
 // compile decides what the Config should be, and what becomes of each object.
 func (r *endpointReconciler) compile(s *endpointScope) {
+	defer timeStep("MCPEndpoint", stepCompile)()
 	now := r.now()
 	s.credentials = r.store.credentialsOf(s.tokens)
 	in := compile.Inputs{
@@ -229,6 +230,7 @@ func (s *endpointScope) isWritten() bool {
 // applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
 // alone.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
+	defer timeStep("MCPEndpoint", stepApplyWorkload)()
 	if !s.verdicts.Endpoint.Accepted || s.workloadProblem != nil {
 		return nil
 	}
@@ -269,6 +271,7 @@ func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope
 
 // observe reads the Deployment and its pods, and chooses the pods whose status is asked.
 func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) error {
+	defer timeStep("MCPEndpoint", stepObserve)()
 	found := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.endpoint.Namespace, Name: s.endpoint.ServiceName()}}
 	if err := r.children.cached.Get(ctx, keyOf(found), found); client.IgnoreNotFound(err) != nil {
 		return err

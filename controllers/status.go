@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,6 +100,7 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) error {
 	if err != nil {
 		return err
 	}
+	defer timeStep(reflect.TypeFor[O]().Elem().Name(), stepWriteStatus)()
 	if err := w.client.Status().Apply(ctx, want, fieldOwner, client.ForceOwnership); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			return nil // the object is gone, or about to go

@@ -124,6 +124,7 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 
 // carryOut writes the Secret as decided.
 func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, held heldSecret, decision token.Decision) (tokenText, error) {
+	defer timeStep("MCPToken", stepIssue)()
 	text, state := held.text(), decision.State
 	next := nextText{t.UID, ""}
 	switch decision.Action {
