@@ -93,8 +93,8 @@ func sentMeta(i int, name string) metav1.ObjectMeta {
 		ResourceVersion: fmt.Sprint(100000 + i), Generation: 1, CreationTimestamp: metav1.Now(),
 		Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: strings.Repeat("x", 400)},
 		ManagedFields: []metav1.ManagedFieldsEntry{
-			{Manager: "kubectl", Operation: "Apply", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:endpointRef":{"f:name":{}},"f:groups":{}}}`)}},
-			{Manager: "mcp-admin-manager", Operation: "Apply", Subresource: "status", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":` + strings.Repeat(" ", 800) + `{}}`)}},
+			{Manager: "kubectl", Operation: "Apply", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:endpointRef":{"f:name":{}},"f:groups":{}}}`)},
+			{Manager: "mcp-admin-manager", Operation: "Apply", Subresource: "status", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:status":` + strings.Repeat(" ", 800) + `{}}`)},
 		},
 	}
 }

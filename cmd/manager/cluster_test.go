@@ -151,7 +151,9 @@ func TestTheStartSaysWhatIsWrongWithTheCluster(t *testing.T) {
 	// expect waits, because the API server takes a moment to publish kinds and rights.
 	expect := func(want string, namespaces ...string) {
 		t.Helper()
-		check := func(ctx context.Context) error { return checkCluster(ctx, config, limited, namespaces, ownNamespaceName) }
+		check := func(ctx context.Context) error {
+			return checkCluster(ctx, config, limited, namespaces, ownNamespaceName)
+		}
 		var err error
 		for range 100 {
 			if err = check(t.Context()); want == "" && err == nil || want != "" && err != nil && strings.Contains(err.Error(), want) {
