@@ -185,6 +185,7 @@ func (r *configReconciler) floor(e *v1alpha1.MCPEndpoint) int64 {
 // compile compiles what has changed, and wakes the reconcilers of the objects that it concerns. It returns how long that
 // holds; 0 is forever.
 func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposures []*v1alpha1.MCPModelExposure, tokens []*v1alpha1.MCPToken, webhooks map[string]compile.WebhookSecret) time.Duration {
+	defer timeStep("Config", stepCompile)()
 	now := r.now()
 	outcome := p.update(compile.Objects{
 		Endpoint: e, Exposures: exposures, Tokens: tokens, Credential: r.store.credential, Webhooks: webhooks, Now: now,
@@ -235,6 +236,7 @@ var errMakesRoom = errors.New("the part does not fit, and is made smaller")
 
 // writePart writes one part.
 func (r *configReconciler) writePart(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, next nextPart) error {
+	defer timeStep("Config", stepWriteConfig)()
 	name := partName(e, next.pending.Index)
 	part, err := next.encode()
 	if errors.Is(err, contract.ErrTooLarge) && p.makeRoom(next) {

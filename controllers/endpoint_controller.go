@@ -64,16 +64,21 @@ type endpointScope struct {
 	lookAgain time.Duration
 }
 
-// These are all the controllers' permissions. They may read every Secret, because they read the tokens' Secrets, and
-// because RBAC lets nobody grant a right that they lack: each server gets the right to read its own Secrets. They delete
+// These are all the controllers' permissions (docs/design/rbac.md, "The manager", says what each is for). A test records the requests of
+// a manager with these and no others, and fails for a right that is missing or never used. What only the cache reads
+// needs no get. The manager may read every Secret, because it reads the tokens' Secrets, and because RBAC lets nobody
+// grant a right that they lack: each server gets the right to read its own Secrets. They delete
 // only what an endpoint asked for and asks for no longer, while the endpoint itself stays.
 //
-// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=get;list;watch
-// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=get;patch
+// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints;mcpmodelexposures;mcptokens,verbs=list;watch
+// +kubebuilder:rbac:groups=mcpadmin.dev,resources=mcpendpoints/status;mcpmodelexposures/status;mcptokens/status,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=configmaps;pods,verbs=list;watch
+// Namespaces are read for their labels, by which an endpoint allows tokens of other namespaces. A manager that watches
+// some namespaces only does not need it.
+// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups=core,resources=services;serviceaccounts,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
@@ -156,6 +161,7 @@ func (s *endpointScope) childProblem(err error) (*finding, error) {
 
 // observe reads the Deployment and its pods, and chooses the pods whose status is asked.
 func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) error {
+	defer timeStep("MCPEndpoint", stepObserve)()
 	found := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.endpoint.Namespace, Name: s.endpoint.ServiceName()}}
 	if err := r.children.cached.Get(ctx, keyOf(found), found); client.IgnoreNotFound(err) != nil {
 		return err

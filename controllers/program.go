@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 // endpoint's pods have applied. The config reconciler compiles and writes, the endpoint's reconciler says which pods
 // there are, and the pods' reports come in between. It is safe for concurrent use. Nothing waits under its lock.
 type program struct {
+	endpoint types.NamespacedName
+
 	mu sync.Mutex
 	// compiler is nil until the stored Config was read.
 	compiler *compile.Compiler
@@ -149,7 +152,13 @@ func (p *program) observe(pods []corev1.Pod, reports podReports, now time.Time) 
 		}
 	}
 	p.applied = next
-	p.removals = slices.DeleteFunc(p.removals, func(r removal) bool { return p.reports.haveAll(r.part, r.revision) })
+	p.removals = slices.DeleteFunc(p.removals, func(r removal) bool {
+		if !p.reports.haveAll(r.part, r.revision) {
+			return false
+		}
+		pendingRemovals.done(p.endpoint, strconv.Itoa(r.part), now)
+		return true
+	})
 	if p.compiler == nil {
 		return nil, others
 	}
@@ -188,6 +197,7 @@ func (p *program) removed(part int, revision int64, now time.Time) {
 	if len(p.reports) == 0 {
 		return // nobody answers for it
 	}
+	pendingRemovals.saw(p.endpoint, strconv.Itoa(part), now)
 	for i := range p.removals {
 		if p.removals[i].part == part {
 			p.removals[i].revision = revision // since when the first of them waits stays

@@ -8,13 +8,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -43,6 +39,9 @@ type Options struct {
 	ManagerNamespace string
 	// LookAgain is how long to wait for what no watch tells, such as a kind that is not installed yet; 0 is 30 seconds.
 	LookAgain time.Duration
+	// Installation is the name that all managers of one installation share, such as the namespace that they run in. It
+	// keeps another installation from the same objects. Empty is for a manager that knows itself alone.
+	Installation string
 	// PodAddress returns the host and port of a pod's admin listener; nil is the pod's IP and port 8081.
 	PodAddress func(*corev1.Pod) string
 	// UsageInterval is how often the server's pods are asked which tokens were used; 0 is five minutes.
@@ -58,40 +57,6 @@ func NewScheme() (*runtime.Scheme, error) {
 		return nil, err
 	}
 	return scheme, v1alpha1.AddToScheme(scheme)
-}
-
-// CacheOptions are the options of the manager's cache. It holds the three kinds, limited to the namespaces if some are
-// given, and a small part of the metadata of users' Secrets and ConfigMaps.
-func CacheOptions(namespaces []string) cache.Options {
-	options := cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			metadataOf("Secret"):    {Transform: keepIdentity},
-			metadataOf("ConfigMap"): {Transform: keepIdentity},
-			metadataOf("Namespace"): {Transform: keepLabels},
-		},
-		// A read of another kind fails. It must not start a cache of every Secret in the cluster.
-		ReaderFailOnMissingInformer: true,
-	}
-	for _, namespace := range namespaces {
-		if options.DefaultNamespaces == nil {
-			options.DefaultNamespaces = map[string]cache.Config{}
-		}
-		options.DefaultNamespaces[namespace] = cache.Config{}
-	}
-	return options
-}
-
-// keepIdentity keeps of an object's metadata only what tells that it exists, whether it changed, and who may use it.
-func keepIdentity(obj any) (any, error) {
-	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
-		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]
-		m.ObjectMeta = metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
-		if given {
-			m.Annotations = map[string]string{v1alpha1.AllowEndpointsAnnotation: allowed}
-		}
-	}
-	return obj, nil
 }
 
 // Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are
@@ -126,11 +91,12 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 		image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
 		configKey: options.ConfigKey.Public().(ed25519.PublicKey),
 	}
-	children := newChildren(mgr.GetClient(), own, mgr.GetAPIReader(), newManagerMark(version.String(), pod))
+	children := newChildren(mgr.GetClient(), liveSecrets{own, mgr.GetAPIReader()}, mgr.GetAPIReader(), newManagerMark(version.String(), pod))
 	watcher, err := client.NewWithWatch(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
 		return err
 	}
+	users := usersClient{mgr.GetClient(), own}
 	admission := namespaces{cached: mgr.GetClient(), some: len(watched) > 0}
 	endpointExposures := &tracked[*v1alpha1.MCPModelExposure]{
 		informers: mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
@@ -146,24 +112,24 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 			endpointOf: (*v1alpha1.MCPToken).Endpoint,
 		},
 		namespaces: admission,
-		secrets:    &configSecrets{client: mgr.GetClient(), cached: own, live: mgr.GetAPIReader(), key: options.ConfigKey},
+		secrets:    &configSecrets{client: mgr.GetClient(), cached: liveSecrets{own, mgr.GetAPIReader()}, live: mgr.GetAPIReader(), key: options.ConfigKey},
 		webhooks:   &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
 		store:      store,
 		now:        options.Now,
 	}
 	endpoints := &endpointReconciler{
-		client:    mgr.GetClient(),
+		client:    users,
 		children:  children,
 		exposures: endpointExposures,
 		store:     store,
 		status:    newEndpointStatus(mgr.GetClient(), recorder, options.Now),
 		pod:       pod,
 		network: &network{
-			children: children, cached: mgr.GetClient(), secrets: optIn(options.RequireSecretOptIn),
+			children: children, cached: users, secrets: optIn(options.RequireSecretOptIn),
 			installed: installedKinds{mapper: mgr.GetRESTMapper(), now: options.Now, lookAgain: options.LookAgain},
 			now:       options.Now, lookAgain: options.LookAgain,
 		},
-		secrets:   optIn(options.RequireSecretOptIn),
+		secrets: optIn(options.RequireSecretOptIn),
 
 		namespaces: admission,
 		now:        options.Now,
@@ -176,9 +142,9 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 	})
 	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder, options.Now)}
 	tokens := &tokenReconciler{
-		client: mgr.GetClient(),
+		client: users,
 		texts: &tokenTexts{
-			client: mgr.GetClient(), live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
+			client: users, live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
 			secrets: optIn(options.RequireSecretOptIn), key: token.NewKey(options.ConfigKey), programmed: store.hasProgrammed,
 		},
 		namespaces: admission,
@@ -193,37 +159,25 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 	if err := mgr.Add(usage); err != nil {
 		return err
 	}
-	if err := configs.watch(mgr, own); err != nil {
+	guarded, err := newGuardOf(mgr, watched, options)
+	if err != nil {
 		return err
 	}
-	if err := endpoints.watch(mgr, own); err != nil {
-		return err
-	}
-	if err := exposures.watch(mgr); err != nil {
-		return err
-	}
-	return tokens.watch(mgr, own)
+	return errors.Join(
+		configs.watch(mgr, own, guarded),
+		endpoints.watch(mgr, own, guarded),
+		exposures.watch(mgr, guarded),
+		tokens.watch(mgr, own, guarded),
+		countObjects(mgr.GetCache()),
+		addChecks(mgr, guarded, mgr.GetCache(), own),
+	)
 }
 
-// newOwnCache holds what the controllers made, and the server's pods: all that has the component label.
-func newOwnCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) {
-	ours, err := labels.NewRequirement(componentLabel, selection.Exists, nil)
-	if err != nil {
-		return nil, err
+// newGuardOf returns the guard of a manager, which looks after some namespaces, or all if none is given.
+func newGuardOf(mgr manager.Manager, namespaces []string, options Options) (*guard, error) {
+	if options.Installation == "" {
+		return newGuard(nil, options.Now), nil
 	}
-	options := CacheOptions(namespaces)
-	options.ByObject = nil
-	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
-	options.DefaultLabelSelector = labels.NewSelector().Add(*ours)
-	own, err := cache.New(mgr.GetConfig(), options)
-	if err != nil {
-		return nil, err
-	}
-	return own, mgr.Add(standbyCache{own})
+	c := newClaims(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
+	return newGuard(c, options.Now), mgr.Add(c)
 }
-
-// standbyCache is a cache that fills before its manager is the leader, as the manager's own does.
-type standbyCache struct{ cache.Cache }
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (standbyCache) NeedLeaderElection() bool { return false }

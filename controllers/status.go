@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,6 +121,7 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) (time.D
 	if err != nil {
 		return 0, err
 	}
+	defer timeStep(reflect.TypeFor[O]().Elem().Name(), stepWriteStatus)()
 	if err := w.client.Status().Apply(ctx, want, fieldOwner, client.ForceOwnership); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			return 0, nil // the object is gone, or about to go
@@ -128,6 +130,7 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) (time.D
 	}
 	w.unsettled.forget(keyOf(obj))
 	w.written.set(keyOf(obj), writtenStatus[S]{resourceVersion(), status})
+	tellChanges(ctx, obj, w.conditionsOf(old), w.conditionsOf(&status))
 	w.tell(obj, w.conditionsOf(old), w.conditionsOf(&status))
 	return 0, nil
 }

@@ -66,7 +66,7 @@ func (s *store) program(endpoint types.NamespacedName) *program {
 	defer s.mu.Unlock()
 	p := s.programs[endpoint]
 	if p == nil {
-		p = &program{}
+		p = &program{endpoint: endpoint}
 		s.programs[endpoint] = p
 	}
 	return p
@@ -78,6 +78,7 @@ func (s *store) drop(endpoint types.NamespacedName) *program {
 	defer s.mu.Unlock()
 	p := s.programs[endpoint]
 	delete(s.programs, endpoint)
+	pendingRemovals.forget(endpoint)
 	return p
 }
 

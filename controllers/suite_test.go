@@ -117,7 +117,7 @@ func startManagerWith(restConfig *rest.Config, change func(*controllers.Options)
 		ManagerNamespace: "mcp-admin-system",
 		LookAgain:        500 * time.Millisecond,
 		PodAddress:       func(pod *corev1.Pod) string { return pod.Annotations[addressAnnotation] },
-		UsageInterval: 200 * time.Millisecond,
+		UsageInterval:    200 * time.Millisecond,
 	}
 	change(&options)
 	Expect(controllers.Setup(mgr, namespaces, options)).To(Succeed())

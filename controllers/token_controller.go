@@ -165,17 +165,17 @@ func refusedByPlan(v compile.Verdict) bool {
 // summarise returns the token's status.
 func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts tokenFacts, text tokenText) v1alpha1.MCPTokenStatus {
 	status := v1alpha1.MCPTokenStatus{
-		ObservedGeneration: t.Generation,
+		ObservedGeneration:     t.Generation,
 		LastHandledReconcileAt: v1alpha1.ReconcileRequest(t),
-		PublicID:           text.credential.PublicID,
-		GroupsDisplay:      excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
-		ExpirationTime:     statusTime(value(t.EffectiveExpiry())),
-		LastRotation:       statusTime(text.state.IssuedAt),
-		NextRotation:       statusTime(text.nextRotation),
-		LastUsedTime:       r.lastUsed(t),
-		Revision:           facts.Verdict.Revision,
-		Notes:              clipped(facts.Verdict.Notes),
-		Rights:             r.rights(t),
+		PublicID:               text.credential.PublicID,
+		GroupsDisplay:          excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
+		ExpirationTime:         statusTime(value(t.EffectiveExpiry())),
+		LastRotation:           statusTime(text.state.IssuedAt),
+		NextRotation:           statusTime(text.nextRotation),
+		LastUsedTime:           r.lastUsed(t),
+		Revision:               facts.Verdict.Revision,
+		Notes:                  clipped(facts.Verdict.Notes),
+		Rights:                 r.rights(t),
 	}
 	if t.Spec.Generated() && len(text.credential.Hashes) > 0 {
 		status.Secret.Name = t.EffectiveSecretName()

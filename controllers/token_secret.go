@@ -42,6 +42,8 @@ type tokenTexts struct {
 	// next are the texts that are about to replace others, by token. They are nowhere else: until every pod lets such a text
 	// in, nobody may see it, and one that is lost with the process is made anew.
 	next memo[types.NamespacedName, nextText]
+	// recalled is what was found about each generated token last.
+	recalled memo[types.NamespacedName, recalled]
 }
 
 type nextText struct {
@@ -65,6 +67,7 @@ type tokenText struct {
 func (x *tokenTexts) forget(key types.NamespacedName) {
 	x.read.forget(key)
 	x.next.forget(key)
+	x.recalled.forget(key)
 }
 
 // resolve returns what is known of a token's text, having issued or rotated it if that is due. With an error it still
@@ -103,6 +106,9 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 		return refusedText(v1alpha1.ReasonConflicted, fmt.Sprintf("Secret %q is that of MCPToken %q, which is older; "+
 			"make a new MCPToken with another spec.secret.name", t.EffectiveSecretName(), older)), nil
 	}
+	if found, same := x.recall(ctx, t, e); same {
+		return found, nil
+	}
 	held, err := x.find(ctx, t, x.children.find)
 	decision := x.decide(t, held)
 	if err == nil && held.exists && decision.Action == token.Issue {
@@ -118,6 +124,7 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 
 // carryOut writes the Secret as decided.
 func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, held heldSecret, decision token.Decision) (tokenText, error) {
+	defer timeStep("MCPToken", stepIssue)()
 	text, state := held.text(), decision.State
 	if held.exists && (text != "" || decision.Action != token.Nothing) {
 		if err := x.own(ctx, t, held.secret); err != nil {
@@ -158,6 +165,7 @@ func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1al
 	if !decision.LookAgain.IsZero() {
 		found.lookAgain = max(decision.LookAgain.Sub(x.now()), time.Millisecond)
 	}
+	x.remember(t, e, found, x.children.versionOf(held.secret))
 	return found, nil
 }
 

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"maps"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -37,6 +38,7 @@ import (
 func inQueue() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: 4,
+		ReconciliationTimeout:   reconcileTimeout,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, 30*time.Second),
 	}
 }
@@ -55,20 +57,21 @@ var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 
 // watch makes an endpoint's Config be compiled when the endpoint, what refers to it, or a Secret that goes into the Config
 // changes, when one of the Config's own Secrets is not as it was written, and when the store has news.
-func (r *configReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+func (r *configReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("config").
 		WatchesRawSource(source.Kind(mgr.GetCache(), &v1alpha1.MCPEndpoint{}, endpointChanged())).
 		WatchesRawSource(r.exposures).
 		WatchesRawSource(r.tokens).
 		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
-		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), enqueue(r.changedPart))).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(ofWebhooks(r.client)))).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(r.changedPart))).
 		WatchesRawSource(r.store.configs.source()).
 		WithOptions(inQueue())
 	if !r.namespaces.some {
 		b = b.WatchesMetadata(&corev1.Namespace{}, firstOfAll(endpointsOfForeignTokens(r.client)), relabelled)
 	}
-	return b.Complete(r)
+	return b.Complete(g.before("Config", r))
 }
 
 // firstOfAll enqueues the objects that an update concerns before everything else: it may take access away.
@@ -102,26 +105,29 @@ func endpointChanged() handler.TypedEventHandler[*v1alpha1.MCPEndpoint, reconcil
 	}
 }
 
-// changedPart is the endpoint of a Config's Secret that is not as this process wrote it. What was read of it is forgotten.
+// partSecret is the form of the names of a Config's Secrets.
+var partSecret = regexp.MustCompile(`^(.+)-mcp-config(-v3(-tokens-[0-9]+)?)?$`)
+
+// changedPart is the endpoint of a Config's Secret that is not as this process wrote it. It is read again. The name says
+// whose it is, since somebody may have removed labels and owner.
 func (r *configReconciler) changedPart(_ context.Context, o client.Object) []types.NamespacedName {
-	endpoint := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[endpointLabel]}
-	if o.GetLabels()[componentLabel] != componentConfig || endpoint.Name == "" {
+	name := partSecret.FindStringSubmatch(o.GetName())
+	if name == nil || r.secrets.isCurrent(o) && metav1.GetControllerOfNoCopy(o) != nil {
 		return nil
 	}
-	if r.secrets.isCurrent(o) && metav1.GetControllerOfNoCopy(o) != nil {
-		return nil
-	}
+	endpoint := types.NamespacedName{Namespace: o.GetNamespace(), Name: name[1]}
 	r.store.program(endpoint).doubt(o.GetName())
 	return []types.NamespacedName{endpoint}
 }
 
 // watch makes an endpoint be reconciled when it, what it refers to, or what belongs to it changes, and when the store or
 // a pod has news.
-func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPEndpoint{}, changed).
+		For(&v1alpha1.MCPEndpoint{}, told(mgr, "MCPEndpoint", wantedChanged)).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex)))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), enqueue(labelled))).
 		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), enqueue(labelled))).
 		WatchesRawSource(r.store.endpoints.source()).
@@ -129,7 +135,7 @@ func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache) error {
 	for _, child := range append(workloadKinds(), &networkingv1.Ingress{}) {
 		b = b.WatchesRawSource(source.Kind(own, child, ownedBy(mgr, &v1alpha1.MCPEndpoint{}), countsForEndpoint))
 	}
-	return b.Complete(r)
+	return b.Complete(g.before("MCPEndpoint", r))
 }
 
 // countsForEndpoint leaves out what the controllers of budgets and autoscalers write every few seconds.
@@ -153,33 +159,33 @@ func metadataChanged(before, after client.Object) bool {
 }
 
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
-func (r *exposureReconciler) watch(mgr manager.Manager) error {
+func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPModelExposure{}, changed).
+		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure", wantedChanged)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPModelExposureList{})), changed).
 		WatchesRawSource(r.store.exposures.source()).
 		WithOptions(inQueue()).
-		Complete(r)
+		Complete(g.before("MCPModelExposure", r))
 }
 
 // watch makes a token be reconciled when it, its Secret or its endpoint changes, when another token of the same Secret comes or goes,
 // and when the store has news.
-func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache) error {
+func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	ofSecret := enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPToken{}, builder.WithPredicates(predicate.Or(wantedChanged, rotationAsked))).
+		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.Or(wantedChanged, rotationAsked))).
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
 			return referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
 		}), builder.WithPredicates(comeOrGone)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), changed).
 		WatchesMetadata(&corev1.Secret{}, ofSecret).
-		WatchesRawSource(source.Kind(own, client.Object(&corev1.Secret{}), ofSecret)).
+		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), ofSecret)).
 		WatchesRawSource(r.store.tokens.source()).
 		WithOptions(inQueue())
 	if !r.namespaces.some {
 		b = b.WatchesMetadata(&corev1.Namespace{}, enqueue(foreignTokensOf(r.client)), relabelled)
 	}
-	return b.Complete(r)
+	return b.Complete(g.before("MCPToken", r))
 }
 
 // rotationAsked passes a new request for a rotation.

@@ -62,6 +62,7 @@ func (c child) wanted() bool {
 // applyWorkload applies the server's objects as the endpoint wants them. It leaves the objects of an invalid endpoint
 // alone.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
+	defer timeStep("MCPEndpoint", stepApplyWorkload)()
 	if !s.config.endpoint.Accepted || !s.config.stored || s.workloadProblem != nil {
 		return nil
 	}

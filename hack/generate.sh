@@ -19,3 +19,4 @@ chart=charts/mcp-admin-operator/files
 mkdir -p $chart/crds
 cp config/crd/bases/*.yaml $chart/crds/
 cp config/rbac/{role,leader_election_role,editor_role,viewer_role}.yaml $chart/
+cp config/admission-policy/policies.yaml $chart/admission_policies.yaml

@@ -23,6 +23,20 @@ func TestTheCommandLine(t *testing.T) {
 		"with namespaces":              {args: []string{"--namespace=x", "--namespace=y"}, env: "b", image: "b", namespaces: []string{"x", "y"}},
 		"with an unknown flag":         {args: []string{"--nonsense"}, env: "b", wrong: "flag provided but not defined"},
 		"with an argument":             {args: []string{"nonsense"}, env: "b", wrong: `unexpected argument "nonsense"`},
+		"with no image's name":         {args: []string{"--server-image=Not An Image"}, wrong: `--server-image: "Not An Image" is not the name of an image`},
+		"with a digest":                {env: "r.example.com:5000/mcp/server:v1@sha256:" + strings.Repeat("a", 64), image: "r.example.com:5000/mcp/server:v1@sha256:" + strings.Repeat("a", 64)},
+		"with a pattern of images":     {args: []string{"--allow-server-image=r.example.com/*"}, env: "b", image: "b"},
+		"with a * in the middle":       {args: []string{"--allow-server-image=r.*/server"}, env: "b", wrong: "--allow-server-image"},
+		"with an allowed nothing":      {args: []string{"--allow-server-image="}, env: "b", wrong: "--allow-server-image"},
+		"with a wrong namespace":       {args: []string{"--namespace=Shop"}, env: "b", wrong: `--namespace: "Shop" cannot be`},
+		"with a namespace twice":       {args: []string{"--namespace=x", "--namespace=x"}, env: "b", wrong: `--namespace: "x" is given twice`},
+		"with a wrong own namespace":   {args: []string{"--manager-namespace=a.b"}, env: "b", wrong: "--manager-namespace"},
+		"with a port alone":            {args: []string{"--health-probe-bind-address=8081"}, env: "b", wrong: "--health-probe-bind-address"},
+		"with two servers at one port": {args: []string{"--metrics-bind-address=:8080", "--health-probe-bind-address=:8080"}, env: "b", wrong: "give them two ports"},
+		"with half a second of Lease":  {args: []string{"--leader-elect-lease-duration=500ms"}, env: "b", wrong: "whole seconds"},
+		"with too long a deadline":     {args: []string{"--leader-elect-renew-deadline=3s"}, env: "b", wrong: "less than the lease duration"},
+		"with too long a period":       {args: []string{"--leader-elect-retry-period=1s"}, env: "b", wrong: "a third of the renew deadline"},
+		"with two mistakes":            {args: []string{"--namespace=Shop"}, wrong: "is required; --namespace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said strings.Builder

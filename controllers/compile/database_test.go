@@ -18,7 +18,7 @@ func TestReplicasAndClientCertificateReachTheConfig(t *testing.T) {
 		TLS:      &v1alpha1.DatabaseTLS{Mode: "VerifyFull", ClientCertificateSecretRef: &v1alpha1.SecretReference{Name: "client"}},
 		Replicas: &v1alpha1.DatabaseReplicas{ConnectionSecretRef: v1alpha1.ConnectionSecretReference{Name: "db", Key: "ro-uri"}},
 	}
-	got := endpointEntry(Inputs{Endpoint: e}).Database
+	got := NewCompiler(Stored{}).endpointEntry(e).Database
 	if !got.ClientCertificate || got.Name != "shop" || got.ConnectionKey != "uri" {
 		t.Errorf("got %+v", got)
 	}

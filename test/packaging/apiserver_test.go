@@ -34,6 +34,7 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 		objects []object
 	}{
 		{"config/default", renderKustomization(t, root+"/config/default")},
+		{"config/namespaced", renderKustomization(t, root+"/config/namespaced")},
 		{"the chart", renderChart(t)},
 		{"the chart for two namespaces", renderChart(t, "watchNamespaces={shop,crm}", "fullnameOverride=few")},
 	}

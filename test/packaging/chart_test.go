@@ -25,6 +25,7 @@ func TestChartHoldsTheGeneratedFiles(t *testing.T) {
 		"leader_election_role.yaml": "config/rbac/leader_election_role.yaml",
 		"editor_role.yaml":          "config/rbac/editor_role.yaml",
 		"viewer_role.yaml":          "config/rbac/viewer_role.yaml",
+		"admission_policies.yaml":   "config/admission-policy/policies.yaml",
 	}
 	paths, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
 	if err != nil || len(paths) != 3 {
@@ -184,6 +185,23 @@ func TestChartValuesReachTheManager(t *testing.T) {
 	}
 	if services := ofKind(objects, "Service"); len(services) != 0 {
 		t.Errorf("%d Services with metrics.service=false, want none", len(services))
+	}
+}
+
+func TestChartHasTheAdmissionPoliciesOnRequest(t *testing.T) {
+	policies := func(objects []object) map[string]any {
+		specs := map[string]any{}
+		for _, o := range slices.Concat(ofKind(objects, "ValidatingAdmissionPolicy"), ofKind(objects, "ValidatingAdmissionPolicyBinding")) {
+			specs[o.GetKind()+"/"+o.GetName()] = nested(t, o, "spec")
+		}
+		return specs
+	}
+	if got := policies(renderChart(t)); len(got) != 0 {
+		t.Errorf("without admissionPolicy.enabled there are %v", got)
+	}
+	want := policies(renderKustomization(t, root+"/config/admission-policy"))
+	if diff := cmp.Diff(want, policies(renderChart(t, "admissionPolicy.enabled=true"))); diff != "" || len(want) != 6 {
+		t.Errorf("the policies differ (-config/admission-policy +chart):\n%s", diff)
 	}
 }
 

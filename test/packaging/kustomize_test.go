@@ -3,6 +3,7 @@ package packaging
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -36,6 +37,25 @@ func TestKustomizationHoldsEverything(t *testing.T) {
 func TestKustomizationBindsItsRolesToItsServiceAccount(t *testing.T) {
 	objects := renderKustomization(t, root+"/config/default")
 	checkBindings(t, objects)
+}
+
+// For some namespaces alone nothing may reach beyond them.
+func TestNamespacedKustomizationHasNoClusterRole(t *testing.T) {
+	objects := renderKustomization(t, root+"/config/namespaced")
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+		if got := ofKind(objects, kind); len(got) != 0 {
+			t.Errorf("%d objects of kind %s, want none", len(got), kind)
+		}
+	}
+	checkBindings(t, objects)
+	want := nested(t, readObject(t, root+"/config/rbac/role.yaml"), "rules")
+	watched := slices.DeleteFunc(ofKind(objects, "Role"), func(o object) bool { return o.GetNamespace() == namespace })
+	if len(watched) != 1 || !reflect.DeepEqual(nested(t, watched[0], "rules"), want) {
+		t.Fatalf("the watched namespace's Roles are %v", watched)
+	}
+	if args := managerContainer(t, objects)["args"].([]any); !slices.Contains(args, any("--namespace="+watched[0].GetNamespace())) {
+		t.Errorf("the manager's arguments are %v", args)
+	}
 }
 
 // The server's image stands in an environment variable; "images" in a kustomization must reach it all the same.
