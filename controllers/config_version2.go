@@ -101,7 +101,7 @@ func (p *program) wholeForVersion2() (whole *contract.Config, closing bool) {
 func (p *program) version2Due() (due, closing bool) {
 	v := &p.version2
 	read, unheard := p.reports.readVersion2()
-	if read || v.wanted || v.exists && !v.closed && (unheard || len(p.reports) == 0) {
+	if read || v.wanted || v.exists && !v.closed && (unheard || p.ending || len(p.reports) == 0) {
 		return v.revision < p.compiler.Revision() || v.closed || !v.exists, false
 	}
 	return v.exists && !v.closed && p.compiler.StoredMain(), true

@@ -171,7 +171,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err := r.readAutoscaler(ctx, s); err != nil {
 		return err
 	}
-	pods, err := livingPods(ctx, r.children.cached, s.endpoint, s.deployment)
+	pods, ending, err := podsOf(ctx, r.children.cached, s.endpoint, s.deployment)
 	if err != nil {
 		return err
 	}
@@ -180,6 +180,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 		r.poller.Observe(keyOf(s.endpoint), main.Endpoint.StatusKey, pods)
 	}
 	s.pods = pods
+	s.program.setEnding(ending)
 	if s.reports, s.reportsDue = reportsOf(r.poller, keyOf(s.endpoint), pods); s.reportsDue == 0 {
 		r.report(s)
 	}

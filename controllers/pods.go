@@ -33,16 +33,17 @@ type podReports []podReport
 // maxPods is the most pods of one endpoint that are asked: twice as many as it may have, for a rollout.
 const maxPods = 200
 
-// livingPods are the pods of an endpoint's Deployment that are not terminating. A pod must belong to a ReplicaSet of the
-// Deployment. Labels are not enough, because anybody can put them on a pod.
-func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) ([]corev1.Pod, error) {
+// podsOf are the pods of an endpoint's Deployment that are not terminating. ending reports whether there are others that
+// are, and may still answer. A pod must belong to a ReplicaSet of the Deployment. Labels are not enough, because anybody
+// can put them on a pod.
+func podsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) (living []corev1.Pod, ending bool, err error) {
 	if d == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	ours := []client.ListOption{client.InNamespace(e.Namespace), client.MatchingLabels(selectorLabels(e))}
 	var replicaSets appsv1.ReplicaSetList
 	if err := cached.List(ctx, &replicaSets, ours...); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	owners := map[types.UID]bool{}
 	for i := range replicaSets.Items {
@@ -52,14 +53,18 @@ func livingPods(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoi
 	}
 	var pods corev1.PodList
 	if err := cached.List(ctx, &pods, ours...); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	living := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
+	living = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
 		owner := metav1.GetControllerOfNoCopy(&p)
-		return !p.DeletionTimestamp.IsZero() || owner == nil || !owners[owner.UID]
+		if owner == nil || !owners[owner.UID] {
+			return true
+		}
+		ending = ending || !p.DeletionTimestamp.IsZero()
+		return !p.DeletionTimestamp.IsZero()
 	})
 	slices.SortFunc(living, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return living[:min(len(living), maxPods)], nil
+	return living[:min(len(living), maxPods)], ending, nil
 }
 
 // reportsOf returns the newest report of each pod, and how long to wait for those that were never asked yet.

@@ -39,7 +39,9 @@ type program struct {
 	observed bool
 	pods     []corev1.Pod
 	reports  podReports
-	applied  applied
+	// ending reports whether pods are terminating, which may still answer.
+	ending  bool
+	applied applied
 	// absent is since when no pod counts; zero while one does.
 	absent time.Time
 	// doubts are the Secrets that may not be as they were written.

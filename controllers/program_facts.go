@@ -84,6 +84,13 @@ func (p *program) knownPods() ([]corev1.Pod, bool) {
 	return p.pods, p.observed
 }
 
+// setEnding notes whether pods are terminating, which may still answer.
+func (p *program) setEnding(ending bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ending = ending
+}
+
 // absenceLeft is how long the absence of all pods still counts for nothing; 0 if one is there, or none was for long.
 func (p *program) absenceLeft(now time.Time) time.Duration {
 	p.mu.Lock()
