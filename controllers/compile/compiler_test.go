@@ -236,11 +236,11 @@ func TestAPartThatIsLostWaitsForItsLivingTokens(t *testing.T) {
 func TestAManagerGoesOnFromTheConfigOfTheLastRelease(t *testing.T) {
 	in := inputs()
 	old := mustCompile(t, in)
-	part, err := contract.EncodeVersion2(old)
+	part, err := contract.EncodeVersion2(old, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := contract.DecodeVersion2(part)
+	whole, _, err := contract.DecodeVersion2(part)
 	if err != nil {
 		t.Fatal(err)
 	}
