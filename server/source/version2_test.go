@@ -48,7 +48,7 @@ func TestAManagerOfTheLastReleaseRevokesAtOnce(t *testing.T) {
 	api.put(tokensSecret(0), tokensPart(t, 0, 10, "c"))
 	r.quiet()
 	api.put(base, wholePart(t, 10, true, "c"))
-	r.next("10: 10")
+	r.reaches("10: 10")
 	if got := r.known("a", "b", "c"); r.last.Version2 || !slices.Equal(got, []string{"c"}) {
 		t.Errorf("known are %q", got)
 	}
