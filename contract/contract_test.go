@@ -67,12 +67,12 @@ func TestReadersOfVersion2AreToldAllThatTheyCanEnforce(t *testing.T) {
 	c.Tokens[0].Groups = []string{"clerks", "nobody"}
 	c.Tokens = append(c.Tokens, Token{Namespace: "ns", Name: "new", Hashes: []string{HashToken("b")}, Requires: []string{"more"}})
 	c.Models = append(c.Models, Model{Name: "later", Requires: []string{"more"}})
-	part, err := EncodeVersion2(c)
+	part, err := EncodeVersion2(c, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeVersion2(part)
-	if err != nil {
+	got, besideParts, err := DecodeVersion2(part)
+	if err != nil || !besideParts {
 		t.Fatal(err)
 	}
 	if rules := got.Tokens[0].Rules; len(rules) != 2 || rules[1].Models[0] != "book" {
@@ -206,7 +206,7 @@ func FuzzDecode(f *testing.F) {
 		part := Part{PartKeyRevision: []byte(revision), PartKeyIndex: []byte(index), PartKeyConfig: packed}
 		_, _ = DecodeMain(part)
 		_, _ = DecodeTokens(part, 0)
-		_, _ = DecodeVersion2(part)
+		_, _, _ = DecodeVersion2(part)
 	})
 }
 

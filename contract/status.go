@@ -10,7 +10,7 @@ const MaxStatusBytes = 2 << 20
 // if its ModelsSerial is that SERIAL: they are large, and seldom change.
 type Status struct {
 	Serial string `json:"serial"`
-	// Version is the form of Config that the pod reads. Servers that read version 2 do not say it.
+	// Version is the form of the Config that the pod answers from. Servers that know version 2 alone do not say it.
 	Version int `json:"version,omitempty"`
 	// Revision is that of the main part that the pod answers from; 0 before the first. In version 2 it is that of the
 	// whole Config.

@@ -126,8 +126,11 @@ func (r *configReconciler) load(ctx context.Context, e *v1alpha1.MCPEndpoint, p 
 	if err != nil {
 		return err
 	}
-	if stored.Main == nil && whole != nil {
-		stored.Version2 = whole
+	if whole != nil {
+		stored.Floor = max(stored.Floor, whole.Revision)
+		if stored.Main == nil || !p.hasHandedOver() {
+			stored.Version2 = whole
+		}
 	}
 	p.start(compile.NewCompiler(stored))
 	return nil
@@ -241,6 +244,9 @@ func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p
 	}
 	if p.setProblem(nil) {
 		r.store.endpoints.wake(keyOf(e))
+	}
+	if p.handOver() {
+		return false, r.writeVersion2(ctx, e, p)
 	}
 	return false, nil
 }

@@ -13,14 +13,19 @@ import (
 
 // Servers of the last release read the whole Config from one Secret. As long as an endpoint has such pods, that Secret is
 // kept up to date; then it is emptied, so that no late pod lets anybody in with what it says.
+//
+// If a manager of the last release wrote that Secret last, pods of this release answer from it too, until it is marked:
+// "the parts count". It is marked once all parts are stored, so that nobody answers from parts that are older than it.
 
 // version2State is what is known of that Secret.
 type version2State struct {
 	// exists reports whether there is one, revision is what it holds.
 	exists   bool
 	revision int64
-	// closed reports whether it lets nobody in.
-	closed bool
+	// marked reports whether it says that the parts count; closed whether it lets nobody in besides.
+	marked, closed bool
+	// handedOver reports whether the parts do count: they have been stored since a manager of the last release wrote.
+	handedOver bool
 	// wanted reports whether a pod was seen that does not read the parts.
 	wanted bool
 }
@@ -38,16 +43,33 @@ func (r *configReconciler) loadVersion2(ctx context.Context, e *v1alpha1.MCPEndp
 	state := version2State{exists: true}
 	var whole *contract.Config
 	if read.part != nil {
-		if whole, err = contract.DecodeVersion2(read.part); err == nil {
-			state.revision, state.closed = whole.Revision, len(whole.Tokens) == 0 && len(whole.Models) == 0
-		} else {
-			whole = nil
+		if whole, state.marked, err = contract.DecodeVersion2(read.part); err == nil {
+			state.revision, state.closed = whole.Revision, state.marked && len(whole.Tokens) == 0 && len(whole.Models) == 0
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	state.wanted, state.handedOver = p.version2.wanted, p.version2.handedOver || state.marked
 	p.version2 = state
 	return whole, nil
+}
+
+// hasHandedOver reports whether the parts count, and not the Config of the last release.
+func (p *program) hasHandedOver() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version2.handedOver
+}
+
+// handOver makes the parts count if all of them are stored, and reports whether they did not count before.
+func (p *program) handOver() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.version2.handedOver || !p.compiler.Stored() {
+		return false
+	}
+	p.version2.handedOver = true
+	return true
 }
 
 // writeVersion2 writes the Config in the form of the last release as long as pods read it.
@@ -56,11 +78,12 @@ func (r *configReconciler) writeVersion2(ctx context.Context, e *v1alpha1.MCPEnd
 	if whole == nil {
 		return nil
 	}
-	part, err := contract.EncodeVersion2(whole)
+	marked := p.hasHandedOver()
+	part, err := contract.EncodeVersion2(whole, marked)
 	if errors.Is(err, contract.ErrTooLarge) {
 		// What is stored may let somebody in who was revoked.
 		closing = true
-		part, err = contract.EncodeVersion2(emptied(whole))
+		part, err = contract.EncodeVersion2(emptied(whole), marked)
 	}
 	if err != nil {
 		return err
@@ -77,7 +100,7 @@ func (r *configReconciler) writeVersion2(ctx context.Context, e *v1alpha1.MCPEnd
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.version2.exists, p.version2.revision, p.version2.closed = true, whole.Revision, closing
+	p.version2.exists, p.version2.revision, p.version2.marked, p.version2.closed = true, whole.Revision, marked, closing
 	return nil
 }
 
@@ -101,8 +124,8 @@ func (p *program) wholeForVersion2() (whole *contract.Config, closing bool) {
 func (p *program) version2Due() (due, closing bool) {
 	v := &p.version2
 	read, unheard := p.reports.readVersion2()
-	if read || v.wanted || v.exists && !v.closed && (unheard || p.ending || len(p.reports) == 0) {
-		return v.revision < p.compiler.Revision() || v.closed || !v.exists, false
+	if read || v.wanted || v.exists && !v.closed && (unheard || p.ending || len(p.reports) == 0 || !v.handedOver) {
+		return v.revision < p.compiler.Revision() || v.closed || !v.exists || v.handedOver && !v.marked, false
 	}
 	return v.exists && !v.closed && p.compiler.StoredMain(), true
 }

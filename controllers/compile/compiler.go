@@ -80,12 +80,12 @@ type Stored struct {
 	Main *contract.Config
 	// Parts are the token parts that can be read.
 	Parts []*contract.TokenPart
-	// Version2 is a Config in the form of the last release, if there is no Main; its tokens' rules are those of their groups
-	// too.
+	// Version2 is a Config in the form of the last release, if a manager of that release wrote last; its tokens' rules are
+	// those of their groups too. Then Main and Parts tell no more than what is to be written over.
 	Version2 *contract.Config
 	// Floor is the highest revision that any pod may have applied, or any object's status may name.
 	Floor int64
-	// StatusKey and SealKey are for a Config without a Main.
+	// StatusKey and SealKey are for a Config without a Main and a Version2.
 	StatusKey, SealKey string
 }
 

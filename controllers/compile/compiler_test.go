@@ -236,11 +236,11 @@ func TestAPartThatIsLostWaitsForItsLivingTokens(t *testing.T) {
 func TestAManagerGoesOnFromTheConfigOfTheLastRelease(t *testing.T) {
 	in := inputs()
 	old := mustCompile(t, in)
-	part, err := contract.EncodeVersion2(old)
+	part, err := contract.EncodeVersion2(old, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := contract.DecodeVersion2(part)
+	whole, _, err := contract.DecodeVersion2(part)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,6 +257,28 @@ func TestAManagerGoesOnFromTheConfigOfTheLastRelease(t *testing.T) {
 		}
 	}
 	if wrote := store(t, c, objects); !slices.Equal(wrote, []int{0, compile.MainPart}) {
+		t.Errorf("written: %v", wrote)
+	}
+}
+
+// After a rollback the parts are older than the Config of the last release, and all of them are written anew.
+func TestAManagerGoesOnFromTheConfigOfTheLastReleaseAndNotFromOlderParts(t *testing.T) {
+	in := inputs()
+	old := mustCompile(t, in)
+	main := *old
+	main.Tokens = nil
+	whole := *old
+	whole.Version, whole.Revision = 2, 40
+	_, objects := compiler(in)
+	objects.Credential = func(*v1alpha1.MCPToken) *compile.Credential { return nil }
+	c := compile.NewCompiler(compile.Stored{
+		Main: &main, Parts: []*contract.TokenPart{{Version: contract.Version, Revision: 9}}, Version2: &whole, Floor: 40,
+	})
+	c.Update(objects)
+	if c.Stored() || len(c.TokenPart(0).Tokens) != len(old.Tokens) || c.TokenPart(0).Revision <= 40 {
+		t.Errorf("the older part is kept: %+v", c.TokenPart(0))
+	}
+	if wrote := store(t, c, objects); len(wrote) != 2 || !c.Stored() {
 		t.Errorf("written: %v", wrote)
 	}
 }

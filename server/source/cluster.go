@@ -81,6 +81,9 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 		})
 	}
 	f.followOthers()
+	if f.API != nil {
+		f.watch(ctx, c.ConfigSecret, func(data Secret) { f.view.version2.hear(data, time.Now()) })
+	}
 	followPart(ctx, f, f.view.main, "main")
 	f.loop(apply)
 	return nil
@@ -203,26 +206,28 @@ func (f *following) read(dir string) Secret {
 
 // restore takes the parts that were stored before the process was started again.
 func (f *following) restore() {
-	restorePart(f, f.view.main)
+	restorePart(f, f.view.version2.secret, f.view.version2.restore)
+	restorePart(f, f.view.main.secret, f.view.main.restore)
 	f.view.settle()
 	for _, p := range f.view.tokens {
-		restorePart(f, p)
+		restorePart(f, p.secret, p.restore)
 	}
 }
 
-func restorePart[C any](f *following, p *part[C]) {
-	data := f.state.load(p.secret)
+func restorePart(f *following, secret string, restore func(Secret) *contract.Refusal) {
+	data := f.state.load(secret)
 	if data == nil {
 		return
 	}
-	if refused := p.restore(data); refused != nil {
-		f.Log.Warn("A stored part of the Config is refused", "secret", p.secret, "message", refused.Message)
+	if refused := restore(data); refused != nil {
+		f.Log.Warn("A stored part of the Config is refused", "secret", secret, "message", refused.Message)
 	}
 }
 
 // store stores the parts that have changed. It is done before they are applied: a process that ends in between must not
 // start again from something older.
 func (f *following) store() {
+	storePart(f, &f.view.version2.part)
 	storePart(f, f.view.main)
 	for _, p := range f.view.tokens {
 		storePart(f, p)
