@@ -6,7 +6,8 @@ const MaxStatusBytes = 2 << 20
 // Status is what a server's pod reports of itself at /status on its admin port, to whoever shows the StatusKey.
 //
 // GET /status?seen=SERIAL&wait=20s answers at once if Serial differs from SERIAL, else when it changes, or after
-// wait. A serial is opaque, and never the same again after the process restarted.
+// wait. A serial is opaque, and never the same again after the process restarted. With &models=SERIAL the answer lacks Models
+// if its ModelsSerial is that SERIAL: they are large, and seldom change.
 type Status struct {
 	Serial string `json:"serial"`
 	// Version is the form of Config that the pod reads. Servers that read version 2 do not say it.
@@ -24,8 +25,10 @@ type Status struct {
 	Database DatabaseStatus `json:"database"`
 	// Certificate is nil if the endpoint's port does not speak TLS.
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
-	// Models are those of the Config that the pod answers from, in its order.
-	Models []ModelStatus `json:"models,omitempty"`
+	// Models are those of the Config that the pod answers from, in its order. ModelsSerial differs if they do; servers that do
+	// not say it always send Models.
+	Models       []ModelStatus `json:"models,omitempty"`
+	ModelsSerial string        `json:"modelsSerial,omitempty"`
 }
 
 // Refusal says why a part of the Config was not applied.

@@ -23,7 +23,8 @@ const maxWait = time.Minute
 //	              until the process ends; else 503
 //	GET /metrics  Prometheus
 //	GET /status   contract.Status, for who shows the Config's StatusKey; ?seen=SERIAL&wait=20s waits for another;
-//	              a ?look=TEXT that differs from the one before reads the database's schema again
+//	              ?models=SERIAL leaves the models out if they are those; a ?look=TEXT that differs from the one
+//	              before reads the database's schema again
 //	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
 func newAdminHandler(c *core, usage *access.Usage, metrics *telemetry.Metrics) http.Handler {
 	mux := http.NewServeMux()
@@ -103,6 +104,9 @@ func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+	if r.URL.Query().Get("models") == status.ModelsSerial {
+		status.Models = nil
 	}
 	writeJSON(w, http.StatusOK, status)
 }

@@ -28,12 +28,15 @@ func newBoard() *board {
 func (b *board) set(status contract.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	status.Serial = b.status.Serial
+	status.Serial, status.ModelsSerial = b.status.Serial, b.status.ModelsSerial
 	if b.count > 0 && reflect.DeepEqual(status, b.status) {
 		return
 	}
 	b.count++
 	status.Serial = b.process + "-" + strconv.Itoa(b.count)
+	if b.count == 1 || !reflect.DeepEqual(status.Models, b.status.Models) {
+		status.ModelsSerial = status.Serial
+	}
 	b.status = status
 	close(b.changed)
 	b.changed = make(chan struct{})

@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"context"
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -151,6 +153,35 @@ func TestStatusAnswersAfterTheWait(t *testing.T) {
 	began := time.Now()
 	if s := r.status(seen.Serial, "150ms"); s.Serial != seen.Serial || time.Since(began) < 150*time.Millisecond {
 		t.Errorf("after %v: %+v", time.Since(began), s)
+	}
+}
+
+func TestStatusLeavesOutModelsThatAreKnown(t *testing.T) {
+	t.Parallel()
+	r := start(t, nil)
+	r.apply(source.Update{Config: config(1)})
+	r.untilReady()
+	first := r.status("", "")
+	ask := func() (s contract.Status) {
+		t.Helper()
+		_, answer := r.get("/status?models=" + first.ModelsSerial)
+		if err := json.Unmarshal([]byte(answer), &s); err != nil {
+			t.Fatalf("%v in %s", err, answer)
+		}
+		return s
+	}
+	r.apply(source.Update{Config: revoked(2)})
+	if s := ask(); s.Revision != 2 || s.ModelsSerial != first.ModelsSerial || s.Models != nil {
+		t.Errorf("the models are the same, but it is %+v", s)
+	}
+	if s := r.status("", ""); !reflect.DeepEqual(s.Models, first.Models) || len(s.Models) == 0 {
+		t.Errorf("nobody said that the models are known, but it is %+v", s)
+	}
+	fewer := config(3)
+	fewer.Models = fewer.Models[1:]
+	r.apply(source.Update{Config: fewer})
+	if s := ask(); s.Revision != 3 || s.ModelsSerial == first.ModelsSerial || len(s.Models) != len(first.Models)-1 {
+		t.Errorf("the models are others, but it is %+v", s)
 	}
 }
 

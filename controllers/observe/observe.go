@@ -236,11 +236,15 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// ask waits for a report that is not the one at hand.
+// ask waits for a report that is not the one at hand. Models that are at hand are not sent again.
 func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
 	query := url.Values{"wait": {longPoll.String()}}
-	if last := w.latest(); last != nil {
+	last := w.latest()
+	if last != nil {
 		query.Set("seen", last.Serial)
+	}
+	if last != nil && last.ModelsSerial != "" {
+		query.Set("models", last.ModelsSerial)
 	}
 	if w.target.look != "" {
 		query.Set("look", w.target.look)
@@ -258,5 +262,9 @@ func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the pod answered %s", response.Status)
 	}
-	return readReport(response.Body)
+	report, err := readReport(response.Body)
+	if err == nil && last != nil && last.ModelsSerial != "" && report.ModelsSerial == last.ModelsSerial {
+		report.Models = last.Models
+	}
+	return report, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -78,6 +79,44 @@ func TestAPodIsAskedWithTheKeyAndForNews(t *testing.T) {
 	poller.Observe(shop, "", nil)
 	if status, _ := poller.Report(shop, "p"); status != nil {
 		t.Fatalf("a pod that is gone still reports %+v", status)
+	}
+}
+
+func TestModelsAtHandAreNotSentAgain(t *testing.T) {
+	answers := make(chan contract.Status, 1)
+	asked := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
+		asked <- request.URL.Query().Get("models")
+		select {
+		case answer := <-answers:
+			_ = json.NewEncoder(out).Encode(answer)
+		case <-request.Context().Done():
+		}
+	}))
+	t.Cleanup(server.Close)
+	poller, reports := newPoller(t)
+	poller.Observe(shop, "key", []corev1.Pod{pod("p", server)})
+	order, line := []contract.ModelStatus{{Name: "order"}}, []contract.ModelStatus{{Name: "line"}}
+	for _, step := range []struct {
+		knows  string
+		answer contract.Status
+		want   []contract.ModelStatus
+	}{
+		{"", contract.Status{Serial: "1", Models: order, ModelsSerial: "m1"}, order},
+		{"m1", contract.Status{Serial: "2", ModelsSerial: "m1"}, order},
+		{"m1", contract.Status{Serial: "3", Models: line, ModelsSerial: "m3"}, line},
+		{"m3", contract.Status{Serial: "4", ModelsSerial: "m4"}, nil},              // it serves none any more
+		{"m4", contract.Status{Serial: "5", Models: order}, order},                 // the container is of an older release
+		{"", contract.Status{Serial: "6", Models: line, ModelsSerial: "m6"}, line}, // and of a newer one again
+	} {
+		if knows := <-asked; knows != step.knows {
+			t.Errorf("before %s it says that it knows %q, want %q", step.answer.Serial, knows, step.knows)
+		}
+		answers <- step.answer
+		receive(t, reports)
+		if status, _ := poller.Report(shop, "p"); status.Serial != step.answer.Serial || !reflect.DeepEqual(status.Models, step.want) {
+			t.Errorf("report: %+v", status)
+		}
 	}
 }
 

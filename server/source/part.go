@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// usualPatience is how long a newer part may be refused before what it governs is closed: what it takes away must not be
-// let in for ever because this server cannot read it.
-const usualPatience = 30 * time.Second
+// usualPatience is how long a part may be refused before what it governs is closed. A revoked token is let in for 10 s at
+// most, and nothing else is known of a part that cannot be read than that it may revoke one.
+const usualPatience = 10 * time.Second
 
 // A part is what is known of one part of the Config, whose content is a C.
 type part[C any] struct {
@@ -30,8 +30,6 @@ type part[C any] struct {
 	// refused is why the Secret's present content is refused; nil if it is not. since is when its contents began to be.
 	refused *contract.Refusal
 	since   time.Time
-	// newer reports whether the refused content is newer than the good one, or may be.
-	newer bool
 }
 
 // hear notes what the Secret holds; nil means that it does not exist.
@@ -48,21 +46,29 @@ func (p *part[C]) hear(data Secret, now time.Time) {
 	}
 	good, err := p.read(data)
 	if err != nil {
-		newer := err.Revision == 0 || err.Revision > contract.Part(p.raw).Revision()
-		if p.refused == nil || newer && !p.newer {
+		if p.refused == nil {
 			p.since = now
 		}
-		p.refused, p.newer = err, newer
+		p.refused = err
 		return
 	}
 	p.raw, p.good, p.refused, p.unsaved = data, good, nil, true
 }
 
-// look notes what a folder holds. A content of an older revision than the good one comes late, and is passed over.
+// look notes what a folder holds. A good content of an older revision comes late, and is passed over.
 func (p *part[C]) look(data Secret, now time.Time) {
-	if data == nil || p.good == nil || contract.Part(data).Revision() >= contract.Part(p.raw).Revision() {
+	if !p.late(data) {
 		p.hear(data, now)
 	}
+}
+
+// late reports whether a content was written before the good one.
+func (p *part[C]) late(data Secret) bool {
+	if data == nil || p.good == nil || contract.Part(data).Revision() >= contract.Part(p.raw).Revision() {
+		return false
+	}
+	_, refused := p.read(data)
+	return refused == nil
 }
 
 // restore takes what was stored, until it is said what the Secret holds.
@@ -106,9 +112,9 @@ func (p *part[C]) content(now time.Time) *C {
 	return p.good
 }
 
-// closed reports whether a newer content was refused for too long.
+// closed reports whether the Secret's contents were refused for too long.
 func (p *part[C]) closed(now time.Time) bool {
-	return p.refused != nil && p.newer && !now.Before(p.closing())
+	return p.refused != nil && !now.Before(p.closing())
 }
 
 // closing is when a refused part is closed.

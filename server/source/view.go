@@ -16,7 +16,7 @@ import (
 //   - While the API is away after it was heard, what it said last stays.
 //   - A main part that does not exist closes the endpoint. A token part that does not exist is missing.
 //   - A part that the manager did not sign, or that does not decode or validate, is refused, and the last good one of
-//     that Secret stays. If it was a newer one, what it governs is closed after a while.
+//     that Secret stays. After a while what it governs is closed.
 //   - Tokens are answered for from the parts of the layout that the main part names. As long as one of them is missing, the
 //     first parts of the layout before are as good, if the main part says so and all of them are there.
 type view struct {
@@ -152,9 +152,9 @@ func (v *view) nextClosing(now time.Time) (next time.Time, ok bool) {
 			next, ok = at, true
 		}
 	}
-	consider(v.main.refused != nil && v.main.newer, v.main.closed(now), v.main.closing())
+	consider(v.main.refused != nil, v.main.closed(now), v.main.closing())
 	for _, p := range v.tokens {
-		consider(p.refused != nil && p.newer, p.closed(now), p.closing())
+		consider(p.refused != nil, p.closed(now), p.closing())
 	}
 	return next, ok
 }

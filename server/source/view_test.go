@@ -16,14 +16,14 @@ func newTestView(t *testing.T, now time.Time) *view {
 	return v
 }
 
-func TestANewerPartThatIsRefusedClosesAfterHalfAMinute(t *testing.T) {
+func TestAPartThatIsRefusedClosesAfterTenSeconds(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	tokens := tokensSecret(0)
 	for _, tc := range []struct {
 		name string
 		hear func(v *view)
-		// until is what holds up to 29 seconds after, and then what holds from 30 seconds on.
+		// until is what holds up to 9 seconds after, and then what holds from 10 seconds on.
 		until, then string
 	}{
 		{"a main part that does not decode", func(v *view) { v.main.hear(broken(t, mainSecret, mainPart(t, 6, one)), start) },
@@ -31,35 +31,42 @@ func TestANewerPartThatIsRefusedClosesAfterHalfAMinute(t *testing.T) {
 		{"a main part of another's hand", func(v *view) { v.main.hear(forged(mainPart(t, 4, one)), start) },
 			"5: 5, refused -v3 0", "closed, refused -v3 0 closed"},
 		{"an older main part", func(v *view) { v.main.hear(broken(t, mainSecret, mainPart(t, 4, one)), start) },
-			"5: 5, refused -v3 4", "5: 5, refused -v3 4"},
+			"5: 5, refused -v3 4", "closed, refused -v3 4 closed"},
 		{"a token part that does not decode", func(v *view) { v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), start) },
 			"5: 5, refused -v3-tokens-0 6", "5: -, refused -v3-tokens-0 6 closed"},
 		{"a token part that was copied from elsewhere", func(v *view) { v.tokens[0].hear(tokensPart(t, 1, 6), start) },
 			"5: 5, refused -v3-tokens-0 0", "5: -, refused -v3-tokens-0 0 closed"},
 		{"another that is refused, too", func(v *view) {
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), start)
-			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 7)), at(20))
+			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 7)), at(6))
 		}, "5: 5, refused -v3-tokens-0 7", "5: -, refused -v3-tokens-0 7 closed"},
-		{"one that is newer after one that is not", func(v *view) {
-			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 4)), at(-20))
-			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), start)
+		{"a newer one after an older one", func(v *view) {
+			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 4)), start)
+			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(3))
 		}, "5: 5, refused -v3-tokens-0 6", "5: -, refused -v3-tokens-0 6 closed"},
+		{"one that is good for a moment in between", func(v *view) {
+			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(-8))
+			v.tokens[0].hear(tokensPart(t, 0, 5, "a"), at(-4))
+			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 7)), start)
+		}, "5: 5, refused -v3-tokens-0 7", "5: -, refused -v3-tokens-0 7 closed"},
+		{"an older one of another's hand in a folder", func(v *view) { v.tokens[0].look(forged(tokensPart(t, 0, 4)), start) },
+			"5: 5, refused -v3-tokens-0 0", "5: -, refused -v3-tokens-0 0 closed"},
 		{"a closed part before one that is refused later", func(v *view) {
 			v.main.hear(broken(t, mainSecret, mainPart(t, 6, one)), start)
-			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(15))
+			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(5))
 		}, "5: 5, refused -v3-tokens-0 6", "closed, refused -v3 6 closed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := newTestView(t, start)
 			tc.hear(v)
-			if got := describe(v.update(at(29))); got != tc.until {
-				t.Errorf("after 29 s it is %q, want %q", got, tc.until)
+			if got := describe(v.update(at(9))); got != tc.until {
+				t.Errorf("after 9 s it is %q, want %q", got, tc.until)
 			}
-			if got := describe(v.update(at(30))); got != tc.then {
-				t.Errorf("after 30 s it is %q, want %q", got, tc.then)
+			if got := describe(v.update(at(10))); got != tc.then {
+				t.Errorf("after 10 s it is %q, want %q", got, tc.then)
 			}
-			next, ok := v.nextClosing(at(29))
-			if closes := tc.until != tc.then; ok != closes || ok && !next.Equal(at(30)) {
+			next, ok := v.nextClosing(at(9))
+			if closes := tc.until != tc.then; ok != closes || ok && !next.Equal(at(10)) {
 				t.Errorf("the next closing is %v, %v", next, ok)
 			}
 			v.main.hear(mainPart(t, 7, one), at(40))

@@ -67,7 +67,7 @@ func NewMetrics() *Metrics {
 		}),
 		refused: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "mcp_admin_config_refused",
-			Help: "1 while a newer Config than the one in force has been refused.",
+			Help: "1 while a part of the Config is refused.",
 		}),
 		database: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "mcp_admin_database_up",

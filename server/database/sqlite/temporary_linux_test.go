@@ -7,7 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
@@ -42,7 +44,10 @@ func sortWithin(t *testing.T, root string) {
 			t.Fatal(err)
 		}
 	}
-	db := sqlite.Open(settings("/some data.sqlite", func(s *database.Settings) { s.MaxConnections = 1 }))
+	db := sqlite.Open(settings("/some data.sqlite", func(s *database.Settings) {
+		s.MaxConnections = 1
+		s.StatementTimeout = contract.Duration(time.Minute) // a busy machine sorts slowly
+	}))
 	defer db.Close()
 	schema, err := db.Introspect(t.Context())
 	if err != nil {
