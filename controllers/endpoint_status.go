@@ -58,7 +58,7 @@ func countPods(s *endpointScope, status *v1alpha1.MCPEndpointStatus) {
 	if s.deployment != nil {
 		there = s.deployment.Status.Replicas
 	}
-	status.Replicas, status.ReadyReplicas = &there, &ready
+	status.CurrentReplicas, status.ReadyReplicas = &there, &ready
 	status.ReadyDisplay = fmt.Sprintf("%d/%d", ready, desiredReplicas(s))
 	status.Selector = labels.SelectorFromSet(selectorLabels(s.endpoint)).String()
 }

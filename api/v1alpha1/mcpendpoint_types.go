@@ -6,7 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:subresource:scale:specpath=.spec.server.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:subresource:scale:specpath=.spec.server.replicas,statuspath=.status.currentReplicas,selectorpath=.status.selector
 // +kubebuilder:resource:scope=Namespaced,shortName=mcpe,categories=mcp
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
@@ -329,10 +329,10 @@ type MCPEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`
-	// replicas is the number of the server's pods.
+	// currentReplicas is the number of the server's pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Replicas *int32 `json:"replicas,omitempty"`
+	CurrentReplicas *int32 `json:"currentReplicas,omitempty"`
 	// readyReplicas is the number of the server's pods that are Ready.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -347,6 +347,8 @@ type MCPEndpointStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	Selector string `json:"selector,omitempty"`
+
+	FormerEndpointStatus `json:",inline"`
 }
 
 // DatabaseStatus is the database as the server's pods found it.

@@ -294,6 +294,8 @@ type MCPTokenStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`
+
+	FormerTokenStatus `json:",inline"`
 }
 
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is

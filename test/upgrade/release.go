@@ -26,22 +26,16 @@ var errAbsent = errors.New("the history has no last release")
 
 // lastRelease builds the release that the file last-release names. It is kept in bin, so that it is built once.
 func lastRelease(ctx context.Context, root string) (*release, error) {
-	name, err := os.ReadFile(filepath.Join(root, "test", "upgrade", "last-release"))
+	commit, err := lastCommit(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	wanted := strings.TrimSpace(string(name))
-	commit, err := output(ctx, root, "git", "rev-parse", "--verify", "--quiet", wanted+"^{commit}")
-	if err != nil {
-		return nil, fmt.Errorf("%w: git does not know %s; a shallow clone lacks it", errAbsent, wanted)
-	}
-	commit = strings.TrimSpace(commit)
 	dir := filepath.Join(root, "bin", "releases", commit)
 	r := &release{tag: "last", source: filepath.Join(dir, "source"), programs: dir}
 	if _, err := os.Stat(filepath.Join(dir, "mcp-admin-server")); err == nil {
 		return r, nil
 	}
-	fmt.Printf("building the last release, %s …\n", wanted)
+	fmt.Printf("building the last release, %s …\n", commit)
 	if err := os.MkdirAll(r.source, 0o700); err != nil {
 		return nil, err
 	}
@@ -54,7 +48,21 @@ func lastRelease(ctx context.Context, root string) (*release, error) {
 	if problem, err := unpack.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("tar: %w\n%s", err, problem)
 	}
-	return r, r.build(ctx, wanted)
+	return r, r.build(ctx, commit)
+}
+
+// lastCommit is the commit that the file last-release names.
+func lastCommit(ctx context.Context, root string) (string, error) {
+	name, err := os.ReadFile(filepath.Join(root, "test", "upgrade", "last-release"))
+	if err != nil {
+		return "", err
+	}
+	wanted := strings.TrimSpace(string(name))
+	commit, err := output(ctx, root, "git", "rev-parse", "--verify", "--quiet", wanted+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%w: git does not know %s; a shallow clone lacks it", errAbsent, wanted)
+	}
+	return strings.TrimSpace(commit), nil
 }
 
 // build builds the programs, the server last: it tells that all is there.

@@ -348,6 +348,18 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FormerReplicas
+  map:
+    fields:
+    - name: desired
+      type:
+        scalar: numeric
+    - name: display
+      type:
+        scalar: string
+    - name: ready
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FromNamespaces
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Group
@@ -515,6 +527,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: currentReplicas
+      type:
+        scalar: numeric
     - name: database
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseStatus
@@ -522,6 +537,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: modelCount
+      type:
+        scalar: numeric
+    - name: models
       type:
         scalar: numeric
     - name: notes
@@ -541,7 +559,7 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
     - name: replicas
       type:
-        scalar: numeric
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FormerReplicas
     - name: revision
       type:
         scalar: numeric
@@ -549,6 +567,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: tokenCount
+      type:
+        scalar: numeric
+    - name: tokens
       type:
         scalar: numeric
     - name: url
@@ -831,6 +852,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: expirationTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: expires
+      type:
+        scalar: string
     - name: groupsDisplay
       type:
         scalar: string

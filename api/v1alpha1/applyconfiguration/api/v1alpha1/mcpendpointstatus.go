@@ -31,14 +31,15 @@ type MCPEndpointStatusApplyConfiguration struct {
 	Notes []string `json:"notes,omitempty"`
 	// revision is that of the main part of the Config, which holds everything but the tokens.
 	Revision *int64 `json:"revision,omitempty"`
-	// replicas is the number of the server's pods.
-	Replicas *int32 `json:"replicas,omitempty"`
+	// currentReplicas is the number of the server's pods.
+	CurrentReplicas *int32 `json:"currentReplicas,omitempty"`
 	// readyReplicas is the number of the server's pods that are Ready.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 	// readyDisplay is the number of pods that are Ready and the number that is wanted, in one text: 2/3.
 	ReadyDisplay *string `json:"readyDisplay,omitempty"`
 	// selector selects the server's pods, in the form that an autoscaler reads.
-	Selector *string `json:"selector,omitempty"`
+	Selector                               *string `json:"selector,omitempty"`
+	FormerEndpointStatusApplyConfiguration `json:""`
 }
 
 // MCPEndpointStatusApplyConfiguration constructs a declarative configuration of the MCPEndpointStatus type for use with
@@ -126,11 +127,11 @@ func (b *MCPEndpointStatusApplyConfiguration) WithRevision(value int64) *MCPEndp
 	return b
 }
 
-// WithReplicas sets the Replicas field in the declarative configuration to the given value
+// WithCurrentReplicas sets the CurrentReplicas field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Replicas field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithReplicas(value int32) *MCPEndpointStatusApplyConfiguration {
-	b.Replicas = &value
+// If called multiple times, the CurrentReplicas field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithCurrentReplicas(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.CurrentReplicas = &value
 	return b
 }
 
@@ -155,5 +156,29 @@ func (b *MCPEndpointStatusApplyConfiguration) WithReadyDisplay(value string) *MC
 // If called multiple times, the Selector field is set to the value of the last call.
 func (b *MCPEndpointStatusApplyConfiguration) WithSelector(value string) *MCPEndpointStatusApplyConfiguration {
 	b.Selector = &value
+	return b
+}
+
+// WithFormerModels sets the FormerModels field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FormerModels field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithFormerModels(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.FormerEndpointStatusApplyConfiguration.FormerModels = &value
+	return b
+}
+
+// WithFormerTokens sets the FormerTokens field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FormerTokens field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithFormerTokens(value int32) *MCPEndpointStatusApplyConfiguration {
+	b.FormerEndpointStatusApplyConfiguration.FormerTokens = &value
+	return b
+}
+
+// WithFormerReplicas sets the FormerReplicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FormerReplicas field is set to the value of the last call.
+func (b *MCPEndpointStatusApplyConfiguration) WithFormerReplicas(value *FormerReplicasApplyConfiguration) *MCPEndpointStatusApplyConfiguration {
+	b.FormerEndpointStatusApplyConfiguration.FormerReplicas = value
 	return b
 }
