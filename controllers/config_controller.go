@@ -55,6 +55,10 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	if err := r.load(ctx, endpoint, p); err != nil {
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
+	if ctx = freshLook(ctx, endpoint, endpoint.Status.LastHandledReconcileAt); looksFresh(ctx) {
+		p.doubtAll(endpoint)
+		r.webhooks.read.forget(request.NamespacedName)
+	}
 	if err := r.recheck(ctx, endpoint, p); err != nil {
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
@@ -193,6 +197,9 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposure
 	r.store.tokens.wake(outcome.Tokens...)
 	if outcome.Main {
 		r.store.endpoints.wake(keyOf(e))
+		for i, key := range p.staleRights() {
+			r.store.tokens.wakeLate(rightsDelay+time.Duration(i)*rightsPace, key)
+		}
 	} else if len(outcome.Tokens) > 0 {
 		r.store.endpoints.wakeAfter(countDelay, keyOf(e))
 	}
@@ -201,6 +208,13 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposure
 	}
 	return max(outcome.LookAgain.Sub(now), time.Millisecond)
 }
+
+// A group that thousands of tokens have is one write. What their statuses count of their rights follows later, at a pace
+// that nobody notices.
+const (
+	rightsDelay = time.Minute
+	rightsPace  = 100 * time.Millisecond
+)
 
 // countDelay is how long the number of tokens in an endpoint's status may be out of date: it is not worth a write for each
 // of many tokens.
@@ -301,10 +315,7 @@ func logWrite(ctx context.Context, e *v1alpha1.MCPEndpoint, name string, next ne
 	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(e), "secret", name, "revision", next.revision)
 	switch {
 	case err == nil:
-		log.V(1).Info("A part of a Config was written", "takesAway", next.pending.Urgent)
-		if next.pending.New && next.pending.Index == compile.MainPart {
-			log.Info("The first Config of an endpoint was written")
-		}
+		log.Info("A Config was written", "takesAway", next.pending.Urgent)
 		configWrites.WithLabelValues("written").Inc()
 	case apierrors.IsConflict(err):
 		configWrites.WithLabelValues("refused").Inc()

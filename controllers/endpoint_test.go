@@ -304,11 +304,15 @@ var _ = Describe("The Config", func() {
 
 		// More models than fit, with texts that hardly compress.
 		var last *exposureType
-		for i := range 40 {
+		for i := range 70 {
 			last = w.exposure(fmt.Sprintf("large-%d", i), "shop")
 			for range 60 {
+				description := ""
+				for range 19 {
+					description += rand.Text()
+				}
 				last.Spec.Fields.Overrides = append(last.Spec.Fields.Overrides, v1alpha1.FieldOverride{
-					Name: strings.ToLower("c" + rand.Text()), Description: strings.Repeat(rand.Text()+rand.Text(), 8),
+					Name: strings.ToLower("c" + rand.Text()), Description: description,
 				})
 			}
 			w.create(last)

@@ -55,7 +55,7 @@ func (n *network) apply(ctx context.Context, s *endpointScope) error {
 		s.monitored = new(s.routed)
 		s.monitored.aside = true // agents are answered without it
 	}
-	if !s.config.endpoint.Accepted {
+	if !s.config.endpoint.Accepted || !s.config.stored {
 		return nil
 	}
 	notRemoved := n.removeWatched(ctx, s.endpoint)

@@ -109,9 +109,9 @@ podTemplate:
 		{"readiness asks as before", server.ReadinessProbe.HTTPGet.Path, "/readyz"},
 		{"readiness", server.ReadinessProbe.FailureThreshold, int32(7)},
 		{"DNS", pod.DNSPolicy, corev1.DNSClusterFirst},
-		{"our environment", len(server.Env), 6},
-		{"mounts", len(server.VolumeMounts), 4},
-		{"volumes", len(pod.Volumes), 4},
+		{"our environment", len(server.Env), 7},
+		{"mounts", len(server.VolumeMounts), 5},
+		{"volumes", len(pod.Volumes), 5},
 	} {
 		if row.got != row.want {
 			t.Errorf("%s: got %v, want %v", row.name, row.got, row.want)

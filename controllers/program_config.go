@@ -183,6 +183,13 @@ func (p *program) doubt(secret string) {
 	p.doubts[secret] = true
 }
 
+// doubtAll notes that no Secret of the Config need be as it was written.
+func (p *program) doubtAll(e *v1alpha1.MCPEndpoint) {
+	for index := range p.parts() {
+		p.doubt(partName(e, index))
+	}
+}
+
 // doubted returns the Secrets that may not be as they were written, once.
 func (p *program) doubted() map[string]bool {
 	p.mu.Lock()

@@ -27,14 +27,15 @@ const (
 
 // outcomes are those of the reasons. One that is not here is trouble.
 var outcomes = map[string]outcome{
-	v1alpha1.ReasonInvalid:         final,
-	v1alpha1.ReasonImageNotAllowed: final,
-	v1alpha1.ReasonGroupNotFound:   final,
-	v1alpha1.ReasonScaledToZero:    final,
-	contract.ReasonTableNotFound:   final,
-	contract.ReasonFieldNotFound:   final,
-	contract.ReasonFieldNotAllowed: final,
-	contract.ReasonSchemaNotFound:  final,
+	v1alpha1.ReasonInvalid:            final,
+	v1alpha1.ReasonImageNotAllowed:    final,
+	v1alpha1.ReasonPodTemplateInvalid: final,
+	v1alpha1.ReasonGroupNotFound:      final,
+	v1alpha1.ReasonScaledToZero:       final,
+	contract.ReasonTableNotFound:      final,
+	contract.ReasonFieldNotFound:      final,
+	contract.ReasonFieldNotAllowed:    final,
+	contract.ReasonSchemaNotFound:     final,
 
 	v1alpha1.ReasonEndpointNotFound:  waiting,
 	v1alpha1.ReasonWaitingForGateway: waiting,

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -62,115 +64,175 @@ func NewScheme() (*runtime.Scheme, error) {
 // Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are
 // those that were given there.
 func Setup(mgr manager.Manager, watched []string, options Options) error {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	options.LookAgain = cmp.Or(options.LookAgain, 30*time.Second)
-	if len(options.ConfigKey) != ed25519.PrivateKeySize {
-		return errors.New("there is no key to sign Configs with")
-	}
-	own, err := newOwnCache(mgr, watched)
+	s, err := newSetup(mgr, watched, options)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	if err := mgr.Add(manager.RunnableFunc(func(running context.Context) error {
-		<-running.Done()
-		stop()
-		return nil
-	})); err != nil {
-		return err
-	}
-	if err := addIndexes(mgr); err != nil {
-		return err
-	}
-
-	store := newStore()
-	recorder := mgr.GetEventRecorder(Name)
-	pod := podOptions{
-		image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
-		configKey: options.ConfigKey.Public().(ed25519.PublicKey),
-	}
-	children := newChildren(mgr.GetClient(), liveSecrets{own, mgr.GetAPIReader()}, mgr.GetAPIReader(), newManagerMark(version.String(), pod))
-	watcher, err := client.NewWithWatch(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
+	configs, exposures, tokens := s.configs(), s.exposures(), s.tokens()
+	endpoints, err := s.endpoints(configs.exposures)
 	if err != nil {
 		return err
 	}
-	users := usersClient{mgr.GetClient(), own}
-	admission := namespaces{cached: mgr.GetClient(), some: len(watched) > 0}
-	endpointExposures := &tracked[*v1alpha1.MCPModelExposure]{
-		informers: mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
-		endpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
-			return endpointOf(e.Namespace, e.Spec.EndpointRef)
-		},
-	}
-	configs := &configReconciler{
-		client:    mgr.GetClient(),
-		exposures: endpointExposures,
-		tokens: &tracked[*v1alpha1.MCPToken]{
-			informers: mgr.GetCache(), prototype: &v1alpha1.MCPToken{},
-			endpointOf: (*v1alpha1.MCPToken).Endpoint,
-		},
-		namespaces: admission,
-		secrets:    &configSecrets{client: mgr.GetClient(), cached: liveSecrets{own, mgr.GetAPIReader()}, live: mgr.GetAPIReader(), key: options.ConfigKey},
-		webhooks:   &webhookSecrets{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
-		store:      store,
-		now:        options.Now,
-	}
-	endpoints := &endpointReconciler{
-		client:    users,
-		children:  children,
-		exposures: endpointExposures,
-		store:     store,
-		status:    newEndpointStatus(mgr.GetClient(), recorder, options.Now),
-		pod:       pod,
-		network: &network{
-			children: children, cached: users, secrets: optIn(options.RequireSecretOptIn),
-			installed: installedKinds{mapper: mgr.GetRESTMapper(), now: options.Now, lookAgain: options.LookAgain},
-			now:       options.Now, lookAgain: options.LookAgain,
-		},
-		secrets: optIn(options.RequireSecretOptIn),
-
-		namespaces: admission,
-		now:        options.Now,
-	}
-	endpoints.conflicts = &conflictWatches{ctx: ctx, client: watcher, wake: func(endpoint types.NamespacedName) { store.endpoints.wake(endpoint) }, running: map[string]bool{}}
-	endpoints.poller = observe.New(ctx, observe.Options{
-		Address:  options.PodAddress,
-		OnReport: endpoints.reported,
-		Log:      mgr.GetLogger().WithName("observe"),
-	})
-	exposures := &exposureReconciler{client: mgr.GetClient(), store: store, status: newExposureStatus(mgr.GetClient(), recorder, options.Now)}
-	tokens := &tokenReconciler{
-		client: users,
-		texts: &tokenTexts{
-			client: users, live: mgr.GetAPIReader(), children: children, events: recorder, now: options.Now,
-			secrets: optIn(options.RequireSecretOptIn), key: token.NewKey(options.ConfigKey), programmed: store.hasProgrammed,
-		},
-		namespaces: admission,
-		store:      store,
-		status:     newTokenStatus(mgr.GetClient(), recorder, options.Now),
-		now:        options.Now,
-	}
-	usage := usageReader{
-		cached: mgr.GetClient(), poller: endpoints.poller, store: store, now: options.Now,
-		interval: cmp.Or(options.UsageInterval, usageInterval),
-	}
-	if err := mgr.Add(usage); err != nil {
-		return err
-	}
-	guarded, err := newGuardOf(mgr, watched, options)
+	guarded, err := newGuardOf(mgr, watched, s.options)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		configs.watch(mgr, own, guarded),
-		endpoints.watch(mgr, own, guarded),
+		addIndexes(mgr),
+		mgr.Add(s.usage(endpoints.poller)),
+		configs.watch(mgr, s.own, guarded),
+		endpoints.watch(mgr, s.own, guarded),
 		exposures.watch(mgr, guarded),
-		tokens.watch(mgr, own, guarded),
+		tokens.watch(mgr, s.own, guarded),
 		countObjects(mgr.GetCache()),
-		addChecks(mgr, guarded, mgr.GetCache(), own),
+		addChecks(mgr, guarded, mgr.GetCache(), s.own),
 	)
+}
+
+// setup holds what several controllers of a manager share.
+type setup struct {
+	mgr     manager.Manager
+	options Options
+	// ctx ends with the manager.
+	ctx context.Context
+	own cache.Cache
+	// users reads the objects of users and of the manager alike.
+	users      usersClient
+	secrets    optIn
+	namespaces namespaces
+	pod        podOptions
+	children   *children
+	store      *store
+	events     events.EventRecorder
+}
+
+func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, error) {
+	if len(options.ConfigKey) != ed25519.PrivateKeySize {
+		return nil, errors.New("there is no key to sign Configs with")
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	options.LookAgain = cmp.Or(options.LookAgain, 30*time.Second)
+	own, err := newOwnCache(mgr, watched)
+	if err != nil {
+		return nil, err
+	}
+	ctx, err := contextOf(mgr)
+	if err != nil {
+		return nil, err
+	}
+	pod := podOptions{
+		image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
+		configKey: options.ConfigKey.Public().(ed25519.PublicKey),
+	}
+	return &setup{
+		mgr: mgr, options: options, ctx: ctx, own: own,
+		users:      usersClient{mgr.GetClient(), own},
+		secrets:    optIn(options.RequireSecretOptIn),
+		namespaces: namespaces{cached: mgr.GetClient(), some: len(watched) > 0},
+		pod:        pod,
+		children:   newChildren(mgr.GetClient(), liveSecrets{own, mgr.GetAPIReader()}, mgr.GetAPIReader(), newManagerMark(version.String(), pod)),
+		store:      newStore(),
+		events:     mgr.GetEventRecorder(Name),
+	}, nil
+}
+
+// contextOf returns a context that ends with the manager.
+func contextOf(mgr manager.Manager) (context.Context, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	return ctx, mgr.Add(manager.RunnableFunc(func(running context.Context) error {
+		<-running.Done()
+		stop()
+		return nil
+	}))
+}
+
+func (s *setup) configs() *configReconciler {
+	return &configReconciler{
+		client: s.mgr.GetClient(),
+		exposures: &tracked[*v1alpha1.MCPModelExposure]{
+			informers: s.mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
+			endpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
+				return endpointOf(e.Namespace, e.Spec.EndpointRef)
+			},
+		},
+		tokens: &tracked[*v1alpha1.MCPToken]{
+			informers: s.mgr.GetCache(), prototype: &v1alpha1.MCPToken{},
+			endpointOf: (*v1alpha1.MCPToken).Endpoint,
+		},
+		namespaces: s.namespaces,
+		secrets: &configSecrets{
+			client: s.mgr.GetClient(), cached: liveSecrets{s.own, s.mgr.GetAPIReader()}, live: s.mgr.GetAPIReader(), key: s.options.ConfigKey,
+		},
+		webhooks: &webhookSecrets{cached: s.mgr.GetClient(), live: s.mgr.GetAPIReader()},
+		store:    s.store,
+		now:      s.options.Now,
+	}
+}
+
+// endpoints returns the reconciler of endpoints, which reads the exposures that the config reconciler tracks.
+func (s *setup) endpoints(exposures *tracked[*v1alpha1.MCPModelExposure]) (*endpointReconciler, error) {
+	watcher, err := client.NewWithWatch(s.mgr.GetConfig(), client.Options{
+		Scheme: s.mgr.GetScheme(), Mapper: s.mgr.GetRESTMapper(), HTTPClient: s.mgr.GetHTTPClient(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &endpointReconciler{
+		client:    s.users,
+		children:  s.children,
+		exposures: exposures,
+		store:     s.store,
+		status:    newEndpointStatus(s.mgr.GetClient(), s.events, s.options.Now),
+		pod:       s.pod,
+		network: &network{
+			children: s.children, cached: s.users, secrets: s.secrets,
+			installed: installedKinds{mapper: s.mgr.GetRESTMapper(), now: s.options.Now, lookAgain: s.options.LookAgain},
+			now:       s.options.Now, lookAgain: s.options.LookAgain,
+		},
+		secrets:    s.secrets,
+		namespaces: s.namespaces,
+		now:        s.options.Now,
+		conflicts: &conflictWatches{
+			ctx: s.ctx, client: watcher, running: map[string]bool{},
+			wake: func(endpoint types.NamespacedName) { s.store.endpoints.wake(endpoint) },
+		},
+	}
+	r.poller = observe.New(s.ctx, observe.Options{
+		Address:  s.options.PodAddress,
+		OnReport: r.reported,
+		Log:      s.mgr.GetLogger().WithName("observe"),
+	})
+	return r, nil
+}
+
+func (s *setup) exposures() *exposureReconciler {
+	return &exposureReconciler{
+		client: s.mgr.GetClient(), store: s.store,
+		status: newExposureStatus(s.mgr.GetClient(), s.events, s.options.Now),
+	}
+}
+
+func (s *setup) tokens() *tokenReconciler {
+	return &tokenReconciler{
+		client: s.users,
+		texts: &tokenTexts{
+			client: s.users, live: s.mgr.GetAPIReader(), children: s.children, events: s.events, now: s.options.Now,
+			secrets: s.secrets, key: token.NewKey(s.options.ConfigKey), programmed: s.store.hasProgrammed,
+		},
+		namespaces: s.namespaces,
+		store:      s.store,
+		status:     newTokenStatus(s.mgr.GetClient(), s.events, s.options.Now),
+		now:        s.options.Now,
+	}
+}
+
+func (s *setup) usage(poller *observe.Poller) usageReader {
+	return usageReader{
+		cached: s.mgr.GetClient(), poller: poller, store: s.store, now: s.options.Now,
+		interval: cmp.Or(s.options.UsageInterval, usageInterval),
+	}
 }
 
 // newGuardOf returns the guard of a manager, which looks after some namespaces, or all if none is given.

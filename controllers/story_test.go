@@ -67,16 +67,16 @@ var _ = Describe("The log at Info", func() {
 		expectReady(t)
 		edit(t, func(t *v1alpha1.MCPToken) { t.Labels = map[string]string{"team": "data"} }) // changes nothing
 		w.delete(t)
-		Eventually(story).Should(HaveLen(12))
-		Consistently(story).Should(HaveLen(12))
+		Eventually(story).Should(HaveLen(14))
+		Consistently(story).Should(HaveLen(14))
 
 		told := story()
-		Expect(told[:2]).To(Equal([]string{"An object was created shop", "A Config was written shop"}))
-		Expect(told[2:6]).To(ConsistOf(
-			"A condition holds WorkloadAvailable shop", "A condition holds DatabaseReady shop",
+		Expect(told[:3]).To(Equal([]string{"An object was created shop", "A Config was written shop", "A Config was written shop"}))
+		Expect(told[3:8]).To(ConsistOf(
+			"A condition holds WorkloadAvailable shop", "A condition holds DatabaseReady shop", "A condition holds Routed shop",
 			"A condition holds Programmed shop", "A condition holds Ready shop"))
-		Expect(told[5]).To(Equal("A condition holds Ready shop"))
-		Expect(told[6:]).To(Equal([]string{
+		Expect(told[7]).To(Equal("A condition holds Ready shop"))
+		Expect(told[8:]).To(Equal([]string{
 			"An object was created agent", "A token was issued agent", "A Config was written shop", "A condition holds Ready agent",
 			"An object was deleted agent", "A Config was written shop",
 		}))

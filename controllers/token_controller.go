@@ -51,6 +51,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	}
 	r.status.refresh(token)
 	if ctx = freshLook(ctx, token, token.Status.LastHandledReconcileAt); looksFresh(ctx) {
+		r.texts.recalled.forget(request.NamespacedName)
 		r.texts.read.forget(request.NamespacedName)
 	}
 
@@ -197,6 +198,10 @@ func (r *tokenReconciler) rights(t *v1alpha1.MCPToken) *v1alpha1.RightsStatus {
 	if !inForce {
 		return nil
 	}
+	return rightsStatus(rights)
+}
+
+func rightsStatus(rights compile.Rights) *v1alpha1.RightsStatus {
 	return &v1alpha1.RightsStatus{Models: new(int32(rights.Models)), Verbs: rights.Verbs, Tools: new(int32(rights.Tools))}
 }
 

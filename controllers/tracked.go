@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
 // tracked holds the objects of one kind by the endpoint that they refer to, as the cache has them: an endpoint's
@@ -113,9 +115,11 @@ func (x *tracked[O]) drop(object O) {
 	}
 }
 
-// relevant reports whether an update is more than a status: another generation, another object, or the beginning of the
-// object's deletion.
+// relevant reports whether an update is more than a status: another generation, another object, the beginning of the
+// object's deletion, or an annotation that the controllers read.
 func relevant(before, after client.Object) bool {
 	return before.GetGeneration() != after.GetGeneration() || before.GetUID() != after.GetUID() ||
-		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+		v1alpha1.IsPaused(before) != v1alpha1.IsPaused(after) ||
+		v1alpha1.ReconcileRequest(before) != v1alpha1.ReconcileRequest(after)
 }

@@ -43,16 +43,11 @@ func inQueue() controller.Options {
 	}
 }
 
-// changed passes what somebody wants changed, and no status updates.
-var changed = builder.WithPredicates(wantedChanged)
-
 // wantedChanged passes spec changes, re-creations, and changes of the annotations that the controllers read. It passes no
 // status updates. An object that was deleted and made again while the API server could not be watched comes as one update:
 // with another uid, and perhaps with the same generation.
 var wantedChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() ||
-		v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew) ||
-		v1alpha1.ReconcileRequest(e.ObjectOld) != v1alpha1.ReconcileRequest(e.ObjectNew)
+	return relevant(e.ObjectOld, e.ObjectNew)
 }}
 
 // watch makes an endpoint's Config be compiled when the endpoint, what refers to it, or a Secret that goes into the Config
@@ -162,7 +157,7 @@ func metadataChanged(before, after client.Object) bool {
 func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure", wantedChanged)).
-		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPModelExposureList{})), changed).
+		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPModelExposureList{})), builder.WithPredicates(servesOthers)).
 		WatchesRawSource(r.store.exposures.source()).
 		WithOptions(inQueue()).
 		Complete(g.before("MCPModelExposure", r))
@@ -177,7 +172,7 @@ func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) 
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
 			return referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
 		}), builder.WithPredicates(comeOrGone)).
-		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), changed).
+		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), builder.WithPredicates(servesOthers)).
 		WatchesMetadata(&corev1.Secret{}, ofSecret).
 		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), ofSecret)).
 		WatchesRawSource(r.store.tokens.source()).
@@ -191,6 +186,15 @@ func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) 
 // rotationAsked passes a new request for a rotation.
 var rotationAsked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetAnnotations()[v1alpha1.RotateAnnotation] != e.ObjectNew.GetAnnotations()[v1alpha1.RotateAnnotation]
+}}
+
+// servesOthers passes what the objects of an endpoint must know of it themselves: that it comes or goes, where it is, and
+// whom it admits. The store wakes those that anything else of it concerns.
+var servesOthers = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld.(*v1alpha1.MCPEndpoint), e.ObjectNew.(*v1alpha1.MCPEndpoint)
+	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.EffectiveURL() != after.EffectiveURL() || v1alpha1.IsPaused(before) != v1alpha1.IsPaused(after) ||
+		!equality.Semantic.DeepEqual(before.Spec.AllowedTokens, after.Spec.AllowedTokens)
 }}
 
 // comeOrGone passes creations and deletions.

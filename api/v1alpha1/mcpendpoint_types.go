@@ -325,7 +325,7 @@ type MCPEndpointStatus struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=500
 	Notes []string `json:"notes,omitempty"`
-	// revision is the newest revision of the Config.
+	// revision is that of the main part of the Config, which holds everything but the tokens.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`

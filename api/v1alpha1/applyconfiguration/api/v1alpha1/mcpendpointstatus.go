@@ -29,7 +29,7 @@ type MCPEndpointStatusApplyConfiguration struct {
 	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
 	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
-	// revision is the newest revision of the Config.
+	// revision is that of the main part of the Config, which holds everything but the tokens.
 	Revision *int64 `json:"revision,omitempty"`
 	// replicas is the number of the server's pods.
 	Replicas *int32 `json:"replicas,omitempty"`
