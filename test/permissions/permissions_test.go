@@ -21,6 +21,8 @@ const (
 	worlds       = 90
 	callsInWorld = 190
 	callsSetting = "MCP_TEST_CALLS"
+	// seldom is how many calls may pass without one that shows a past value.
+	seldom = 9000
 )
 
 // did counts what calls did, so that a test in which nothing happens is seen.
@@ -67,7 +69,7 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 		})
 	}
 	fmt.Printf("permissions: on %d engines, %s (seed %d)\n", len(harness.Engines), told(), seed)
-	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
+	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.calls > seldom && did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
 	if asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
