@@ -55,7 +55,7 @@ more_databases := go run ./test/databases run -further --
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 5m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
+	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
 	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
