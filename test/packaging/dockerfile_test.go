@@ -100,8 +100,8 @@ func TestDockerfileBuildsStaticPrograms(t *testing.T) {
 			// Every package of the module that it is made of is copied into the build.
 			for _, pkg := range strings.Fields(output(t, "go", "list", "-deps", main)) {
 				path, ours := strings.CutPrefix(pkg, module+"/")
-				folder, _, _ := strings.Cut(path, "/")
-				if ours && !slices.Contains(copied(t), folder+"/") {
+				inFolder := func(folder string) bool { return strings.HasPrefix(path+"/", folder) }
+				if ours && !slices.ContainsFunc(copied(t), inFolder) {
 					t.Errorf("package %s is not copied into the build", path)
 				}
 			}
