@@ -97,7 +97,7 @@ func (c *children) find(ctx context.Context, owner, obj client.Object) (bool, er
 // findLive is find past the cache.
 func (c *children) findLive(ctx context.Context, owner, obj client.Object) (bool, error) {
 	err := c.live.Get(ctx, client.ObjectKeyFromObject(obj), obj)
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) && !isKindGone(err) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.newest, c.placeOf(obj))
