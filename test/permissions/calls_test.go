@@ -127,6 +127,9 @@ func (g *game) request(by int) (method, body string) {
 		arguments["term"] = pick(g.random, "canary", "c", "", "1")
 	case "history":
 		arguments["id"] = g.idIn(table)
+		if g.updated.table != "" && chance(g.random, 60) { // a row that was changed has more to tell
+			table, arguments["id"] = g.updated.table, g.updated.id
+		}
 	case "create":
 		method = "write"
 		arguments["data"] = g.values(table, false)
@@ -138,6 +141,7 @@ func (g *game) request(by int) (method, body string) {
 	case "update":
 		method = "write"
 		arguments["id"], arguments["data"] = g.idIn(table), g.values(table, true)
+		g.updated.table, g.updated.id = table, arguments["id"]
 		if table == "item" && chance(g.random, 40) {
 			arguments["inlines"] = map[string]any{"part": []any{pick[any](g.random,
 				map[string]any{"id": g.id(), "data": g.values("part", true)}, map[string]any{"id": g.id(), "_delete": true})}}

@@ -21,8 +21,6 @@ const (
 	worlds       = 90
 	callsInWorld = 190
 	callsSetting = "MCP_TEST_CALLS"
-	// seldom is how many calls may pass without one that shows a past value.
-	seldom = 9000
 )
 
 // did counts what calls did, so that a test in which nothing happens is seen.
@@ -69,7 +67,7 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 		})
 	}
 	fmt.Printf("permissions: on %d engines, %s (seed %d)\n", len(harness.Engines), told(), seed)
-	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.calls > seldom && did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
+	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
 	if asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
@@ -88,6 +86,11 @@ func told() string {
 
 // game is calls at random in one world.
 type game struct {
+	// updated is the row that a call asked to change last.
+	updated struct {
+		table string
+		id    any
+	}
 	*testing.T
 	*world
 	endpoint *harness.Endpoint
