@@ -58,7 +58,7 @@ go-tests:
 	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
 	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
-	@MCP_TEST_E2E=1 go test -count=1 -timeout 10m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
+	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: test-attacks
 test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
@@ -69,7 +69,7 @@ test-attacks: databases ## Attack a server in a process of its own, and read how
 .PHONY: test-engines
 test-engines: databases ## Run the data side's behavioural suite on every engine, release and pooler
 	@echo "one suite on every engine …"
-	@$(more_databases) hack/go-test.sh -timeout 10m ./test/engines
+	@$(more_databases) hack/go-test.sh -timeout 20m ./test/engines
 
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
@@ -79,12 +79,12 @@ test-schemas: databases ## Serve the databases of other people's programs, fetch
 .PHONY: test-permissions
 test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle (MCP_TEST_CALLS=100000 makes so many)
 	@echo "random calls, rules, tokens and row policies, against an oracle …"
-	@$(with_databases) hack/go-test.sh -timeout $(if $(MCP_TEST_CALLS),120m,10m) ./test/permissions
+	@$(with_databases) hack/go-test.sh -timeout $(if $(MCP_TEST_CALLS),120m,15m) ./test/permissions
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
-	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 10m ./test/faults
+	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 20m ./test/faults
 
 .PHONY: catalogue
 catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
