@@ -7,9 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lateAfter is how long a removal may take before it counts as late.
-const lateAfter = 10 * time.Second
-
 // pendingRemovals are those that not every server pod has applied.
 var pendingRemovals = &removalTracker{seen: map[types.NamespacedName]map[string]time.Time{}}
 
@@ -69,7 +66,7 @@ func (r *removalTracker) late(now time.Time) int {
 	n := 0
 	for _, removals := range r.seen {
 		for _, since := range removals {
-			if now.Sub(since) > lateAfter {
+			if now.Sub(since) > removalGrace {
 				n++
 			}
 		}
