@@ -135,6 +135,7 @@ var elsewhere = map[string]string{
 	"%s is unavailable: the database has not answered yet; try again in a few seconds":                               notReady,
 	"Too many requests at once":                                                                                      notReady,
 	"The endpoint has no configuration yet":                                                                          notReady,
+	"Some of the endpoint's tokens are not known at the moment":                                                      notReady,
 	"%s was changed meanwhile, and nothing was deleted; read it and try again":                                       meanwhile,
 	"is given twice: %s is the same field; send one of them":                                                         otherSchema,
 	"%s is a relation to %s, which has no field to filter by":                                                        otherSchema,

@@ -159,7 +159,15 @@ func (e *Endpoint) apply(u source.Update) {
 // Apply puts a changed Config in force. When it returns, calls are answered from it.
 func (e *Endpoint) Apply(change func(*contract.Config)) {
 	e.t.Helper()
-	config := *e.last.Config
+	// A copy of its own: the server compares what it is given with what it has, which must not change under it.
+	var config contract.Config
+	text, err := json.Marshal(e.last.Config)
+	if err == nil {
+		err = json.Unmarshal(text, &config)
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
 	config.Revision++
 	change(&config)
 	complete(config.Models)
