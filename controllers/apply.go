@@ -94,6 +94,21 @@ func (c *children) find(ctx context.Context, owner, obj client.Object) (bool, er
 	return true, c.checkOwner(owner, obj)
 }
 
+// findCached is find in the cache alone: a child that it does not have yet may exist.
+func (c *children) findCached(ctx context.Context, owner, obj client.Object) (bool, error) {
+	if looksFresh(ctx) {
+		return c.findLive(ctx, owner, obj)
+	}
+	err := c.cached.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, c.checkOwner(owner, obj)
+}
+
 // findLive is find past the cache.
 func (c *children) findLive(ctx context.Context, owner, obj client.Object) (bool, error) {
 	err := c.live.Get(ctx, client.ObjectKeyFromObject(obj), obj)

@@ -62,6 +62,7 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	if err := r.recheck(ctx, endpoint, p); err != nil {
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
+	seen := r.removals(request.NamespacedName)
 	exposures := r.exposures.of(request.NamespacedName)
 	webhooks, webhookError := r.webhooks.resolve(ctx, request.NamespacedName, exposures)
 	tokens, err := r.namespaces.admitted(ctx, endpoint, r.tokens.of(request.NamespacedName))
@@ -72,11 +73,16 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	if wait := p.gather(r.now()); wait > 0 {
 		return result(wait, webhookError)
 	}
-	more, err := r.write(ctx, endpoint, p)
+	more, err := r.write(ctx, endpoint, p, func() bool { return r.removals(request.NamespacedName) != seen })
 	if more && err == nil {
 		lookAgain = time.Millisecond
 	}
 	return result(lookAgain, errors.Join(err, webhookError))
+}
+
+// removals is how many changes have come that may take something away at an endpoint.
+func (r *configReconciler) removals(endpoint types.NamespacedName) int {
+	return r.exposures.removalsOf(endpoint) + r.tokens.removalsOf(endpoint)
 }
 
 func (r *configReconciler) forget(endpoint types.NamespacedName) {
@@ -223,8 +229,9 @@ const (
 // of many tokens.
 const countDelay = 5 * time.Second
 
-// write writes the parts that differ from what is stored, and reports whether more are left.
-func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program) (more bool, err error) {
+// write writes the parts that differ from what is stored, and reports whether more are left: what only adds gives way to a
+// removal that has come meanwhile.
+func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, removalCame func() bool) (more bool, err error) {
 	if err := r.writeVersion2(ctx, e, p); err != nil {
 		return false, err
 	}
@@ -233,7 +240,7 @@ func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p
 		if !ok {
 			break
 		}
-		if written >= writeBatch && !next.pending.Urgent {
+		if !next.pending.Urgent && (written >= writeBatch || removalCame()) {
 			return true, nil
 		}
 		if err := r.writePart(ctx, e, p, next); errors.Is(err, errMakesRoom) {

@@ -32,3 +32,10 @@ func (m *memo[K, V]) forget(key K) {
 	defer m.mu.Unlock()
 	delete(m.of, key)
 }
+
+// len is for how many keys something is remembered.
+func (m *memo[K, V]) len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.of)
+}

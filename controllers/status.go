@@ -43,9 +43,16 @@ type statusWriter[O client.Object, S any] struct {
 	warned memo[types.NamespacedName, string]
 }
 
-// settleTime is how long a status that is not Ready is held back while kstatus reads the object as in progress anyway:
-// most of what a new or edited object waits for comes within it, so that one write is enough.
-const settleTime = time.Second
+// A status that is not Ready is held back for a while as long as kstatus reads the object as in progress anyway: most of
+// what a new or edited object waits for comes meanwhile, so that one write is enough.
+const (
+	settleTime = time.Second
+	// settlePace is what each further object that waits adds, about what all its writes cost: a thousand objects that came
+	// together are not ready within a second. maxSettleTime is the longest. What is wrong with an object is told after
+	// settleTime.
+	settlePace    = 50 * time.Millisecond
+	maxSettleTime = time.Minute
+)
 
 type writtenStatus[S any] struct {
 	resourceVersion string
@@ -146,7 +153,11 @@ func (w *statusWriter[O, S]) settle(obj O, old, next []metav1.Condition) time.Du
 		since = w.now()
 		w.unsettled.set(keyOf(obj), since)
 	}
-	return max(settleTime-w.now().Sub(since), 0)
+	hold := settleTime
+	if !meta.IsStatusConditionTrue(next, v1alpha1.ConditionStalled) {
+		hold = min(settleTime+time.Duration(w.unsettled.len()-1)*settlePace, maxSettleTime)
+	}
+	return max(hold-w.now().Sub(since), 0)
 }
 
 // inProgress reports whether kstatus reads an object with these conditions as in progress.

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -47,5 +48,38 @@ func TestWhichStatusIsHeldBack(t *testing.T) {
 				t.Errorf("held back for %v for ever", wait)
 			}
 		})
+	}
+}
+
+// Objects that come together are ready together: the more wait, the longer each one's first status may wait.
+func TestManyStatusesAreHeldBackLonger(t *testing.T) {
+	summary := func(reason string) []metav1.Condition {
+		return tokenConditions.summarise(&v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Generation: 1}}, nil, findings{v1alpha1.ConditionAccepted: fails(reason, "")}, holds("Ready", ""))
+	}
+	now := time.Now()
+	w := newTokenStatus(nil, nil, func() time.Time { return now })
+	agent := func(i int) *v1alpha1.MCPToken {
+		return &v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("agent", i), Generation: 1}}
+	}
+	for i := range 501 {
+		w.settle(agent(i), nil, summary(v1alpha1.ReasonWaitingForPods))
+	}
+	if wait := w.settle(agent(0), nil, summary(v1alpha1.ReasonWaitingForPods)); wait != settleTime+500*settlePace {
+		t.Errorf("one of 501 waits %v", wait)
+	}
+	if wait := w.settle(agent(1), nil, summary(v1alpha1.ReasonGroupNotFound)); wait != settleTime {
+		t.Errorf("one that is wrong waits %v", wait)
+	}
+	for i := range 5000 {
+		w.settle(agent(i), nil, summary(v1alpha1.ReasonWaitingForPods))
+	}
+	if wait := w.settle(agent(0), nil, summary(v1alpha1.ReasonWaitingForPods)); wait != maxSettleTime {
+		t.Errorf("one of 5000 waits %v", wait)
+	}
+	for i := range 5000 {
+		w.forget(keyOf(agent(i)))
+	}
+	if wait := w.settle(agent(0), nil, summary(v1alpha1.ReasonWaitingForPods)); wait != settleTime {
+		t.Errorf("one alone waits %v", wait)
 	}
 }

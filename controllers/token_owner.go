@@ -25,6 +25,11 @@ type heldSecret struct {
 	state token.State
 }
 
+// secretOf is a generated token's Secret before it was read.
+func secretOf(t *v1alpha1.MCPToken) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: t.EffectiveSecretName()}}
+}
+
 // text is the text in use; "" if the Secret has none.
 func (h heldSecret) text() string {
 	if !h.exists || h.state.Hash == "" {
@@ -37,7 +42,7 @@ func (h heldSecret) text() string {
 // of this name: so one that lost its owner, and one that a backup brought back, keeps its text (docs/design/controllers.md,
 // "Whose Secret it is"). Any other Secret is an ownershipConflict.
 func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(context.Context, client.Object, client.Object) (bool, error)) (heldSecret, error) {
-	held := heldSecret{secret: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: t.EffectiveSecretName()}}}
+	held := heldSecret{secret: secretOf(t)}
 	exists, err := read(ctx, t, held.secret)
 	var foreign ownershipConflict
 	if err != nil && !errors.As(err, &foreign) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,7 +18,12 @@ type recalled struct {
 	text   tokenText
 	// until is when time itself changes it; zero is never.
 	until time.Time
+	// at is when it was found.
+	at time.Time
 }
+
+// cacheDelay is how long the cache may not know of a Secret that was just written.
+const cacheDelay = 2 * time.Second
 
 type recallInputs struct {
 	token, endpoint types.UID
@@ -41,7 +47,7 @@ func (x *tokenTexts) remember(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, fou
 		x.recalled.forget(keyOf(t))
 		return
 	}
-	kept := recalled{inputs: recallInputsOf(t, e, secret), text: found}
+	kept := recalled{inputs: recallInputsOf(t, e, secret), text: found, at: x.now()}
 	if found.lookAgain > 0 {
 		kept.until = x.now().Add(found.lookAgain)
 	}
@@ -55,27 +61,29 @@ func (x *tokenTexts) recall(ctx context.Context, t *v1alpha1.MCPToken, e *v1alph
 	if !known {
 		return tokenText{}, false
 	}
-	seen := metadataOf("Secret")
-	if err := x.children.cached.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: t.EffectiveSecretName()}, seen); err != nil {
-		return tokenText{}, false
-	}
-	if last.inputs != recallInputsOf(t, e, seen.ResourceVersion) {
-		return tokenText{}, false
-	}
-	found := last.text
+	found, now := last.text, x.now()
 	if !last.until.IsZero() {
-		if found.lookAgain = last.until.Sub(x.now()); found.lookAgain <= 0 {
+		if found.lookAgain = last.until.Sub(now); found.lookAgain <= 0 {
 			return tokenText{}, false
 		}
 	}
-	return found, true
+	seen := metadataOf("Secret")
+	err := x.children.cached.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: t.EffectiveSecretName()}, seen)
+	version := seen.ResourceVersion
+	if left := last.at.Add(cacheDelay).Sub(now); apierrors.IsNotFound(err) && left > 0 && !looksFresh(ctx) {
+		// The cache has not seen the new Secret yet, or it was deleted at once: that is seen later.
+		version, err = last.inputs.secret, nil
+		found.lookAgain = soonest(found.lookAgain, left)
+	}
+	return found, err == nil && last.inputs == recallInputsOf(t, e, version)
 }
 
-// versionOf is the resourceVersion of a child that was read, or of our own write of it since.
+// versionOf is the resourceVersion of a child that was read, or of our own write of it since; "" if it was neither read nor
+// written.
 func (c *children) versionOf(read client.Object) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if newest := c.newest[c.placeOf(read)]; newest != "" && olderThan(read.GetResourceVersion(), newest) {
+	if newest := c.newest[c.placeOf(read)]; newest != "" && (read.GetResourceVersion() == "" || olderThan(read.GetResourceVersion(), newest)) {
 		return newest
 	}
 	return read.GetResourceVersion()

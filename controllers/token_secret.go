@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/tools/events"
@@ -109,8 +110,21 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 	if found, same := x.recall(ctx, t, e); same {
 		return found, nil
 	}
-	held, err := x.find(ctx, t, x.children.find)
+	read := x.children.find
+	isNew := t.Status.Secret.Name == "" && x.children.versionOf(secretOf(t)) == ""
+	if isNew {
+		// A new token has no Secret yet: to look for it would be a request for nothing. If it has one, the creation fails.
+		read = x.children.findCached
+	}
+	held, err := x.find(ctx, t, read)
 	decision := x.decide(t, held)
+	if err == nil && !held.exists && decision.Action == token.Issue && isNew {
+		text, err := x.carryOut(ctx, t, e, held, decision)
+		if taken := new(ownershipConflict); !apierrors.IsAlreadyExists(err) && !errors.As(err, taken) {
+			return text, err
+		}
+		held.exists = true
+	}
 	if err == nil && held.exists && decision.Action == token.Issue {
 		// The cache may be late. A token's text is replaced only if the API server itself says so.
 		held, err = x.find(ctx, t, x.children.findLive)

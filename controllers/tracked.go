@@ -26,6 +26,8 @@ type tracked[O client.Object] struct {
 
 	mu         sync.RWMutex
 	byEndpoint map[types.NamespacedName]map[types.NamespacedName]O
+	// removals counts, by endpoint, the changes that may take something away.
+	removals map[types.NamespacedName]int
 
 	registration toolscache.ResourceEventHandlerRegistration
 }
@@ -65,10 +67,10 @@ func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitin
 			x.put(after)
 			if x.endpointOf(before) != x.endpointOf(after) { // made anew while the API server could not be watched
 				x.drop(before)
-				enqueueAt(queue, priorityRemoval, x.endpointOf(before))
+				x.enqueueRemoval(queue, before)
 			}
 			if relevant(before, after) { // it may take away what somebody may do
-				enqueueAt(queue, priorityRemoval, x.endpointOf(after))
+				x.enqueueRemoval(queue, after)
 			}
 		},
 		DeleteFunc: func(obj any) {
@@ -77,11 +79,29 @@ func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitin
 			}
 			if object, ok := obj.(O); ok {
 				x.drop(object)
-				enqueueAt(queue, priorityRemoval, x.endpointOf(object))
+				x.enqueueRemoval(queue, object)
 			}
 		},
 	})
 	return err
+}
+
+func (x *tracked[O]) enqueueRemoval(queue workqueue.TypedRateLimitingInterface[reconcile.Request], object O) {
+	endpoint := x.endpointOf(object)
+	x.mu.Lock()
+	if x.removals == nil {
+		x.removals = map[types.NamespacedName]int{}
+	}
+	x.removals[endpoint]++
+	x.mu.Unlock()
+	enqueueAt(queue, priorityRemoval, endpoint)
+}
+
+// removalsOf is how many changes have come that may take something away at an endpoint.
+func (x *tracked[O]) removalsOf(endpoint types.NamespacedName) int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.removals[endpoint]
 }
 
 // WaitForSync implements source.SyncingSource: no Config is written before all objects are known.
@@ -112,6 +132,7 @@ func (x *tracked[O]) drop(object O) {
 	delete(x.byEndpoint[of], keyOf(object))
 	if len(x.byEndpoint[of]) == 0 {
 		delete(x.byEndpoint, of)
+		delete(x.removals, of)
 	}
 }
 

@@ -86,6 +86,39 @@ func TestAChangeIsWrittenWhereItIsAndNowhereElse(t *testing.T) {
 	}
 }
 
+// A token's reconciler waits until its generation and its text were looked at: it hears of it even if nothing comes of it.
+func TestWhatATokensReconcilerWaitsForIsTold(t *testing.T) {
+	in := large(4, 40)
+	c, objects := compiler(in)
+	nothing := compile.Credential{Reason: v1alpha1.ReasonWaitingForToken}
+	first, known := objects.Tokens[0], objects.Credential
+	given := nothing
+	objects.Credential = func(t *v1alpha1.MCPToken) *compile.Credential {
+		if t.Name == first.Name {
+			return &given
+		}
+		return known(t)
+	}
+	c.Update(objects)
+	refused := compile.Credential{Reason: v1alpha1.ReasonOwnershipConflict}
+	objects.Credential = func(t *v1alpha1.MCPToken) *compile.Credential {
+		if t.Name == first.Name {
+			return &refused
+		}
+		return known(t)
+	}
+	if out := c.Update(objects); len(out.Tokens) != 1 || out.Tokens[0].Name != first.Name {
+		t.Errorf("another reason why there is no text: %v", out.Tokens)
+	}
+	objects.Tokens[0] = edited(first, func(s *v1alpha1.MCPTokenSpec) { s.Secret = &v1alpha1.TokenSecretSpec{Type: "mine"} })
+	if out := c.Update(objects); len(out.Tokens) != 1 || out.Tokens[0].Name != first.Name {
+		t.Errorf("an edit that changes nothing in the Config: %v", out.Tokens)
+	}
+	if out := c.Update(objects); len(out.Tokens) != 0 {
+		t.Errorf("nothing: %v", out.Tokens)
+	}
+}
+
 // TestAnIncrementalCompilerEndsWhereAFreshOneDoes makes random changes, and compares with a Compiler that sees the result
 // alone.
 func TestAnIncrementalCompilerEndsWhereAFreshOneDoes(t *testing.T) {

@@ -19,6 +19,8 @@ type tokenState struct {
 	given  *Credential
 	// shared is the Compiler's count when it was compiled last.
 	shared int
+	// asked reports whether its reconciler waits to hear of this generation or text, whatever comes out.
+	asked bool
 	// known is the credential that counts: the one that was given, or what the stored Config has.
 	known *Credential
 	// entry is the token's in the Config; its Revision is 0 if the Config has none.
@@ -39,8 +41,8 @@ func keyOf(t *v1alpha1.MCPToken) types.NamespacedName {
 	return types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
 }
 
-// updateTokens compiles the tokens that have changed, and those that depend on what has. It returns which of them came
-// out otherwise than before, and when one will.
+// updateTokens compiles the tokens that have changed, and those that depend on what has. It returns of which of
+// them there is news, and when there will be of one.
 func (c *Compiler) updateTokens(in Objects, next int64) (changed []types.NamespacedName, lookAgain time.Time) {
 	stale := c.staleTokens(in)
 	seen := 0
@@ -90,6 +92,7 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 		if state.entry.Revision == 0 {
 			c.adoptStored(state, t)
 		}
+		state.asked = state.object == nil || state.object.Generation != t.Generation || !reflect.DeepEqual(state.given, given)
 		state.object, state.given = t, given
 		known := knownCredential(state, t)
 		if state.known == nil || !slices.Equal(state.known.Hashes, known.Hashes) {
@@ -165,7 +168,8 @@ func (c *Compiler) inForce(state *tokenState) bool {
 	return state.object.Status.Revision > 0 && c.layout.parts[partOf(state.hash, c.layout.wanted.Parts)].stored == 0
 }
 
-// compileToken compiles one token, and reports whether something came out otherwise than before.
+// compileToken compiles one token, and reports whether something came out otherwise than before, or its reconciler waits
+// for it.
 func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool {
 	t := state.object
 	verdict := judgeToken(in.Endpoint, c.groups, t, state.known, c.olderOwner(state), c.inForce(state), in.Now)
@@ -185,8 +189,8 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 	if verdict.Revision = entry.Revision; verdict.InForce {
 		verdict.Notes = c.rights.of(c.registry, c.main, t, &entry).notes
 	}
-	changed := entry.Revision != before.Revision || !reflect.DeepEqual(verdict, state.verdict)
-	state.entry, state.verdict = entry, verdict
+	changed := state.asked || entry.Revision != before.Revision || !reflect.DeepEqual(verdict, state.verdict)
+	state.entry, state.verdict, state.asked = entry, verdict, false
 	return changed
 }
 
@@ -232,7 +236,7 @@ func (c *Compiler) withoutEndpoint(in Objects) []types.NamespacedName {
 		}
 		key := keyOf(t)
 		c.tokens[key] = &tokenState{object: t, given: in.Credential(t), verdict: waiting, hash: contract.NameHash(t.Namespace, t.Name)}
-		if old := before[key]; old == nil || !sameObject(old.object, t) || !reflect.DeepEqual(old.verdict, waiting) {
+		if old := before[key]; old == nil || !sameObject(old.object, t) || !reflect.DeepEqual(old.given, c.tokens[key].given) || !reflect.DeepEqual(old.verdict, waiting) {
 			changed = append(changed, key)
 		}
 	}

@@ -98,7 +98,8 @@ func (r *run) measureCeiling(ctx context.Context) error {
 	if endpoints == 1 {
 		endpoints, exposures = 0, 0
 	}
-	tokens := r.Endpoints * r.Tokens
+	// Those that are issued meanwhile, to measure how long that takes, are as much work.
+	tokens := r.Endpoints*r.Tokens + len(r.result.UnderLoad.Programmed)
 	for _, w := range []struct {
 		what   string
 		needed int

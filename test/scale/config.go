@@ -24,6 +24,9 @@ func endpointOf(namespace string, labels map[string]string) types.NamespacedName
 // file. Others may read it while a copy of it hears more.
 type podConfig struct {
 	main *contract.Config
+	// models are what the pod tells of the main part's models, count how many main parts there were.
+	models []contract.ModelStatus
+	count  int
 	// parts are the token parts by index; nil is one that is missing.
 	parts   []*tokenPart
 	refused *contract.Refusal
@@ -44,7 +47,7 @@ func (c *podConfig) hear(secret *corev1.Secret, deleted bool) {
 	var err error
 	switch {
 	case secret.Name == contract.MainSecret(base) && deleted:
-		c.main = nil
+		c.main, c.models = nil, nil
 	case secret.Name == contract.MainSecret(base):
 		err = c.hearMain(secret.Data)
 	case secret.Name == contract.TokensSecret(base, index):
@@ -63,10 +66,15 @@ func (c *podConfig) hear(secret *corev1.Secret, deleted bool) {
 
 func (c *podConfig) hearMain(data contract.Part) error {
 	main, err := contract.DecodeMain(data)
-	if err == nil {
-		c.main = main
+	if err != nil {
+		return err
 	}
-	return err
+	c.main, c.models = main, make([]contract.ModelStatus, len(main.Models))
+	for i := range main.Models {
+		c.models[i] = servedModel(&main.Models[i])
+	}
+	c.count++
+	return nil
 }
 
 func readTokens(data contract.Part, index int, deleted bool) (*tokenPart, error) {
@@ -132,9 +140,7 @@ func (c *podConfig) status() contract.Status {
 		}
 		s.TokenParts = append(s.TokenParts, revision)
 	}
-	for i := range c.main.Models {
-		s.Models = append(s.Models, servedModel(&c.main.Models[i]))
-	}
+	s.Models, s.ModelsSerial = c.models, strconv.Itoa(c.count)
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
@@ -52,8 +53,6 @@ type pod struct {
 	config  podConfig
 	serial  string
 	count   int
-	// encoded is the status as JSON; nil if it must be encoded anew.
-	encoded []byte
 	news    chan struct{}
 	waiters []podWaiter
 }
@@ -181,7 +180,7 @@ func (p *pod) apply() {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.config, p.encoded = config, nil
+	p.config = config
 	p.count++
 	close(p.news)
 	p.news = make(chan struct{})
@@ -203,17 +202,14 @@ func (p *pod) await(namespace, token string, lets bool) <-chan time.Time {
 	return w.done
 }
 
-// answer is the status as JSON, its serial, and a channel that is closed when there is another.
-func (p *pod) answer() (key, serial string, encoded []byte, news <-chan struct{}) {
+// answer is the status, the key that opens it, and a channel that is closed when there is another status.
+func (p *pod) answer() (key string, status contract.Status, news <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	serial = p.serial + "-" + strconv.Itoa(p.count)
-	if p.encoded == nil {
-		status := p.config.status()
-		status.Serial = serial
-		p.encoded, _ = json.Marshal(status)
-	}
-	return p.config.statusKey(), serial, p.encoded, p.news
+	status = p.config.status()
+	status.Serial = p.serial + "-" + strconv.Itoa(p.count)
+	status.ModelsSerial = p.serial + "-" + status.ModelsSerial
+	return p.config.statusKey(), status, p.news
 }
 
 // serve answers /status, as the contract says.
@@ -230,13 +226,16 @@ func (p *pods) serve(out http.ResponseWriter, r *http.Request) {
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	for waiting := wait > 0; ; {
-		key, serial, encoded, news := of.answer()
+		key, status, news := of.answer()
 		if key == "" || r.Header.Get("Authorization") != "Bearer "+key {
 			http.Error(out, "no", http.StatusUnauthorized)
 			return
 		}
-		if serial != r.URL.Query().Get("seen") || !waiting {
-			_, _ = out.Write(encoded)
+		if status.Serial != r.URL.Query().Get("seen") || !waiting {
+			if r.URL.Query().Get("models") == status.ModelsSerial {
+				status.Models = nil
+			}
+			_ = json.NewEncoder(out).Encode(status) // an error means that the manager is gone
 			return
 		}
 		select {
