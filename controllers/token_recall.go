@@ -36,7 +36,7 @@ type recallInputs struct {
 func recallInputsOf(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, secret string) recallInputs {
 	return recallInputs{
 		token: t.UID, endpoint: e.UID, generation: t.Generation,
-		rotate: t.Annotations[v1alpha1.RotateAnnotation], url: e.EffectiveURL(), secret: secret,
+		rotate: t.Annotations[v1alpha1.RotateAnnotation], url: shared(e.EffectiveURL()), secret: secret,
 	}
 }
 

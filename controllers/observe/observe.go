@@ -72,6 +72,8 @@ func New(ctx context.Context, options Options) *Poller {
 			Transport: &http.Transport{
 				DialContext:     (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 				IdleConnTimeout: time.Minute,
+				ReadBufferSize:  1 << 10, // there is a connection to every pod
+				WriteBufferSize: 1 << 10,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -102,6 +102,7 @@ func (l *lab) startControlPlane(assets string) error {
 		return err
 	}
 	l.env.ControlPlane.GetAPIServer().Configure().
+		Set("service-cluster-ip-range", "10.0.0.0/16"). // there are as many Services as endpoints
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(l.dir, "audit.log"))
 	l.env.ControlPlane.Etcd = &envtest.Etcd{}
