@@ -68,6 +68,8 @@ type Endpoint struct {
 	// AllowedOrigins are the origins of pages that may call from a browser, beside the URL's own: scheme://host[:port],
 	// where a host that begins with "*." stands for those with one more label.
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
+	// Authentication says whose tokens are accepted, beside those whose hashes the Config has.
+	Authentication Authentication `json:"authentication,omitzero"`
 }
 
 // NewSealKey returns a SealKey.
@@ -173,8 +175,8 @@ type TableName struct {
 	Name   string `json:"name"`
 }
 
-// Token is one MCPToken. Without a hash it is in force no more: the entry stays so that its revision tells when the
-// pods refused it.
+// Token is one MCPToken. Without a hash and an identity it is in force no more: the entry stays so that its revision tells when
+// the pods refused it.
 type Token struct {
 	// Revision is the first revision of the Config that held this entry as it is.
 	Revision  int64  `json:"revision"`
@@ -185,6 +187,8 @@ type Token struct {
 	PublicID string `json:"publicID,omitempty"`
 	// Hashes are hex SHA-256 sums of the whole text, any of which is this token.
 	Hashes []string `json:"hashes,omitempty"`
+	// Identity says which callers the token is for, in the place of Hashes.
+	Identity *Identity `json:"identity,omitempty"`
 	// Expiry is the moment from which the token is refused.
 	Expiry *time.Time `json:"expiry,omitempty"`
 	// Rules are the token's own. Those of its Groups hold too; a group that the Config does not have grants nothing.
@@ -216,6 +220,9 @@ const (
 	VerbDelete = "delete"
 	Wildcard   = "*"
 )
+
+// InForce reports whether the token lets anybody in.
+func (t *Token) InForce() bool { return len(t.Hashes) > 0 || t.Identity != nil }
 
 // FindModel returns the entry of an exposure, or nil.
 func (c *Config) FindModel(exposure, uid string) *Model {

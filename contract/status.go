@@ -25,6 +25,8 @@ type Status struct {
 	Database DatabaseStatus `json:"database"`
 	// Certificate is nil if the endpoint's port does not speak TLS.
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
+	// Issuers are those whose tokens are checked: the cluster, if there are tokens for ServiceAccounts, and the endpoint's.
+	Issuers []IssuerStatus `json:"issuers,omitempty"`
 	// Models are those of the Config that the pod answers from, in its order. ModelsSerial differs if they do; servers that do
 	// not say it always send Models.
 	Models       []ModelStatus `json:"models,omitempty"`

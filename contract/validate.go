@@ -24,7 +24,7 @@ func (p *problems) fail(format string, args ...any) {
 }
 
 // understood are the names in Requires that this reader understands, beyond the form of version 3.
-var understood []string
+var understood = []string{RequiresIdentity}
 
 // Missing are the names among the required ones that this reader does not understand.
 func Missing(required []string) []string {
@@ -75,6 +75,7 @@ func (c *Config) Validate() error {
 	if c.Endpoint.Audit != nil && c.Endpoint.Audit.Name == "" {
 		fail("endpoint.audit.name: is missing")
 	}
+	validateAuthentication(&errs, &c.Endpoint.Authentication)
 	names := map[string]bool{}
 	for i, m := range c.Models {
 		switch {
@@ -138,7 +139,7 @@ func (t *TokenPart) validate() error {
 }
 
 func validateTokens(errs *problems, tokens []Token) {
-	hashes := map[string]bool{}
+	hashes, identities := map[string]bool{}, map[string]bool{}
 	for i, t := range tokens {
 		for _, h := range t.Hashes {
 			if raw, err := hex.DecodeString(h); err != nil || len(raw) != 32 {
@@ -148,8 +149,27 @@ func validateTokens(errs *problems, tokens []Token) {
 			}
 			hashes[h] = true
 		}
+		if t.Identity != nil {
+			validateIdentity(errs, i, &t, identities)
+		}
 		validateRules(errs, fmt.Sprintf("tokens[%d]", i), t.Rules)
 	}
+}
+
+// validateIdentity says what is wrong with the identity of tokens[i]; known are the keys of those before.
+func validateIdentity(errs *problems, i int, t *Token, known map[string]bool) {
+	if problem := t.Identity.problem(); problem != "" {
+		errs.fail("tokens[%d].identity: %s", i, problem)
+		return
+	}
+	key := t.Identity.Key()
+	if len(t.Hashes) > 0 {
+		errs.fail("tokens[%d].identity: must not be given beside hashes", i)
+	}
+	if known[key] {
+		errs.fail("tokens[%d].identity: another token is for the same callers", i)
+	}
+	known[key] = true
 }
 
 func validateRules(errs *problems, of string, rules []Rule) {

@@ -32,7 +32,7 @@ func EncodeVersion2(c *Config, besideParts bool) (Part, error) {
 	}
 	for _, t := range c.Tokens {
 		if len(t.Requires) > 0 {
-			t.Hashes = nil
+			t.Hashes, t.Identity = nil, nil
 		}
 		t.Rules = c.RulesOf(&t)
 		whole.Tokens = append(whole.Tokens, t)
