@@ -18,7 +18,7 @@ type conditionTable []string
 var (
 	endpointConditions = conditionTable{
 		v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed, v1alpha1.ConditionRouted,
-		v1alpha1.ConditionMonitored,
+		v1alpha1.ConditionAuthenticationReady, v1alpha1.ConditionMonitored,
 	}
 	exposureConditions = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionResolved, v1alpha1.ConditionProgrammed}
 	tokenConditions    = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}

@@ -45,6 +45,9 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 		v1alpha1.ConditionProgrammed:        r.endpointProgrammed(s),
 		v1alpha1.ConditionRouted:            s.routed,
 	}
+	if checked := authenticationReady(s.endpoint, s.reports); checked != nil {
+		found[v1alpha1.ConditionAuthenticationReady] = *checked
+	}
 	if s.monitored != nil {
 		found[v1alpha1.ConditionMonitored] = *s.monitored
 	}

@@ -257,6 +257,7 @@ var _ = Describe("An endpoint", func() {
 		first, second := w.runServer("shop", "shop-0"), w.runServer("shop", "shop-1")
 		expectReady(endpoint, token)
 
+		Eventually(second.applied).ShouldNot(BeNil(), "Ready does not wait for a pod that nobody has seen yet")
 		second.change(func(s *fakeServer) { s.frozen = true })
 		text := w.text("agent")
 		edit(token, func(t *tokenType) { t.Spec.Active = new(bool) })

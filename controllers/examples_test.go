@@ -15,9 +15,9 @@ import (
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-var _ = Describe("The documents", func() {
-	It("show objects that the API server takes", func() {
-		w, page := newWorld(), "../docs/objects.md"
+var _ = DescribeTable("The documents show objects that the API server takes",
+	func(page string, least int) {
+		w := newWorld()
 		content, err := os.ReadFile(page)
 		Expect(err).NotTo(HaveOccurred())
 		applied := 0
@@ -33,6 +33,8 @@ var _ = Describe("The documents", func() {
 				applied++
 			}
 		}
-		Expect(applied).To(BeNumerically(">=", 3), page)
-	})
-})
+		Expect(applied).To(BeNumerically(">=", least))
+	},
+	Entry("objects.md", "../docs/objects.md", 3),
+	Entry("identity.md", "../docs/identity.md", 7),
+)

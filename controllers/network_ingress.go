@@ -14,14 +14,16 @@ func ingress(e *v1alpha1.MCPEndpoint) *applynetworking.IngressApplyConfiguration
 	if given == nil {
 		return nil
 	}
-	spec := applynetworking.IngressSpec().WithRules(applynetworking.IngressRule().
-		WithHost(string(given.Host)).
-		WithHTTP(applynetworking.HTTPIngressRuleValue().WithPaths(applynetworking.HTTPIngressPath().
-			WithPath(e.EffectivePath()).
+	rules := applynetworking.HTTPIngressRuleValue()
+	for _, path := range routedPaths(e) {
+		rules.WithPaths(applynetworking.HTTPIngressPath().
+			WithPath(path).
 			WithPathType(networkingv1.PathTypePrefix).
 			WithBackend(applynetworking.IngressBackend().WithService(applynetworking.IngressServiceBackend().
 				WithName(e.ServiceName()).
-				WithPort(applynetworking.ServiceBackendPort().WithName(endpointPort(e).name)))))))
+				WithPort(applynetworking.ServiceBackendPort().WithName(endpointPort(e).name)))))
+	}
+	spec := applynetworking.IngressSpec().WithRules(applynetworking.IngressRule().WithHost(string(given.Host)).WithHTTP(rules))
 	if given.ClassName != "" {
 		spec.WithIngressClassName(given.ClassName)
 	}
@@ -38,4 +40,13 @@ func ingress(e *v1alpha1.MCPEndpoint) *applynetworking.IngressApplyConfiguration
 		WithAnnotations(annotations).
 		WithOwnerReferences(ownerReference(e, "MCPEndpoint")).
 		WithSpec(spec)
+}
+
+// routedPaths are those that lead to the server: the endpoint's own, and that of its protected-resource metadata if it has any.
+func routedPaths(e *v1alpha1.MCPEndpoint) []string {
+	paths := []string{e.EffectivePath()}
+	if metadata := e.MetadataPath(); metadata != "" {
+		paths = append(paths, metadata)
+	}
+	return paths
 }

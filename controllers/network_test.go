@@ -180,6 +180,20 @@ var _ = Describe("An endpoint's Ingress", func() {
 		Eventually(reads(e, "Routed")).Should(Equal("True Routed"))
 		Expect(message(e, "Routed")).To(Equal(`Ingress "shop-mcp" has the address lb.example.com`))
 
+		edit(e, withIssuers("corp"))
+		edit(e, func(e *endpointType) { e.Spec.Network.ExternalURL = "" })
+		paths := func() (led []string) {
+			Expect(exists(ingress)()).To(BeTrue())
+			for _, path := range ingress.Spec.Rules[0].HTTP.Paths {
+				led = append(led, path.Path+" "+path.Backend.Service.Name)
+			}
+			return led
+		}
+		Eventually(paths).Should(Equal([]string{"/shop/mcp shop-mcp", "/.well-known/oauth-protected-resource/shop/mcp shop-mcp"}))
+		edit(e, withIssuers())
+		edit(e, func(e *endpointType) { e.Spec.Network.ExternalURL = "" })
+		Eventually(paths).Should(Equal([]string{"/shop/mcp shop-mcp"}))
+
 		w.delete(ingress)
 		Eventually(exists(ingress)).Should(BeTrue(), "it is made again")
 		edit(e, func(e *endpointType) { e.Spec.Network.Ingress = nil })

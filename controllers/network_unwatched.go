@@ -37,11 +37,15 @@ func httpRoute(e *v1alpha1.MCPEndpoint) *unstructured.Unstructured {
 	for i, name := range given.Hostnames {
 		hostnames[i] = string(name)
 	}
+	var matches []any
+	for _, path := range routedPaths(e) {
+		matches = append(matches, map[string]any{"path": map[string]any{"type": "PathPrefix", "value": path}})
+	}
 	return unstructuredChild(e, httpRouteKind, given.ObjectMetadata, map[string]any{
 		"parentRefs": parents,
 		"hostnames":  hostnames,
 		"rules": []any{map[string]any{
-			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": e.EffectivePath()}}},
+			"matches":     matches,
 			"backendRefs": []any{map[string]any{"name": e.ServiceName(), "port": int64(endpointPort(e).before)}},
 		}},
 	})

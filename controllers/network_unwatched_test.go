@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -110,7 +111,14 @@ var _ = Describe("An endpoint's HTTPRoute", func() {
 		Eventually(reads(e, "Ready")).Should(Equal("False WaitingForGateway"), "what was reported is about the route before")
 		report(w, "True", "Accepted")
 		expectReady(e)
-		edit(e, func(e *endpointType) { e.Spec.Network.HTTPRoute = nil })
+		edit(e, withIssuers("corp"))
+		Eventually(func() int {
+			Expect(exists(route)()).To(BeTrue())
+			rules, _, _ := unstructured.NestedSlice(route.Object, "spec", "rules")
+			return len(rules[0].(map[string]any)["matches"].([]any))
+		}).Should(Equal(2), "the path of the metadata leads to the server, too")
+		edit(e, withIssuers())
+		edit(e, func(e *endpointType) { e.Spec.Network.HTTPRoute, e.Spec.Network.ExternalURL = nil, "" })
 		Eventually(exists(route)).Should(BeFalse())
 		expectReady(e)
 		w.expectQuiet()

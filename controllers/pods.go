@@ -102,6 +102,8 @@ type applied struct {
 	// unheard reports whether one of them has not reported, refused is a part that one of them refuses.
 	unheard bool
 	refused *contract.Refusal
+	// former reports whether one of them is of the last release, which does not understand every entry.
+	former bool
 	// main is the least revision of the main part; tokens are the least revisions of the token parts, as many as the pod
 	// with the most parts has.
 	main   int64
@@ -138,8 +140,9 @@ func (reports podReports) applied() applied {
 		a.pods++
 		status := r.status
 		if status == nil {
-			a.unheard, status = true, &contract.Status{}
+			a.unheard, status = true, &contract.Status{Version: contract.Version}
 		}
+		a.former = a.former || status.Version < 3
 		if status.Refused != nil && a.refused == nil {
 			a.refused = status.Refused
 		}

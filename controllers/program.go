@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
@@ -77,6 +78,10 @@ func (p *program) token(t *v1alpha1.MCPToken, credential *compile.Credential, no
 		return tokenFacts{}, false
 	}
 	facts := tokenFacts{Verdict: verdict, Programmed: p.tokenProgrammed(t.Namespace, t.Name, verdict.Verdict, now)}
+	if verdict.InForce && t.Spec.IssuedElsewhere() && p.applied.former {
+		facts.Programmed = fails(contract.ReasonNotUnderstood, "a server pod is of the last release, which lets nobody in by a token that somebody else "+
+			"issued; replace it, and look at spec.server.image of the MCPEndpoint")
+	}
 	if !p.compiler.StoredToken(t.Namespace, t.Name) {
 		facts.Verdict.Revision = 0 // a status names no revision that is not written
 	}
@@ -167,9 +172,9 @@ func (p *program) observe(pods []corev1.Pod, reports podReports, now time.Time) 
 	sameWords := p.observed && before.sameWords(next)
 	first := !p.observed
 	p.observed = true
-	p.compiler.EachToken(func(key types.NamespacedName, revision int64) {
-		was, is := before.ofToken(key.Namespace, key.Name) >= revision, next.ofToken(key.Namespace, key.Name) >= revision
-		if first || was != is || !is && !sameWords {
+	p.compiler.EachToken(func(key types.NamespacedName, entry *contract.Token) {
+		was, is := before.ofToken(key.Namespace, key.Name) >= entry.Revision, next.ofToken(key.Namespace, key.Name) >= entry.Revision
+		if first || was != is || !is && !sameWords || before.former != next.former && entry.Identity != nil {
 			tokens = append(tokens, key)
 		}
 	})

@@ -83,7 +83,7 @@ func (p *program) staleRights() []types.NamespacedName {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var stale []types.NamespacedName
-	p.compiler.EachToken(func(key types.NamespacedName, _ int64) {
+	p.compiler.EachToken(func(key types.NamespacedName, _ *contract.Token) {
 		rights, inForce := p.compiler.Rights(key)
 		_, token, _, _ := p.compiler.Token(key)
 		if told := token.Status.Rights; inForce && told != nil && !equality.Semantic.DeepEqual(told, rightsStatus(rights)) {

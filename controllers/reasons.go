@@ -31,6 +31,8 @@ var outcomes = map[string]outcome{
 	v1alpha1.ReasonImageNotAllowed:    final,
 	v1alpha1.ReasonPodTemplateInvalid: final,
 	v1alpha1.ReasonGroupNotFound:      final,
+	v1alpha1.ReasonIssuerNotFound:     final,
+	v1alpha1.ReasonAudienceMissing:    final,
 	v1alpha1.ReasonScaledToZero:       final,
 	contract.ReasonTableNotFound:      final,
 	contract.ReasonFieldNotFound:      final,

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -68,7 +69,9 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	if apierrors.IsConflict(err) {
 		return result(0, err) // somebody else wrote the Secret; what was read is of no use
 	}
-	r.store.setCredential(token, text.credential)
+	if !token.Spec.IssuedElsewhere() {
+		r.store.setCredential(token, text.credential)
+	}
 
 	facts, evaluated := r.store.token(token, text.credential, r.now())
 	if evaluated && !r.worksMeanwhile(token, facts, text) {
@@ -133,7 +136,10 @@ func tokenFindings(t *v1alpha1.MCPToken, facts tokenFacts, text tokenText) findi
 		accepted = holds(facts.Verdict.Reason, facts.Verdict.Message)
 	}
 	issued := fails(text.credential.Reason, text.credential.Message)
-	if len(text.credential.Hashes) > 0 {
+	switch {
+	case t.Spec.IssuedElsewhere():
+		issued = holds(v1alpha1.ReasonNotNeeded, issuedMessage(t))
+	case len(text.credential.Hashes) > 0:
 		issued = holds(v1alpha1.ReasonIssued, issuedMessage(t))
 	}
 	if text.problem != nil {
@@ -154,8 +160,31 @@ func issuedMessage(t *v1alpha1.MCPToken) string {
 		return "the token is that of Secret " + quote(t.Spec.TokenSecretRef.Name)
 	case t.Spec.TokenHashSecretRef != nil:
 		return "the token's hash is that of Secret " + quote(t.Spec.TokenHashSecretRef.Name)
+	case t.Spec.ServiceAccountRef != nil:
+		return "ServiceAccount " + t.ServiceAccount().String() + " shows its own token"
+	case t.Spec.OIDC != nil:
+		return "callers show the tokens that issuer " + quote(t.Spec.OIDC.Issuer) + " issued to them"
 	}
 	return "the token is in Secret " + quote(t.EffectiveSecretName())
+}
+
+// callerDisplay names those whom a token is for that somebody else issues tokens to; "" for others.
+func callerDisplay(t *v1alpha1.MCPToken) string {
+	if t.Spec.ServiceAccountRef != nil {
+		return "ServiceAccount " + t.ServiceAccount().String()
+	}
+	oidc := t.Spec.OIDC
+	if oidc == nil {
+		return ""
+	}
+	if oidc.Subject != "" {
+		return oidc.Issuer + ": " + oidc.Subject
+	}
+	var claims []string
+	for _, name := range slices.Sorted(maps.Keys(oidc.Claims)) {
+		claims = append(claims, name+"="+string(oidc.Claims[name]))
+	}
+	return oidc.Issuer + ": " + strings.Join(claims, ", ")
 }
 
 // refusedByPlan reports whether a token is refused because its spec says so: it is not active, or has expired.
@@ -170,6 +199,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		LastHandledReconcileAt: v1alpha1.ReconcileRequest(t),
 		PublicID:               text.credential.PublicID,
 		GroupsDisplay:          excerpt.Of(strings.Join(t.Spec.Groups, ", "), 200),
+		CallerDisplay:          excerpt.Of(callerDisplay(t), 200),
 		ExpirationTime:         statusTime(value(t.EffectiveExpiry())),
 		LastRotation:           statusTime(text.state.IssuedAt),
 		NextRotation:           statusTime(text.nextRotation),

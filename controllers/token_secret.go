@@ -71,9 +71,12 @@ func (x *tokenTexts) forget(key types.NamespacedName) {
 	x.recalled.forget(key)
 }
 
-// resolve returns what is known of a token's text, having issued or rotated it if that is due. With an error it still
-// returns what is known.
+// resolve returns what is known of a token's text, having issued or rotated it if that is due; nothing of a token that has
+// none. With an error it still returns what is known.
 func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (tokenText, error) {
+	if t.Spec.IssuedElsewhere() {
+		return tokenText{}, nil
+	}
 	if len(v1alpha1.ValidateMCPToken(t)) > 0 {
 		return refusedText(v1alpha1.ReasonInvalid, "nothing is issued for a token that is not valid"), nil
 	}

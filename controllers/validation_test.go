@@ -312,7 +312,7 @@ var _ = Describe("The API server", func() {
 				Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(token), token)).To(Succeed())
 				change(token)
 				return k8s.Update(context.Background(), token)
-			}).Should(MatchError(ContainSubstring("a generated token cannot become a given one")))
+			}).Should(MatchError(ContainSubstring("a token stays what it is")))
 		}
 
 		endpoint := w.endpoint("shop")

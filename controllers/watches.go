@@ -292,7 +292,10 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
 		}},
 		{&v1alpha1.MCPToken{}, secretIndex, func(o client.Object) []string {
-			return []string{tokenSecretName(o.(*v1alpha1.MCPToken))}
+			if name := tokenSecretName(o.(*v1alpha1.MCPToken)); name != "" {
+				return []string{name}
+			}
+			return nil
 		}},
 		{&v1alpha1.MCPEndpoint{}, secretIndex, func(o client.Object) []string {
 			e := o.(*v1alpha1.MCPEndpoint)
@@ -316,15 +319,17 @@ func addIndexes(mgr manager.Manager) error {
 	return nil
 }
 
-// tokenSecretName is the one Secret that a token's text or hash is in.
+// tokenSecretName is the one Secret that a token's text or hash is in; "" if it has none.
 func tokenSecretName(t *v1alpha1.MCPToken) string {
 	switch {
 	case t.Spec.TokenSecretRef != nil:
 		return t.Spec.TokenSecretRef.Name
 	case t.Spec.TokenHashSecretRef != nil:
 		return t.Spec.TokenHashSecretRef.Name
+	case t.Spec.Generated():
+		return t.EffectiveSecretName()
 	}
-	return t.EffectiveSecretName()
+	return ""
 }
 
 // tokenSecret is the name of that Secret, as an object.

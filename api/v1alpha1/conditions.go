@@ -14,6 +14,8 @@ const (
 	ConditionResolved          = "Resolved"
 	ConditionIssued            = "Issued"
 	ConditionProgrammed        = "Programmed"
+	// ConditionAuthenticationReady is there if tokens that somebody else issues are checked.
+	ConditionAuthenticationReady = "AuthenticationReady"
 	// ConditionPaused is there while an object bears PausedAnnotation. It does not count for Ready.
 	ConditionPaused = "Paused"
 )
@@ -39,14 +41,20 @@ const (
 	ReasonPaused            = "Paused"
 	ReasonIssued            = "Issued"
 	ReasonProgrammed        = "Programmed"
-	ReasonWaitingForPods    = "WaitingForPods"
-	ReasonWaitingForToken   = "WaitingForToken"
-	ReasonConfigRefused     = "ConfigRefused"
-	ReasonConfigTooLarge    = "ConfigTooLarge"
-	ReasonAvailable         = "Available"
-	ReasonUnavailable       = "Unavailable"
-	ReasonScaledToZero      = "ScaledToZero"
-	ReasonUnknown           = "Unknown"
+	// ReasonNotNeeded: the token is for callers whose tokens somebody else issues, so there is none to issue.
+	ReasonNotNeeded = "NotNeeded"
+	// ReasonIssuerNotFound: the endpoint has no issuer of the name that the token says.
+	ReasonIssuerNotFound = "IssuerNotFound"
+	// ReasonAudienceMissing: nobody said for whom an issuer's tokens must have been issued, so none is accepted.
+	ReasonAudienceMissing = "AudienceMissing"
+	ReasonWaitingForPods  = "WaitingForPods"
+	ReasonWaitingForToken = "WaitingForToken"
+	ReasonConfigRefused   = "ConfigRefused"
+	ReasonConfigTooLarge  = "ConfigTooLarge"
+	ReasonAvailable       = "Available"
+	ReasonUnavailable     = "Unavailable"
+	ReasonScaledToZero    = "ScaledToZero"
+	ReasonUnknown         = "Unknown"
 	// ReasonRollingOut: pods of the newest pod template are not all there yet.
 	ReasonRollingOut = "RollingOut"
 	// ReasonPodTemplateInvalid: the fields of spec.server, or its podTemplate, make pods that the server cannot run in.

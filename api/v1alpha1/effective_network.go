@@ -9,6 +9,15 @@ func (e *MCPEndpoint) EffectiveURL() string { return e.effectiveOrigin() + e.Eff
 // EffectivePath is the path of the endpoint: what routes lead to.
 func (e *MCPEndpoint) EffectivePath() string { return e.Spec.Server.BasePath + "/mcp" }
 
+// ServiceURL is the URL at which agents within the cluster are answered.
+func (e *MCPEndpoint) ServiceURL() string { return e.serviceOrigin() + e.EffectivePath() + "/" }
+
+// Public reports whether the endpoint has a URL besides that of its Service.
+func (e *MCPEndpoint) Public() bool {
+	n := &e.Spec.Network
+	return n.ExternalURL != "" || n.HTTPRoute != nil && len(n.HTTPRoute.Hostnames) > 0 || n.Ingress != nil
+}
+
 // effectiveOrigin is the URL before the path.
 func (e *MCPEndpoint) effectiveOrigin() string {
 	n := &e.Spec.Network
@@ -20,6 +29,10 @@ func (e *MCPEndpoint) effectiveOrigin() string {
 	case n.Ingress != nil:
 		return scheme(n.Ingress.TLS != nil) + string(n.Ingress.Host)
 	}
+	return e.serviceOrigin()
+}
+
+func (e *MCPEndpoint) serviceOrigin() string {
 	return scheme(e.Spec.Server.TLS != nil) + e.ServiceName() + "." + e.Namespace + ".svc"
 }
 

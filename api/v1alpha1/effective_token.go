@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -48,7 +49,28 @@ func (t *MCPToken) Foreign() bool { return t.Endpoint().Namespace != t.Namespace
 
 // Generated says whether the token's text is made by the controllers, which write it to a Secret.
 func (s *MCPTokenSpec) Generated() bool {
-	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil
+	return s.TokenSecretRef == nil && s.TokenHashSecretRef == nil && !s.IssuedElsewhere()
+}
+
+// IssuedElsewhere reports whether the token has no text: its callers show tokens that the cluster or an identity provider
+// issued to them.
+func (s *MCPTokenSpec) IssuedElsewhere() bool { return s.ServiceAccountRef != nil || s.OIDC != nil }
+
+// NamedGroups are the groups that a caller of the token has or can have.
+func (s *MCPTokenSpec) NamedGroups() []string {
+	if s.OIDC == nil || s.OIDC.Groups == nil {
+		return s.Groups
+	}
+	return slices.Concat(s.Groups, s.OIDC.Groups.Among)
+}
+
+// ServiceAccount is the ServiceAccount that the token is for, which must have a serviceAccountRef.
+func (t *MCPToken) ServiceAccount() types.NamespacedName {
+	ref := t.Spec.ServiceAccountRef
+	if ref.Namespace == "" {
+		return types.NamespacedName{Namespace: t.Namespace, Name: ref.Name}
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
 // EffectiveSecretName is the Secret that a generated token is written to.

@@ -49,6 +49,9 @@ type MCPEndpointSpec struct {
 	// allowedTokens says which tokens of other namespaces may name this endpoint. Absent, none.
 	// +optional
 	AllowedTokens *AllowedTokens `json:"allowedTokens,omitempty"`
+	// authentication says how callers are known whose tokens somebody else issued: the cluster, or an identity provider.
+	// +optional
+	Authentication AuthenticationSpec `json:"authentication,omitempty,omitzero"`
 	// server says how the server's pods run.
 	// +optional
 	Server ServerSpec `json:"server,omitempty,omitzero"`
@@ -284,7 +287,7 @@ type Group struct {
 // MCPEndpointStatus is what was found.
 type MCPEndpointStatus struct {
 	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
-	// Reconciling, Stalled and Paused while they are true.
+	// AuthenticationReady if tokens of other issuers are checked; Reconciling, Stalled and Paused while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -13,11 +13,12 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Groups",type=string,JSONPath=`.status.groupsDisplay`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expirationTime`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secret.name`
+// +kubebuilder:printcolumn:name="Caller",type=string,JSONPath=`.status.callerDisplay`
 // +kubebuilder:printcolumn:name="Last used",type=date,priority=1,JSONPath=`.status.lastUsedTime`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="[self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || [self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).matches('-mcp-config(-v[0-9]+(-tokens-[0-9]+)?)?$')",message="names that end in -mcp-config, or that and a version, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule="[self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef) || has(s.serviceAccountRef) || has(s.oidc)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || [self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef) || has(s.serviceAccountRef) || has(s.oidc)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).matches('-mcp-config(-v[0-9]+(-tokens-[0-9]+)?)?$')",message="names that end in -mcp-config, or that and a version, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name",optionalOldSelf=true
 type MCPToken struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -34,12 +35,13 @@ type MCPToken struct {
 
 // MCPTokenSpec says what the token's holder may do, and until when.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.tokenSecretRef), has(self.tokenHashSecretRef), has(self.secret)].filter(x, x).size() <= 1",message="at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token"
-// +kubebuilder:validation:XValidation:rule="(has(self.tokenSecretRef) || has(self.tokenHashSecretRef)) == (has(oldSelf.tokenSecretRef) || has(oldSelf.tokenHashSecretRef))",message="a generated token cannot become a given one, nor the other way round; make a new MCPToken"
+// +kubebuilder:validation:XValidation:rule="[has(self.tokenSecretRef), has(self.tokenHashSecretRef), has(self.serviceAccountRef), has(self.oidc), has(self.secret)].filter(x, x).size() <= 1",message="at most one of tokenSecretRef, tokenHashSecretRef, serviceAccountRef, oidc and secret may be given: secret is for a generated token"
+// +kubebuilder:validation:XValidation:rule="(has(self.tokenSecretRef) || has(self.tokenHashSecretRef)) == (has(oldSelf.tokenSecretRef) || has(oldSelf.tokenHashSecretRef)) && has(self.serviceAccountRef) == has(oldSelf.serviceAccountRef) && has(self.oidc) == has(oldSelf.oidc)",message="a token stays what it is: generated, given in a Secret, for a serviceAccountRef or for oidc; make a new MCPToken"
 // +kubebuilder:validation:XValidation:rule="!has(self.expiry) || !has(self.ttl)",message="at most one of expiry and ttl may be given"
-// +kubebuilder:validation:XValidation:rule="!has(self.rotation) || (!has(self.tokenSecretRef) && !has(self.tokenHashSecretRef))",message="rotation is for a generated token; change the text of your own in its Secret"
+// +kubebuilder:validation:XValidation:rule="!has(self.rotation) || (!has(self.tokenSecretRef) && !has(self.tokenHashSecretRef) && !has(self.serviceAccountRef) && !has(self.oidc))",message="rotation is for a generated token; leave it out: a text of your own is changed in its Secret, and other issuers replace their tokens themselves"
 // +kubebuilder:validation:XValidation:rule="!has(self.rotation) || !has(self.secret) || !has(self.secret.mutability) || self.secret.mutability != 'Immutable'",message="a token in an immutable Secret cannot be rotated; leave out rotation, or secret.mutability"
-// +kubebuilder:validation:XValidation:rule="!has(self.endpointRef.__namespace__) || (!has(self.permissions) && !has(self.attributes))",message="a token of an endpoint in another namespace has no permissions and no attributes of its own; leave them out, or leave out endpointRef.namespace"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpointRef.__namespace__) || (!has(self.permissions) && !has(self.attributes) && !(has(self.oidc) && has(self.oidc.attributes)))",message="a token of an endpoint in another namespace has no permissions and no attributes of its own, nor oidc.attributes; leave them out, or leave out endpointRef.namespace"
+// +kubebuilder:validation:XValidation:rule="!has(self.attributes) || !has(self.oidc) || !has(self.oidc.attributes) || self.oidc.attributes.all(k, !(k in self.attributes))",message="an attribute is in attributes or in oidc.attributes, not in both"
 type MCPTokenSpec struct {
 	// endpointRef names the endpoint.
 	// +required
@@ -84,6 +86,13 @@ type MCPTokenSpec struct {
 	// is written then.
 	// +optional
 	TokenHashSecretRef *SecretKeyReference `json:"tokenHashSecretRef,omitempty"`
+	// serviceAccountRef names a ServiceAccount: its pods call with the tokens that the cluster issues to them, with the
+	// endpoint's URL as their audience. No Secret is written then.
+	// +optional
+	ServiceAccountRef *ServiceAccountReference `json:"serviceAccountRef,omitempty"`
+	// oidc says which callers of an identity provider the token is for. No Secret is written then.
+	// +optional
+	OIDC *OIDCIdentity `json:"oidc,omitempty"`
 	// secret says where a generated token is written; absent, a Secret named like this object.
 	// +optional
 	Secret *TokenSecretSpec `json:"secret,omitempty"`
@@ -267,6 +276,12 @@ type MCPTokenStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	GroupsDisplay string `json:"groupsDisplay,omitempty"`
+	// callerDisplay are those whom the token is for if somebody else issues their tokens, in one line: a ServiceAccount as
+	// namespace/name, or an issuer with a subject or with claims.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	CallerDisplay string `json:"callerDisplay,omitempty"`
 	// expirationTime is the moment from which the token is refused, as expiry or ttl say; absent, it never is.
 	// +optional
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
@@ -299,7 +314,8 @@ type MCPTokenStatus struct {
 }
 
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
-// not a write of each of its tokens.
+// not a write of each of its tokens. If callers have groups by what their own tokens say (oidc.groups), all of those that they
+// can have are counted: it is the most that any of them may do.
 type RightsStatus struct {
 	// models is the number of models on which the token has any right.
 	// +optional

@@ -116,8 +116,8 @@ var schemaRules = map[string]schemaRule{
 
 var (
 	pascalCase   = regexp.MustCompile(`^"[A-Z][A-Za-z0-9]*"$`)
-	mapName      = regexp.MustCompile(`(?i)(labels|annotations|^attributes|matchLabels$|^nodeSelector)$`)
-	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness)$`)
+	mapName      = regexp.MustCompile(`(?i)(labels|annotations|^attributes|^claims|matchLabels$|^nodeSelector)$`)
+	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness|skew)$`)
 )
 
 // exception lets one rule pass at the paths that match.

@@ -42,6 +42,7 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 	v.database(spec.Child("database"), &e.Spec.Database)
 	v.groups(spec.Child("groups"), e.Spec.Groups)
 	v.allowedTokens(spec.Child("allowedTokens"), e.Spec.AllowedTokens)
+	v.authentication(spec.Child("authentication"), &e.Spec.Authentication)
 	v.server(spec.Child("server"), &e.Spec.Server)
 	if e.Spec.Database.SQLite != nil && e.Spec.Server.Autoscaling != nil {
 		v.invalid(spec, "", "a SQLite file is served by one pod: remove server.autoscaling")

@@ -33,8 +33,9 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	spec := field.NewPath("spec")
 	v.required(spec.Child("endpointRef", "name"), t.Spec.EndpointRef.Name, 40, nil)
 	v.optional(spec.Child("endpointRef", "namespace"), t.Spec.EndpointRef.Namespace, 63, nil)
-	if t.Spec.EndpointRef.Namespace != "" && (len(t.Spec.Permissions) > 0 || len(t.Spec.Attributes) > 0) {
-		v.invalid(spec, "", "a token of an endpoint in another namespace has no permissions and no attributes of its own; leave them out, or leave out endpointRef.namespace")
+	ofClaims := t.Spec.OIDC != nil && len(t.Spec.OIDC.Attributes) > 0
+	if t.Spec.EndpointRef.Namespace != "" && (len(t.Spec.Permissions) > 0 || len(t.Spec.Attributes) > 0 || ofClaims) {
+		v.invalid(spec, "", "a token of an endpoint in another namespace has no permissions and no attributes of its own, nor oidc.attributes; leave them out, or leave out endpointRef.namespace")
 	}
 	v.set(spec.Child("groups"), t.Spec.Groups, 100, 63, nil)
 	v.together(spec.Child("groups"), characters(t.Spec.Groups), maxGroupCharacters)
@@ -78,26 +79,27 @@ func (v *validator) lifetime(spec *field.Path, s *MCPTokenSpec) {
 		v.invalid(at, "", "overlap (1h when absent) must be shorter than every")
 	}
 	if !s.Generated() {
-		v.invalid(at, "", "rotation is for a generated token; change the text of your own in its Secret")
+		v.invalid(at, "", "rotation is for a generated token; leave it out: a text of your own is changed in its Secret, and other issuers replace their tokens themselves")
 	}
 	if s.Secret != nil && s.Secret.Mutability == SecretImmutable {
 		v.invalid(at, "", "a token in an immutable Secret cannot be rotated; leave out rotation, or secret.mutability")
 	}
 }
 
-// credential checks where a token's text comes from.
+// credential checks where a token's text comes from, or that it has none.
 func (v *validator) credential(spec *field.Path, s *MCPTokenSpec) {
 	given := 0
-	for _, is := range []bool{s.TokenSecretRef != nil, s.TokenHashSecretRef != nil, s.Secret != nil} {
+	for _, is := range []bool{s.TokenSecretRef != nil, s.TokenHashSecretRef != nil, s.ServiceAccountRef != nil, s.OIDC != nil, s.Secret != nil} {
 		if is {
 			given++
 		}
 	}
 	if given > 1 {
-		v.invalid(spec, "", "at most one of tokenSecretRef, tokenHashSecretRef and secret may be given: secret is for a generated token")
+		v.invalid(spec, "", "at most one of tokenSecretRef, tokenHashSecretRef, serviceAccountRef, oidc and secret may be given: secret is for a generated token")
 	}
 	v.secretKey(spec.Child("tokenSecretRef"), s.TokenSecretRef)
 	v.secretKey(spec.Child("tokenHashSecretRef"), s.TokenHashSecretRef)
+	v.callers(spec, s)
 }
 
 func (v *validator) tokenSecret(path *field.Path, s *TokenSecretSpec) {

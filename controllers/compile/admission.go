@@ -41,7 +41,7 @@ func refuseGroups(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *Verdict {
 	if a := e.Spec.AllowedTokens; a != nil {
 		allowed = a.Groups
 	}
-	for _, group := range t.Spec.Groups {
+	for _, group := range t.Spec.NamedGroups() {
 		if !slices.Contains(allowed, group) {
 			return &Verdict{
 				Reason: v1alpha1.ReasonGroupNotAllowed,

@@ -126,6 +126,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 			RequestsPerSecondPerToken: int(limits.RequestsPerSecondPerToken),
 		},
 	}
+	entry.Authentication = authenticationEntry(e)
 	entry.Catalogue = contract.Catalogue{
 		Style:             string(e.Spec.Catalogue.EffectiveStyle()),
 		MaxTools:          int(e.Spec.Catalogue.EffectiveMaxTools()),

@@ -34,13 +34,16 @@ type Compiler struct {
 	main      *contract.Config
 	endpoint  Verdict
 	exposures map[types.NamespacedName]Verdict
-	// groups and registry are what tokens depend on, beside themselves; shared counts their changes.
+	// groups, issuers and registry are what tokens depend on, beside themselves; shared counts their changes.
 	groups   []string
+	issuers  map[string]string // the URLs, by name
 	registry registry
 	shared   int
+	// problems says of expressions why they cannot be compiled; "" if they can.
+	problems map[string]string
 
 	tokens map[types.NamespacedName]*tokenState
-	// owners are the tokens by the hashes that are theirs, in force or not.
+	// owners are the tokens by what only one can have, in force or not.
 	owners map[string][]*tokenState
 	rights rightsClasses
 	// stored are the entries of tokens in the stored Config. An entry is taken out when its object is seen.
@@ -200,7 +203,7 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		!maps.EqualFunc(exposures, c.exposures, sameVerdict)
 	c.main, c.endpoint, c.exposures = main, endpoint, exposures
 	c.layout.main.changed(main.Revision, urgent)
-	c.groups = groupNames(in.Endpoint)
+	c.groups, c.issuers = groupNames(in.Endpoint), issuerURLs(main)
 	c.registry = newRegistry(main)
 	c.rights.forget()
 	c.shared++

@@ -133,7 +133,7 @@ func TestAnIncrementalCompilerEndsWhereAFreshOneDoes(t *testing.T) {
 		given := map[types.UID]*compile.Credential{}
 		objects.Credential = func(t *v1alpha1.MCPToken) *compile.Credential { return given[t.UID] }
 		for step := range 60 {
-			switch at := random.IntN(len(objects.Tokens)); random.IntN(9) {
+			switch at := random.IntN(len(objects.Tokens)); random.IntN(10) {
 			case 0:
 				objects.Tokens[at] = edited(objects.Tokens[at], func(s *v1alpha1.MCPTokenSpec) { s.Active = new(random.IntN(2) == 0) })
 			case 1:
@@ -155,6 +155,8 @@ func TestAnIncrementalCompilerEndsWhereAFreshOneDoes(t *testing.T) {
 			case 7:
 				expiry := metav1.NewTime(objects.Now.Add(time.Duration(random.IntN(5)) * time.Minute))
 				objects.Tokens[at] = edited(objects.Tokens[at], func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &expiry })
+			case 8:
+				objects.Tokens[at] = edited(objects.Tokens[at], forAccount(fmt.Sprint("account-", random.IntN(6)))) // few, as with the texts
 			default:
 				objects.Now = objects.Now.Add(time.Minute)
 			}
@@ -187,7 +189,7 @@ func withoutRevisions(c *contract.Config) *contract.Config {
 	}
 	tokens := []contract.Token{}
 	for _, entry := range c.Tokens {
-		if entry.Revision = 0; len(entry.Hashes) > 0 { // that a token was in force once, only one of the two can know
+		if entry.Revision = 0; entry.InForce() { // that a token was in force once, only one of the two can know
 			tokens = append(tokens, entry)
 		}
 	}

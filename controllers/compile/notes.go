@@ -67,6 +67,7 @@ func (r *rightsClasses) of(known registry, main *contract.Config, t *v1alpha1.MC
 	if r.byKey == nil {
 		r.byKey, r.lists = map[string]*rightsClass{}, newListCounter(main)
 	}
+	entry = atMost(entry)
 	key := strings.Join(entry.Groups, ",") + " " + strings.Join(slices.Sorted(maps.Keys(entry.Attributes)), ",") + " "
 	if len(entry.Rules) > 0 {
 		rules, _ := json.Marshal(entry.Rules) // strings only: it cannot fail

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Rights count what a token may do.
+// Rights count what a token may do: of a token whose callers have groups by their claims, the most that any may.
 type Rights struct {
 	// Models is the number of models on which the token has a verb, Verbs those that it has on any of them.
 	Models int
@@ -25,8 +25,8 @@ func (c *Compiler) Rights(key types.NamespacedName) (Rights, bool) {
 	}
 	class := c.rights.of(c.registry, c.main, state.object, &state.entry)
 	if class.rights == nil {
-		full := state.entry
-		full.Rules = c.main.RulesOf(&state.entry)
+		full := *atMost(&state.entry)
+		full.Rules = c.main.RulesOf(&full)
 		class.rights = new(rightsOf(&full, c.main, c.rights.lists))
 	}
 	return *class.rights, true

@@ -78,16 +78,16 @@ func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 	return &Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
 }
 
-// judgeToken tells what becomes of a token. older is an older token with the same text; nil if there is none. inForce
-// reports whether the Config lets the token in so far.
-func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, credential *Credential, older *v1alpha1.MCPToken, inForce bool, now time.Time) TokenVerdict {
-	if errs := v1alpha1.ValidateMCPToken(t); len(errs) > 0 {
+// judgeToken tells what becomes of a token.
+func (c *Compiler) judgeToken(in Objects, state *tokenState) TokenVerdict {
+	e, t := in.Endpoint, state.object
+	if errs := append(v1alpha1.ValidateMCPToken(t), state.problems...); len(errs) > 0 {
 		return TokenVerdict{Verdict: invalid(errs)}
 	}
 	if !t.Spec.EffectiveActive() {
 		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "the token is not active"}}
 	}
-	if t.Expired(now) {
+	if t.Expired(in.Now) {
 		// To expire is what was asked for: like a token that is not active, it is as it should be.
 		return TokenVerdict{Verdict: Verdict{
 			Accepted: true,
@@ -95,42 +95,48 @@ func judgeToken(e *v1alpha1.MCPEndpoint, groups []string, t *v1alpha1.MCPToken, 
 			Message:  "the token expired at " + t.EffectiveExpiry().UTC().Format(time.RFC3339),
 		}}
 	}
-	if refused := refuseGroups(e, t); refused != nil {
-		return TokenVerdict{Verdict: *refused}
-	}
-	for _, group := range t.Spec.Groups {
-		if !slices.Contains(groups, group) {
-			return TokenVerdict{Verdict: Verdict{
-				Reason:  v1alpha1.ReasonGroupNotFound,
-				Message: fmt.Sprintf("MCPEndpoint %s has no group %q", e.Name, group),
-			}}
+	for _, refused := range []*Verdict{refuseGroups(e, t), c.missingGroup(e, t), c.refuseIssuer(e, t)} {
+		if refused != nil {
+			return TokenVerdict{Verdict: *refused}
 		}
 	}
-	if older != nil {
-		return TokenVerdict{Verdict: conflicted("the token has the same text as " + nameFor(older, t) + ", which is older")}
+	if first := c.firstOwner(state); first != nil {
+		return TokenVerdict{Verdict: conflict(t, first)}
 	}
-	if waits := held(e, "MCPToken", t, inForce); waits != nil {
+	if waits := held(e, "MCPToken", t, c.inForce(state)); waits != nil {
 		return TokenVerdict{Verdict: *waits}
 	}
-	return TokenVerdict{Verdict: accepted(), InForce: len(credential.Hashes) > 0}
+	return TokenVerdict{Verdict: accepted(), InForce: len(state.known.Hashes) > 0 || t.Spec.IssuedElsewhere()}
 }
 
-// tokenEntry is the entry of a token. One that is not in force has no hashes: it has a revision all the same, which tells
-// when the pods began to refuse the token.
-func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdict) contract.Token {
+// missingGroup is the verdict on a token that names a group which the endpoint does not have; nil if it has all.
+func (c *Compiler) missingGroup(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *Verdict {
+	for _, group := range t.Spec.NamedGroups() {
+		if !slices.Contains(c.groups, group) {
+			return &Verdict{
+				Reason:  v1alpha1.ReasonGroupNotFound,
+				Message: fmt.Sprintf("MCPEndpoint %s has no group %q", e.Name, group),
+			}
+		}
+	}
+	return nil
+}
+
+// tokenEntry is the entry of a token. One that is not in force has no hashes and no identity: it has a revision all the same,
+// which tells when the pods began to refuse the token. issuers are the URLs of the endpoint's, by name.
+func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdict, issuers map[string]string) contract.Token {
 	entry := contract.Token{Namespace: t.Namespace, Name: t.Name, UID: string(t.UID)}
 	if !verdict.InForce {
 		return entry
 	}
 	entry.PublicID = credential.PublicID
 	entry.Hashes = slices.Sorted(slices.Values(credential.Hashes))
-	entry.Groups = slices.Sorted(slices.Values(t.Spec.Groups))
-	for name, value := range t.Spec.Attributes {
-		if entry.Attributes == nil {
-			entry.Attributes = map[string]string{}
-		}
-		entry.Attributes[name] = string(value)
+	if entry.Identity = identityEntry(t); entry.Identity != nil {
+		entry.Identity.Issuer = issuers[entry.Identity.Issuer]
+		entry.Requires = []string{contract.RequiresIdentity}
 	}
+	entry.Groups = slices.Sorted(slices.Values(t.Spec.Groups))
+	entry.Attributes = texts(t.Spec.Attributes)
 	entry.Rules = appendRules(nil, t.Spec.Permissions)
 	if expiry := t.EffectiveExpiry(); expiry != nil {
 		entry.Expiry = new(expiry.UTC())

@@ -1,12 +1,12 @@
 package compile
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -23,6 +23,10 @@ type tokenState struct {
 	asked bool
 	// known is the credential that counts: the one that was given, or what the stored Config has.
 	known *Credential
+	// problems are those of the object's expressions.
+	problems field.ErrorList
+	// owned is what the token has in Compiler.owners.
+	owned []string
 	// entry is the token's in the Config; its Revision is 0 if the Config has none.
 	entry   contract.Token
 	verdict TokenVerdict
@@ -65,8 +69,16 @@ func (c *Compiler) updateTokens(in Objects, next int64) (changed []types.Namespa
 	return changed, lookAgain
 }
 
+// credentialOf is what is known of a token's text; nil if it was not looked up yet.
+func credentialOf(in Objects, t *v1alpha1.MCPToken) *Credential {
+	if t.Spec.IssuedElsewhere() {
+		return noText
+	}
+	return in.Credential(t)
+}
+
 // staleTokens takes in new objects and credentials, and returns the tokens to compile: they changed, the clock passed
-// them, something that all tokens depend on changed, or another token has or had the same hash.
+// them, something that all tokens depend on changed, or another token owns or owned the same.
 func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 	stale := map[*tokenState]struct{}{}
 	for _, t := range in.Tokens {
@@ -74,7 +86,7 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 			continue
 		}
 		key := keyOf(t)
-		state, given := c.tokens[key], in.Credential(t)
+		state, given := c.tokens[key], credentialOf(in, t)
 		switch {
 		case state == nil:
 			state = &tokenState{hash: contract.NameHash(t.Namespace, t.Name)}
@@ -93,18 +105,15 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 			c.adoptStored(state, t)
 		}
 		state.asked = state.object == nil || state.object.Generation != t.Generation || !reflect.DeepEqual(state.given, given)
-		state.object, state.given = t, given
-		known := knownCredential(state, t)
-		if state.known == nil || !slices.Equal(state.known.Hashes, known.Hashes) {
-			c.disown(state, stale)
-			for _, hash := range known.Hashes {
-				c.owners[hash] = append(c.owners[hash], state)
-				for _, other := range c.owners[hash] {
-					stale[other] = struct{}{}
-				}
-			}
+		if state.object == nil || state.object.Generation != t.Generation {
+			state.problems = c.expressions(t) // to compile them costs more than all else
 		}
-		state.known = known
+		state.object, state.given = t, given
+		state.known = knownCredential(state, t)
+		if owned := owned(t, state.known); !slices.Equal(state.owned, owned) {
+			c.disown(state, stale)
+			c.own(state, owned, stale)
+		}
 		stale[state] = struct{}{}
 	}
 	return stale
@@ -122,48 +131,54 @@ func (c *Compiler) adoptStored(state *tokenState, t *v1alpha1.MCPToken) {
 	}
 }
 
-// disown takes a token's hashes from it. Other tokens with one of them are stale then.
-func (c *Compiler) disown(state *tokenState, stale map[*tokenState]struct{}) {
-	if state.known == nil {
-		return
-	}
-	for _, hash := range state.known.Hashes {
-		left := slices.DeleteFunc(c.owners[hash], func(s *tokenState) bool { return s == state })
-		if c.owners[hash] = left; len(left) == 0 {
-			delete(c.owners, hash)
-		}
-		for _, other := range left {
+// own gives a token what it owns. Other tokens that own one of it are stale then.
+func (c *Compiler) own(state *tokenState, owned []string, stale map[*tokenState]struct{}) {
+	state.owned = owned
+	for _, key := range owned {
+		c.owners[key] = append(c.owners[key], state)
+		for _, other := range c.owners[key] {
 			stale[other] = struct{}{}
 		}
 	}
 }
 
-// olderOwner is the oldest token with one of the token's hashes; nil if that is the token itself. It owns the hash even
-// while it is not in force: a younger one must not revive a revoked text.
-func (c *Compiler) olderOwner(state *tokenState) *v1alpha1.MCPToken {
-	oldest := state.object
-	for _, hash := range state.known.Hashes {
-		for _, other := range c.owners[hash] {
-			if olderToken(other.object, oldest) < 0 {
-				oldest = other.object
+// disown takes from a token what it owns. Other tokens that own one of it are stale then.
+func (c *Compiler) disown(state *tokenState, stale map[*tokenState]struct{}) {
+	for _, key := range state.owned {
+		left := slices.DeleteFunc(c.owners[key], func(s *tokenState) bool { return s == state })
+		if c.owners[key] = left; len(left) == 0 {
+			delete(c.owners, key)
+		}
+		for _, other := range left {
+			stale[other] = struct{}{}
+		}
+	}
+	state.owned = nil
+}
+
+// firstOwner is the token that goes before all others which own the same as this one; nil if that is the token itself. It
+// owns it even while it is not in force: a younger one must not revive a revoked text, nor let in whom an older one no longer
+// lets in.
+func (c *Compiler) firstOwner(state *tokenState) *v1alpha1.MCPToken {
+	first := state.object
+	for _, key := range state.owned {
+		for _, other := range c.owners[key] {
+			if precedence(other.object, first) < 0 {
+				first = other.object
 			}
 		}
 	}
-	if oldest == state.object {
+	if first == state.object {
 		return nil
 	}
-	return oldest
-}
-
-func olderToken(a, b *v1alpha1.MCPToken) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	return first
 }
 
 // inForce reports whether the Config lets a token in so far. If its part is lost, the revision in the token's status tells
 // that it was in one.
 func (c *Compiler) inForce(state *tokenState) bool {
 	if entry := &state.entry; entry.Revision > 0 {
-		return len(entry.Hashes) > 0 && entry.UID == string(state.object.UID)
+		return entry.InForce() && entry.UID == string(state.object.UID)
 	}
 	return state.object.Status.Revision > 0 && c.layout.parts[partOf(state.hash, c.layout.wanted.Parts)].stored == 0
 }
@@ -172,19 +187,19 @@ func (c *Compiler) inForce(state *tokenState) bool {
 // for it.
 func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool {
 	t := state.object
-	verdict := judgeToken(in.Endpoint, c.groups, t, state.known, c.olderOwner(state), c.inForce(state), in.Now)
-	entry := tokenEntry(t, state.known, verdict)
+	verdict := c.judgeToken(in, state)
+	entry := tokenEntry(t, state.known, verdict, c.issuers)
 	state.shared, state.changes = c.shared, time.Time{}
 	if expiry := t.EffectiveExpiry(); expiry != nil && t.Spec.EffectiveActive() && in.Now.Before(*expiry) {
 		state.changes = *expiry
 	}
 	before := state.entry
 	switch entry.Revision = before.Revision; {
-	case before.Revision == 0 && len(entry.Hashes) == 0 && state.given == nil:
+	case before.Revision == 0 && !entry.InForce() && state.given == nil:
 		// It was not looked up yet, and the Config never had it: it gets an entry once it was.
 	case before.Revision == 0 || !equal(entry, before):
 		entry.Revision = c.use(next)
-		c.layout.tokenChanged(state.hash, next, len(before.Hashes) > 0)
+		c.layout.tokenChanged(state.hash, next, before.InForce())
 	}
 	if verdict.Revision = entry.Revision; verdict.InForce {
 		verdict.Notes = c.rights.of(c.registry, c.main, t, &entry).notes
@@ -212,7 +227,7 @@ func (c *Compiler) dropTokens(in Objects, next int64) []types.NamespacedName {
 		delete(c.tokens, key)
 		gone = append(gone, key)
 		if state.entry.Revision > 0 {
-			c.layout.tokenChanged(state.hash, c.use(next), len(state.entry.Hashes) > 0)
+			c.layout.tokenChanged(state.hash, c.use(next), state.entry.InForce())
 		}
 	}
 	for state := range orphaned {
@@ -235,7 +250,7 @@ func (c *Compiler) withoutEndpoint(in Objects) []types.NamespacedName {
 			continue
 		}
 		key := keyOf(t)
-		c.tokens[key] = &tokenState{object: t, given: in.Credential(t), verdict: waiting, hash: contract.NameHash(t.Namespace, t.Name)}
+		c.tokens[key] = &tokenState{object: t, given: credentialOf(in, t), verdict: waiting, hash: contract.NameHash(t.Namespace, t.Name)}
 		if old := before[key]; old == nil || !sameObject(old.object, t) || !reflect.DeepEqual(old.given, c.tokens[key].given) || !reflect.DeepEqual(old.verdict, waiting) {
 			changed = append(changed, key)
 		}
@@ -253,9 +268,9 @@ func (c *Compiler) Token(key types.NamespacedName) (TokenVerdict, *v1alpha1.MCPT
 	return state.verdict, state.object, state.given, true
 }
 
-// EachToken calls see with the name of every token and the revision of its entry.
-func (c *Compiler) EachToken(see func(key types.NamespacedName, revision int64)) {
+// EachToken calls see with the name of every token and its entry, which must not be changed.
+func (c *Compiler) EachToken(see func(key types.NamespacedName, entry *contract.Token)) {
 	for key, state := range c.tokens {
-		see(key, state.entry.Revision)
+		see(key, &state.entry)
 	}
 }

@@ -24,6 +24,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AllowedTokensApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AuthenticationSpec"):
+		return &apiv1alpha1.AuthenticationSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AutoscalingSpec"):
 		return &apiv1alpha1.AutoscalingSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CatalogueSpec"):
@@ -110,6 +112,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ObjectMetadataApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservabilitySpec"):
 		return &apiv1alpha1.ObservabilitySpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("OIDCGroups"):
+		return &apiv1alpha1.OIDCGroupsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("OIDCIdentity"):
+		return &apiv1alpha1.OIDCIdentityApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("OIDCIssuer"):
+		return &apiv1alpha1.OIDCIssuerApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ParameterSpec"):
 		return &apiv1alpha1.ParameterSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PermissionRule"):
@@ -142,6 +150,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ServerSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerTLS"):
 		return &apiv1alpha1.ServerTLSApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountAuthentication"):
+		return &apiv1alpha1.ServiceAccountAuthenticationApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountReference"):
+		return &apiv1alpha1.ServiceAccountReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceAccountSpec"):
 		return &apiv1alpha1.ServiceAccountSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceSpec"):

@@ -82,12 +82,28 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AttributeValue
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Audience
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
   map:
     fields:
     - name: table
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuthenticationSpec
+  map:
+    fields:
+    - name: oidc
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.OIDCIssuer
+          elementRelationship: associative
+          keys:
+          - name
+    - name: serviceAccounts
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountAuthentication
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AutoscalingSpec
   map:
     fields:
@@ -103,6 +119,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: targetMemoryUtilizationPercentage
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CELExpression
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CIDR
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CORSSpec
@@ -137,6 +155,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: value
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ClaimValue
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfigMapReference
   map:
     fields:
@@ -460,6 +480,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: model
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IssuerListing
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IssuerURL
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.LabelValue
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
@@ -493,6 +517,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: audit
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
+    - name: authentication
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuthenticationSpec
     - name: catalogue
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CatalogueSpec
@@ -817,6 +844,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+    - name: oidc
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.OIDCIdentity
     - name: permissions
       type:
         list:
@@ -829,6 +859,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secret
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenSecretSpec
+    - name: serviceAccountRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountReference
     - name: tokenHashSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretKeyReference
@@ -841,6 +874,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPTokenStatus
   map:
     fields:
+    - name: callerDisplay
+      type:
+        scalar: string
     - name: conditions
       type:
         list:
@@ -991,6 +1027,85 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: service
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.OIDCGroups
+  map:
+    fields:
+    - name: among
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: expression
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CELExpression
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.OIDCIdentity
+  map:
+    fields:
+    - name: attributes
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CELExpression
+    - name: claims
+      type:
+        map:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ClaimValue
+    - name: groups
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.OIDCGroups
+    - name: issuer
+      type:
+        scalar: string
+    - name: subject
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.OIDCIssuer
+  map:
+    fields:
+    - name: algorithms
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SigningAlgorithm
+          elementRelationship: associative
+    - name: audiences
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Audience
+          elementRelationship: associative
+    - name: certificateAuthority
+      type:
+        scalar: string
+    - name: clockSkew
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: discoveryURL
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IssuerURL
+    - name: keysURL
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IssuerURL
+    - name: listing
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IssuerListing
+    - name: name
+      type:
+        scalar: string
+    - name: scopes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: subjectClaim
+      type:
+        scalar: string
+    - name: url
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IssuerURL
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ObservabilitySpec
   map:
     fields:
@@ -1386,6 +1501,29 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: certificateSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountAuthentication
+  map:
+    fields:
+    - name: audiences
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Audience
+          elementRelationship: associative
+    - name: check
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountCheck
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountCheck
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountReference
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceAccountSpec
   map:
     fields:
@@ -1438,6 +1576,8 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceType
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceType
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SigningAlgorithm
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
   scalar: string

@@ -13,6 +13,8 @@ type MCPEndpointSpecApplyConfiguration struct {
 	Groups []GroupApplyConfiguration `json:"groups,omitempty"`
 	// allowedTokens says which tokens of other namespaces may name this endpoint. Absent, none.
 	AllowedTokens *AllowedTokensApplyConfiguration `json:"allowedTokens,omitempty"`
+	// authentication says how callers are known whose tokens somebody else issued: the cluster, or an identity provider.
+	Authentication *AuthenticationSpecApplyConfiguration `json:"authentication,omitempty"`
 	// server says how the server's pods run.
 	Server *ServerSpecApplyConfiguration `json:"server,omitempty"`
 	// network says how agents reach the endpoint.
@@ -58,6 +60,14 @@ func (b *MCPEndpointSpecApplyConfiguration) WithGroups(values ...*GroupApplyConf
 // If called multiple times, the AllowedTokens field is set to the value of the last call.
 func (b *MCPEndpointSpecApplyConfiguration) WithAllowedTokens(value *AllowedTokensApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
 	b.AllowedTokens = value
+	return b
+}
+
+// WithAuthentication sets the Authentication field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Authentication field is set to the value of the last call.
+func (b *MCPEndpointSpecApplyConfiguration) WithAuthentication(value *AuthenticationSpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
+	b.Authentication = value
 	return b
 }
 

@@ -31,6 +31,11 @@ type MCPTokenSpecApplyConfiguration struct {
 	// tokenHashSecretRef names a Secret that holds only the token's hash: the hex SHA-256 of its whole text. No Secret
 	// is written then.
 	TokenHashSecretRef *SecretKeyReferenceApplyConfiguration `json:"tokenHashSecretRef,omitempty"`
+	// serviceAccountRef names a ServiceAccount: its pods call with the tokens that the cluster issues to them, with the
+	// endpoint's URL as their audience. No Secret is written then.
+	ServiceAccountRef *ServiceAccountReferenceApplyConfiguration `json:"serviceAccountRef,omitempty"`
+	// oidc says which callers of an identity provider the token is for. No Secret is written then.
+	OIDC *OIDCIdentityApplyConfiguration `json:"oidc,omitempty"`
 	// secret says where a generated token is written; absent, a Secret named like this object.
 	Secret *TokenSecretSpecApplyConfiguration `json:"secret,omitempty"`
 	// rotation replaces a generated token's text from time to time. Absent, the text stays until somebody asks for another
@@ -126,6 +131,22 @@ func (b *MCPTokenSpecApplyConfiguration) WithTokenSecretRef(value *SecretKeyRefe
 // If called multiple times, the TokenHashSecretRef field is set to the value of the last call.
 func (b *MCPTokenSpecApplyConfiguration) WithTokenHashSecretRef(value *SecretKeyReferenceApplyConfiguration) *MCPTokenSpecApplyConfiguration {
 	b.TokenHashSecretRef = value
+	return b
+}
+
+// WithServiceAccountRef sets the ServiceAccountRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ServiceAccountRef field is set to the value of the last call.
+func (b *MCPTokenSpecApplyConfiguration) WithServiceAccountRef(value *ServiceAccountReferenceApplyConfiguration) *MCPTokenSpecApplyConfiguration {
+	b.ServiceAccountRef = value
+	return b
+}
+
+// WithOIDC sets the OIDC field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OIDC field is set to the value of the last call.
+func (b *MCPTokenSpecApplyConfiguration) WithOIDC(value *OIDCIdentityApplyConfiguration) *MCPTokenSpecApplyConfiguration {
+	b.OIDC = value
 	return b
 }
 

@@ -25,6 +25,9 @@ type MCPTokenStatusApplyConfiguration struct {
 	PublicID *string `json:"publicID,omitempty"`
 	// groupsDisplay are the groups of spec, in one line.
 	GroupsDisplay *string `json:"groupsDisplay,omitempty"`
+	// callerDisplay are those whom the token is for if somebody else issues their tokens, in one line: a ServiceAccount as
+	// namespace/name, or an issuer with a subject or with claims.
+	CallerDisplay *string `json:"callerDisplay,omitempty"`
 	// expirationTime is the moment from which the token is refused, as expiry or ttl say; absent, it never is.
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 	// lastRotation is when the text in use was written to the Secret.
@@ -99,6 +102,14 @@ func (b *MCPTokenStatusApplyConfiguration) WithPublicID(value string) *MCPTokenS
 // If called multiple times, the GroupsDisplay field is set to the value of the last call.
 func (b *MCPTokenStatusApplyConfiguration) WithGroupsDisplay(value string) *MCPTokenStatusApplyConfiguration {
 	b.GroupsDisplay = &value
+	return b
+}
+
+// WithCallerDisplay sets the CallerDisplay field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CallerDisplay field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithCallerDisplay(value string) *MCPTokenStatusApplyConfiguration {
+	b.CallerDisplay = &value
 	return b
 }
 

@@ -10,7 +10,8 @@ import (
 // with apply.
 //
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
-// not a write of each of its tokens.
+// not a write of each of its tokens. If callers have groups by what their own tokens say (oidc.groups), all of those that they
+// can have are counted: it is the most that any of them may do.
 type RightsStatusApplyConfiguration struct {
 	// models is the number of models on which the token has any right.
 	Models *int32 `json:"models,omitempty"`

@@ -1,0 +1,123 @@
+package controllers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// theCluster is the name of the issuer of ServiceAccounts' tokens in the pods' reports.
+const theCluster = ""
+
+// authenticationReady reports whether the tokens can be checked that somebody else issues; nil if the endpoint names no issuer
+// and no pod checks any. An issuer that is away counts only where a pod does not know its keys: they are known for as long as
+// the pod lives.
+func authenticationReady(e *v1alpha1.MCPEndpoint, reports podReports) *finding {
+	names := checkedIssuers(e, reports)
+	if len(names) == 0 {
+		return nil
+	}
+	if missing := audienceMissing(e); missing != nil {
+		return missing
+	}
+	var titles, troubles []string
+	var unheard *finding
+	for _, name := range names {
+		titles = append(titles, issuerTitle(name))
+		unusable, trouble, heard := reports.issuer(name)
+		switch {
+		case unusable != nil:
+			return new(issuerUnusable(e, *unusable))
+		case !heard && unheard == nil:
+			unheard = new(unknown(v1alpha1.ReasonWaitingForReport, "no server pod has said yet whether it can check the tokens of "+issuerTitle(name)))
+		case trouble != nil:
+			troubles = append(troubles, issuerTitle(name)+": "+trouble.Message)
+		}
+	}
+	if unheard != nil {
+		return unheard
+	}
+	message := "the tokens of " + strings.Join(titles, ", ") + " are checked"
+	if len(troubles) > 0 {
+		message += ", with what was known before; " + strings.Join(troubles, "; ")
+	}
+	return new(holds(contract.ReasonKeysKnown, message))
+}
+
+// checkedIssuers are the names of the endpoint's issuers, and of the cluster if a pod checks the tokens of ServiceAccounts.
+func checkedIssuers(e *v1alpha1.MCPEndpoint, reports podReports) []string {
+	var names []string
+	if slices.ContainsFunc(reports, func(r podReport) bool { return r.issuer(theCluster) != nil }) {
+		names = append(names, theCluster)
+	}
+	for i := range e.Spec.Authentication.OIDC {
+		names = append(names, e.Spec.Authentication.OIDC[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// audienceMissing is the finding about an issuer whose tokens are issued for nobody that is known; nil if there is none.
+func audienceMissing(e *v1alpha1.MCPEndpoint) *finding {
+	for i := range e.Spec.Authentication.OIDC {
+		if issuer := &e.Spec.Authentication.OIDC[i]; len(e.IssuerAudiences(issuer)) == 0 {
+			return new(fails(v1alpha1.ReasonAudienceMissing, fmt.Sprintf("no token of %s is accepted, because nothing says for whom it must have been "+
+				"issued: name audiences of the issuer in spec.authentication.oidc, or give the endpoint a public URL in spec.network", issuerTitle(issuer.Name))))
+		}
+	}
+	return nil
+}
+
+// issuerUnusable is the finding about an issuer none of whose tokens a pod can check.
+func issuerUnusable(e *v1alpha1.MCPEndpoint, s contract.IssuerStatus) finding {
+	if s.Reason == contract.ReasonTokenReviewForbidden {
+		account := e.Namespace + ":" + e.ServiceName()
+		return fails(s.Reason, fmt.Sprintf("the server may not create TokenReviews, so no token of a ServiceAccount is accepted; let it: "+
+			"kubectl create clusterrolebinding %s-%s-token-review --clusterrole=system:auth-delegator --serviceaccount=%s",
+			e.Namespace, e.ServiceName(), account))
+	}
+	return fails(reported(s.Reason), fmt.Sprintf("no token of %s can be checked: %s", issuerTitle(s.Name), cmp.Or(s.Message, "its keys are not known")))
+}
+
+func issuerTitle(name string) string {
+	if name == theCluster {
+		return "ServiceAccounts"
+	}
+	return "issuer " + quote(name)
+}
+
+// issuer is what a pod says of an issuer; nil if it says nothing.
+func (r podReport) issuer(name string) *contract.IssuerStatus {
+	if r.status == nil {
+		return nil
+	}
+	i := slices.IndexFunc(r.status.Issuers, func(s contract.IssuerStatus) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.status.Issuers[i]
+}
+
+// issuer joins what the pods say of an issuer: what the first one says that can check none of its tokens, what the first one
+// says that has another trouble with it, and whether any has said something. A pod that is silent has only just started, or has
+// not seen the issuer yet: it is none the worse for it.
+func (reports podReports) issuer(name string) (unusable, trouble *contract.IssuerStatus, heard bool) {
+	for _, r := range reports {
+		said := r.issuer(name)
+		if said == nil {
+			continue
+		}
+		heard = true
+		switch {
+		case !said.Usable && unusable == nil:
+			unusable = said
+		case said.Usable && said.Reason != contract.ReasonKeysKnown && trouble == nil:
+			trouble = said
+		}
+	}
+	return unusable, trouble, heard
+}
