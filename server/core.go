@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
@@ -38,6 +39,10 @@ type core struct {
 	draining  atomic.Bool
 	// known is the newest update.
 	known atomic.Pointer[source.Update]
+
+	// verifier checks the tokens that others issue; issuersChanged wakes who publishes what is known of the issuers.
+	verifier       *identity.Verifier
+	issuersChanged chan struct{}
 
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
@@ -81,6 +86,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
+		issuersChanged: make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 		tokens:         access.NewDirectory(),
 	}
@@ -90,6 +96,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
 	}
+	c.verifier = c.newVerifier(s)
 	c.known.Store(&source.Update{})
 	c.publish()
 	return c
@@ -110,6 +117,7 @@ func (c *core) apply(update source.Update) {
 		c.certificate.load(update.Certificate)
 	}
 	c.readTokens(before, &update)
+	c.configureVerifier(&update)
 	if s := c.snapshot.Load(); reopened || !sameModels(before.Config, update.Config) {
 		c.rebuild()
 	} else if s != nil {
@@ -215,7 +223,9 @@ func (c *core) endpoint() (mcp.Endpoint, bool) {
 // publish updates the status that /status shows.
 func (c *core) publish() {
 	known := c.known.Load()
-	status := contract.Status{Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus}
+	status := contract.Status{
+		Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus, Issuers: c.verifier.Status(),
+	}
 	if c.replicasProblem != "" {
 		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+c.replicasProblem, "; ")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -43,6 +44,10 @@ type Server struct {
 	Log     *slog.Logger
 	// Audit receives a line for each call that changed something or was refused, whatever the level of Log; nil is Log.
 	Audit *slog.Logger
+	// API is where the tokens of ServiceAccounts are checked; nil if there is no cluster, whose tokens nobody shows then.
+	API *identity.API
+	// StateDir is a folder in which the issuers' keys outlive the process; "" stores none.
+	StateDir string
 	// DrainDelay is how long requests are still accepted after Run was told to end, while readiness already says no, so
 	// that whoever routes here hears of it first; 0 is not at all.
 	DrainDelay time.Duration
@@ -71,6 +76,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Metrics:         metrics,
 		Log:             s.Log,
 		Audit:           core.audit,
+		Verifier:        core.verifier,
 		Used:            usage.Touch,
 		Version:         s.Version,
 		PieceTime:       s.patience.request,
@@ -87,7 +93,7 @@ func (s *Server) Run(ctx context.Context) error {
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 
-	failed := make(chan error, 4)
+	failed := make(chan error, 5)
 	var running sync.WaitGroup
 	start := func(what string, run func() error) {
 		running.Go(func() {
@@ -100,6 +106,7 @@ func (s *Server) Run(ctx context.Context) error {
 	start("the admin port", func() error { return admin.Serve(s.Admin) })
 	start("the source", func() error { return s.Source.Run(background, core.apply) })
 	start("the database", func() error { core.watchSchema(background); return nil })
+	start("the issuers", func() error { core.watchIssuers(background); return nil })
 	s.Log.Info("Listening", "endpoint", s.Endpoint.Addr().String(), "admin", s.Admin.Addr().String())
 
 	var err error

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -114,6 +115,10 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("--admin-listen: %w", err), endpoint.Close())
 	}
+	api, err := callersAPI(cluster)
+	if err != nil {
+		return errors.Join(err, endpoint.Close(), admin.Close())
+	}
 	addresses, err := podAddresses(os.Getenv("POD_IPS"))
 	if err != nil {
 		return errors.Join(err, endpoint.Close(), admin.Close())
@@ -130,8 +135,22 @@ func (o *serveOptions) run(ctx context.Context) error {
 		Audit:         telemetry.NewLogger(os.Stdout, slog.LevelInfo),
 		DrainDelay:    o.drainDelay,
 		PodAddresses:  addresses,
+		API:           api,
+		StateDir:      cluster.StateDir,
 	}
 	return s.Run(ctx)
+}
+
+// callersAPI is where the tokens of ServiceAccounts are checked; nil if the source uses no API.
+func callersAPI(cluster *source.Cluster) (*identity.API, error) {
+	if cluster.API == nil {
+		return nil, nil
+	}
+	client, err := source.Client(cluster.API)
+	if err != nil {
+		return nil, fmt.Errorf("the API cannot be used: %w", err)
+	}
+	return &identity.API{URL: cluster.API.Host, Client: client}, nil
 }
 
 // podAddresses reads the pod's addresses in Kubernetes' form, separated by commas; "" if there are none.

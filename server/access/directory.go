@@ -11,14 +11,22 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// A Directory knows the tokens in force by their hashes, whatever the models are. It never changes: With returns
-// another that shares what is the same, so that a change of one part costs that part only.
+// A Directory knows the tokens in force, by the hashes of their texts and by the callers that they are for, whatever the
+// models are. It never changes: With returns another that shares what is the same, so that a change of one part costs that
+// part only.
 type Directory struct {
-	buckets buckets
-	parts   []directoryPart
+	// texts are found by the hash of what a request shows, identities by hashes of who its caller is. They are apart, so that
+	// neither is ever found as the other. nil is a table without entries.
+	texts, identities *buckets
+	parts             []directoryPart
 	// missing is how many parts are missing.
 	missing int
-	sets    *ruleSets
+	// claims are the names of the claims by which tokens of an issuer are found, sorted.
+	claims map[string][]string
+	kinds  kinds
+	sets   *ruleSets
+	// expressions are those that were compiled for callers.
+	expressions *expressions
 }
 
 // buckets are the entries by the first bits of their hashes. Those of a bucket are sorted by hash and part.
@@ -31,8 +39,8 @@ type hash [sha256.Size]byte
 
 func (h hash) bucket() int { return (int(h[0])<<8 | int(h[1])) >> (16 - bucketBits) }
 
-// An entry is one hash of a token. Two parts may have the same hash for a moment, while one token gives its text to
-// another: the first part counts, and if it goes the other does.
+// An entry is one hash of a token: of its text, or of its identity (identityHash). Two parts may have the same hash for a
+// moment, while one token gives its text to another: the first part counts, and if it goes the other does.
 type entry struct {
 	hash   hash
 	holder *holder
@@ -50,10 +58,12 @@ type holder struct {
 	// name is the token's namespace and name.
 	name, uid string
 	part      int
-	expiry    time.Time // zero: never
+	expiry    *time.Time // nil: never
 	set       *ruleSet
 	// attributes are what row policies know of the token beside its groups, sorted by name.
 	attributes []attribute
+	// identity says which callers the token is for; nil if it has texts.
+	identity *contract.Identity
 }
 
 type attribute struct{ name, value string }
@@ -63,10 +73,18 @@ type directoryPart struct {
 	// from is the part itself: another pointer is another content. nil is a part that is missing.
 	from    *contract.TokenPart
 	entries []entry
+	// claims are the claims by which its tokens are found, sorted.
+	claims []issuerClaim
+	kinds
 }
 
+// kinds reports whether there are tokens that are for callers, and whether some of them are ServiceAccounts.
+type kinds struct{ identities, serviceAccounts bool }
+
 // NewDirectory returns a directory of no part, and no token.
-func NewDirectory() *Directory { return &Directory{sets: newRuleSets()} }
+func NewDirectory() *Directory {
+	return &Directory{sets: newRuleSets(), expressions: &expressions{}}
+}
 
 // DirectoryOf returns the tokens that a Config has in itself.
 func DirectoryOf(config *contract.Config) *Directory { return NewDirectory().With(Whole(config)) }
@@ -86,9 +104,9 @@ func (d *Directory) With(parts []*contract.TokenPart) *Directory {
 		before = make([]directoryPart, len(parts))
 		d.remember(known, d.parts...)
 	}
-	next := &Directory{parts: make([]directoryPart, len(parts)), sets: d.sets}
+	next := &Directory{parts: make([]directoryPart, len(parts)), sets: d.sets, expressions: d.expressions}
 	changed := false
-	edits := map[int]edit{} // by bucket
+	texts, identities := edits{}, edits{}
 	for i, part := range parts {
 		if part == nil {
 			next.missing++
@@ -100,17 +118,16 @@ func (d *Directory) With(parts []*contract.TokenPart) *Directory {
 		changed = true
 		d.remember(known, before[i])
 		next.parts[i] = next.read(part, i, len(parts), known)
-		next.parts[i].since(before[i], edits)
+		next.parts[i].since(before[i], texts, identities)
 	}
 	if len(parts) == len(d.parts) {
 		if !changed {
 			return d
 		}
-		next.buckets = d.buckets
+		next.texts, next.identities = d.texts, d.identities
 	}
-	for b, e := range edits {
-		next.buckets[b] = e.apply(next.buckets[b])
-	}
+	next.texts, next.identities = texts.apply(next.texts), identities.apply(next.identities)
+	next.claims, next.kinds = claimsOf(next.parts)
 	return next
 }
 
@@ -134,27 +151,43 @@ func (d *Directory) read(part *contract.TokenPart, index, parts int, known map[s
 		return p
 	}
 	p.entries = make([]entry, 0, len(part.Tokens))
+	common := commonClaims(part.Tokens)
 	for i := range part.Tokens {
 		t := &part.Tokens[i]
-		if len(t.Hashes) == 0 || contract.PartOf(t.Namespace, t.Name, parts) != index || len(contract.Missing(t.Requires)) > 0 {
+		if !t.InForce() || contract.PartOf(t.Namespace, t.Name, parts) != index || len(contract.Missing(t.Requires)) > 0 {
 			continue
 		}
 		h, first := d.holderOf(t, index), len(p.entries)
-		for _, text := range t.Hashes {
-			e := entry{holder: h}
-			if n, err := hex.Decode(e.hash[:], []byte(text)); err == nil && n == len(e.hash) {
-				p.entries = append(p.entries, e)
-			}
+		if t.Identity != nil {
+			p.addIdentity(h, common)
+		} else {
+			p.addTexts(h, t.Hashes)
 		}
 		if old := known[h.name]; slices.EqualFunc(old, p.entries[first:], entry.same) {
 			copy(p.entries[first:], old)
 		}
 	}
+	p.claims = compactClaims(p.claims)
 	return p
 }
 
+func (p *directoryPart) addTexts(h *holder, hashes []string) {
+	for _, text := range hashes {
+		e := entry{holder: h}
+		if n, err := hex.Decode(e.hash[:], []byte(text)); err == nil && n == len(e.hash) {
+			p.entries = append(p.entries, e)
+		}
+	}
+}
+
 // since adds to the edits what a part has more and less than the one before.
-func (p directoryPart) since(before directoryPart, edits map[int]edit) {
+func (p directoryPart) since(before directoryPart, texts, identities edits) {
+	of := func(e entry) edits {
+		if e.holder.identity != nil {
+			return identities
+		}
+		return texts
+	}
 	kept := make(map[*holder]bool, len(p.entries))
 	for _, e := range p.entries {
 		kept[e.holder] = true
@@ -163,24 +196,47 @@ func (p directoryPart) since(before directoryPart, edits map[int]edit) {
 		if kept[e.holder] {
 			kept[e.holder] = false // none of its entries is new
 		} else if _, stays := kept[e.holder]; !stays {
-			edit := edits[e.hash.bucket()]
-			edit.removed = append(edit.removed, e)
-			edits[e.hash.bucket()] = edit
+			of(e).at(e).removed = append(of(e).at(e).removed, e)
 		}
 	}
 	for _, e := range p.entries {
 		if kept[e.holder] {
-			edit := edits[e.hash.bucket()]
-			edit.added = append(edit.added, e)
-			edits[e.hash.bucket()] = edit
+			of(e).at(e).added = append(of(e).at(e).added, e)
 		}
 	}
+}
+
+// edits are what becomes of a table, by bucket.
+type edits map[int]*edit
+
+// at is the edit of an entry's bucket.
+func (e edits) at(of entry) *edit {
+	bucket := of.hash.bucket()
+	if e[bucket] == nil {
+		e[bucket] = &edit{}
+	}
+	return e[bucket]
+}
+
+// apply returns the table with the edits made; without any it is the same.
+func (e edits) apply(to *buckets) *buckets {
+	if len(e) == 0 {
+		return to
+	}
+	next := &buckets{}
+	if to != nil {
+		*next = *to
+	}
+	for bucket, edit := range e {
+		next[bucket] = edit.apply(next[bucket])
+	}
+	return next
 }
 
 // An edit is what becomes of a bucket.
 type edit struct{ removed, added []entry }
 
-func (e edit) apply(bucket []entry) []entry {
+func (e *edit) apply(bucket []entry) []entry {
 	next := make([]entry, 0, len(bucket)-len(e.removed)+len(e.added))
 	for _, old := range bucket {
 		if !slices.Contains(e.removed, old) {
@@ -216,28 +272,45 @@ func (d *Directory) Len() int {
 }
 
 func (d *Directory) holderOf(t *contract.Token, part int) *holder {
-	h := &holder{name: t.Namespace + "/" + t.Name, uid: t.UID, part: part, set: d.sets.of(t.Groups, t.Rules)}
-	if t.Expiry != nil {
-		h.expiry = *t.Expiry
+	h := &holder{
+		name: t.Namespace + "/" + t.Name, uid: t.UID, part: part, expiry: t.Expiry, set: d.sets.of(t.Groups, t.Rules), identity: t.Identity,
 	}
 	if len(t.Attributes) > 0 {
 		h.attributes = make([]attribute, 0, len(t.Attributes))
 		for name, value := range t.Attributes {
 			h.attributes = append(h.attributes, attribute{name, value})
 		}
-		slices.SortFunc(h.attributes, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
+		slices.SortFunc(h.attributes, attribute.compare)
 	}
 	return h
 }
 
+func (a attribute) compare(b attribute) int { return cmp.Compare(a.name, b.name) }
+
 func (h *holder) equal(other *holder) bool {
-	return h.name == other.name && h.uid == other.uid && h.part == other.part && h.expiry.Equal(other.expiry) &&
-		h.set == other.set && slices.Equal(h.attributes, other.attributes)
+	return h.name == other.name && h.uid == other.uid && h.part == other.part && sameTime(h.expiry, other.expiry) &&
+		h.set == other.set && slices.Equal(h.attributes, other.attributes) && sameIdentity(h.identity, other.identity)
 }
 
-// find returns the token of a hash, or nil.
+func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
+
+// expired reports whether the token is refused by its expiry.
+func (h *holder) expired(now time.Time) bool { return h.expiry != nil && !now.Before(*h.expiry) }
+
+// find returns the token of a text's hash, or nil.
 func (d *Directory) find(h hash) *holder {
-	bucket := d.buckets[h.bucket()]
+	if found := d.texts.of(h); len(found) > 0 {
+		return found[0].holder
+	}
+	return nil
+}
+
+// of returns the entries of a hash.
+func (b *buckets) of(h hash) []entry {
+	if b == nil {
+		return nil
+	}
+	bucket := b[h.bucket()]
 	low, high := 0, len(bucket)
 	for low < high {
 		if middle := (low + high) / 2; bytes.Compare(bucket[middle].hash[:], h[:]) < 0 {
@@ -246,10 +319,11 @@ func (d *Directory) find(h hash) *holder {
 			high = middle
 		}
 	}
-	if low == len(bucket) || bucket[low].hash != h {
-		return nil
+	end := low
+	for end < len(bucket) && bucket[end].hash == h {
+		end++
 	}
-	return bucket[low].holder
+	return bucket[low:end]
 }
 
 // attribute is the value of an attribute; false if the token does not have it.

@@ -83,7 +83,7 @@ func TestAnyOrderOfPartsGivesWhatTheNewestPartsSay(t *testing.T) {
 				}
 			}
 			d = d.With(parts)
-			now, scratch := NewTokens(nil, d, models), NewTokens(nil, NewDirectory().With(parts), models)
+			now, scratch := NewTokens(&contract.Config{}, d, models), NewTokens(&contract.Config{}, NewDirectory().With(parts), models)
 			for i := range texts {
 				got, want := now.Authenticate("Bearer "+textOf(i), time.Time{}), scratch.Authenticate("Bearer "+textOf(i), time.Time{})
 				if oracle := holderIn(parts, textOf(i)); nameOf(got) != nameOf(want) || nameOf(got) != oracle {
@@ -144,7 +144,7 @@ func TestRulesOfGroupsHold(t *testing.T) {
 	_, models := tokens(entry)
 	d := DirectoryOf(&contract.Config{Tokens: []contract.Token{entry}})
 	verbs := func(groups ...contract.Group) (verbs []Verbs) {
-		token := NewTokens(groups, d, models).Authenticate("Bearer "+text, time.Now())
+		token := NewTokens(&contract.Config{Groups: groups}, d, models).Authenticate("Bearer "+text, time.Now())
 		for _, m := range models.Models() {
 			verbs = append(verbs, token.Verbs(m))
 		}
@@ -261,7 +261,7 @@ func BenchmarkDecodePart(b *testing.B) {
 func BenchmarkAuthenticateOfMany(b *testing.B) {
 	const count = 50_000
 	d := NewDirectory().With(partsOf(contract.PartsFor(count), 1, manyTokens(count)))
-	tokens := NewTokens(nil, d, catalog.Build(&contract.Config{}, nil, nil))
+	tokens := NewTokens(&contract.Config{}, d, catalog.Build(&contract.Config{}, nil, nil))
 	now := time.Now()
 	headers := make([]string, 1000)
 	for i := range headers {

@@ -1,5 +1,5 @@
-// Package access says who may do what: it finds a token by the text that a request shows, knows the verbs that its
-// rules grant on each model, and hands out the Scope through which every statement about a table is made, with the
+// Package access says who may do what: it finds a token by the text that a request shows, or by who its caller is, knows the
+// verbs that its rules grant on each model, and hands out the Scope through which every statement about a table is made, with the
 // condition that its row policies put on the rows.
 package access
 
@@ -14,41 +14,70 @@ import (
 
 // Tokens are the tokens in force, with their rights on the models of one catalog.
 type Tokens struct {
+	// namespace is the endpoint's.
+	namespace string
 	directory *Directory
 	grants    *grants
+	visitors  *visitors
 }
 
 // Token is an MCPToken in force, with its rights on the models of one catalog. The zero Token is nobody.
 type Token struct {
 	holder *holder
 	rights *rights
+	// visitor is who was found by their identity, of which holder is a part; nil for a token that was found by its text.
+	visitor *visitor
 }
 
-// NewTokens returns the tokens of a directory with the rights that these groups and their own rules give them.
-func NewTokens(groups []contract.Group, d *Directory, models *catalog.Catalog) *Tokens {
-	return &Tokens{d, newGrants(groups, models)}
+// NewTokens returns the tokens of a directory with the rights that a Config's groups and their own rules give them.
+func NewTokens(config *contract.Config, d *Directory, models *catalog.Catalog) *Tokens {
+	return &Tokens{config.Endpoint.Namespace, d, newGrants(config.Groups, models), &visitors{}}
 }
 
 // TokensOf returns the tokens that a Config has in itself.
 func TokensOf(config *contract.Config, models *catalog.Catalog) *Tokens {
-	return NewTokens(config.Groups, DirectoryOf(config), models)
+	return NewTokens(config, DirectoryOf(config), models)
 }
 
 // With returns the tokens of another directory, with their rights on the same models.
-func (t *Tokens) With(d *Directory) *Tokens { return &Tokens{d, t.grants} }
+func (t *Tokens) With(d *Directory) *Tokens {
+	if d == t.directory {
+		return t
+	}
+	return &Tokens{t.namespace, d, t.grants, &visitors{}}
+}
+
+// HasIdentities reports whether a token is for callers whose tokens somebody else issued.
+func (t *Tokens) HasIdentities() bool { return t.directory.HasIdentities() }
 
 // Incomplete reports whether a part of the tokens is missing: nobody can tell whether a token that is not found is one.
 func (t *Tokens) Incomplete() bool { return t.directory.missing > 0 }
 
-// Authenticate returns the token that an Authorization header shows, or nobody. Every refusal does the same work, one
-// hash and one look-up, so that neither the answer nor its time tells an unknown token from an expired one.
-func (t *Tokens) Authenticate(authorization string, now time.Time) Token {
+// A Bearer is the text that a request shows as its bearer token, with the hash by which it is known. The zero Bearer is none.
+type Bearer struct {
+	Text string
+	Sum  [sha256.Size]byte
+}
+
+// ReadBearer reads an Authorization header.
+func ReadBearer(authorization string) Bearer {
 	text := bearer(authorization)
-	holder := t.directory.find(sha256.Sum256([]byte(text)))
-	if holder == nil || len(text) < contract.MinTokenLength || !holder.expiry.IsZero() && !now.Before(holder.expiry) {
+	return Bearer{text, sha256.Sum256([]byte(text))}
+}
+
+// Authenticate returns the token that an Authorization header shows, or nobody.
+func (t *Tokens) Authenticate(authorization string, now time.Time) Token {
+	return t.Holder(ReadBearer(authorization), now)
+}
+
+// Holder returns the token whose text is shown, or nobody. Every refusal does the same work, one hash and one look-up, so
+// that neither the answer nor its time tells an unknown token from an expired one.
+func (t *Tokens) Holder(shown Bearer, now time.Time) Token {
+	holder := t.directory.find(shown.Sum)
+	if holder == nil || len(shown.Text) < contract.MinTokenLength || holder.expired(now) {
 		return Token{}
 	}
-	return Token{holder, t.grants.of(holder.set)}
+	return Token{holder: holder, rights: t.grants.of(holder.set)}
 }
 
 // bearer returns the credentials of a Bearer header; "", which is no token, for any other.
@@ -63,5 +92,22 @@ func bearer(authorization string) string {
 // IsNobody reports whether no token in force was shown.
 func (t Token) IsNobody() bool { return t.holder == nil }
 
-// Name is the token's namespace and name, for logs and the audit.
+// Name is the token's namespace and name.
 func (t Token) Name() string { return t.holder.name }
+
+// Caller tells callers apart: it is the token's Name, and the subject too if somebody else issued what the caller shows. It
+// is printable ASCII, and short.
+func (t Token) Caller() string {
+	if t.visitor != nil {
+		return t.visitor.caller
+	}
+	return t.holder.name
+}
+
+// Subject is whom the issuer of what the caller shows says that it issued it to; "" if it is the token's own text.
+func (t Token) Subject() string {
+	if t.visitor != nil {
+		return t.visitor.subject
+	}
+	return ""
+}

@@ -16,6 +16,8 @@ import (
 type Record struct {
 	// Token is the token's namespace and name, Tool the tool's whole name, Model its model's.
 	Token, Tool, Model string
+	// Subject is who called, if somebody else issued what they showed; "" if it was the token's own text.
+	Subject string
 	// Operation is the tool's operation, with an action's name behind a colon: "create", "action:refund".
 	Operation string
 	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; MaxIDs of them are told.
@@ -48,7 +50,12 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 	if l == nil {
 		return
 	}
-	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
+	var subject slog.Attr // one without a name is left out
+	if r.Subject != "" {
+		subject = slog.String("subject", cut(r.Subject))
+	}
+	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), subject,
+		slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
 		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs, MaxIDs)), slog.Any("fields", cutAll(r.Fields, maxFields)),
 		slog.Int("changed", r.Changed), slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
 }

@@ -39,6 +39,15 @@ func TestWhatACallerSendsNeitherFillsNorBreaksTheLog(t *testing.T) {
 	}
 }
 
+func TestTheSubjectIsToldIfThereIsOne(t *testing.T) {
+	if _, members := written(t, &Record{Token: "ns/agent", Subject: "ann@example.com\n"}); members["subject"] != "ann@example.com\n" {
+		t.Errorf("%v", members)
+	}
+	if line, _ := written(t, &Record{Token: "ns/agent"}); strings.Contains(line, "subject") {
+		t.Error(line)
+	}
+}
+
 func TestARecordOfNothingIsWrittenWithEmptyLists(t *testing.T) {
 	_, members := written(t, &Record{Token: "ns/agent", Tool: "delete_book"})
 	if fmt.Sprint(members["ids"], members["fields"]) != "[] []" {

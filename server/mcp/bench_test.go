@@ -10,9 +10,14 @@ import (
 // A benchmark's own share of a request is kept small: one request and one writer, used again.
 func benchmark(b *testing.B, e http.Handler, body string) {
 	b.Helper()
+	benchmarkAs(b, e, readerToken, body)
+}
+
+func benchmarkAs(b *testing.B, e http.Handler, token, body string) {
+	b.Helper()
 	reader := strings.NewReader(body)
 	r := httptest.NewRequest(http.MethodPost, "/mcp/", reader)
-	r.Header.Set("Authorization", "Bearer "+readerToken)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	w := &sink{header: http.Header{}}
 	b.ReportAllocs()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
@@ -16,9 +17,12 @@ import (
 type Endpoint interface {
 	// Settings are the endpoint's own: base path, URL, limits.
 	Settings() *contract.Endpoint
-	// Authenticate returns the token in an Authorization header, or nobody. A refusal takes the same time whatever its
-	// reason.
-	Authenticate(authorization string, now time.Time) access.Token
+	// Authenticate returns the token whose text is shown, or nobody. A refusal takes the same time whatever its reason.
+	Authenticate(shown access.Bearer, now time.Time) access.Token
+	// HasIdentities reports whether a token is for callers who show what somebody else issued, and Identify returns the
+	// token that is for a caller, or nobody and why.
+	HasIdentities() bool
+	Identify(caller *identity.Caller, now time.Time) (access.Token, access.Refused)
 	// TokensIncomplete reports whether a part of the tokens is missing, so that a token which is not found may be one.
 	TokensIncomplete() bool
 	// Instructions tell an agent in a few lines how the endpoint works; "" if there are none.

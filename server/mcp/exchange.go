@@ -37,7 +37,7 @@ type exchange struct {
 	buffer *[]byte
 	// compressed is set if out is compressed by gzip; varies if it could be, for a client that takes it.
 	compressed, varies bool
-	// holder is the token's name in the budgets; reading, place and sending are what the request holds of them.
+	// holder names the caller in the budgets; reading, place and sending are what the request holds of them.
 	holder                  string
 	reading, place, sending int64
 	// retryAfter is how long the token must wait if the status is 429.
@@ -122,17 +122,6 @@ func (x *exchange) callWithinRate(name string, arguments []byte) tools.Result {
 	return x.endpoint.Call(share.WithName(x.ctx, x.holder), x.token, name, arguments)
 }
 
-// readmit checks the token again, against the endpoint as it is now; false if the token may do nothing any more.
-func (x *exchange) readmit() bool {
-	endpoint, open := x.handler.options.Endpoint()
-	if !open {
-		return false
-	}
-	x.endpoint = endpoint
-	x.token = endpoint.Authenticate(authorization(x.header), x.handler.options.Now())
-	return !x.token.IsNobody()
-}
-
 // readFrom reads a resource, and logs its outcome.
 func (x *exchange) readFrom(uri string) tools.Result {
 	result := x.endpoint.ReadResource(share.WithName(x.ctx, x.holder), x.token, uri)
@@ -150,7 +139,7 @@ func (x *exchange) note(kind, name string, result tools.Result) {
 	if result.Code == tools.CodeInvalidArgument {
 		level = slog.LevelDebug // the caller caused it, and is told
 	}
-	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Name(), "code", string(result.Code), "error", result.Cause)
+	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Caller(), "code", string(result.Code), "error", result.Cause)
 	if result.SchemaChanged || result.DatabaseAway {
 		options.DatabaseTrouble()
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// Options are what a Handler needs. All but Now are required.
+// Options are what a Handler needs. What may be left out says so.
 type Options struct {
 	// Endpoint returns the present endpoint; false if there is no Config to answer from.
 	Endpoint func() (Endpoint, bool)
@@ -27,6 +27,8 @@ type Options struct {
 	Log             *slog.Logger
 	// Used is told of each request's token, as namespace/name; it may be nil.
 	Used func(token string, now time.Time)
+	// Verifier checks what others have issued to callers; nil if nobody is let in by that.
+	Verifier Verifier
 	// Audit is told of tokens that call too often; it may be nil.
 	Audit *audit.Log
 	// Version is the server's own, for initialize.
@@ -49,6 +51,10 @@ type Handler struct {
 	budgets *budgets
 	// origins are the origins of the newest settings.
 	origins atomic.Pointer[origins]
+	// resource is that of the newest settings.
+	resource atomic.Pointer[resource]
+	// ambiguous reminds of callers for whom there are two tokens.
+	ambiguous reminder
 }
 
 // NewHandler returns a handler.
@@ -104,8 +110,12 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 	if open {
 		from = h.crossOrigin(a, r.Header, endpoint.Settings())
 	}
-	if strings.HasPrefix(path, "/.well-known/") {
-		a.refuse(http.StatusNotFound, "Not found")
+	if strings.HasPrefix(path, wellKnownPath) {
+		if open {
+			h.wellKnown(a, r, endpoint.Settings())
+		} else {
+			a.refuse(http.StatusNotFound, "Not found")
+		}
 		return
 	}
 	if !open {
@@ -229,23 +239,6 @@ func refuseBusy(a *answer) {
 	a.refuse(http.StatusServiceUnavailable, "Too many requests at once")
 }
 
-// authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false. While a part of
-// the tokens is missing nobody can tell whether a token is bad: the client is asked to come again.
-func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
-	x.token = x.endpoint.Authenticate(authorization(r.Header), h.options.Now())
-	switch {
-	case !x.token.IsNobody():
-		return true
-	case x.endpoint.TokensIncomplete() && authorization(r.Header) != "":
-		a.header("Retry-After", retryAfter)
-		a.refuse(http.StatusServiceUnavailable, "Some of the endpoint's tokens are not known at the moment")
-	default:
-		a.header("Www-Authenticate", "Bearer")
-		a.refuse(http.StatusUnauthorized, tokenRefused)
-	}
-	return false
-}
-
 // noteUse tells that a token was used.
 func (h *Handler) noteUse(token string) {
 	if h.options.Used != nil {
@@ -257,14 +250,6 @@ func (h *Handler) noteUse(token string) {
 func refuseClosed(a *answer) {
 	a.header("Retry-After", retryAfter)
 	a.refuse(http.StatusServiceUnavailable, "The endpoint has no configuration yet")
-}
-
-// authorization returns the one Authorization header; "" if there is none, or more than one.
-func authorization(header http.Header) string {
-	if values := header["Authorization"]; len(values) == 1 {
-		return values[0]
-	}
-	return ""
 }
 
 // panicked answers 500 and logs the place of the panic. Its text may quote a row or a statement, so only the runtime's
@@ -283,7 +268,7 @@ func (h *Handler) panicked(cause any, a *answer) {
 func (h *Handler) logRequest(r *http.Request, x *exchange, status int, took time.Duration) {
 	token := ""
 	if !x.token.IsNobody() {
-		token = x.token.Name()
+		token = x.token.Caller()
 	}
 	h.options.Log.Debug("Request", "httpMethod", r.Method, "path", r.URL.Path, "status", status, "form", string(x.form),
 		"method", x.method, "token", token, "seconds", took.Seconds())

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// overRate charges n calls to the token's bucket and returns how long to wait if it is short. what is the method or
+// overRate charges n calls to the caller's bucket and returns how long to wait if it is short. what is the method or
 // tool that was asked for. Only the first of several refusals in a row goes to the audit: otherwise a client that calls
 // too often would fill the log.
 func (x *exchange) overRate(what string, n int) (wait time.Duration) {
@@ -17,12 +17,12 @@ func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 		return 0
 	}
 	h := x.handler
-	wait, first := h.rates.Take(x.token.Name(), x.endpoint.Settings().Limits.RequestsPerSecondPerToken, n, h.options.Now())
+	wait, first := h.rates.Take(x.token.Caller(), x.endpoint.Settings().Limits.RequestsPerSecondPerToken, n, h.options.Now())
 	if wait > 0 {
 		h.options.Metrics.RateLimited()
 	}
 	if first {
-		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Tool: what, Outcome: string(tools.CodeRateLimited)})
+		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Subject: x.token.Subject(), Tool: what, Outcome: string(tools.CodeRateLimited)})
 	}
 	return wait
 }

@@ -54,8 +54,8 @@ func (x *exchange) read(r *http.Request, limit int64) (status int, message strin
 	if message := checkContent(r.Header); message != "" {
 		return http.StatusUnsupportedMediaType, message
 	}
-	x.holder, x.in = x.token.Name(), x.in[:0]
-	x.handler.noteUse(x.holder)
+	x.holder, x.in = x.token.Caller(), x.in[:0]
+	x.handler.noteUse(x.token.Name())
 	if !x.growBody(min(max(firstRead, r.ContentLength+1), firstReserve), limit) {
 		return http.StatusServiceUnavailable, ""
 	}

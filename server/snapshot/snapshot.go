@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
@@ -45,7 +46,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 	}
 	s := &Snapshot{
 		config: config, catalog: models,
-		tokens: access.NewTokens(config.Groups, tokens, models),
+		tokens: access.NewTokens(config, tokens, models),
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
@@ -80,7 +81,7 @@ func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
 func (s *Snapshot) With(config *contract.Config, d *access.Directory) *Snapshot {
 	with := *s
 	if with.tokens = s.tokens.With(d); config != s.config {
-		with.config, with.tokens = config, access.NewTokens(config.Groups, d, s.catalog)
+		with.config, with.tokens = config, access.NewTokens(config, d, s.catalog)
 	}
 	return &with
 }
@@ -88,9 +89,17 @@ func (s *Snapshot) With(config *contract.Config, d *access.Directory) *Snapshot 
 // TokensIncomplete reports whether a part of the tokens is missing.
 func (s *Snapshot) TokensIncomplete() bool { return s.tokens.Incomplete() }
 
-// Authenticate returns the token that an Authorization header shows, or nobody; the same work is done for every refusal.
-func (s *Snapshot) Authenticate(authorization string, now time.Time) access.Token {
-	return s.tokens.Authenticate(authorization, now)
+// Authenticate returns the token whose text is shown, or nobody; the same work is done for every refusal.
+func (s *Snapshot) Authenticate(shown access.Bearer, now time.Time) access.Token {
+	return s.tokens.Holder(shown, now)
+}
+
+// HasIdentities reports whether a token is for callers who show what somebody else issued.
+func (s *Snapshot) HasIdentities() bool { return s.tokens.HasIdentities() }
+
+// Identify returns the token that is for a caller, or nobody and why.
+func (s *Snapshot) Identify(caller *identity.Caller, now time.Time) (access.Token, access.Refused) {
+	return s.tokens.Identify(caller, now)
 }
 
 // Instructions tell an agent in a few lines how this endpoint works.

@@ -30,6 +30,7 @@ type Metrics struct {
 	durations *prometheus.HistogramVec
 	calls     *prometheus.CounterVec
 	limited   prometheus.Counter
+	callers   *prometheus.CounterVec
 	inFlight  prometheus.Gauge
 	revision  prometheus.Gauge
 	refused   prometheus.Gauge
@@ -57,6 +58,10 @@ func NewMetrics() *Metrics {
 			Name: "mcp_admin_rate_limited_total",
 			Help: "Calls that were refused because their token called more often than it may.",
 		}),
+		callers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mcp_admin_server_callers_refused_total",
+			Help: "Requests whose caller was not let in, by the reason: token is a text that is no token in force; the others are those of tokens that others issue.",
+		}, []string{"reason"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "mcp_admin_requests_in_flight",
 			Help: "Authenticated requests that are being answered.",
@@ -74,7 +79,7 @@ func NewMetrics() *Metrics {
 			Help: "1 while the newest attempt to reach the database succeeded.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.limited, m.inFlight, m.revision, m.refused, m.database,
+	m.registry.MustRegister(m.requests, m.durations, m.calls, m.limited, m.callers, m.inFlight, m.revision, m.refused, m.database,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -107,6 +112,9 @@ func (m *Metrics) ToolCall(operation, outcome string) {
 
 // RateLimited counts a call that was refused because its token called more often than it may.
 func (m *Metrics) RateLimited() { m.limited.Inc() }
+
+// CallerRefused counts a request whose caller was not let in. reason must be one of a bounded set.
+func (m *Metrics) CallerRefused(reason string) { m.callers.WithLabelValues(reason).Inc() }
 
 // InFlight adds to the number of requests that are being answered.
 func (m *Metrics) InFlight(delta int) { m.inFlight.Add(float64(delta)) }

@@ -25,6 +25,7 @@ type webhookBody struct {
 	Form      map[string]any    `json:"form"`
 	Confirm   bool              `json:"confirm"`
 	Token     string            `json:"token"`
+	Subject   string            `json:"subject,omitempty"`
 }
 
 // outcomeIntent is the outcome in the audit's line before a webhook is called.
@@ -54,7 +55,7 @@ func (e *actionCall) runWebhook() ([]byte, error) {
 	id := rand.Text()
 	body, err := json.Marshal(webhookBody{
 		RequestID: id, Endpoint: e.call.settings.Endpoint, Model: e.call.scope.Model().Name, Action: e.declared.Name,
-		IDs: idsOf(p.rows), Form: e.form(idsOf(p.rows)), Confirm: e.confirmed, Token: e.call.token.Name(),
+		IDs: idsOf(p.rows), Form: e.form(idsOf(p.rows)), Confirm: e.confirmed, Token: e.call.token.Name(), Subject: e.call.token.Subject(),
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (e *actionCall) intend(p *actionPlan, id string) error {
 		return err
 	}
 	e.call.settings.Audit.Write(e.call.ctx, &audit.Record{
-		Token: e.call.token.Name(), Tool: e.call.op.name + "_" + e.call.scope.Model().Name, Model: e.call.scope.Model().Name,
+		Token: e.call.token.Name(), Subject: e.call.token.Subject(), Tool: e.call.op.name + "_" + e.call.scope.Model().Name, Model: e.call.scope.Model().Name,
 		Operation: e.call.record.Operation, IDs: e.call.record.IDs, Outcome: outcomeIntent,
 	})
 	return nil

@@ -206,7 +206,7 @@ func (e *actionCall) bound(p *actionPlan) ([]byte, error) {
 	for i, c := range p.along {
 		along[i] = fmt.Sprintf("%d %s %d", c.count, c.what, c.fate)
 	}
-	return json.Marshal([]any{e.call.token.Name(), e.call.scope.Model().Name, e.declared.Name, idsOf(p.rows), p.skipped, along, e.parameters.raw})
+	return json.Marshal([]any{e.call.token.Caller(), e.call.scope.Model().Name, e.declared.Name, idsOf(p.rows), p.skipped, along, e.parameters.raw})
 }
 
 // encodePlainly writes JSON in which < and > are themselves: agents read pages as they stand there.

@@ -51,7 +51,7 @@ func (req *request) journal(tx database.Tx, ch change) error {
 	}
 	entry := database.Insert{Into: req.token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{
-		{"token", req.token.Name()}, {"action", ch.action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
+		{"token", req.token.Caller()}, {"action", ch.action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
 		{"object_id", plainText(ch.row.id())}, {"object_repr", excerpt(ch.row.label())}, {"message", excerpt(ch.message)}, {"changes", string(changes)},
 	} {
 		column := table.Column(cell.name)

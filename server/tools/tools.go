@@ -157,7 +157,8 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *operation, 
 	r := result(c.run(arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if op.writes() || r.Code == CodePermissionDenied {
-		c.record.Token, c.record.Tool, c.record.Model, c.record.DryRun = token.Name(), c.tool(), c.model, c.dryRun
+		c.record.Token, c.record.Subject = token.Name(), token.Subject()
+		c.record.Tool, c.record.Model, c.record.DryRun = c.tool(), c.model, c.dryRun
 		if c.record.Operation == "" {
 			c.record.Operation = op.name
 		}

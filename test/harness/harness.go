@@ -94,6 +94,12 @@ const statusKey = "status-key"
 // the models and tokens leave out. If configure is given, it changes the Config before it is used.
 func Serve(t testing.TB, database Database, models []contract.Model, tokens []contract.Token, configure ...func(*contract.Config)) *Endpoint {
 	t.Helper()
+	return ServeAs(t, func(*server.Server) {}, database, models, tokens, configure...)
+}
+
+// ServeAs is Serve with a server that prepare changes before it runs.
+func ServeAs(t testing.TB, prepare func(*server.Server), database Database, models []contract.Model, tokens []contract.Token, configure ...func(*contract.Config)) *Endpoint {
+	t.Helper()
 	config := &contract.Config{
 		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1, Models: models, Tokens: tokens,
 		Endpoint: contract.Endpoint{
@@ -125,6 +131,7 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 		Source: e.source, Endpoint: endpoint, Admin: admin, SQLiteFile: database.SQLiteFile,
 		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	}
+	prepare(s)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -194,6 +201,21 @@ func (e *Endpoint) Status() contract.Status {
 		e.t.Fatalf("no status: %s", text)
 	}
 	return s
+}
+
+// Metrics are those of the server, as Prometheus reads them.
+func (e *Endpoint) Metrics() string {
+	e.t.Helper()
+	response, err := http.Get(e.admin + "/metrics")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return string(text)
 }
 
 func listen(t testing.TB) net.Listener {

@@ -24,9 +24,9 @@ func (g *game) probeUnseen(i int) {
 		return
 	}
 	body := q.body(g)
-	_, before := g.endpoint.Post(secret(i), body)
+	_, before := g.endpoint.Post(g.shown[i], body)
 	g.change(change)
-	_, after := g.endpoint.Post(secret(i), body)
+	_, after := g.endpoint.Post(g.shown[i], body)
 	g.change(back)
 	did.probes++
 	asked.repeated++
@@ -130,7 +130,7 @@ func (g *game) probeName(i int) {
 	}
 	ask := func(name string) string {
 		body := strings.NewReplacer("TABLE", from, "PATH", prefix+name, "NAME", name).Replace(strings.ReplaceAll(form, "NAME", "PATH"))
-		_, answer := g.endpoint.Post(secret(i), body)
+		_, answer := g.endpoint.Post(g.shown[i], body)
 		answer = strings.ReplaceAll(answer, prefix+name+"__", prefix+"nowhere__")
 		for _, around := range []string{`\\\"%s\\\"`, ": %s: ", ": %s__"} {
 			for _, text := range []string{prefix + name, name} {
@@ -160,7 +160,7 @@ func (g *game) probeModel(i int) {
 		form = byGenericName(form)
 	}
 	ask := func(model string) string {
-		_, answer := g.endpoint.Post(secret(i), strings.NewReplacer("TABLE", table, "MODEL", model).Replace(form))
+		_, answer := g.endpoint.Post(g.shown[i], strings.NewReplacer("TABLE", table, "MODEL", model).Replace(form))
 		return strings.ReplaceAll(answer, `\\\"`+model+`\\\"`, "MODEL")
 	}
 	did.probes++

@@ -47,11 +47,15 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 		t.Run(engine.Name, func(t *testing.T) {
 			s := open(t, engine)
 			random := rand.New(rand.NewPCG(seed, 1))
-			endpoint := harness.Serve(t, s.Database, nil, nil, func(c *contract.Config) { c.Endpoint.Audit = &contract.AuditTable{Name: journal} })
+			issuer := harness.NewIssuer(t)
+			endpoint := harness.Serve(t, s.Database, nil, nil, func(c *contract.Config) {
+				c.Endpoint.Audit = &contract.AuditTable{Name: journal}
+				c.Endpoint.Authentication.Issuers = []contract.Issuer{issuer.Settings(corp)}
+			})
 			for i := 0; !enough(i); i++ {
 				w := newWorld(random, s.users)
 				endpoint.Apply(func(c *contract.Config) { w.configure(c, s.outside) })
-				g := &game{T: t, world: w, endpoint: endpoint, store: s, nullsLast: engine.Name == contract.EnginePostgreSQL, where: fmt.Sprintf("MCP_TEST_SEED=%d, world %d", seed, i)}
+				g := &game{T: t, world: w, endpoint: endpoint, shown: w.shownTo(issuer), store: s, nullsLast: engine.Name == contract.EnginePostgreSQL, where: fmt.Sprintf("MCP_TEST_SEED=%d, world %d", seed, i)}
 				g.fill()
 				g.compareStatus()
 				for range callsInWorld {
@@ -94,7 +98,9 @@ type game struct {
 	*testing.T
 	*world
 	endpoint *harness.Endpoint
-	store    *store
+	// shown is what each token's caller shows.
+	shown []string
+	store *store
 	// now is what the tables hold, past where each text stands or once stood.
 	now  data
 	past map[string][]place
@@ -264,7 +270,7 @@ func (g *game) play() {
 		return
 	}
 	method, body := g.request(i)
-	status, answer := g.endpoint.PostTo(g.query(), secret(i), body)
+	status, answer := g.endpoint.PostTo(g.query(), g.shown[i], body)
 	did.calls++
 	if status != 200 {
 		g.Fatalf("%s: %s: %d %s", g.where, body, status, answer)

@@ -22,7 +22,7 @@ func (g *game) probeList(i int) {
 	style := pick(g.random, "", "&tools=generic", "&tools=per-model")
 	method := pick(g.random, "tools/list", "resources/list", "initialize")
 	ask := func(models string) string {
-		_, answer := g.endpoint.PostTo("?models="+models+style, secret(i), `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)
+		_, answer := g.endpoint.PostTo("?models="+models+style, g.shown[i], `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)
 		return answer
 	}
 	answer := ask(table)
@@ -88,7 +88,7 @@ func (g *game) probeValue(i int) {
 			}
 			ask := func(text string) string {
 				body := strings.NewReplacer("TABLE", table, "COLUMN", c.name, "VALUE", text).Replace(form)
-				_, answer := g.endpoint.Post(secret(i), body)
+				_, answer := g.endpoint.Post(g.shown[i], body)
 				return strings.ReplaceAll(answer, text, "VALUE")
 			}
 			did.probes++
@@ -143,7 +143,7 @@ func (g *game) probeReference(i int) {
 				if err != nil {
 					g.Fatal(err)
 				}
-				_, answer := g.endpoint.Post(secret(i), string(body))
+				_, answer := g.endpoint.Post(g.shown[i], string(body))
 				if value != numbers.FindString(value) {
 					answer = strings.ReplaceAll(answer, value, "VALUE")
 				}
@@ -183,9 +183,9 @@ func (g *game) probeDependents(i int) {
 		if err != nil {
 			g.Fatal(err)
 		}
-		_, with := g.endpoint.Post(secret(i), string(body))
+		_, with := g.endpoint.Post(g.shown[i], string(body))
 		g.change(copyOf(table, dependent))
-		_, withMore := g.endpoint.Post(secret(i), string(body))
+		_, withMore := g.endpoint.Post(g.shown[i], string(body))
 		g.change("delete from " + table + " where id = 777")
 		did.probes++
 		if with != withMore {

@@ -36,7 +36,10 @@ const vanished = "vanished"
 
 // configure puts the world into a Config; outside is the table of a schema that is not served, "" if there is none.
 func (w *world) configure(c *contract.Config, outside string) {
-	c.Models, c.Tokens, c.Endpoint.WithheldTables = nil, w.tokens, nil
+	c.Models, c.Tokens, c.Endpoint.WithheldTables = nil, nil, nil
+	for i := range w.tokens {
+		c.Tokens = append(c.Tokens, w.declared(i, c.Endpoint.Authentication.Issuers[0].URL))
+	}
 	c.Endpoint.Catalogue = contract.Catalogue{Style: pick(w.random, "", contract.StyleGeneric, contract.StyleAuto), MaxTools: 40}
 	for _, m := range w.models {
 		if slices.Contains(w.refused, m.Name) {
@@ -190,8 +193,6 @@ func (w *world) newPath(table string, steps int) string {
 	i := w.random.IntN(len(names))
 	return names[i] + "__" + w.newPath(targets[i], steps-1)
 }
-
-func secret(i int) string { return fmt.Sprintf("mcp_%016d.%043d", i, i) }
 
 func (w *world) newToken(i int) contract.Token {
 	t := contract.Token{Namespace: "test", Name: fmt.Sprint("t", i), Hashes: []string{contract.HashToken(secret(i))}}

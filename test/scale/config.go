@@ -87,7 +87,7 @@ func readTokens(data contract.Part, index int, deleted bool) (*tokenPart, error)
 	}
 	part := &tokenPart{content.Revision, make(map[tokenName]bool, len(content.Tokens))}
 	for i := range content.Tokens {
-		if t := &content.Tokens[i]; len(t.Hashes) > 0 {
+		if t := &content.Tokens[i]; t.InForce() {
 			part.lets[tokenName{t.Namespace, t.Name}] = true
 		}
 	}

@@ -46,6 +46,9 @@ STATE/tokens/NAMESPACE/NAME, the same on the next start. A SQLite file lies in S
 have it filled anew. With --sqlite an existing file is served in place, and nothing is filled. A PostgreSQL, MySQL or MariaDB server is reached by the Secret that the MCPEndpoint names, which must
 be among the manifests.
 
+Tokens of the identity providers in spec.authentication.oidc are checked as in a cluster. An MCPToken with a serviceAccountRef lets
+nobody in: only a cluster issues the tokens of ServiceAccounts.
+
 Webhook actions are called as in a cluster, with the headers of the Secrets among the manifests; one on this machine needs
 --allow-local-webhooks.`,
 		Example: `  mcp-admin-server dev -f config/samples

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,8 +111,25 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	} else {
 		entries = append(entries, entry{"database", fmt.Sprintf("database: %s: %s", d.Reason, d.Message), nil})
 	}
+	entries = append(entries, reportIssuers(status.Issuers)...)
 	if len(o.ignored) > 0 {
 		entries = append(entries, entry{"not used", "not used: " + strings.Join(o.ignored, ", "), nil})
+	}
+	return entries
+}
+
+// reportIssuers says whether the issuers' tokens can be checked. There is no cluster here that issues any.
+func reportIssuers(issuers []contract.IssuerStatus) []entry {
+	var entries []entry
+	for _, i := range issuers {
+		if i.Name == "" {
+			continue
+		}
+		name, row := "issuer "+i.Name, ": its keys are known"
+		if i.Reason != contract.ReasonKeysKnown {
+			row = fmt.Sprintf(": %s: %s", i.Reason, i.Message)
+		}
+		entries = append(entries, entry{name, name + row, nil})
 	}
 	return entries
 }
@@ -160,6 +178,8 @@ func (o *outcome) reportTokens() []entry {
 		switch v := o.verdicts.Tokens[key]; {
 		case !v.InForce:
 			e.row = fmt.Sprintf("  %s is refused: %s: %s", key, v.Reason, v.Message)
+		case o.identity(key) != nil:
+			e.row = fmt.Sprintf("  %s is for %s", key, callersOf(o.identity(key)))
 		case o.texts[key] == "":
 			e.row = fmt.Sprintf("  %s: only its hash is known", key)
 		default:
@@ -169,6 +189,30 @@ func (o *outcome) reportTokens() []entry {
 		entries = append(entries, e)
 	}
 	return entries
+}
+
+// identity says whom a token is for; nil if it has a text.
+func (o *outcome) identity(key types.NamespacedName) *contract.Identity {
+	i := slices.IndexFunc(o.config.Tokens, func(t contract.Token) bool { return t.Namespace == key.Namespace && t.Name == key.Name })
+	if i < 0 {
+		return nil
+	}
+	return o.config.Tokens[i].Identity
+}
+
+// callersOf says in words whom an identity is for.
+func callersOf(i *contract.Identity) string {
+	switch {
+	case i.ServiceAccount != "":
+		return fmt.Sprintf("ServiceAccount %s, and lets nobody in here: it needs a cluster, which issues the tokens of ServiceAccounts", i.ServiceAccount)
+	case i.Subject != "":
+		return fmt.Sprintf("the subject %s of the issuer %s", i.Subject, i.Issuer)
+	}
+	var claims []string
+	for _, name := range slices.Sorted(maps.Keys(i.Claims)) {
+		claims = append(claims, fmt.Sprintf("%s=%s", name, i.Claims[name]))
+	}
+	return fmt.Sprintf("callers of the issuer %s with %s", i.Issuer, strings.Join(claims, ", "))
 }
 
 // operations are a model's tools without its name, which stands before them.

@@ -102,6 +102,8 @@ func (s *State) WriteSQLiteInit(e *v1alpha1.MCPEndpoint, m *Manifests) error {
 // returned too if it is known, for the client configuration.
 func (s *State) Credential(t *v1alpha1.MCPToken, m *Manifests) (compile.Credential, string, error) {
 	switch {
+	case t.Spec.IssuedElsewhere():
+		return compile.Credential{}, "", nil // its callers show what somebody else issued
 	case t.Spec.TokenSecretRef != nil:
 		text, missing := m.secretKey(t, t.Spec.TokenSecretRef)
 		if missing != nil {

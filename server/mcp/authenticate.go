@@ -1,0 +1,99 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
+)
+
+// Verifier checks what others have issued to callers; *identity.Verifier is one.
+type Verifier interface {
+	// Verify returns who a text was issued to, or why it is refused. The sum is the text's SHA-256.
+	Verify(ctx context.Context, text string, sum [32]byte, now time.Time) (*identity.Caller, identity.Refusal)
+}
+
+// noToken is the reason of a refusal of a text that nobody else could have issued. It does not tell an unknown token from an
+// expired one, so that counting takes the same time for both.
+const noToken identity.Refusal = "token"
+
+// authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false. While a part of
+// the tokens is missing nobody can tell whether a token is bad: the client is asked to come again.
+func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
+	x.token = h.tokenOf(r.Context(), x.endpoint, r.Header)
+	switch {
+	case !x.token.IsNobody():
+		return true
+	case x.endpoint.TokensIncomplete() && authorization(r.Header) != "":
+		a.header("Retry-After", retryAfter)
+		a.refuse(http.StatusServiceUnavailable, "Some of the endpoint's tokens are not known at the moment")
+	default:
+		a.w.Header()["Www-Authenticate"] = h.resourceOf(x.endpoint.Settings()).challenge
+		a.refuse(http.StatusUnauthorized, tokenRefused)
+	}
+	return false
+}
+
+// readmit checks the token again, against the endpoint as it is now; false if the token may do nothing any more.
+func (x *exchange) readmit() bool {
+	endpoint, open := x.handler.options.Endpoint()
+	if !open {
+		return false
+	}
+	x.endpoint = endpoint
+	x.token = x.handler.tokenOf(x.ctx, endpoint, x.header)
+	return !x.token.IsNobody()
+}
+
+// tokenOf returns the token that a request shows, or nobody: the one whose text it is, or else the one that is for the
+// caller to whom somebody else issued it. Refusals are counted by their reasons.
+func (h *Handler) tokenOf(ctx context.Context, endpoint Endpoint, header http.Header) access.Token {
+	now := h.options.Now()
+	shown := access.ReadBearer(authorization(header))
+	token := endpoint.Authenticate(shown, now)
+	if !token.IsNobody() {
+		return token
+	}
+	reason := noToken
+	if h.options.Verifier != nil && endpoint.HasIdentities() && identity.IsToken(shown.Text) {
+		token, reason = h.identify(ctx, endpoint, shown, now)
+	}
+	if token.IsNobody() {
+		h.options.Metrics.CallerRefused(string(reason))
+	}
+	return token
+}
+
+// identify returns the token that is for the caller to whom somebody else issued what is shown, or nobody and why.
+func (h *Handler) identify(ctx context.Context, endpoint Endpoint, shown access.Bearer, now time.Time) (access.Token, identity.Refusal) {
+	caller, reason := h.options.Verifier.Verify(ctx, shown.Text, shown.Sum, now)
+	if caller == nil || reason != identity.Accepted {
+		return access.Token{}, reason
+	}
+	token, refused := endpoint.Identify(caller, now)
+	if refused.Reason == access.Ambiguous && h.ambiguous.due(now) {
+		h.options.Log.Warn("A caller is refused: two MCPTokens with equally many claims are for them. Give one of the two more claims",
+			"tokens", refused.Tokens[:])
+	}
+	return token, refused.Reason
+}
+
+// A reminder says a thing at most once a minute.
+type reminder struct{ last atomic.Int64 }
+
+// due reports whether it is time to say it.
+func (r *reminder) due(now time.Time) bool {
+	last := r.last.Load()
+	return now.Unix() >= last+60 && r.last.CompareAndSwap(last, now.Unix())
+}
+
+// authorization returns the one Authorization header; "" if there is none, or more than one.
+func authorization(header http.Header) string {
+	if values := header["Authorization"]; len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
