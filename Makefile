@@ -46,7 +46,7 @@ databases: ## Install the database servers that the tests run on: Debian's (as r
 .PHONY: test
 test: build kube helm databases verify lint ## Run all tests; the databases and Chromium are installed if they are missing
 	@go run ./test/databases run -- $(MAKE) go-tests
-	@$(MAKE) browser conformance clients
+	@$(MAKE) test-identity browser conformance clients
 
 # Starts the database servers of the tests that are not there yet; more_databases also other releases, engines and a pooler.
 with_databases := go run ./test/databases run --
@@ -122,6 +122,10 @@ conformance: ## Run the official MCP conformance suite, at both revisions that i
 .PHONY: clients
 clients: build ## Run the public MCP clients against a real server
 	@go run ./test/clients
+
+.PHONY: test-identity
+test-identity: build kube ## Let in who has a token of a ServiceAccount or an identity provider, and refuse all others, on the local cluster
+	@go run ./test/identity
 
 .PHONY: browser
 browser: ## Run an MCP client in a real browser; Chromium is installed if it is missing

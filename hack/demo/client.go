@@ -29,11 +29,11 @@ type agent struct {
 	confirmation string
 }
 
-// connect connects as an agent's client does.
-func connect(ctx context.Context, url, token string) (*agent, error) {
+// connect connects as an agent's client does, with whatever adds its token.
+func connect(ctx context.Context, url string, token http.RoundTripper) (*agent, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}, DisableStandaloneSSE: true,
+		Endpoint: url, HTTPClient: &http.Client{Transport: token}, DisableStandaloneSSE: true,
 	}, nil)
 	return &agent{session: session}, err
 }
@@ -52,10 +52,19 @@ func (a *agent) showTools(ctx context.Context) error {
 	return nil
 }
 
-// showCalls makes calls, each a tool and its arguments after a blank, and prints the answers. $confirmation_token in
-// arguments stands for the latest token in an answer.
+// toolsList is the call that lists the tools.
+const toolsList = "tools/list"
+
+// showCalls makes calls, each a tool and its arguments after a blank, or tools/list, and prints the answers.
+// $confirmation_token in arguments stands for the latest token in an answer.
 func (a *agent) showCalls(ctx context.Context, calls ...string) error {
 	for _, call := range calls {
+		if call == toolsList {
+			if err := a.showTools(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		tool, arguments, _ := strings.Cut(call, " ")
 		result, err := a.session.CallTool(ctx, &mcp.CallToolParams{
 			Name: tool, Arguments: json.RawMessage(strings.ReplaceAll(arguments, "$confirmation_token", a.confirmation)),

@@ -27,13 +27,18 @@ and writes with MCP clients and with curl, prints the answers and keeps running 
 )
 
 func main() {
-	if len(os.Args) > 1 {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	switch {
+	case len(os.Args) == 1:
+		err = run(ctx)
+	case os.Args[1] == "agent":
+		err = runAgent(ctx, os.Args[2:])
+	default:
 		fmt.Println(usage)
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx)
 	switch {
 	case ctx.Err() != nil: // calls that are cut off by the interrupt are not failures
 		fmt.Println("\nThe demo was interrupted. The local cluster has ended; its logs are in .local/demo.")
@@ -86,7 +91,7 @@ func show(ctx context.Context, p *platform.Platform, root string) error {
 	if err != nil {
 		return err
 	}
-	clerk, err := p.Secret(ctx, "bookshop", "clerk")
+	clerk, err := newClerk(p, url)
 	if err != nil {
 		return err
 	}
@@ -94,41 +99,35 @@ func show(ctx context.Context, p *platform.Platform, root string) error {
 	if err != nil {
 		return err
 	}
-	if err := converse(ctx, url, string(clerk["token"]), string(owner["token"])); err != nil {
+	if err := converse(ctx, url, clerk, string(owner["token"])); err != nil {
 		return err
 	}
 	say("a question with curl")
-	if err := showCurl(ctx, url, string(clerk["token"])); err != nil {
+	if err := showCurl(ctx, url, string(owner["token"])); err != nil {
 		return err
 	}
-	say("what an agent needs to know: kubectl -n bookshop get secret clerk -o jsonpath='{.data.mcp\\.json}' | base64 -d")
-	fmt.Printf("%s\n\nThe endpoint is %s\n", strings.TrimSpace(string(clerk["mcp.json"])), url)
+	say("what an agent outside of the cluster needs to know: kubectl -n bookshop get secret owner -o jsonpath='{.data.mcp\\.json}' | base64 -d")
+	fmt.Printf("%s\n\nThe endpoint is %s\n", strings.TrimSpace(string(owner["mcp.json"])), url)
 	return nil
 }
 
-// converse lets two agents work in the shop: a clerk with few rights, and the owner.
-func converse(ctx context.Context, url, clerkToken, ownerToken string) error {
-	clerk, err := connect(ctx, url, clerkToken)
-	if err != nil {
-		return err
-	}
-	defer clerk.session.Close()
-	owner, err := connect(ctx, url, ownerToken)
+// converse lets two agents work in the shop: a clerk's with few rights, in pods without a Secret, and the owner's, with the
+// text in its own.
+func converse(ctx context.Context, url string, clerk *clerk, ownerToken string) error {
+	owner, err := connect(ctx, url, bearer(ownerToken))
 	if err != nil {
 		return err
 	}
 	defer owner.session.Close()
-
-	say("a clerk's agent, with an MCP client (the official Go SDK)")
-	if err := clerk.showTools(ctx); err != nil {
-		return err
-	}
 	for _, step := range []struct {
 		headline string
-		by       *agent
-		calls    []string
+		by       interface {
+			showCalls(ctx context.Context, calls ...string) error
+		}
+		calls []string
 	}{
-		{"", clerk, []string{
+		{"a clerk's agent: a pod with a token of its ServiceAccount, and no Secret (the MCP client is the official Go SDK)", clerk, []string{
+			toolsList,
 			`list_book {"filters":{"author__country":"Poland"},"fields":["title","price"]}`,
 			`list_customer {}`,
 		}},
@@ -152,9 +151,7 @@ func converse(ctx context.Context, url, clerkToken, ownerToken string) error {
 		}},
 		{"who did what", owner, []string{`history_review {"id":5,"limit":3}`}},
 	} {
-		if step.headline != "" {
-			say(step.headline)
-		}
+		say(step.headline)
 		if err := step.by.showCalls(ctx, step.calls...); err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package localcluster_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -149,6 +151,38 @@ var _ = Describe("A Deployment", Ordered, func() {
 })
 
 var _ = Describe("A Pod", func() {
+	It("has a token of its service account for another audience, beside the one for the API", func(ctx SpecContext) {
+		const name, audience = "caller", "http://shop-mcp.shop.svc/mcp/"
+		spec := greeter(name)
+		spec.Containers[0].Env = append(spec.Containers[0].Env, corev1.EnvVar{Name: "TOKEN_FILE", Value: "/var/run/secrets/shop/agent/token"})
+		spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "shop", MountPath: "/var/run/secrets/shop"})
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "shop", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+			Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
+				Audience: audience, ExpirationSeconds: new(int64(1200)), Path: "agent/token"}}}}}})
+		create(ctx, secret(name, "hello"), &corev1.Pod{ObjectMeta: named(name), Spec: spec})
+		Eventually(readyPods).WithArguments(ctx, name).Should(HaveLen(1))
+
+		token, err := os.ReadFile(environ(pid(name))["TOKEN_FILE"])
+		Expect(err).NotTo(HaveOccurred())
+		reviewed := review(ctx, string(token), audience)
+		Expect(reviewed.Authenticated).To(BeTrue(), reviewed.Error)
+		Expect(reviewed.User.Username).To(Equal("system:serviceaccount:default:default"))
+		Expect(reviewed.User.Extra).To(HaveKeyWithValue("authentication.kubernetes.io/pod-name", authenticationv1.ExtraValue{name}))
+		Expect(review(ctx, string(token), "http://another-mcp.shop.svc/mcp/").Authenticated).To(BeFalse())
+		Expect(life(string(token))).To(Equal(1200 * time.Second))
+
+		config, err := clientcmd.BuildConfigFromFlags("", environ(pid(name))["KUBECONFIG"])
+		Expect(err).NotTo(HaveOccurred())
+		own, err := os.ReadFile(config.BearerTokenFile)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(own).NotTo(Equal(token))
+		Expect(review(ctx, string(own)).Authenticated).To(BeTrue(), "the API's own audience")
+
+		now := int64(0)
+		Expect(client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})).To(Succeed())
+		Eventually(func() bool { return review(ctx, string(token), audience).Authenticated }).Should(BeFalse(), "of a pod that is gone")
+	})
+
 	It("waits for a Secret, and says so", func(ctx SpecContext) {
 		const name = "early"
 		create(ctx, &corev1.Pod{ObjectMeta: named(name), Spec: greeter(name)})
@@ -304,6 +338,23 @@ func pids(ctx context.Context, app string) []int {
 		ids = append(ids, pid(pod.Name))
 	}
 	return ids
+}
+
+// review asks the API server about a token.
+func review(ctx context.Context, token string, audiences ...string) authenticationv1.TokenReviewStatus {
+	answer, err := client.AuthenticationV1().TokenReviews().Create(ctx,
+		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences}}, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	return answer.Status
+}
+
+// life is how long a token was issued for.
+func life(token string) time.Duration {
+	var claims struct{ Exp, Iat int64 }
+	text, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	Expect(err).NotTo(HaveOccurred())
+	Expect(json.Unmarshal(text, &claims)).To(Succeed())
+	return time.Duration(claims.Exp-claims.Iat) * time.Second
 }
 
 // environ reads the environment that a process was started with.

@@ -188,6 +188,8 @@ func (s *bookshop) sameText(key, shown, given string) bool {
 		return given != ""
 	case "action_time":
 		return len(shown) == len(given)
+	case "token":
+		shown, _, _ = strings.Cut(shown, " as ") // the demo's clerk is a ServiceAccount; without a cluster it has a text
 	}
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(shown), "…", "(?s:.*)")
 	return regexp.MustCompile("^" + pattern + "$").MatchString(given)
