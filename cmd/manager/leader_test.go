@@ -25,18 +25,19 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/config/rbac"
 )
 
-// takeOvers is how often the leader is killed; MCP_TEST_TAKEOVERS=20 makes it so often.
-func takeOvers(t *testing.T) int {
+// takeOvers is how often the leader is killed, and whether the time that it takes counts: MCP_TEST_TAKEOVERS=20 measures
+// it so often, on a machine that does nothing else.
+func takeOvers(t *testing.T) (times int, measured bool) {
 	t.Helper()
 	given := os.Getenv("MCP_TEST_TAKEOVERS")
 	if given == "" {
-		return 2
+		return 2, false
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return n, true
 }
 
 // Real processes, with Roles alone, over an API server that the test can stall.
@@ -56,20 +57,20 @@ func TestAStandbyFollowsTheLeader(t *testing.T) {
 	leader := p.start()
 	p.programs(c, "first", time.Minute)
 	var times []time.Duration
-	for i := range takeOvers(t) {
+	kills, measured := takeOvers(t)
+	for i := range kills {
 		standby := p.start()
 		standby.waitFor("ttempting to acquire leader lease")
 		time.Sleep(time.Second) // its caches fill
 		killed := time.Now()
 		leader.kill()
-		p.programs(c, fmt.Sprintf("after-%d", i), 10*time.Second)
+		p.programs(c, fmt.Sprintf("after-%d", i), 30*time.Second)
 		times = append(times, time.Since(killed))
 		leader = standby
 	}
 	slices.Sort(times)
 	t.Logf("from the kill of the leader until the next one programs a token: median %s, longest %s of %d", times[len(times)/2], times[len(times)-1], len(times))
-	// On a machine that is full one of them may be late.
-	if median := times[len(times)/2]; median > 5*time.Second || times[len(times)-1] > 10*time.Second {
+	if measured && times[len(times)-1] > 5*time.Second {
 		t.Errorf("it took %v, want 5 s at most", times)
 	}
 
