@@ -56,6 +56,7 @@ var _ = Describe("The manager's role", func() {
 		first.live()
 		second.create(second.endpoint("shop"), second.token("agent", "shop"))
 		Eventually(reads(second.token("agent", "shop"), "Issued")).Should(Equal("True Issued"))
+		Eventually(reads(second.endpoint("shop"), "Ready")).ShouldNot(BeEmpty()) // its status is written before the manager ends
 
 		limited.stop() // which gives its claims up
 		Expect(audit.refused()).To(BeEmpty())
