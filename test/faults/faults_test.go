@@ -91,7 +91,7 @@ func TestACommitWhoseAnswerIsLostIsUncertain(t *testing.T) {
 			onEach(t, true, func(t *testing.T, engine harness.Engine) {
 				s := serve(t, engine)
 				s.ok("update_account", `{"id":1,"data":{"balance":1000}}`)
-				s.proxy.cutAt("COMMIT", behind)
+				s.proxy.cutAtCommit(behind)
 				told := s.fails("update_account", `{"id":2,"data":{"balance":2000}}`, "unavailable")
 				if message := fmt.Sprint(told["error"]); !strings.Contains(message, "not known") {
 					t.Errorf("the message does not say that it is not known: %s", message)
