@@ -13,7 +13,14 @@ type version2 struct {
 	// governs reports whether the Secret counts. If it is deleted then, the endpoint is closed: the parts may let somebody in
 	// who was revoked since.
 	governs bool
+	// marked reports whether the Secret had the mark when it was last heard of, and since is when it lost it: a rollback.
+	marked bool
+	since  time.Time
 }
+
+// rollbackTime is how long the parts still count after a rollback. The first Config that a manager of the last release writes
+// lacks the tokens that it has not looked up yet.
+const rollbackTime = 5 * time.Second
 
 // whole is a Config of version 2.
 type whole struct {
@@ -49,9 +56,11 @@ func (w *version2) hear(data Secret, now time.Time) {
 	case w.good == nil:
 	case w.good.besideParts:
 		w.part.hear(nil, now)
-		w.governs = false
-	default:
-		w.governs = true
+		w.governs, w.marked = false, true
+	case !w.governs:
+		if w.governs = true; w.marked {
+			w.since = now
+		}
 	}
 }
 
@@ -63,7 +72,14 @@ func (w *version2) restore(data Secret) *contract.Refusal {
 }
 
 // counts reports whether the Secret counts, or might and cannot be read for too long.
-func (w *version2) counts(now time.Time) bool { return w.governs || w.closed(now) }
+func (w *version2) counts(now time.Time) bool {
+	return w.governs && !w.rollingBack(now) || w.closed(now)
+}
+
+// rollingBack reports whether the parts still count although the Secret governs.
+func (w *version2) rollingBack(now time.Time) bool {
+	return w.governs && now.Before(w.since.Add(rollbackTime))
+}
 
 // config is what to answer from if the Secret counts; nil closes the endpoint.
 func (w *version2) config(now time.Time) *contract.Config {

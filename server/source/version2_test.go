@@ -3,6 +3,7 @@ package source
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -67,7 +68,26 @@ func TestAWholeConfigThatCountedAndIsGoneClosesTheEndpoint(t *testing.T) {
 		t.Error("a manager of this release would not write it again")
 	}
 	api.put(base, wholePart(t, 7, true))
-	r.next("9: 9")
+	r.reaches("9: 9")
+}
+
+func TestThePartsCountForAWhileAfterARollback(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	at := func(d time.Duration) time.Time { return began.Add(d) }
+	w := newVersion2(base, time.Minute, func(string, contract.Part) error { return nil })
+	w.hear(wholePart(t, 5, true), at(0))
+	w.hear(wholePart(t, 6, false), at(time.Second)) // the manager has not looked up the tokens yet
+	w.hear(wholePart(t, 7, false, "a"), at(3*time.Second))
+	for after, counts := range map[time.Duration]bool{time.Second: false, 5900 * time.Millisecond: false, 6 * time.Second: true, time.Hour: true} {
+		if w.counts(at(after)) != counts {
+			t.Errorf("%v later it counts: %v", after, !counts)
+		}
+	}
+	booted := newVersion2(base, time.Minute, func(string, contract.Part) error { return nil })
+	if booted.hear(wholePart(t, 7, false, "a"), at(0)); !booted.counts(at(0)) {
+		t.Error("a server that starts then does not answer from it at once")
+	}
 }
 
 func TestAForeignSecretInPlaceOfTheWholeConfigSaysNothing(t *testing.T) {

@@ -163,6 +163,7 @@ func (v *view) nextClosing(now time.Time) (next time.Time, ok bool) {
 			next, ok = at, true
 		}
 	}
+	consider(v.version2.rollingBack(now), false, v.version2.since.Add(rollbackTime))
 	consider(v.version2.refused != nil, v.version2.closed(now), v.version2.closing())
 	consider(v.main.refused != nil, v.main.closed(now), v.main.closing())
 	for _, p := range v.tokens {
