@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/statefile"
 )
 
 // A store is a folder in which what issuers publish outlives the process: a container that is started again while an issuer is
@@ -72,15 +73,7 @@ func (s store) write(name string, d document) error {
 	if stored, err := os.ReadFile(s.file(name)); err == nil && bytes.Equal(stored, text) {
 		return nil
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	temporary := s.file(name) + ".new"
-	if err := os.WriteFile(temporary, text, 0o600); err != nil {
-		// No keys are better than those from before: one of them may have been withdrawn since.
-		return errors.Join(fmt.Errorf("they are removed: %w", err), os.Remove(s.file(name)))
-	}
-	return os.Rename(temporary, s.file(name))
+	return statefile.Replace(s.file(name), text)
 }
 
 // keep removes the files of all issuers but these.

@@ -3,11 +3,12 @@ package source
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/statefile"
 )
 
 // A state is a folder in memory that outlives the process: in it lie the parts that the server answers from, one file for
@@ -58,13 +59,5 @@ func (s state) write(secret string, data Secret) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	temporary := s.file(secret) + ".new"
-	if err := os.WriteFile(temporary, text, 0o600); err != nil {
-		// What was stored before says less than nothing: it may let in what was taken away since.
-		return errors.Join(fmt.Errorf("it is removed: %w", err), os.Remove(s.file(secret)))
-	}
-	return os.Rename(temporary, s.file(secret))
+	return statefile.Replace(s.file(secret), text)
 }
