@@ -96,15 +96,8 @@ func (c *children) find(ctx context.Context, owner, obj client.Object) (bool, er
 
 // findCached is find in the cache alone: a child that it does not have yet may exist.
 func (c *children) findCached(ctx context.Context, owner, obj client.Object) (bool, error) {
-	if looksFresh(ctx) {
-		return c.findLive(ctx, owner, obj)
-	}
-	err := c.cached.Get(ctx, client.ObjectKeyFromObject(obj), obj)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
+	if err := c.cached.Get(ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
+		return false, client.IgnoreNotFound(err)
 	}
 	return true, c.checkOwner(owner, obj)
 }

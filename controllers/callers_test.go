@@ -83,11 +83,7 @@ var _ = Describe("A token without a text", func() {
 		server   *fakeServer
 	)
 	BeforeEach(func() {
-		w = newWorld()
-		endpoint = w.endpoint("shop")
-		w.create(endpoint)
-		server = w.runServer("shop", "shop-0")
-		expectReady(endpoint)
+		w, endpoint, server = newShop()
 	})
 
 	It("lets a ServiceAccount in, from its creation to its deletion, and needs no Secret", func() {

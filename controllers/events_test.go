@@ -42,11 +42,7 @@ var _ = Describe("Events", func() {
 		server   *fakeServer
 	)
 	BeforeEach(func() {
-		w = newWorld()
-		endpoint = w.endpoint("shop")
-		w.create(endpoint)
-		server = w.runServer("shop", "shop-0")
-		expectReady(endpoint)
+		w, endpoint, server = newShop()
 	})
 
 	It("tell nothing of what only waited for its turn", func() {

@@ -114,7 +114,7 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 		return found, nil
 	}
 	read := x.children.find
-	isNew := t.Status.Secret.Name == "" && x.children.versionOf(secretOf(t)) == ""
+	isNew := t.Status.Secret.Name == "" && x.children.versionOf(secretOf(t)) == "" && !looksFresh(ctx)
 	if isNew {
 		// A new token has no Secret yet: to look for it would be a request for nothing. If it has one, the creation fails.
 		read = x.children.findCached

@@ -36,6 +36,17 @@ func newWorld() *world {
 	return w
 }
 
+// newShop is a world with an endpoint that is Ready, and the one server that serves it.
+func newShop() (*world, *endpointType, *fakeServer) {
+	GinkgoHelper()
+	w := newWorld()
+	endpoint := w.endpoint("shop")
+	w.create(endpoint)
+	server := w.runServer("shop", "shop-0")
+	expectReady(endpoint)
+	return w, endpoint, server
+}
+
 // clear deletes the kinds' objects: envtest has no controller that empties a namespace.
 func (w *world) clear() {
 	for _, kind := range []client.Object{&v1alpha1.MCPToken{}, &v1alpha1.MCPModelExposure{}, &v1alpha1.MCPEndpoint{}} {

@@ -246,7 +246,7 @@ func (f *following) loop(apply func(Update)) {
 	v := f.view
 	var applied Update
 	first := true
-	closing := time.NewTimer(0)
+	change := time.NewTimer(0)
 	for {
 		f.followTokens()
 		v.booting = v.booting && !v.allHeard()
@@ -257,13 +257,13 @@ func (f *following) loop(apply func(Update)) {
 			v.appliedUpdate(update)
 			applied, first = update, false
 		}
-		if next, ok := v.nextClosing(now); ok {
-			closing.Reset(next.Sub(now))
+		if next, ok := v.nextChange(now); ok {
+			change.Reset(next.Sub(now))
 		}
 		select {
 		case <-f.ctx.Done():
 			return
-		case <-closing.C:
+		case <-change.C:
 		case observation := <-f.seen:
 			observation(v)
 		}

@@ -156,10 +156,11 @@ func (v *view) refusal(now time.Time) *contract.Refusal {
 	return newest
 }
 
-// nextClosing is when the next refused part is closed; false if none is to be.
-func (v *view) nextClosing(now time.Time) (next time.Time, ok bool) {
-	consider := func(refused, closed bool, at time.Time) {
-		if refused && !closed && (!ok || at.Before(next)) {
+// nextChange is when the clock alone changes what counts: a refused part is closed, or a rollback is over. It is false if
+// neither is to come.
+func (v *view) nextChange(now time.Time) (next time.Time, ok bool) {
+	consider := func(waits, done bool, at time.Time) {
+		if waits && !done && (!ok || at.Before(next)) {
 			next, ok = at, true
 		}
 	}

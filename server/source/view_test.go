@@ -65,7 +65,7 @@ func TestAPartThatIsRefusedClosesAfterTenSeconds(t *testing.T) {
 			if got := describe(v.update(at(10))); got != tc.then {
 				t.Errorf("after 10 s it is %q, want %q", got, tc.then)
 			}
-			next, ok := v.nextClosing(at(9))
+			next, ok := v.nextChange(at(9))
 			if closes := tc.until != tc.then; ok != closes || ok && !next.Equal(at(10)) {
 				t.Errorf("the next closing is %v, %v", next, ok)
 			}
