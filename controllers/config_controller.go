@@ -206,8 +206,8 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposure
 	r.store.tokens.wake(outcome.Tokens...)
 	if outcome.Main {
 		r.store.endpoints.wake(keyOf(e))
-		for i, key := range p.staleRights() {
-			r.store.tokens.wakeLate(rightsDelay+time.Duration(i)*rightsPace, key)
+		for _, key := range p.staleRights() {
+			r.store.tokens.wakeLate(r.store.rightsTurns.of(key, now).Sub(now), key)
 		}
 	} else if len(outcome.Tokens) > 0 {
 		r.store.endpoints.wakeAfter(countDelay, keyOf(e))
@@ -217,13 +217,6 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposure
 	}
 	return max(outcome.LookAgain.Sub(now), time.Millisecond)
 }
-
-// A group that thousands of tokens have is one write. What their statuses count of their rights follows later, at a pace
-// that nobody notices.
-const (
-	rightsDelay = time.Minute
-	rightsPace  = 100 * time.Millisecond
-)
 
 // countDelay is how long the number of tokens in an endpoint's status may be out of date: it is not worth a write for each
 // of many tokens.

@@ -44,6 +44,7 @@ var _ = Describe("An endpoint", func() {
 		Expect(token.Status.ExpirationTime).To(BeNil())
 		Expect(token.Status.GroupsDisplay).To(Equal("readers"))
 
+		w.expectQuiet()
 		before := running.writes.to(w.namespace)
 		for _, o := range []client.Object{token, exposure, endpoint} { // every reconciler has work, and finds nothing to do
 			o.SetAnnotations(map[string]string{"touched": "yes"})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -66,31 +65,6 @@ func (p *program) programmed(verdict compile.Verdict, now time.Time) finding {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mainProgrammed(verdict, now)
-}
-
-// rights count what a token may do at present; false if it is not in force.
-func (p *program) rights(token types.NamespacedName) (compile.Rights, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.compiled {
-		return compile.Rights{}, false
-	}
-	return p.compiler.Rights(token)
-}
-
-// staleRights are the tokens whose status tells of other rights than they have.
-func (p *program) staleRights() []types.NamespacedName {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var stale []types.NamespacedName
-	p.compiler.EachToken(func(key types.NamespacedName, _ *contract.Token) {
-		rights, inForce := p.compiler.Rights(key)
-		_, token, _, _ := p.compiler.Token(key)
-		if told := token.Status.Rights; inForce && told != nil && !equality.Semantic.DeepEqual(told, rightsStatus(rights)) {
-			stale = append(stale, key)
-		}
-	})
-	return stale
 }
 
 // knownPods are the endpoint's pods as they were observed last; false if they never were.

@@ -45,7 +45,8 @@ type credentialOf struct {
 type store struct {
 	configs, endpoints, exposures, tokens waker
 	// lastUsed are the hours in which tokens were used last, as far as the pods have told this process.
-	lastUsed memo[types.NamespacedName, time.Time]
+	lastUsed    memo[types.NamespacedName, time.Time]
+	rightsTurns rightsTurns
 
 	mu            sync.RWMutex
 	programs      map[types.NamespacedName]*program

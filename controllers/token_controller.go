@@ -76,6 +76,9 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 	facts, evaluated := r.store.token(token, text.credential, r.now())
 	if evaluated && !r.worksMeanwhile(token, facts, text) {
 		status := r.summarise(token, tokenFindings(token, facts, text), facts, text)
+		if turn := r.store.rightsTurns.untilTurn(token, status, r.now()); turn > 0 {
+			return result(soonest(text.lookAgain, turn), err)
+		}
 		settles, notWritten := r.status.write(ctx, token, status)
 		text.lookAgain, err = soonest(text.lookAgain, settles), errors.Join(err, notWritten)
 	}
@@ -84,6 +87,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 
 func (r *tokenReconciler) forget(token types.NamespacedName) {
 	r.store.forgetToken(token)
+	r.store.rightsTurns.forget(token)
 	r.texts.forget(token)
 	r.status.forget(token)
 	r.settled.forget(token)
@@ -220,19 +224,6 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 	}
 	status.Conditions = tokenConditions.summarise(t, t.Status.Conditions, found, ready)
 	return status
-}
-
-// rights count what the token may do at present; nil if it is not in force.
-func (r *tokenReconciler) rights(t *v1alpha1.MCPToken) *v1alpha1.RightsStatus {
-	rights, inForce := r.store.program(t.Endpoint()).rights(keyOf(t))
-	if !inForce {
-		return nil
-	}
-	return rightsStatus(rights)
-}
-
-func rightsStatus(rights compile.Rights) *v1alpha1.RightsStatus {
-	return &v1alpha1.RightsStatus{Models: new(int32(rights.Models)), Verbs: rights.Verbs, Tools: new(int32(rights.Tools))}
 }
 
 // lastUsed is the hour in which the token was used last, as its status said before or the pods have told since.
