@@ -157,9 +157,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 version_ldflags := -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(VERSION)
 
 .PHONY: build
-build: ## Build the manager and the server
+build: ## Build the manager, the server and the program for people
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
+	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
 
 .PHONY: dist
 dist: generate bin/helm kube ## Write install.yaml and the packaged Helm chart to dist/
