@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
@@ -24,7 +25,7 @@ type group struct {
 // groups are the program's commands, in the order in which somebody needs them.
 func groups() []group {
 	return []group{
-		{"start", "Start here:", []*cobra.Command{}},
+		{"start", "Start here:", []*cobra.Command{dev.Command()}},
 		{"cluster", "In a cluster:", []*cobra.Command{}},
 		{"ci", "For CI:", []*cobra.Command{}},
 	}
