@@ -15,7 +15,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
-	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
