@@ -48,6 +48,8 @@ type world struct {
 	kubeconfig string
 	env        *envtest.Environment
 	stop       context.CancelFunc
+	// printed is what the last command printed, with its error.
+	printed string
 
 	mu   sync.Mutex
 	pods map[string]*serverPod // by name
@@ -120,12 +122,22 @@ func (w *world) create(objects ...client.Object) {
 	}
 }
 
-// eventually waits until something holds.
+// run is a case; what fails in it fails it alone.
+func (w *world) run(name string, test func(t *testing.T)) {
+	all := w.t
+	all.Run(name, func(t *testing.T) {
+		w.t = t
+		defer func() { w.t = all }()
+		test(t)
+	})
+}
+
+// eventually waits until something holds. If it does not, what the last command printed is told.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.t.Fatalf("%s: it does not come", what)
+			w.t.Fatalf("%s: it does not come; the last command printed\n%s", what, w.printed)
 		}
 	}
 }
@@ -134,6 +146,7 @@ func (w *world) eventually(what string, holds func() bool) {
 func (w *world) command(args ...string) (string, error) {
 	var out bytes.Buffer
 	err := w.commandTo(w.t.Context(), &out, args...)
+	w.printed = fmt.Sprintf("%s%v", out.String(), err)
 	return out.String(), err
 }
 
