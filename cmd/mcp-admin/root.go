@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
@@ -25,7 +26,7 @@ type group struct {
 // groups are the program's commands, in the order in which somebody needs them.
 func groups() []group {
 	return []group{
-		{"start", "Start here:", []*cobra.Command{dev.Command()}},
+		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
 		{"cluster", "In a cluster:", []*cobra.Command{}},
 		{"ci", "For CI:", []*cobra.Command{}},
 	}
