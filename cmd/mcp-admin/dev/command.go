@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -24,15 +25,14 @@ type options struct {
 	listen, adminListen string
 	state, sqlite       string
 	localWebhooks       bool
-	version             string
 	verbose             bool
 	out                 io.Writer
 	errOut              io.Writer
 }
 
-// Command returns the dev command of a program of that version.
-func Command(version string) *cobra.Command {
-	o := options{version: version}
+// Command returns the dev command.
+func Command() *cobra.Command {
+	o := options{}
 	cmd := &cobra.Command{
 		Use:   "dev -f PATH…",
 		Short: "Serve the same YAML without a cluster",
@@ -51,10 +51,10 @@ nobody in: only a cluster issues the tokens of ServiceAccounts.
 
 Webhook actions are called as in a cluster, with the headers of the Secrets among the manifests; one on this machine needs
 --allow-local-webhooks.`,
-		Example: `  mcp-admin-server dev -f config/samples
-  mcp-admin-server dev -f endpoint.yaml -f models/ --listen 127.0.0.1:9000
-  mcp-admin-server dev -f shop.yaml --sqlite shop.sqlite
-  mcp-admin-server dev -f . --endpoint shop/shop --allow-local-webhooks`,
+		Example: `  mcp-admin dev -f config/samples
+  mcp-admin dev -f endpoint.yaml -f models/ --listen 127.0.0.1:9000
+  mcp-admin dev -f shop.yaml --sqlite shop.sqlite
+  mcp-admin dev -f . --endpoint shop/shop --allow-local-webhooks`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -124,7 +124,7 @@ func (o *options) server(source *manifestSource, first *outcome) *server.Server 
 		SQLiteFile:    source.state.SQLiteFile(first.endpoint),
 		SQLiteInitDir: source.state.SQLiteInitDir(first.endpoint),
 		LocalWebhooks: o.localWebhooks,
-		Version:       o.version,
+		Version:       version.String(),
 		Log:           slog.New(slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: level})),
 		Audit:         telemetry.NewLogger(o.out, slog.LevelInfo),
 	}

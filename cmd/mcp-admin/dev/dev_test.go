@@ -76,7 +76,7 @@ func openState(t *testing.T, folder string) *State {
 func start(t *testing.T, args ...string) (*screen, func()) {
 	t.Helper()
 	var out screen
-	cmd := Command("test")
+	cmd := Command()
 	cmd.SetArgs(append(args, "--listen", freeAddress(t), "--admin-listen", freeAddress(t)))
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
@@ -258,7 +258,7 @@ func TestDevEndsAtOnceWhereTheManifestsCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			cmd := Command("test")
+			cmd := Command()
 			cmd.SetArgs([]string{"-f", write(t, map[string]string{"x.yaml": tc.files}), "--state", t.TempDir(), "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"})
 			cmd.SetOut(&out)
 			cmd.SetErr(&out)
