@@ -36,7 +36,7 @@ spec: {endpointRef: {name: notes}, serviceAccountRef: {name: clerk}, permissions
 func TestDevLetsInWhoComesFromAnIdentityProvider(t *testing.T) {
 	issuer := harness.NewIssuer(t)
 	out, _ := start(t, "-f", write(t, map[string]string{"notes.yaml": callersYAML(issuer)}), "--state", t.TempDir())
-	printed := out.waitFor(t, "mcpServers")
+	printed := out.waitFor(t, "claude mcp add")
 	for name, token := range map[string]string{"ann": issuer.Token("ann", nil), "one of the staff": issuer.Token("ben", map[string]any{"org": "shop"})} {
 		if status, answer := ask(t, printed, token); status != http.StatusOK || !strings.Contains(answer, "hello") {
 			t.Errorf("%s: %d %s", name, status, answer)

@@ -148,7 +148,7 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	folder := write(t, map[string]string{"notes.yaml": notes})
 	state := t.TempDir()
 	out, end := start(t, "-f", folder, "--state", state)
-	printed := out.waitFor(t, "mcpServers")
+	printed := out.waitFor(t, "claude mcp add")
 	token := bearerToken.FindStringSubmatch(printed)[1]
 	if status, body := ask(t, printed, token); status != http.StatusOK || !strings.Contains(body, `hello`) {
 		t.Fatalf("%d %s", status, body)
@@ -168,7 +168,7 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 	replace(strings.Replace(notes, "expose:", "expsoe:", 1))
 	out.waitFor(t, `unknown field "spec.expsoe"`)
 	replace(notes)
-	out.waitFor(t, "The manifests can be used again.")
+	out.waitFor(t, "What is to be served can be read again.")
 	if status, _ := ask(t, printed, token); status != http.StatusOK {
 		t.Errorf("bad manifests took the good ones down: %d", status)
 	}
@@ -183,35 +183,41 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 		t.Errorf("an inactive token gets %d", status)
 	}
 	end()
-	if printed := out.String(); strings.Count(printed, "is served at") != 1 || strings.Count(printed, "mcpServers") != 1 {
+	if printed := out.String(); strings.Count(printed, "is served at") != 1 || strings.Count(printed, "claude mcp add") != 1 {
 		t.Errorf("what had not changed was printed again:\n%s", printed)
 	}
 
 	// The next start has the same token, and the rows that were there.
 	replace(notes)
 	out, _ = start(t, "-f", folder, "--state", state)
-	printed = out.waitFor(t, "mcpServers")
+	printed = out.waitFor(t, "claude mcp add")
 	if again := bearerToken.FindStringSubmatch(printed)[1]; again != token {
 		t.Errorf("the next start has another token")
 	}
 }
 
-func TestDevServesAnExistingSQLiteFileInPlaceAndWritesAuditLines(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "mine.sqlite")
+// executeSQLite runs SQL on a file, which is made if it does not exist.
+func executeSQLite(t *testing.T, file, script string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('mine')"); err != nil {
+	if _, err := db.Exec(script); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestDevServesAnExistingSQLiteFileInPlaceAndWritesAuditLines(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.sqlite")
+	executeSQLite(t, file, "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('mine')")
 	manifests := write(t, map[string]string{"notes.yaml": strings.Replace(notes, "verbs: [view]", "verbs: [view, change]", 1)})
 	state := t.TempDir()
 	out, end := start(t, "-f", manifests, "--state", state, "--sqlite", file)
-	printed := out.waitFor(t, "mcpServers")
+	printed := out.waitFor(t, "claude mcp add")
 	token := bearerToken.FindStringSubmatch(printed)[1]
 	if _, body := ask(t, printed, token); !strings.Contains(body, "mine") || strings.Contains(body, "hello") {
 		t.Errorf("listed %s", body)
@@ -242,7 +248,7 @@ func TestDevTakesATokenFromASecretAmongTheManifests(t *testing.T) {
 		"notes.yaml": strings.Replace(notes, "permissions: [", "tokenSecretRef: {name: own, key: token}, permissions: [", 1),
 		"own.yaml":   fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: own}\nstringData: {token: %q}\n", text),
 	}))
-	printed := out.waitFor(t, "mcpServers")
+	printed := out.waitFor(t, "claude mcp add")
 	if status, body := ask(t, printed, text); status != http.StatusOK {
 		t.Errorf("%d %s", status, body)
 	}
@@ -300,7 +306,7 @@ func TestDevTakesTheHeadersOfAWebhookFromASecretAmongTheManifests(t *testing.T) 
 				paths: []string{write(t, map[string]string{"notes.yaml": files})}, state: openState(t, t.TempDir()),
 				baseURL: "http://127.0.0.1:1", statusKey: "key", sealKey: contract.NewSealKey(),
 			}
-			o, err := s.load(time.Now())
+			o, err := s.load(t.Context(), time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

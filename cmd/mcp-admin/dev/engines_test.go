@@ -51,7 +51,7 @@ func TestDevServesADatabaseServer(t *testing.T) {
 	} {
 		t.Run(engine.name, func(t *testing.T) {
 			out, _ := start(t, "--state", t.TempDir(), "-f", write(t, map[string]string{"notes.yaml": on(engine.make(t))}))
-			printed := out.waitFor(t, "mcpServers")
+			printed := out.waitFor(t, "claude mcp add")
 			for _, says := range []string{engine.says, "audit: audit_log\n", ", bulk, history, autocomplete, aggregate\n"} {
 				if !strings.Contains(printed, says) {
 					t.Errorf("%q is not in what was printed:\n%s", says, printed)
@@ -71,7 +71,7 @@ func TestDevSaysWhatMakesAnAuditTableThatTheUserMayNotMake(t *testing.T) {
 	t.Cleanup(func() { databasetest.Execute(t, owner, "DROP OWNED BY "+user+"; DROP USER "+user) })
 	c.User, c.Password = user, "x"
 	out, _ := start(t, "--state", t.TempDir(), "-f", write(t, map[string]string{"notes.yaml": on(c)}))
-	printed := out.waitFor(t, "mcpServers")
+	printed := out.waitFor(t, "claude mcp add")
 	for _, says := range []string{
 		"audit: the audit table public.audit_log cannot be made: the user may not create tables there; make it with: CREATE TABLE",
 		"note: Read-only: the endpoint's audit table cannot be used",
@@ -102,7 +102,7 @@ func TestDevCallsWebhooksOnThisMachineWhereItIsAllowedTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, _ := start(t, append(tc.flags, "--state", t.TempDir(), "-f", write(t, map[string]string{"notes.yaml": manifests}))...)
-			printed := out.waitFor(t, "mcpServers")
+			printed := out.waitFor(t, "claude mcp add")
 			token := bearerToken.FindStringSubmatch(printed)[1]
 			if status, body := call(t, printed, token, "action_note", `{"action": "send", "ids": [1]}`); status != http.StatusOK || !strings.Contains(body, tc.want) {
 				t.Errorf("%d %s", status, body)

@@ -39,15 +39,19 @@ type Manifests struct {
 	Ignored []string
 }
 
-// ReadManifests reads YAML and JSON files, and those of folders and their subfolders. It is as strict as the API
-// server: an unknown field, a field given twice, or an object given twice is an error that names the file and the object.
-func ReadManifests(paths []string) (*Manifests, error) {
-	m := &Manifests{
+func newManifests() *Manifests {
+	return &Manifests{
 		Secrets:         map[types.NamespacedName]map[string][]byte{},
 		WebhookHosts:    map[types.NamespacedName]string{},
 		ConfigMaps:      map[types.NamespacedName]map[string][]byte{},
 		NamespaceLabels: map[string]map[string]string{},
 	}
+}
+
+// ReadManifests reads YAML and JSON files, and those of folders and their subfolders. It is as strict as the API
+// server: an unknown field, a field given twice, or an object given twice is an error that names the file and the object.
+func ReadManifests(paths []string) (*Manifests, error) {
+	m := newManifests()
 	seen := map[string]string{}
 	var errs []error
 	for _, path := range paths {

@@ -24,32 +24,41 @@ type reporter struct {
 	o   *outcome
 	// shown is what was printed last; nil is nothing yet.
 	shown report
-	// failing reports whether the manifests could not be used when they were last read.
-	failing bool
+	// failing says why the manifests could not be used when they were last read; "" if they could.
+	failing string
+	// whole shows all of what there is, in place of a screenful.
+	whole bool
+	// stdio reports whether one client calls over this process's own input and output.
+	stdio bool
+	// client reaches the server's own admin port.
+	client *http.Client
 }
 
 func (r *reporter) compiled(o *outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.o = o
-	if r.failing {
-		r.failing = false
-		fmt.Fprint(r.out, "The manifests can be used again.\n\n")
+	if r.failing != "" {
+		r.failing = ""
+		fmt.Fprint(r.out, "What is to be served can be read again.\n\n")
 	}
 }
 
 func (r *reporter) failed(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failing = true
-	fmt.Fprintf(r.out, "The manifests cannot be used; what was served before stays:\n%s\n\n", indent(err.Error()))
+	if r.failing == err.Error() {
+		return // it was said
+	}
+	r.failing = err.Error()
+	fmt.Fprintf(r.out, "What is to be served cannot be read; what was served before stays:\n%s\n\n", indent(err.Error()))
 }
 
 // follow asks the server's own /status, as the controllers would, and prints what changed.
 func (r *reporter) follow(ctx context.Context, statusURL, key string) {
 	var last contract.Status
 	for ctx.Err() == nil {
-		status, err := fetchStatus(ctx, statusURL+"?wait=20s&seen="+last.Serial, key)
+		status, err := r.fetchStatus(ctx, statusURL+"?wait=20s&seen="+last.Serial, key)
 		if err != nil {
 			select {
 			case <-ctx.Done():
@@ -62,13 +71,13 @@ func (r *reporter) follow(ctx context.Context, statusURL, key string) {
 	}
 }
 
-func fetchStatus(ctx context.Context, url, key string) (*contract.Status, error) {
+func (r *reporter) fetchStatus(ctx context.Context, url, key string) (*contract.Status, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := http.DefaultClient.Do(request)
+	response, err := r.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -89,15 +98,32 @@ func (r *reporter) print(status *contract.Status) {
 	}
 	now, before := r.o.report(status), r.shown
 	r.shown = now
-	if before != nil {
+	switch {
+	case before != nil:
 		now = now.since(before)
+	case r.stdio:
+		fmt.Fprintf(r.out, "%s is served over standard input and output: %s %s, %s, %d models\n", r.o.endpoint.Name,
+			status.Database.Engine, status.Database.Version, status.Database.Name, len(status.Models))
+		return
+	case !r.whole:
+		now = now.screenful()
 	}
 	fmt.Fprint(r.out, now)
 }
 
+// text is the text of the newest outcome's token; "" if it has none, or is not in force.
+func (r *reporter) text(key types.NamespacedName) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.o == nil || !r.o.verdicts.Tokens[key].InForce {
+		return ""
+	}
+	return r.o.texts[key]
+}
+
 // report says what is served: the URL, the models, the tokens with their client configuration.
 func (o *outcome) report(status *contract.Status) report {
-	return report{{entries: o.reportEndpoint(status)}, {"MODELS", o.reportModels(status)}, {"TOKENS", o.reportTokens()}}
+	return report{{entries: o.reportEndpoint(status)}, {"MODELS", o.reportModels(status)}, {"TOKENS", o.reportTokens()}, o.reportClients()}
 }
 
 func (o *outcome) reportEndpoint(status *contract.Status) []entry {
@@ -150,7 +176,7 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 	for _, m := range status.Models {
 		e := entry{name: m.Name}
 		if m.Served() {
-			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Table, operations(&m))
+			e.row = fmt.Sprintf("  %s\t%s\t%s%s", m.Name, m.Table, operations(&m), concealed(&m))
 		} else {
 			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
@@ -182,13 +208,49 @@ func (o *outcome) reportTokens() []entry {
 			e.row = fmt.Sprintf("  %s is for %s", key, callersOf(o.identity(key)))
 		case o.texts[key] == "":
 			e.row = fmt.Sprintf("  %s: only its hash is known", key)
+		case o.files[key] == "":
+			e.row = fmt.Sprintf("  %s: its text is in the manifests", key)
 		default:
-			configuration := contract.ClientConfiguration(o.endpoint.Name, o.config.Endpoint.URL, o.texts[key])
-			e.row = fmt.Sprintf("  %s\n%s", key, indent(indent(strings.TrimSpace(string(configuration)))))
+			e.row = fmt.Sprintf("  %s: its text is in %s", key, o.files[key])
 		}
 		entries = append(entries, e)
 	}
 	return entries
+}
+
+// usable are the tokens in force whose texts are known.
+func (o *outcome) usable() []types.NamespacedName {
+	return slices.DeleteFunc(sortedKeys(o.verdicts.Tokens), func(key types.NamespacedName) bool {
+		return !o.verdicts.Tokens[key].InForce || o.texts[key] == ""
+	})
+}
+
+// reportClients are lines to paste, by which a client calls with the first token that can be used.
+func (o *outcome) reportClients() section {
+	usable := o.usable()
+	if len(usable) == 0 {
+		return section{}
+	}
+	s := section{title: "PASTE ONE OF THESE TO CALL AS " + usable[0].String()}
+	for _, line := range pasted(o.endpoint.Name, o.config.Endpoint.URL, o.texts[usable[0]]) {
+		s.entries = append(s.entries, entry{line[0], "  " + line[0] + "\t" + line[1], nil})
+	}
+	return s
+}
+
+// concealed says which columns of a model are not shown as they are.
+func concealed(m *contract.ModelStatus) string {
+	var all []string
+	if len(m.Masked) > 0 {
+		all = append(all, "masked: "+strings.Join(m.Masked, ", "))
+	}
+	if len(m.Hidden) > 0 {
+		all = append(all, "hidden: "+strings.Join(m.Hidden, ", "))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "\t" + strings.Join(all, "; ")
 }
 
 // identity says whom a token is for; nil if it has a text.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
@@ -19,14 +20,17 @@ const settle = 100 * time.Millisecond
 
 // manifestSource is the source of a server's Config that reads manifests and watches their files.
 type manifestSource struct {
-	paths    []string
+	paths []string
+	// guessed is where the manifests come from if there are no paths.
+	guessed  *guessed
 	endpoint string
 	state    *State
-	// sqlite is an existing SQLite file to serve instead of the state's; "" if there is none.
-	sqlite    string
-	baseURL   string
-	statusKey string
-	sealKey   string
+	// database takes the place of the endpoint's own; nil if there is none. spare does so if the manifests lack the Secret
+	// of the endpoint's.
+	database, spare *target.Database
+	baseURL         string
+	statusKey       string
+	sealKey         string
 	// compiled is told of each outcome; failed of manifests that cannot be used, while the last good ones stay.
 	compiled func(*outcome)
 	failed   func(error)
@@ -39,16 +43,19 @@ type outcome struct {
 	endpoint *v1alpha1.MCPEndpoint
 	config   *contract.Config
 	verdicts compile.Verdicts
-	// texts are the tokens' texts that are known.
-	texts   map[types.NamespacedName]string
-	ignored []string
-	update  source.Update
+	// texts are the tokens' texts that are known, files those of the texts that were made here.
+	texts, files map[types.NamespacedName]string
+	ignored      []string
+	update       source.Update
 }
 
 var _ source.Source = (*manifestSource)(nil)
 
 // Run implements source.Source.
 func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) error {
+	if s.guessed != nil {
+		return s.followDatabase(ctx, apply)
+	}
 	watched, err := newWatch(s.paths, s.state.Folder())
 	if err != nil {
 		return err
@@ -56,7 +63,7 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 	defer watched.Close()
 	load := func() {
 		unwatched := watched.renew()
-		o, err := s.load(time.Now())
+		o, err := s.load(ctx, time.Now())
 		if err = cmp.Or(err, unwatched); err != nil {
 			s.failed(err)
 			return
@@ -82,18 +89,69 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 	}
 }
 
-// load reads the manifests and compiles them.
-func (s *manifestSource) load(now time.Time) (*outcome, error) {
+// followDatabase guesses again from time to time, and applies what is new.
+func (s *manifestSource) followDatabase(ctx context.Context, apply func(source.Update)) error {
+	for pause := time.NewTicker(lookEvery); ; {
+		switch o, err := s.load(ctx, time.Now()); {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			s.failed(err)
+		default:
+			if s.previous == nil || s.previous.Revision != o.config.Revision {
+				apply(o.update)
+			}
+			s.previous = o.config
+			s.compiled(o)
+		}
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return nil
+		case <-pause.C:
+		}
+	}
+}
+
+// read reads the manifests, and says which endpoint is served. The database of the flags is in them.
+func (s *manifestSource) read(ctx context.Context) (*Manifests, *v1alpha1.MCPEndpoint, error) {
+	if s.guessed != nil {
+		m, err := s.guessed.manifests(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m, &m.Endpoints[0], nil
+	}
 	m, err := ReadManifests(s.paths)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if named := cmp.Or(s.database, s.spare); named != nil && len(m.Endpoints) == 0 {
+		if err := m.supplyEndpoint(named); err != nil {
+			return nil, nil, err
+		}
 	}
 	endpoint, err := m.Endpoint(s.endpoint)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.database != nil {
+		return m, endpoint, m.supply(endpoint, s.database)
+	}
+	if s.spare != nil && m.lacksConnection(endpoint) {
+		return m, endpoint, m.supply(endpoint, s.spare)
+	}
+	return m, endpoint, nil
+}
+
+// load reads the manifests and compiles them.
+func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, error) {
+	m, endpoint, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	endpoint.Spec.Network.ExternalURL = s.baseURL
-	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), texts: map[types.NamespacedName]string{}}
+	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
 	in := compile.Inputs{
 		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens, NamespaceLabels: m.NamespaceLabels,
 		Credentials: map[types.NamespacedName]compile.Credential{},
@@ -109,6 +167,9 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 		}
 		in.Credentials[key] = credential
 		o.texts[key] = text
+		if text != "" && t.Spec.TokenSecretRef == nil {
+			o.files[key] = s.state.TokenFile(key)
+		}
 	}
 	o.config, o.verdicts = compile.Compile(in)
 	o.ignored = append(o.ignored, notAdmitted(endpoint, m)...)
@@ -147,11 +208,7 @@ func (s *manifestSource) load(now time.Time) (*outcome, error) {
 
 // prepareSQLite makes what the server needs for a new SQLite file. A file of the user's own needs nothing.
 func (s *manifestSource) prepareSQLite(endpoint *v1alpha1.MCPEndpoint, m *Manifests) error {
-	switch {
-	case endpoint.Spec.Database.SQLite == nil && s.sqlite != "":
-		return fmt.Errorf("--sqlite: MCPEndpoint %s/%s has no spec.database.sqlite; write `database: {sqlite: {emptyDir: {}}}` there",
-			endpoint.Namespace, endpoint.Name)
-	case endpoint.Spec.Database.SQLite == nil || s.sqlite != "":
+	if endpoint.Spec.Database.SQLite == nil || s.database != nil {
 		return nil
 	}
 	return s.state.WriteSQLiteInit(endpoint, m)

@@ -22,7 +22,7 @@ func TestDevDoesNotReadAgainForWhatItWritesItself(t *testing.T) {
 				statusKey: "key", sealKey: contract.NewSealKey(),
 				compiled: func(o *outcome) { reads <- o }, failed: func(err error) { t.Error(err) },
 			}
-			if _, err := s.load(time.Now()); err != nil { // as the command does first; it makes the state
+			if _, err := s.load(t.Context(), time.Now()); err != nil { // as the command does first; it makes the state
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancel(t.Context())

@@ -48,6 +48,11 @@ func (s *State) Close() error { return s.root.Close() }
 // Folder is the absolute path of the folder.
 func (s *State) Folder() string { return s.root.Name() }
 
+// TokenFile is the path of the file that holds the text of a generated token.
+func (s *State) TokenFile(key types.NamespacedName) string {
+	return filepath.Join(s.Folder(), "tokens", key.Namespace, key.Name)
+}
+
 // Token returns the text of a generated token: the content of tokens/NAMESPACE/NAME, which is made if it does not exist.
 func (s *State) Token(key types.NamespacedName) (string, error) {
 	file := filepath.Join("tokens", key.Namespace, key.Name)
