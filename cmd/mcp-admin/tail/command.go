@@ -68,9 +68,9 @@ func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out,
 	if o.since > 0 {
 		r.from = time.Now().Add(-o.since)
 	}
-	print := o.printer(out)
+	show := o.printer(out)
 	if o.follow {
-		return r.follow(ctx, print)
+		return r.follow(ctx, show)
 	}
-	return r.read(ctx, print)
+	return r.read(ctx, show)
 }
