@@ -83,17 +83,14 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if len(args) == 1 {
 		return o.format.Print(out, tools, func(screen *output.Screen) { showTools(screen, tools) })
 	}
-	tool, err := findTool(tools, args[1])
-	if err != nil {
-		return err
-	}
+	tool := findTool(tools, args[1])
 	arguments, err := argumentsOf(tool, args[2:], o.arguments)
 	if err != nil {
 		return err
 	}
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: arguments})
 	if err != nil {
-		return err
+		return nearest(err, tools, tool.Name)
 	}
 	if err := o.format.Print(out, result, func(screen *output.Screen) { showResult(screen, result) }); err != nil {
 		return err
