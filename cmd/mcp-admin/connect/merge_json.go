@@ -89,19 +89,12 @@ func setMember(o *hujson.Object, name string, value json.RawMessage, unit string
 		existing.Value = parsed.Value
 		return nil
 	}
-	last := &o.AfterExtra
-	if n := len(o.Members); n > 0 && o.AfterExtra == nil {
-		last = &o.Members[n-1].Value.AfterExtra
-	}
-	trailingComma := len(o.Members) > 0 && o.AfterExtra != nil
-	before, after := around(last, unit, depth)
+	before, after := around(o.AfterExtra, unit, depth)
 	parsed.BeforeExtra = hujson.Extra(" ")
-	if !trailingComma {
-		o.AfterExtra = nil
-		parsed.AfterExtra = after
-	} else {
-		o.AfterExtra = after
+	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		parsed.AfterExtra = hujson.Extra{} // which stands for a comma after the last one
 	}
+	o.AfterExtra = after
 	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: before, Value: hujson.String(name)}, Value: parsed})
 	return nil
 }
@@ -120,30 +113,20 @@ func setItem(a *hujson.Array, item json.RawMessage, unit string) error {
 			return nil
 		}
 	}
-	last := &a.AfterExtra
-	if n := len(a.Elements); n > 0 && a.AfterExtra == nil {
-		last = &a.Elements[n-1].AfterExtra
-	}
-	trailingComma := len(a.Elements) > 0 && a.AfterExtra != nil
-	before, after := around(last, unit, depth)
+	before, after := around(a.AfterExtra, unit, depth)
 	parsed.BeforeExtra = before
-	if !trailingComma {
-		a.AfterExtra = nil
-		parsed.AfterExtra = after
-	} else {
-		a.AfterExtra = after
+	if n := len(a.Elements); n > 0 && a.Elements[n-1].AfterExtra != nil {
+		parsed.AfterExtra = hujson.Extra{} // which stands for a comma after the last one
 	}
+	a.AfterExtra = after
 	a.Elements = append(a.Elements, parsed)
 	return nil
 }
 
 // around is what stands before and after something that is added at the end of an object or list. What stood at that end, a
 // comment perhaps, comes before it.
-func around(end *hujson.Extra, unit string, depth int) (before, after hujson.Extra) {
-	kept := strings.TrimRight(string(*end), " \t\r\n")
-	if *end != nil {
-		*end = hujson.Extra{}
-	}
+func around(end hujson.Extra, unit string, depth int) (before, after hujson.Extra) {
+	kept := strings.TrimRight(string(end), " \t\r\n")
 	return hujson.Extra(kept + "\n" + strings.Repeat(unit, depth)), hujson.Extra("\n" + strings.Repeat(unit, depth-1))
 }
 

@@ -31,9 +31,11 @@ type linter struct {
 	exposures []v1alpha1.MCPModelExposure
 	tokens    []v1alpha1.MCPToken
 	// spoilt are the endpoints that are there and cannot be used.
-	spoilt  map[types.NamespacedName]bool
-	secrets map[types.NamespacedName]compile.WebhookSecret
-	labels  map[string]map[string]string
+	spoilt map[types.NamespacedName]bool
+	// incomplete are the endpoints of exposures that cannot be used: that a name does not exist there means nothing.
+	incomplete map[types.NamespacedName]bool
+	secrets    map[types.NamespacedName]compile.WebhookSecret
+	labels     map[string]map[string]string
 }
 
 // check reads the files and says what is wrong with their objects.
@@ -44,7 +46,7 @@ func check(ctx context.Context, paths []string, namespace string) (*report, erro
 	}
 	l := &linter{
 		namespace: namespace, schemas: all, report: report{Findings: []finding{}}, places: map[string]*document{},
-		spoilt: map[types.NamespacedName]bool{}, secrets: map[types.NamespacedName]compile.WebhookSecret{}, labels: map[string]map[string]string{},
+		spoilt: map[types.NamespacedName]bool{}, incomplete: map[types.NamespacedName]bool{}, secrets: map[types.NamespacedName]compile.WebhookSecret{}, labels: map[string]map[string]string{},
 	}
 	for _, path := range paths {
 		files, err := filesOf(path)
@@ -81,8 +83,8 @@ func (l *linter) at(object, severity, path, message string) {
 
 // take checks one document, and keeps its object.
 func (l *linter) take(ctx context.Context, d *document) error {
-	h, err := headOf(d.json)
-	if err != nil || h.Kind == "" || h.APIVersion == "" {
+	h := headOf(d.json)
+	if h.Kind == "" || h.APIVersion == "" {
 		l.add(finding{File: d.file, Line: d.line(""), Severity: severityError, Message: "it is no object of Kubernetes: apiVersion or kind is missing"})
 		return nil
 	}
@@ -157,6 +159,8 @@ func (l *linter) takeOurs(ctx context.Context, d *document, h head, key types.Na
 		e := &v1alpha1.MCPModelExposure{}
 		if good && l.decode(d, object, key, e) && l.addErrors(object, v1alpha1.Validate(e)) {
 			l.exposures = append(l.exposures, *e)
+		} else {
+			l.incomplete[types.NamespacedName{Namespace: key.Namespace, Name: h.Spec.EndpointRef.Name}] = true
 		}
 	case "MCPToken":
 		t := &v1alpha1.MCPToken{}

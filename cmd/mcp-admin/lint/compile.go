@@ -60,6 +60,9 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 		in.Credentials[key] = compile.Credential{Hashes: []string{contract.HashToken(key.String())}}
 	}
 	_, verdicts := compile.Compile(in)
+	if of := client.ObjectKeyFromObject(e); l.incomplete[of] {
+		forgetNotes(&verdicts)
+	}
 	l.verdict(nameOf("MCPEndpoint", client.ObjectKeyFromObject(e)), verdicts.Endpoint)
 	for key, verdict := range verdicts.Exposures {
 		l.verdict(nameOf("MCPModelExposure", key), verdict)
@@ -77,6 +80,15 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 			l.at(nameOf("MCPToken", key), severityError, "spec.endpointRef.namespace",
 				"MCPEndpoint "+of.String()+" does not allow tokens of namespace "+t.Namespace+"; see its spec.allowedTokens")
 		}
+	}
+}
+
+// forgetNotes drops what verdicts say of rights that reach nothing.
+func forgetNotes(v *compile.Verdicts) {
+	v.Endpoint.Notes = nil
+	for key, verdict := range v.Tokens {
+		verdict.Notes = nil
+		v.Tokens[key] = verdict
 	}
 }
 

@@ -59,7 +59,7 @@ func (l *linter) read(file string) ([]document, error) {
 	for _, piece := range split(content) {
 		d := document{file: file, before: piece.before}
 		if d.json, err = yaml.YAMLToJSONStrict(piece.text); err != nil {
-			l.add(finding{File: file, Line: d.lineOf(err), Severity: severityError, Message: strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")})
+			l.add(finding{File: file, Line: d.lineOf(err), Severity: severityError, Message: "it cannot be read: " + readerPlace.ReplaceAllString(err.Error(), "")})
 			continue
 		}
 		if bytes.Equal(d.json, []byte("null")) {
@@ -96,7 +96,11 @@ func split(content []byte) []piece {
 	return pieces
 }
 
-var lineNumber = regexp.MustCompile(`line (\d+)`)
+var (
+	lineNumber = regexp.MustCompile(`line (\d+)`)
+	// readerPlace is what the YAML reader says of itself and of the place, which is told as that of the file.
+	readerPlace = regexp.MustCompile(`error converting YAML to JSON: |yaml: |unmarshal errors:\s*|line \d+: `)
+)
 
 // lineOf is the line that an error of the YAML reader names, as one of the file.
 func (d *document) lineOf(err error) int {

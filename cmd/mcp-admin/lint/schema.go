@@ -100,7 +100,7 @@ func (k *kindSchema) validate(ctx context.Context, encoded []byte) (field.ErrorL
 	return broken, nil
 }
 
-// head is what every object has.
+// head is what every object has, and the endpoint that an exposure names.
 type head struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -108,9 +108,16 @@ type head struct {
 		Name      string `json:"name"`
 		Namespace string `json:"namespace"`
 	} `json:"metadata"`
+	Spec struct {
+		EndpointRef struct {
+			Name string `json:"name"`
+		} `json:"endpointRef"`
+	} `json:"spec"`
 }
 
-func headOf(encoded []byte) (head, error) {
+// headOf reads as much of it as can be read.
+func headOf(encoded []byte) head {
 	var h head
-	return h, json.Unmarshal(encoded, &h)
+	_ = json.Unmarshal(encoded, &h) // what is of another type stays empty
+	return h
 }
