@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # generate.sh makes what is generated from the Go types and their markers: deep copies, apply configurations, the CRDs
-# and the manager's role; and copies the CRDs and the rules into the Helm chart.
+# and the manager's role; copies the CRDs and the rules into the Helm chart; and writes the field reference.
 #   hack/generate.sh [FOLDER]     the project's folder, or a copy of it
 set -euo pipefail
 generator=$PWD/bin/controller-gen
@@ -20,3 +20,5 @@ mkdir -p $chart/crds
 cp config/crd/bases/*.yaml $chart/crds/
 cp config/rbac/{role,leader_election_role,editor_role,viewer_role}.yaml $chart/
 cp config/admission-policy/policies.yaml $chart/admission_policies.yaml
+
+go run ./hack/reference
