@@ -12,7 +12,7 @@ rm -rf "$copy"/api/v1alpha1/{applyconfiguration,zz_generated.deepcopy.go} "$copy
 mkdir "$copy"/$chart
 hack/generate.sh "$copy"
 
-for part in api config $chart docs/reference.md docs/schemas; do
+for part in api config charts docs/reference.md docs/schemas; do
   if ! diff -ruN "$part" "$copy/$part"; then
     echo "verify: $part is not what the sources give; run \"make generate\"" >&2
     failed=yes
