@@ -56,8 +56,8 @@ more_databases := go run ./test/databases run -further --
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
-	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
+	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|docs|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
+	@$(MAKE) docs-test test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
@@ -86,6 +86,14 @@ test-permissions: databases ## Make random calls in random worlds, and hold each
 test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
 	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 20m ./test/faults
+
+.PHONY: docs-test
+docs-test: kube databases ## Run every block of the documents that can be run, and check the others
+	@MCP_TEST_DOCS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/docs
+
+.PHONY: five-minutes
+five-minutes: build kube databases ## Time the quick starts of the documents, from nothing to the first answer in a real client
+	@MCP_TEST_FIVE_MINUTES=1 $(with_databases) hack/go-test.sh -timeout 30m ./test/fiveminutes
 
 .PHONY: catalogue
 catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
