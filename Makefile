@@ -142,7 +142,7 @@ demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent
 
 .PHONY: run
 run: build ## Serve config/samples without a cluster, at http://127.0.0.1:8080/mcp/
-	@$(foreground) bin/mcp-admin-server dev -f config/samples; :
+	@$(foreground) bin/mcp-admin dev -f config/samples; :
 
 .PHONY: clean
 clean: ## Remove what was made here, but for the tools and the local control plane, which take minutes to build

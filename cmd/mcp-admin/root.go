@@ -6,6 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/call"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/can"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/connect"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/lint"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
@@ -24,9 +32,11 @@ type group struct {
 // groups are the program's commands, in the order in which somebody needs them.
 func groups() []group {
 	return []group{
-		{"start", "Start here:", []*cobra.Command{}},
-		{"cluster", "In a cluster:", []*cobra.Command{}},
-		{"ci", "For CI:", []*cobra.Command{}},
+		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
+		{"cluster", "In a cluster:", []*cobra.Command{
+			connect.Command(), can.Command(), call.Command(), tail.Command(), doctor.Command(),
+		}},
+		{"ci", "For CI:", []*cobra.Command{lint.Command()}},
 	}
 }
 
