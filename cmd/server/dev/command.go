@@ -106,7 +106,7 @@ func (o *options) run(ctx context.Context) error {
 		return errors.Join(err, endpoint.Close(), admin.Close())
 	}
 	s := o.server(source, first)
-	s.Endpoint, s.Admin = endpoint, admin
+	s.Endpoint, s.Admin = []net.Listener{endpoint}, []net.Listener{admin}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go report.follow(ctx, "http://"+admin.Addr().String()+"/status", source.statusKey)
