@@ -84,7 +84,9 @@ func TestTheGenericList(t *testing.T) {
 		}
 	}
 	want := append([]string{findModels}, genericOrder...)
-	want = slices.DeleteFunc(want, func(name string) bool { return name != findModels && findOperation(name) == nil })
+	want = slices.DeleteFunc(want, func(name string) bool {
+		return name != findModels && findOperation(name) == nil || name == "report" // no model of the library has one
+	})
 	if got := names(ownerText); !slices.Equal(got, want) {
 		t.Errorf("the owner has %v", got)
 	}

@@ -56,7 +56,7 @@ var operations []*operation
 func init() {
 	operations = []*operation{
 		&listOperation, &getOperation, &createOperation, &updateOperation, &deleteOperation, &describeOperation,
-		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation,
+		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation, &reportOperation,
 	}
 }
 

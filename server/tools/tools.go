@@ -56,6 +56,8 @@ type Settings struct {
 	MaxResultBytes int
 	// Catalogue says what tools/list shows.
 	Catalogue contract.Catalogue
+	// SessionSettings are what each transaction tells the database of the caller.
+	SessionSettings []contract.SessionSetting
 	// Audit is told of every change and refusal; it may be nil.
 	Audit *audit.Log
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
@@ -171,6 +173,7 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *operation, 
 }
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
+	ctx = database.WithSession(ctx, token.Session(set.settings.SessionSettings))
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
 	return &call{request: r, db: set.db, stale: set.staleDB, cursors: set.cursors, words: set.words}
 }
