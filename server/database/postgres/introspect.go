@@ -50,7 +50,7 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 		return nil, err
 	}
 	d.known.Store(i.known())
-	s.Notes = d.notes()
+	s.Notes = append(d.notes(), s.Notes...)
 	return s, nil
 }
 
