@@ -129,8 +129,10 @@ type request struct {
 type call struct {
 	request
 	// db is that of the set, unless the operation's reads may be a little old, and its model says so too.
-	db      store
-	stale   store
+	db    store
+	stale store
+	// reports is where reports are answered.
+	reports reporter
 	cursors *seal.Sealer
 	// words are those of the models.
 	words func() []modelWords
