@@ -108,6 +108,13 @@ jobs: ## Ask the questions of the folder JOBS by calls of tools, on each of ENGI
 	@if [ -f "$(JOBS)/jobs.json" ]; then $(MAKE) databases; else go run ./test/jobs -jobs "$(JOBS)"; exit; fi; \
 	$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
 
+# The same for tasks, whose actions must end in the right rows. JOBS= names another folder of the same form.
+.PHONY: jobs-retail
+jobs-retail: JOBS = ../shared/data/jobs/retail
+jobs-retail: ## Carry the tasks of the folder JOBS out by calls of tools, on each of ENGINES, and compare every row
+	@if [ -f "$(JOBS)/tasks.json" ]; then $(MAKE) databases; else go run ./test/jobs/retail -jobs "$(JOBS)"; exit; fi; \
+	$(with_databases) go run ./test/jobs/retail -jobs "$(JOBS)" -engines "$(ENGINES)"
+
 # The manager with many objects, in a laboratory of a real API server and simulated pods. SCALE_JSON= names a file for all
 # that was measured.
 scale := go run ./test/scale $(if $(SCALE_JSON),-json "$(SCALE_JSON)")
