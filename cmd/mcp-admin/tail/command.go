@@ -39,7 +39,7 @@ Rights: get mcpendpoints, list pods, get pods/log.`,
   mcp-admin tail shop -n shop -f --since 10m
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
 			k, err := o.Connect()
 			if err != nil {
