@@ -14,6 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -54,6 +55,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("wrong names", w.testWrongNames)
 	w.stop()
 	w.run("doctor without a manager", w.testDoctorWithoutManager)
+	w.run("without the kinds", w.testWithoutKinds)
 }
 
 func objectMeta(name string) metav1.ObjectMeta {
@@ -157,6 +159,23 @@ func (w *world) testDoctorWithoutRights(t *testing.T) {
 
 func (w *world) testDoctorWithoutManager(t *testing.T) {
 	w.expect(t, true, []string{"no manager looks after namespace shop"}, "doctor", "-n", "shop")
+}
+
+func (w *world) testWithoutKinds(*testing.T) {
+	kind := &unstructured.Unstructured{}
+	kind.SetAPIVersion("apiextensions.k8s.io/v1")
+	kind.SetKind("CustomResourceDefinition")
+	kind.SetName("mcptokens.mcpadmin.dev")
+	w.check(w.k8s.Delete(context.Background(), kind))
+	w.eventually("a kind that is missing is told", func() bool {
+		out, err := w.command("doctor", "-n", "shop")
+		return err != nil && strings.Contains(out, "the kind MCPToken of mcpadmin.dev/v1alpha1 is not installed") &&
+			!strings.Contains(out, "the kind MCPEndpoint")
+	})
+	_, err := w.command("connect", "agent", "-n", "shop")
+	if err == nil || !strings.Contains(err.Error(), "install the operator first") {
+		w.t.Error(err)
+	}
 }
 
 func (w *world) testCan(t *testing.T) {

@@ -138,7 +138,7 @@ func (o *options) run(ctx context.Context) error {
 		}
 	}
 	s := o.server(source, first)
-	s.Endpoint, s.Admin = ports.endpoint, ports.admin
+	s.Endpoint, s.Admin = []net.Listener{ports.endpoint}, []net.Listener{ports.admin}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	admin := "http://" + ports.admin.Addr().String()
