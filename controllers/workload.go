@@ -151,8 +151,10 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 		WithImage(options.imageOf(e)).
 		WithCommand(serverCommand).
 		WithArgs("serve",
-			fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number), // in brackets it may be IPv4 or IPv6
-			"--admin-listen=[$(POD_IP)]:8081",
+			// "kubectl port-forward" leads to localhost. The pod's address comes last, because servers of the last release
+			// listen on one address, the last; in brackets it may be IPv4 or IPv6.
+			fmt.Sprintf("--listen=127.0.0.1:%d", port.number), fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number),
+			"--admin-listen=127.0.0.1:8081", "--admin-listen=[$(POD_IP)]:8081",
 			"--namespace=$(POD_NAMESPACE)",
 			"--config-secret="+e.ConfigSecretName(),
 			"--config-dir="+configDir,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # generate.sh makes what is generated from the Go types and their markers: deep copies, apply configurations, the CRDs
 # and the manager's role; copies the CRDs and the rules into the Helm chart, writes the newest version of CHANGELOG.md into
-# what is installed, and the chart's table of values into its README.
+# what is installed, the chart's table of values into its README, and the field reference.
 #   hack/generate.sh [FOLDER]     the project's folder, or a copy of it
 set -euo pipefail
 generator=$PWD/bin/controller-gen
@@ -24,3 +24,4 @@ cp config/admission-policy/policies.yaml $chart/admission_policies.yaml
 
 hack/stamp.sh "$(hack/version.sh newest)"
 go run ./hack/values charts/mcp-admin-operator
+go run ./hack/reference

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/podaddress"
 )
 
 // imageVariable names the environment variable that stands in for --server-image.
@@ -37,7 +38,7 @@ type options struct {
 	renewDeadline    time.Duration
 	retryPeriod      time.Duration
 	managerNamespace string
-	metricsAddress   string
+	metricsAddresses []string
 	probeAddress     string
 	log              zap.Options
 }
@@ -118,8 +119,7 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 		"how often the leader renews its Lease, and a standby looks at it")
 	flags.StringVar(&o.managerNamespace, "manager-namespace", "",
 		"the `namespace` of the manager's own objects: the Lease of --leader-elect, and Secret "+keySecret+" (default: its pod's)")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0",
-		"the `address` of /metrics, such as :8080; 0 is none")
+	flags.Func("metrics-bind-address", "an `address` of /metrics, such as :8080; may be given more than once; 0 is none (default 0)", list(&o.metricsAddresses))
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", "0",
 		"the `address` of /healthz and /readyz, such as :8081; 0 is none")
 	ctrl.RegisterFlags(flags)
@@ -177,22 +177,44 @@ func (o *options) validate() error {
 
 func (o *options) validateAddresses() error {
 	var errs []error
-	for _, given := range []struct{ flag, address string }{
-		{"--metrics-bind-address", o.metricsAddress}, {"--health-probe-bind-address", o.probeAddress},
-	} {
-		if given.address == "0" || given.address == "" {
-			continue
+	check := func(flag, address string) {
+		if isNone(address) {
+			return
 		}
-		_, port, err := net.SplitHostPort(given.address)
+		_, port, err := net.SplitHostPort(address)
 		if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || number > 65535 {
-			errs = append(errs, fmt.Errorf("%s: %q is no address; write host:port, :port, or 0 for none", given.flag, given.address))
+			errs = append(errs, fmt.Errorf("%s: %q is no address; write host:port, :port, or 0 for none", flag, address))
 		}
 	}
-	if o.metricsAddress == o.probeAddress && o.metricsAddress != "0" && o.metricsAddress != "" && !strings.HasSuffix(o.metricsAddress, ":0") {
-		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q; give them two ports", o.metricsAddress))
+	check("--health-probe-bind-address", o.probeAddress)
+	for i, address := range o.metricsAddresses {
+		check("--metrics-bind-address", address)
+		switch {
+		case isNone(address) || strings.HasSuffix(address, ":0"):
+		case slices.Contains(o.metricsAddresses[:i], address):
+			errs = append(errs, fmt.Errorf("--metrics-bind-address: %q is given twice", address))
+		case address == o.probeAddress:
+			errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q; give them two ports", address))
+		}
 	}
 	return errors.Join(errs...)
 }
+
+// ownMetricsAddresses are the addresses of the metrics in a pod with this address, "" being none; "0" if there are none.
+func (o *options) ownMetricsAddresses(podIP string) ([]string, error) {
+	pod, err := podaddress.Parse(podIP)
+	if err != nil {
+		return nil, fmt.Errorf("the environment variable POD_IP must be the pod's address (status.podIP): %w", err)
+	}
+	addresses := slices.DeleteFunc(slices.Clone(podaddress.Own(o.metricsAddresses, pod)), isNone)
+	if len(addresses) == 0 {
+		return []string{"0"}, nil
+	}
+	return addresses, nil
+}
+
+// isNone reports whether an address says that nothing is to listen.
+func isNone(address string) bool { return address == "" || address == "0" }
 
 // validateLease checks the times of leader election together. A Lease tells its duration in whole seconds; a standby
 // waits up to 2.2 periods between two looks.

@@ -97,10 +97,14 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 	if err != nil {
 		return nil, err
 	}
-	return ctrl.NewManager(config, manager.Options{
+	addresses, err := o.ownMetricsAddresses(os.Getenv("POD_IP"))
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                        scheme,
 		Cache:                         controllers.CacheOptions(o.namespaces),
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics:                       metricsserver.Options{BindAddress: addresses[0]},
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,
@@ -110,4 +114,22 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 		RenewDeadline:                 &o.renewDeadline,
 		RetryPeriod:                   &o.retryPeriod,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return mgr, addMetrics(mgr, config, addresses[1:])
+}
+
+// addMetrics serves the metrics on more addresses than the one that a manager serves itself.
+func addMetrics(mgr manager.Manager, config *rest.Config, addresses []string) error {
+	for _, address := range addresses {
+		server, err := metricsserver.NewServer(metricsserver.Options{BindAddress: address}, config, mgr.GetHTTPClient())
+		if err != nil {
+			return err
+		}
+		if err := mgr.Add(server); err != nil {
+			return err
+		}
+	}
+	return nil
 }

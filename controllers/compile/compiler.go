@@ -191,6 +191,9 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}
 	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, sources.exposures, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
+	if len(main.Endpoint.Database.SessionSettings) > 0 {
+		main.Requires = []string{contract.RequiresSessionSettings}
+	}
 	urgent := c.assignRevisions(main, previous, next)
 	endpoint.Revision = main.Endpoint.Revision
 	for i := range main.Models {

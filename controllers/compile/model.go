@@ -52,6 +52,7 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 		verdict := accepted()
 		entry := modelEntry(e)
 		entry.Actions, verdict.Lack = webhooks.actionEntries(e)
+		entry.Reports = reportEntries(e.Spec.Actions)
 		if verdict.Lack == (Lack{}) {
 			verdict.Lack = missingGroup(endpoint, e)
 		}

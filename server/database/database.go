@@ -20,6 +20,8 @@ type DB interface {
 	// Select answers a plan made from a Schema of this DB. It appends the rows to out, in the plan's Form, joined by
 	// commas (no brackets), and returns the extended slice. The values come straight from the wire. Any error is an *Error.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
+	// Report answers a query that an administrator declared, as Select answers a plan.
+	Report(ctx context.Context, report *Report, out []byte) ([]byte, Reported, error)
 	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and
 	// returns that error unchanged. If the database cannot be reached, do does not run. Transact never runs do twice;
 	// the function Transact of this package may. It must not be used on a database whose settings say ReadOnly.

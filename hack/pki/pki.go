@@ -1,4 +1,5 @@
-package localcluster
+// Package pki makes the certificates and kubeconfigs of a cluster for development and tests.
+package pki
 
 import (
 	"crypto"
@@ -20,29 +21,30 @@ import (
 // lifetime is that of all certificates: each start makes a new cluster.
 const lifetime = 365 * 24 * time.Hour
 
-// authority is the cluster's only certificate authority. (A production cluster has one for each purpose; here that
+// Authority is a cluster's only certificate authority. (A production cluster has one for each purpose; here that
 // would gain nothing.)
-type authority struct {
+type Authority struct {
 	dir         string
 	certificate *x509.Certificate
 	key         crypto.Signer
-	pem         []byte
+	// PEM is the certificate.
+	PEM []byte
 }
 
-// identity is a certificate with its key, as files and as PEM.
-type identity struct {
-	certFile, keyFile string
-	cert, key         []byte
+// Identity is a certificate with its key, as files and as PEM.
+type Identity struct {
+	CertFile, KeyFile string
+	Cert, Key         []byte
 }
 
-// newAuthority makes an authority that keeps its files in a folder.
-func newAuthority(dir string) (*authority, error) {
+// NewAuthority makes an authority that keeps its files in a folder.
+func NewAuthority(dir string) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: "localcluster"},
+		Subject:               pkix.Name{CommonName: "kubernetes-ca"},
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
@@ -58,14 +60,15 @@ func newAuthority(dir string) (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &authority{dir: dir, certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}
-	return a, os.WriteFile(a.file(), a.pem, 0o600)
+	a := &Authority{dir: dir, certificate: certificate, key: key, PEM: encode("CERTIFICATE", der)}
+	return a, os.WriteFile(a.File(), a.PEM, 0o600)
 }
 
-func (a *authority) file() string { return filepath.Join(a.dir, "ca.crt") }
+// File is the path of the certificate.
+func (a *Authority) File() string { return filepath.Join(a.dir, "ca.crt") }
 
-// server issues a certificate for a server with these names and IP addresses.
-func (a *authority) server(name string, hosts ...string) (*identity, error) {
+// Server issues a certificate for a server with these names and IP addresses.
+func (a *Authority) Server(name string, hosts ...string) (*Identity, error) {
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -80,17 +83,17 @@ func (a *authority) server(name string, hosts ...string) (*identity, error) {
 	return a.issue(name, template)
 }
 
-// client issues a certificate that makes its holder a user with groups.
-func (a *authority) client(file, user string, groups ...string) (*identity, error) {
+// Client issues a certificate that makes its holder a user with groups.
+func (a *Authority) Client(file, user string, groups ...string) (*Identity, error) {
 	return a.issue(file, &x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 }
 
-// serving is the TLS configuration of a server that answers only the client of that name.
-func (a *authority) serving(server *identity, client string) (*tls.Config, error) {
-	certificate, err := tls.X509KeyPair(server.cert, server.key)
+// Serving is the TLS configuration of a server that answers only the client of that name.
+func (a *Authority) Serving(server *Identity, client string) (*tls.Config, error) {
+	certificate, err := tls.X509KeyPair(server.Cert, server.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (a *authority) serving(server *identity, client string) (*tls.Config, error
 	}, nil
 }
 
-func (a *authority) issue(file string, template *x509.Certificate) (*identity, error) {
+func (a *Authority) issue(file string, template *x509.Certificate) (*Identity, error) {
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	if err := date(template); err != nil {
 		return nil, err
@@ -125,18 +128,18 @@ func (a *authority) issue(file string, template *x509.Certificate) (*identity, e
 	if err != nil {
 		return nil, err
 	}
-	id := &identity{
-		certFile: filepath.Join(a.dir, file+".crt"), keyFile: filepath.Join(a.dir, file+".key"),
-		cert: encode("CERTIFICATE", der), key: encode("PRIVATE KEY", keyDER),
+	id := &Identity{
+		CertFile: filepath.Join(a.dir, file+".crt"), KeyFile: filepath.Join(a.dir, file+".key"),
+		Cert: encode("CERTIFICATE", der), Key: encode("PRIVATE KEY", keyDER),
 	}
-	if err := os.WriteFile(id.certFile, id.cert, 0o600); err != nil {
+	if err := os.WriteFile(id.CertFile, id.Cert, 0o600); err != nil {
 		return nil, err
 	}
-	return id, os.WriteFile(id.keyFile, id.key, 0o600)
+	return id, os.WriteFile(id.KeyFile, id.Key, 0o600)
 }
 
-// keyPair makes a key without a certificate, such as the one that signs service account tokens.
-func keyPair(private, public string) error {
+// KeyPair makes a key without a certificate, such as the one that signs service account tokens.
+func KeyPair(private, public string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
