@@ -20,10 +20,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
-// The images' names. No registry has them: the node gets them from archives.
+// The images' names: those of the charts, and the agent's. The node gets them from archives, under tags that no registry has.
 const (
-	managerImage = "mcp-admin.test/manager"
-	serverImage  = "mcp-admin.test/server"
+	managerImage = "ghcr.io/mcp-admin/manager"
+	serverImage  = "ghcr.io/mcp-admin/server"
 	agentImage   = "mcp-admin.test/agent:1"
 )
 
@@ -138,7 +138,6 @@ func helm(ctx context.Context, args ...string) {
 func install(ctx context.Context, source, tag string) {
 	GinkgoHelper()
 	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(source, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
-		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.repository="+managerImage, "--set", "image.tag="+tag,
-		"--set", "serverImage.repository="+serverImage, "--set", "serverImage.tag="+tag)
+		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.tag="+tag, "--set", "serverImage.tag="+tag)
 	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=180s")
 }
