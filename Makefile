@@ -126,7 +126,7 @@ e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, C
 .PHONY: e2e-story
 e2e-story: build bin/helm databases bin/k8s/kube bin/node/.built
 	@rm -f $(NODE).report
-	@status=0; MCP_TEST_NODE=$(NODE) $(with_databases) go test -count=1 -timeout 60m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color || status=$$?; \
+	@status=0; MCP_TEST_NODE=$(NODE) $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color || status=$$?; \
 	go run ./hack/node/cmd/node clean $(NODE) || status=1; \
 	cat $(NODE).report; exit $$status
 
@@ -156,7 +156,7 @@ demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent
 
 .PHONY: run
 run: build ## Serve config/samples without a cluster, at http://127.0.0.1:8080/mcp/
-	@$(foreground) bin/mcp-admin-server dev -f config/samples; :
+	@$(foreground) bin/mcp-admin dev -f config/samples; :
 
 .PHONY: clean
 clean: ## Remove what was made here, but for the tools and the local control plane, which take minutes to build
@@ -172,9 +172,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 version_ldflags := -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(VERSION)
 
 .PHONY: build
-build: ## Build the manager and the server
+build: ## Build the manager, the server and the program for people
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
+	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
 
 .PHONY: dist
 dist: generate bin/helm kube ## Write install.yaml and the packaged Helm chart to dist/

@@ -39,8 +39,8 @@ type Compiler struct {
 	issuers  map[string]string // the URLs, by name
 	registry registry
 	shared   int
-	// problems says of expressions why they cannot be compiled; "" if they can.
-	problems map[string]string
+	// problems says of expressions what is wrong with them; "" if nothing is.
+	problems map[expression]string
 
 	tokens map[types.NamespacedName]*tokenState
 	// owners are the tokens by what only one can have, in force or not.

@@ -20,6 +20,9 @@ type Record struct {
 	Subject string
 	// Operation is the tool's operation, with an action's name behind a colon: "create", "action:refund".
 	Operation string
+	// Call is the id of a call that changes something; the audit table has it, too. The calls that were parts of another one
+	// have the id of that.
+	Call string
 	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; MaxIDs of them are told.
 	IDs []string
 	// Fields are the API names of the fields that were given values.
@@ -50,14 +53,17 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 	if l == nil {
 		return
 	}
-	var subject slog.Attr // one without a name is left out
+	var subject, call slog.Attr // one without a name is left out
 	if r.Subject != "" {
 		subject = slog.String("subject", cut(r.Subject))
+	}
+	if r.Call != "" {
+		call = slog.String("call", r.Call)
 	}
 	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), subject,
 		slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
 		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs, MaxIDs)), slog.Any("fields", cutAll(r.Fields, maxFields)),
-		slog.Int("changed", r.Changed), slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
+		slog.Int("changed", r.Changed), slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome), call)
 }
 
 // cutAll returns the first texts, each of which is cut.

@@ -32,6 +32,12 @@ type DB interface {
 	Close()
 }
 
+// SchemaLister is a DB of an engine in whose databases tables lie in several schemas.
+type SchemaLister interface {
+	// ReadableSchemas returns, by name, the schemas in which the user may read something, whatever the settings say.
+	ReadableSchemas(ctx context.Context) ([]string, error)
+}
+
 // Page tells about the rows that a Select wrote.
 type Page struct {
 	// Count is the number of rows written.

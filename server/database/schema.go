@@ -23,6 +23,29 @@ type Schema struct {
 	Notes []string
 }
 
+// Note adds a sentence to the notes; "" adds none.
+func (s *Schema) Note(sentence string) {
+	if sentence != "" {
+		s.Notes = append(s.Notes, sentence)
+	}
+}
+
+// AuditCall is the audit table's column for the id of the call that made a change; nil if the table has none that takes
+// it. An audit table that is older than the column, or that an administrator made, serves without it.
+func AuditCall(audit *Table) *Column {
+	if audit == nil {
+		return nil
+	}
+	c := audit.Column("call")
+	if c == nil || c.Kind != Text || c.Generated || c.MaxLength > 0 && c.MaxLength < MaxCallID || !c.Privileges.Has(MayInsert) {
+		return nil
+	}
+	return c
+}
+
+// MaxCallID is the most characters of a call's id.
+const MaxCallID = 32
+
 // GrantAll gives the database's user every privilege, as on an engine that has no users. It returns s.
 func (s *Schema) GrantAll() *Schema {
 	for _, t := range s.Tables {
@@ -72,6 +95,8 @@ type Table struct {
 	// Privileges are what the database's user may do with the table. Each except MayDelete holds if it holds for at
 	// least one column; Column.Privileges says for which.
 	Privileges Privileges
+	// Partition reports whether the table is a part of another one, which has its rows too.
+	Partition bool
 	// RowID is a pseudo-column by which the engine tells rows apart, for tables without a key; nil if the engine has
 	// none for this table. It puts rows in an order, and cannot be the key: VACUUM changes SQLite's rowid, and each
 	// update changes PostgreSQL's ctid.

@@ -13,7 +13,7 @@ import (
 
 // actionOperation names no action in its schema: which ones there are depends on the token.
 var actionOperation = withArguments(operation{
-	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids",
+	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids", admit: admitAction,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Run an action on some %s.", many(m))
 	},
@@ -131,6 +131,7 @@ type actionOutcome struct {
 	Result        json.RawMessage   `json:"result"`
 	MissingIDs    []json.RawMessage `json:"missing_ids"`
 	SkippedIDs    []json.RawMessage `json:"skipped_ids"`
+	Call          string            `json:"call,omitempty"`
 }
 
 // action runs an action on the rows that have the ids, or asks first.
@@ -164,6 +165,7 @@ func (c *call) action(a *actionArguments) ([]byte, error) {
 	})
 	switch {
 	case asked != nil:
+		c.asked = true
 		return encodePlainly(asked)
 	case err != nil:
 		return nil, err
@@ -280,7 +282,7 @@ func idList(ids []json.RawMessage) string {
 func (e *actionCall) outcome(p *actionPlan, affected int, message string, result json.RawMessage) ([]byte, error) {
 	return encodePlainly(actionOutcome{
 		Success: true, Action: e.declared.Name, AffectedCount: affected, Message: message, Result: result,
-		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped),
+		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped), Call: e.call.recordedAs(),
 	})
 }
 

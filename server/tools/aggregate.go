@@ -21,7 +21,7 @@ const (
 )
 
 var aggregateOperation = withArguments(operation{
-	name: "aggregate", may: has(access.View), label: "view", hints: reads, stale: true,
+	name: "aggregate", may: has(access.View), label: "view", hints: reads, stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},

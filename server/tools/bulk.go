@@ -13,7 +13,7 @@ import (
 )
 
 var bulkOperation = withArguments(operation{
-	name: "bulk", may: mayWrite, label: "change", hints: destroys, offered: canBulk, useful: canWrite, many: true, counted: "items",
+	name: "bulk", may: mayWrite, label: "change", hints: destroys, offered: canBulk, useful: canWrite, many: true, counted: "items", admit: admitBulk,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Write many %s.", many(m))
 	},
@@ -68,6 +68,7 @@ type bulkAnswer struct {
 	TotalItems   int         `json:"total_items"`
 	SuccessCount int         `json:"success_count"`
 	ErrorCount   int         `json:"error_count"`
+	Call         string      `json:"call,omitempty"`
 	Results      bulkResults `json:"results"`
 }
 
@@ -155,7 +156,7 @@ func (b *bulkRun) run(check bool) error {
 	if b.atomic && b.keepProblems() {
 		return errNothingKept
 	}
-	return database.Transact(b.call.ctx, b.call.db, b.call.settings.StatementTimeout, func(tx database.Tx) error {
+	return b.call.db.transact(b.call.ctx, b.call.settings.StatementTimeout, func(tx database.Tx) error {
 		b.restart()
 		w := &write{&b.call.request, tx}
 		for i, item := range b.items {
@@ -284,6 +285,7 @@ func (b *bulkRun) answer() ([]byte, error) {
 		b.call.record.IDs = append(b.call.record.IDs, plainText(s.ID))
 	}
 	if a.SuccessCount > 0 {
+		a.Call = b.call.recordedAs()
 		return json.Marshal(a)
 	}
 	first := b.results.Errors[0]
@@ -299,7 +301,7 @@ func (b *bulkRun) answer() ([]byte, error) {
 // readBulk reads bulk_'s arguments. What is wrong with single items is kept with them.
 func (c *call) readBulk(a *bulkArguments) (*bulkRun, error) {
 	m := c.scope.Model()
-	b := &bulkRun{call: c, operation: a.operation, atomic: a.atomic}
+	b := &bulkRun{call: c, operation: a.operation, atomic: a.atomic || c.isPart}
 	if known := bulkOperations(m); !slices.Contains(known, b.operation) {
 		return nil, invalid("operation must be one of %s", strings.Join(known, ", "))
 	}

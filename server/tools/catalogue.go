@@ -49,6 +49,11 @@ func (set *Set) isGeneric(token access.Token, view View) bool {
 // countTools is how many tools the token's list has model by model, with find_models.
 func (set *Set) countTools(token access.Token, view View) int {
 	count := 1
+	for i := range set.toolList.globals {
+		if set.listsGlobal(token, view, set.toolList.globals[i].op) {
+			count++
+		}
+	}
 	for _, m := range set.catalog.Models() {
 		if !view.shows(m) {
 			continue
@@ -95,6 +100,7 @@ func (o *operation) defineGeneric(structured bool) definition {
 // that are pinned.
 func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte {
 	dst = append(append(dst, '['), set.toolList.findModelsOnly...)
+	dst = set.appendGlobals(dst, token, view)
 	for i := range set.toolList.generic {
 		if piece := &set.toolList.generic[i]; set.usableSomewhere(token, view, piece.op) {
 			dst = append(append(dst, ','), piece.before...)

@@ -49,6 +49,9 @@ type staleConfirmation struct {
 // ask returns the question that the caller is to answer first; nil where the action can go ahead. Confirmation is a guard
 // rail and no permission: what the action would do was evaluated all the same.
 func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
+	if steps := e.call.confirmations; steps != nil {
+		return nil, steps.add(e, p)
+	}
 	confirm := e.declared.Confirm
 	if !e.confirmed {
 		if confirm == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 var createOperation = withArguments(operation{
-	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate, extra: []string{"inlines"},
+	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate, extra: []string{"inlines"}, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Add one %s.", one(m))
 	},
@@ -43,6 +43,8 @@ type created struct {
 	Object  json.RawMessage `json:"object,omitempty"`
 	Inlines *inlineChanges  `json:"inlines,omitempty"`
 	DryRun  bool            `json:"dry_run,omitempty"`
+	// Call is the call's id, by which the journal knows what it changed.
+	Call string `json:"call,omitempty"`
 	// Notice says what the database made of the write, if that is not what was asked for.
 	Notice string `json:"notice,omitempty"`
 }
@@ -74,7 +76,7 @@ func (c *call) create(a *createArguments) ([]byte, error) {
 		return nil, err
 	}
 	c.recordRow(added.row, changes)
-	answer := created{Success: true, ID: added.id(), Inlines: changes, DryRun: a.dryRun, Notice: added.notice}
+	answer := created{Success: true, ID: added.id(), Inlines: changes, DryRun: a.dryRun, Call: c.recordedAs(), Notice: added.notice}
 	if c.mayView() {
 		answer.Object = added.text
 	}

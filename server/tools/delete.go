@@ -9,7 +9,7 @@ import (
 )
 
 var deleteOperation = withArguments(operation{
-	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete,
+	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Delete one %s.", one(m))
 	},
@@ -33,6 +33,8 @@ type deleted struct {
 	// Object is the row as it is now, if the database kept it.
 	Object json.RawMessage `json:"object,omitempty"`
 	DryRun bool            `json:"dry_run,omitempty"`
+	// Call is the call's id, by which the journal knows what it changed.
+	Call string `json:"call,omitempty"`
 }
 
 // delete removes the row that has the id, with what goes along.
@@ -55,7 +57,7 @@ func (c *call) delete(a *deleteArguments) ([]byte, error) {
 		return nil, err
 	}
 	c.recordRow(gone.rows[0], nil)
-	answer := deleted{Success: true, Object: kept, DryRun: a.dryRun}
+	answer := deleted{Success: true, Object: kept, DryRun: a.dryRun, Call: c.recordedAs()}
 	if answer.Message = gone.keptNotice(); answer.Message == "" {
 		verb := "Deleted"
 		if a.dryRun {

@@ -32,6 +32,8 @@ const (
 type toolError struct {
 	Message string `json:"error"`
 	Code    Code   `json:"code"`
+	// Step is the step of transact that failed, the first being 0; nil if it was none.
+	Step *int `json:"step,omitempty"`
 	// Validation says which fields are at fault; it is there for CodeValidation only.
 	Validation *violations `json:"validation_errors,omitempty"`
 	// Current is the row as get_ shows it, for a CodeConflict about one.
@@ -93,6 +95,10 @@ func result(text []byte, err error) Result {
 		told = tell(failure)
 		r.Cause = err
 		r.DatabaseAway, r.SchemaChanged = failure.Code == database.Unreachable, failure.Code == database.Changed
+	}
+	var at *stepError
+	if errors.As(err, &at) {
+		told = at.tell(told)
 	}
 	r.Code, r.Message, r.Text = told.Code, told.Message, told.payload
 	if r.Text == nil {

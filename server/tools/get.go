@@ -9,7 +9,7 @@ import (
 )
 
 var getOperation = withArguments(operation{
-	name: "get", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasKey, extra: []string{"include_inlines", "include_related"},
+	name: "get", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasKey, extra: []string{"include_inlines", "include_related"}, admit: admitted,
 	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
 	outputSchema: gotSchema,
 	advice:       "one row by its id, as list rows show it",
@@ -69,6 +69,7 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 		return nil, err
 	}
 	plan.Joins = rows.joins
+	c.lock(plan)
 	if !a.inlines && !a.related {
 		row, page, err := c.readOne(c.db, c.scope, plan)
 		if err == nil && len(row) > c.settings.MaxResultBytes {

@@ -67,6 +67,9 @@ func (req *request) journal(tx database.Tx, ch change) error {
 	if at := table.Column("at"); at != nil {
 		entry.Set = append(entry.Set, database.Assignment{Column: at, How: database.AssignNow})
 	}
+	if call := database.AuditCall(table); call != nil {
+		entry.Set = append(entry.Set, database.Assignment{Column: call, Value: req.id})
+	}
 	_, err = tx.Insert(req.ctx, &entry, nil)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 var listOperation = withArguments(operation{
-	name: "list", may: has(access.View), label: "view", hints: reads, stale: true,
+	name: "list", may: has(access.View), label: "view", hints: reads, stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		if m == nil {
 			return "List rows of a model, a page at a time."
@@ -68,6 +68,7 @@ func (c *call) list(a *listArguments) ([]byte, error) {
 	if err := a.apply(plan, c.settings.MaxResultBytes); err != nil {
 		return nil, err
 	}
+	c.lock(plan)
 	return c.answerPage("{", c.scope, plan, func(last []database.Value) (string, error) { return c.nextCursor(rows, plan, a, last) })
 }
 

@@ -15,8 +15,10 @@ import (
 type operation struct {
 	// name stands before the model's in a tool's name.
 	name string
-	// global is set for an operation that is of no model: its name is its tool's whole name, and rights are its own affair.
-	global bool
+	// global is set for an operation that is of no model: its name is its tool's whole name, and rights are its own affair. It
+	// is listed if it is of use to the token on any model that is advertised; a nil offeredTo means always.
+	global    bool
+	offeredTo func(*catalog.Catalog, access.Scope) bool
 	// may reports whether a token may use the operation on a model at all; label is what a refusal calls it.
 	may   func(access.Scope) bool
 	label string
@@ -31,6 +33,10 @@ type operation struct {
 	useful func(*catalog.Catalog, access.Scope) bool
 	// many is set if prompts tell of it with what changes many rows at once, rather than one row.
 	many bool
+	// admit judges a call that is to be a step of transact, before any step is run; nil if no call can be.
+	admit func(*call) error
+	// steps is the argument whose elements are calls of other tools, which count as what they cost; "" if there is none.
+	steps string
 	// counted is the argument whose elements count as a call each; "" if the call itself is one.
 	counted string
 	// extra are the arguments that cost calls beside: one for each row that they hold, or one if they are true.
@@ -54,6 +60,7 @@ type operation struct {
 var operations []*operation
 
 func init() {
+	globals = []*operation{&findModelsOperation, &transactOperation}
 	operations = []*operation{
 		&listOperation, &getOperation, &createOperation, &updateOperation, &deleteOperation, &describeOperation,
 		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation,
@@ -70,11 +77,16 @@ func findOperation(name string) *operation {
 	return nil
 }
 
+// globals are the operations that are of no model, in the order in which tools/list has them, before those of models.
+var globals []*operation
+
 // parseName returns the operation and the model that a tool's name says; nil if it is no tool's name. The name of an
 // operation alone is that of its generic tool, whose model is an argument. It never is a model's tool: those have a _.
 func parseName(tool string) (op *operation, model string) {
-	if tool == findModels {
-		return &findModelsOperation, ""
+	for _, op := range globals {
+		if op.name == tool {
+			return op, ""
+		}
 	}
 	name, model, ofModel := strings.Cut(tool, "_")
 	if ofModel && model == "" {
@@ -99,18 +111,39 @@ func Label(tool string) string {
 // Cost is how many calls a tool's call counts for.
 func Cost(tool string, arguments []byte) int {
 	op, _ := parseName(tool)
-	if op == nil || op.counted == "" && len(op.extra) == 0 {
+	if op == nil || op.counted == "" && len(op.extra) == 0 && op.steps == "" {
 		return 1
 	}
 	var given map[string]json.RawMessage
 	if json.Unmarshal(arguments, &given) != nil {
 		return 1 // The tool itself says what is wrong.
 	}
+	if op.steps != "" {
+		return costOfSteps(given[op.steps])
+	}
 	cost := max(1, elements(given[op.counted]))
 	for _, name := range op.extra {
 		cost += elements(given[name])
 	}
 	return cost
+}
+
+// costOfSteps is how many calls the steps count for together.
+func costOfSteps(raw json.RawMessage) int {
+	var steps []struct {
+		Tool      string
+		Arguments json.RawMessage
+	}
+	if json.Unmarshal(raw, &steps) != nil {
+		return 1
+	}
+	cost := 0
+	for _, s := range steps[:min(len(steps), maxSteps)] { // more are refused
+		if op, _ := parseName(s.Tool); op != nil && op.steps == "" {
+			cost += Cost(s.Tool, s.Arguments)
+		}
+	}
+	return max(cost, 1)
 }
 
 // elements are those of an array, or of all arrays of an object; true counts as one.

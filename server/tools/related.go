@@ -11,7 +11,7 @@ import (
 )
 
 var relatedOperation = withArguments(operation{
-	name: "related", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasRelations, useful: canFollow,
+	name: "related", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasRelations, useful: canFollow, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Rows related to one %s.", one(m))
 	},

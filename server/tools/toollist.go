@@ -62,6 +62,8 @@ var (
 type toolList struct {
 	// findModels stands before the models' own tools, and tells what is common to them; findModelsOnly before generic ones.
 	findModels, findModelsOnly []byte
+	// globals are the tools of the other operations that are of no model.
+	globals []toolPiece
 	// models are by Model.Index.
 	models []modelTools
 	// generic are in the order of genericOrder.
@@ -126,6 +128,9 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 func encodeTools(c *catalog.Catalog, structured bool) toolList {
 	find := findModelsOperation.define(nil, defining{structured: structured})
 	p := toolList{models: make([]modelTools, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
+	for _, op := range globals[1:] {
+		p.globals = append(p.globals, cutPiece(op, op.define(nil, defining{structured: structured})))
+	}
 	find.Description += " " + commonHelp
 	p.findModels = encodeTool(find)
 	for _, m := range c.Models() {
@@ -174,8 +179,29 @@ func (set *Set) AppendTools(dst []byte, token access.Token, view View) []byte {
 	size := len("[]") + len(set.toolList.findModels)
 	set.eachTool(token, view, func(piece *toolPiece, _ access.Scope) { size += len(",") + piece.size() })
 	dst = append(append(slices.Grow(dst, size), '['), set.toolList.findModels...)
+	dst = set.appendGlobals(dst, token, view)
 	set.eachTool(token, view, func(piece *toolPiece, scope access.Scope) { dst = piece.appendTo(append(dst, ','), scope) })
 	return append(dst, ']')
+}
+
+// appendGlobals appends the tools that are of no model and of use to the token, but for find_models.
+func (set *Set) appendGlobals(dst []byte, token access.Token, view View) []byte {
+	for i := range set.toolList.globals {
+		if piece := &set.toolList.globals[i]; set.listsGlobal(token, view, piece.op) {
+			dst = append(append(dst, ','), piece.before...)
+		}
+	}
+	return dst
+}
+
+// listsGlobal reports whether an operation of no model is of use to the token on a model that is advertised.
+func (set *Set) listsGlobal(token access.Token, view View, op *operation) bool {
+	for _, m := range set.catalog.Models() {
+		if m.Declared.Expose && m.Served() && view.shows(m) && op.offeredTo(set.catalog, token.Reach(m)) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachTool gives, in order, the pieces of what the token may use of the models that the view shows.

@@ -113,6 +113,12 @@ type request struct {
 	given arguments
 	// dryRun undoes what the call did.
 	dryRun bool
+	// id is the call's, under which the journal and the audit know it; isPart is set if the call is part of another one, whose
+	// id it has.
+	id     string
+	isPart bool
+	// locks is set if the rows that the call reads are to stay as they are until the transaction ends.
+	locks bool
 	// record is what the audit is told; operations that write fill in what they know of IDs, Fields and Changed.
 	record audit.Record
 }
@@ -126,12 +132,10 @@ type call struct {
 	cursors *seal.Sealer
 	// words are those of the models.
 	words func() []modelWords
-}
-
-// store is what a call reads and writes: the database, or a transaction that the call is a part of.
-type store interface {
-	reader
-	database.Transactor
+	// confirmations keeps the questions of actions if the call is one of several steps; nil if it asks by itself.
+	confirmations *stepConfirmations
+	// asked is set if the answer is a question, so that nothing is to be kept.
+	asked bool
 }
 
 // outcomeOK is a record's outcome where there was no error.
@@ -157,45 +161,62 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *operation, 
 	r := result(c.run(arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if op.writes() || r.Code == CodePermissionDenied {
-		c.record.Token, c.record.Subject = token.Name(), token.Subject()
-		c.record.Tool, c.record.Model, c.record.DryRun = c.tool(), c.model, c.dryRun
-		if c.record.Operation == "" {
-			c.record.Operation = op.name
+		outcome := outcomeOK
+		if r.IsError {
+			outcome = string(r.Code)
 		}
-		if c.record.Outcome = outcomeOK; r.IsError {
-			c.record.Outcome = string(r.Code)
-		}
-		set.settings.Audit.Write(ctx, &c.record)
+		c.tellAudit(outcome)
 	}
 	return r
 }
 
+// tellAudit writes the audit's line about the call.
+func (req *request) tellAudit(outcome string) {
+	r := &req.record
+	r.Token, r.Subject, r.Call = req.token.Name(), req.token.Subject(), req.id
+	r.Tool, r.Model, r.DryRun, r.Outcome = req.tool(), req.model, req.dryRun, outcome
+	if r.Operation == "" {
+		r.Operation = req.op.name
+	}
+	req.settings.Audit.Write(req.ctx, r)
+}
+
 func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
-	return &call{request: r, db: set.db, stale: set.staleDB, cursors: set.cursors, words: set.words}
+	if op.writes() {
+		r.id = newCallID()
+	}
+	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, cursors: set.cursors, words: set.words}
 }
 
 // run judges the call, reads its arguments and runs it.
 func (c *call) run(raw []byte) ([]byte, error) {
+	if err := c.judge(raw); err != nil {
+		return nil, err
+	}
+	if !c.op.global && c.op.stale && c.scope.Model().Declared.ReadsReplica {
+		c.db = c.stale
+	}
+	return c.op.run(c)
+}
+
+// judge finds the call's model, judges whether the token may use the operation on it, and keeps the arguments by their
+// names.
+func (c *call) judge(raw []byte) error {
 	if c.generic {
 		if err := c.takeModel(raw); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !c.op.global {
 		if err := c.enter(c.model); err != nil {
-			return nil, err
-		}
-		if c.op.stale && c.scope.Model().Declared.ReadsReplica {
-			c.db = c.stale
+			return err
 		}
 	}
-	if !c.generic {
-		if err := c.given.parse(raw); err != nil {
-			return nil, err
-		}
+	if c.generic {
+		return nil
 	}
-	return c.op.run(c)
+	return c.given.parse(raw)
 }
 
 // enter finds the model of the call, and judges whether the token may use the operation on it.

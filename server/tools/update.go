@@ -9,7 +9,7 @@ import (
 )
 
 var updateOperation = withArguments(operation{
-	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate, extra: []string{"inlines"},
+	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate, extra: []string{"inlines"}, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Change one %s.", one(m))
 	},
@@ -42,6 +42,8 @@ type updated struct {
 	Object  json.RawMessage `json:"object,omitempty"`
 	Inlines *inlineChanges  `json:"inlines"`
 	DryRun  bool            `json:"dry_run,omitempty"`
+	// Call is the call's id, by which the journal knows what it changed.
+	Call string `json:"call,omitempty"`
 	// Notice says what the database made of the write, if that is not what was asked for.
 	Notice string `json:"notice,omitempty"`
 }
@@ -90,7 +92,7 @@ func (c *call) update(a *updateArguments) ([]byte, error) {
 	if changed.untouched && !a.dryRun {
 		c.record.Changed--
 	}
-	answer := updated{Success: true, Inlines: changes, DryRun: a.dryRun, Notice: changed.notice}
+	answer := updated{Success: true, Inlines: changes, DryRun: a.dryRun, Call: c.recordedAs(), Notice: changed.notice}
 	if c.mayView() {
 		answer.Object = changed.text
 	}

@@ -55,11 +55,16 @@ func (req *request) recordRow(r *row, inlines *inlineChanges) {
 	}
 }
 
-// transact runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A dry
-// run does the same, checks what a commit would check, and undoes it.
+// transact runs do as inTransaction does, and says of which field an error of the database is.
 func (c *call) transact(do func(*write) error) error {
-	err := database.Transact(c.ctx, c.db, c.settings.StatementTimeout, func(tx database.Tx) error {
-		if err := do(&write{&c.request, tx}); err != nil {
+	return explain(c.scope, c.inTransaction(func(tx database.Tx) error { return do(&write{&c.request, tx}) }))
+}
+
+// inTransaction runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A
+// dry run does the same, checks what a commit would check, and undoes it.
+func (c *call) inTransaction(do func(database.Tx) error) error {
+	err := c.db.transact(c.ctx, c.settings.StatementTimeout, func(tx database.Tx) error {
+		if err := do(tx); err != nil {
 			return err
 		}
 		if !c.dryRun {
@@ -73,7 +78,7 @@ func (c *call) transact(do func(*write) error) error {
 	if errors.Is(err, errDryRun) {
 		return nil
 	}
-	return explain(c.scope, err)
+	return err
 }
 
 // lockable reports whether rows can be locked: a view's need not be rows of any table, and a database locks rows only for a

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -193,7 +194,12 @@ func libraryConfig() *contract.Config {
 // call performs a tool with a token.
 func (l *library) call(token, tool, arguments string) Result {
 	l.t.Helper()
-	return l.set.Call(context.Background(), l.tokens.Authenticate("Bearer "+token, time.Now()), tool, []byte(arguments))
+	return l.set.Call(context.Background(), l.token(token), tool, []byte(arguments))
+}
+
+// token is the one that has the text.
+func (l *library) token(text string) access.Token {
+	return l.tokens.Authenticate("Bearer "+text, time.Now())
 }
 
 // must is call where it goes well, and returns the payload.
@@ -205,6 +211,22 @@ func (l *library) must(token, tool, arguments string) map[string]any {
 	}
 	return l.decode(r)
 }
+
+// mustWithoutCall is must without the call's id, which is another one each time.
+func (l *library) mustWithoutCall(token, tool, arguments string) map[string]any {
+	l.t.Helper()
+	answer := l.must(token, tool, arguments)
+	if answer["call"] == nil {
+		l.t.Errorf("%s answers no call: %v", tool, answer)
+	}
+	delete(answer, "call")
+	return answer
+}
+
+var callMember = regexp.MustCompile(`,"call":"[A-Z2-7]{16}"`)
+
+// withoutCall is a JSON text without the member that has the call's id.
+func withoutCall(text string) string { return callMember.ReplaceAllString(text, "") }
 
 func (l *library) decode(r Result) map[string]any {
 	l.t.Helper()

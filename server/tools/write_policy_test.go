@@ -112,6 +112,7 @@ func TestDeleteIsProtectedByRowsThatTheTokenDoesNotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := l.must(clerkText, "delete_book", `{"id":2}`)
+	delete(answer, "call")
 	if want := map[string]any{"success": true, "message": "Deleted book 2, and with it 1 chapter; kept without it: 1 review"}; !reflect.DeepEqual(answer, want) {
 		t.Errorf("got %v", answer)
 	}

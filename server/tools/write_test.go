@@ -58,10 +58,10 @@ func TestCreateAnswersTheRowAsGetShowsIt(t *testing.T) {
 
 func TestWithoutTheRightToViewNoRowIsShown(t *testing.T) {
 	l := newLibrary(t)
-	if answer := l.must(adderText, "create_author", `{"data":{"name":"Lem"}}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "id": 3.0}) {
+	if answer := l.mustWithoutCall(adderText, "create_author", `{"data":{"name":"Lem"}}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "id": 3.0}) {
 		t.Errorf("create answers %v", answer)
 	}
-	if answer := l.must(deleterText, "delete_shelf", `{"id":3}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "message": "Deleted shelf 3"}) {
+	if answer := l.mustWithoutCall(deleterText, "delete_shelf", `{"id":3}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "message": "Deleted shelf 3"}) {
 		t.Errorf("delete answers %v", answer)
 	}
 	if r := l.call(deleterText, "delete_book", `{"id":1,"expected_version":3}`); r.Code != CodeConflict || strings.Contains(string(r.Text), "Dune") {
@@ -234,7 +234,7 @@ func TestTheAuditTableIsOnlyViewed(t *testing.T) {
 
 func TestRowsWithoutAKeyCanBeAddedOnly(t *testing.T) {
 	l := newLibrary(t)
-	answer := l.must(ownerText, "create_note", `{"data":{"body":"hello"}}`)
+	answer := l.mustWithoutCall(ownerText, "create_note", `{"data":{"body":"hello"}}`)
 	if want := map[string]any{"success": true, "id": nil, "object": map[string]any{"body": "hello"}}; !reflect.DeepEqual(answer, want) {
 		t.Errorf("got %v", answer)
 	}

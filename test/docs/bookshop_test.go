@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -38,7 +38,7 @@ func open(t *testing.T, p page) *bookshop {
 	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
-	command := dev.Command("test")
+	command := dev.Command()
 	command.SetArgs([]string{"-f", withStructuredContent(t, p.manifests), "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)

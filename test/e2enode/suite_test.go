@@ -49,7 +49,7 @@ func TestRealNode(t *testing.T) {
 	}
 	RegisterFailHandler(Fail)
 	log.SetLogger(GinkgoLogr)
-	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyTimeout(10 * time.Minute)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	told.began = time.Now()
 	defer func() { told.write(t.Failed()) }()
@@ -140,5 +140,5 @@ func install(ctx context.Context, source, tag string) {
 	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(source, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
 		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.repository="+managerImage, "--set", "image.tag="+tag,
 		"--set", "serverImage.repository="+serverImage, "--set", "serverImage.tag="+tag)
-	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=180s")
+	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=600s")
 }

@@ -30,12 +30,29 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 			return nil, err
 		}
 	}
+	if table := found.tables[name]; table != nil && !d.settings.ReadOnly && sqltext.LacksAuditCall(table) && sqltext.AuditMismatch(table) == "" {
+		if s, found, err = d.addAuditCall(ctx, c, name); err != nil {
+			return nil, err
+		}
+	}
 	if table := found.tables[name]; table == nil {
 		s.AuditProblem = problem
 	} else if s.AuditProblem = cmp.Or(sqltext.AuditMismatch(table), auditRefusal(table)); s.AuditProblem == "" {
 		s.Audit = table
+		s.Note(sqltext.AuditCallNote(c.dialect(), table))
 	}
 	return s, nil
+}
+
+// addAuditCall gives an audit table of an earlier version the column call, if the user may, and reads the schema again. If
+// the user may not, or if another server was faster, that is no error: the schema's notes tell what is missing then.
+func (d *db) addAuditCall(ctx context.Context, c *conn, name tableName) (*database.Schema, *introspection, error) {
+	var answer *mysql.MySQLError
+	err := c.exec(ctx, sqltext.AddAuditCall(c.dialect(), name.schema, name.name))
+	if err != nil && !errors.As(err, &answer) {
+		return nil, nil, err
+	}
+	return d.introspect(ctx, c)
 }
 
 // auditName is the audit table's name with its schema. If the settings name no schema, it is the first of the search

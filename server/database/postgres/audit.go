@@ -42,8 +42,11 @@ func (d *db) makeAudit(ctx context.Context, conn *conn) (problem string, err err
 	var schema string
 	var there bool
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if schema, there, err = d.auditPlace(ctx, tx); err != nil || there || schema == "" {
+		if schema, there, err = d.auditPlace(ctx, tx); err != nil || schema == "" {
 			return err
+		}
+		if there {
+			return addAuditCall(ctx, tx, schema, d.settings.Audit.Name)
 		}
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('mcp-admin-server audit table'))"); err != nil {
 			return err
@@ -73,6 +76,37 @@ func (d *db) makeAudit(ctx context.Context, conn *conn) (problem string, err err
 		"; make it with: " + strings.Join(strings.Fields(statements), " "), nil
 }
 
+// auditLacksCallQuery reports whether a table that may be the audit table has no column call.
+const auditLacksCallQuery = `
+SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attname = 'call' AND NOT attisdropped)
+	AND EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attname = 'object_id')
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'USAGE')`
+
+// addAuditCall gives an audit table of an earlier version the column call, if the user owns the table. It does not wait
+// long for others: the next introspection tries again.
+func addAuditCall(ctx context.Context, tx pgx.Tx, schema, name string) error {
+	lacks := false
+	err := tx.QueryRow(ctx, auditLacksCallQuery, schema, name).Scan(&lacks)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !lacks {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', '1000', true)"); err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, sqltext.AddAuditCall(sqltext.PostgreSQL, schema, name))
+		return err
+	})
+	if answered(err) {
+		return nil // the schema's notes tell what is missing
+	}
+	return err
+}
+
 // findAudit sets the schema's audit table; problem is why it could not be made.
 func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *introspection, problem string) error {
 	schema, there, err := d.auditPlace(ctx, tx)
@@ -91,6 +125,7 @@ func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *in
 		s.AuditProblem = cmp.Or(sqltext.AuditMismatch(table), d.auditRefused(table))
 		if s.AuditProblem == "" {
 			s.Audit = table
+			s.Note(sqltext.AuditCallNote(sqltext.PostgreSQL, table))
 		}
 	case problem != "":
 		s.AuditProblem = problem
@@ -111,7 +146,7 @@ func (d *db) auditRefused(table *database.Table) string {
 		needed, right = database.MaySelect, "SELECT"
 	}
 	for _, c := range table.Columns {
-		if name := c.Name; name != "id" && !c.Privileges.Has(needed) && !c.Generated {
+		if name := c.Name; name != "id" && name != "call" && !c.Privileges.Has(needed) && !c.Generated {
 			return "the database user may not " + right + " on the audit table " + table.String() + "; let its owner run: GRANT SELECT, INSERT ON " +
 				sqltext.TableName(sqltext.PostgreSQL, table) + " TO the user of this endpoint"
 		}

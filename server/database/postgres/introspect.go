@@ -50,7 +50,7 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 		return nil, err
 	}
 	d.known.Store(i.known())
-	s.Notes = d.notes()
+	s.Notes = append(d.notes(), s.Notes...)
 	return s, nil
 }
 
@@ -163,7 +163,7 @@ func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []str
 		default:
 			table.Kind = database.BaseTable
 		}
-		table.Privileges = database.Privileges(privileges)
+		table.Privileges, table.Partition = database.Privileges(privileges), root != 0
 		if distinct && table.Privileges.Has(database.MaySelect) {
 			table.RowID = rowID()
 		}

@@ -8,11 +8,14 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// makeAudit makes the audit table that the settings name, if it is missing and the database may be written to. It
-// reports whether it did. If it could not, the schema says why; an error means that the call was cancelled.
+// makeAudit makes the audit table that the settings name, if it is missing and the database may be written to, or gives
+// one that is there what it lacks. It reports whether it did. If it could not, the schema says why; an error means that the call was cancelled.
 func (d *db) makeAudit(ctx context.Context, schema *database.Schema) (made bool, err error) {
-	if d.settings.ReadOnly || d.auditIn(schema) != nil {
+	if d.settings.ReadOnly {
 		return false, nil
+	}
+	if table := d.auditIn(schema); table != nil {
+		return d.addAuditCall(ctx, table)
 	}
 	err = d.Transact(ctx, func(open database.Tx) error {
 		for _, statement := range sqltext.AuditTable(dialect, "", d.settings.Audit.Name) {
@@ -33,6 +36,23 @@ func (d *db) makeAudit(ctx context.Context, schema *database.Schema) (made bool,
 	return false, nil
 }
 
+// addAuditCall gives an audit table of an earlier version the column call, and reports whether it did. If that cannot be
+// done, or another server was faster, the schema's notes tell what is missing.
+func (d *db) addAuditCall(ctx context.Context, table *database.Table) (added bool, err error) {
+	if !sqltext.LacksAuditCall(table) || sqltext.AuditMismatch(table) != "" {
+		return false, nil
+	}
+	err = d.Transact(ctx, func(open database.Tx) error {
+		statement := sqltext.AddAuditCall(dialect, "", table.Name)
+		_, err := open.Execute(ctx, &database.Declared{Pieces: []database.Piece{{SQL: statement}}})
+		return err
+	})
+	if err != nil && database.AsError(err).Code == database.Cancelled {
+		return false, err
+	}
+	return true, nil // read again, whatever came of it
+}
+
 // findAudit sets the schema's audit table, or says why it cannot be used.
 func (d *db) findAudit(schema *database.Schema) {
 	if schema.AuditProblem != "" {
@@ -45,6 +65,7 @@ func (d *db) findAudit(schema *database.Schema) {
 	}
 	if schema.AuditProblem = sqltext.AuditMismatch(table); schema.AuditProblem == "" {
 		schema.Audit = table
+		schema.Note(sqltext.AuditCallNote(dialect, table))
 	}
 }
 

@@ -72,8 +72,10 @@ type Dialect interface {
 	// readsWritten reports whether a statement may read the table that it writes to, by its own name.
 	readsWritten() bool
 
-	// auditTable returns the statements that make the audit table. Its name and the name of its index come in quotes.
-	auditTable(table, index string) []string
+	// auditTable returns the statements that make the audit table. Its name and the names of its indexes come in quotes.
+	auditTable(table, byObject, byCall string) []string
+	// addAuditCall returns the statement that gives an audit table the column call.
+	addAuditCall(table string) string
 }
 
 // quoteStandard quotes an identifier as in standard SQL.

@@ -103,7 +103,7 @@ func (d mysql) next(w *writer, c *database.Column) {
 
 // auditTable stores the time as a datetime in UTC, since a timestamp ends in the year 2038. Only the beginning of an id
 // is in the index, since the whole might be too long for one.
-func (mysql) auditTable(table, index string) []string {
+func (mysql) auditTable(table, byObject, byCall string) []string {
 	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
   id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
   at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
@@ -116,8 +116,14 @@ func (mysql) auditTable(table, index string) []string {
   object_repr text NOT NULL,
   message text NOT NULL,
   changes json NOT NULL,
-  KEY ` + index + ` (table_schema, table_name, object_id(191), id)
+  ` + "`call`" + ` varchar(32),
+  KEY ` + byObject + ` (table_schema, table_name, object_id(191), id),
+  KEY ` + byCall + " (`call`)" + `
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`}
+}
+
+func (mysql) addAuditCall(table string) string {
+	return "ALTER TABLE " + table + " ADD COLUMN `call` varchar(32) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 }
 
 // BuildInserted writes the statement that reads what an Insert returns, for an engine that cannot return it. It finds

@@ -92,7 +92,7 @@ func (d postgresql) next(w *writer, c *database.Column) {
 	w.text(" + interval '" + smallestStep(c, 6) + " seconds')")
 }
 
-func (postgresql) auditTable(table, index string) []string {
+func (postgresql) auditTable(table, byObject, byCall string) []string {
 	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
@@ -104,8 +104,14 @@ func (postgresql) auditTable(table, index string) []string {
   object_id text NOT NULL,
   object_repr text NOT NULL,
   message text NOT NULL,
-  changes jsonb NOT NULL
-)`, "CREATE INDEX IF NOT EXISTS " + index + " ON " + table + " (table_schema, table_name, object_id, id)"}
+  changes jsonb NOT NULL,
+  "call" text
+)`, "CREATE INDEX IF NOT EXISTS " + byObject + " ON " + table + " (table_schema, table_name, object_id, id)",
+		"CREATE INDEX IF NOT EXISTS " + byCall + " ON " + table + ` ("call")`}
+}
+
+func (postgresql) addAuditCall(table string) string {
+	return "ALTER TABLE " + table + ` ADD COLUMN IF NOT EXISTS "call" text`
 }
 
 func isPlainInteger(c *database.Column) bool {

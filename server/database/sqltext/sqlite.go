@@ -218,7 +218,7 @@ func (d sqlite) next(w *writer, c *database.Column) {
 	w.text(", 'auto', '+" + smallestStep(c, 3) + " seconds'), ''))")
 }
 
-func (sqlite) auditTable(table, index string) []string {
+func (sqlite) auditTable(table, byObject, byCall string) []string {
 	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at TIMESTAMP NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
@@ -230,8 +230,14 @@ func (sqlite) auditTable(table, index string) []string {
   object_id TEXT NOT NULL,
   object_repr TEXT NOT NULL,
   message TEXT NOT NULL,
-  changes JSON NOT NULL
-)`, "CREATE INDEX IF NOT EXISTS " + index + " ON " + table + " (table_schema, table_name, object_id, id)"}
+  changes JSON NOT NULL,
+  "call" TEXT
+)`, "CREATE INDEX IF NOT EXISTS " + byObject + " ON " + table + " (table_schema, table_name, object_id, id)",
+		"CREATE INDEX IF NOT EXISTS " + byCall + " ON " + table + ` ("call")`}
+}
+
+func (sqlite) addAuditCall(table string) string {
+	return "ALTER TABLE " + table + ` ADD COLUMN "call" TEXT`
 }
 
 func (sqlite) match(w *writer, m database.Match) {

@@ -1,0 +1,198 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+)
+
+// onLibraries runs a test on a library of each engine.
+func onLibraries(t *testing.T, test func(t *testing.T, l *library), changes ...func(*contract.Config)) {
+	for _, engine := range []string{contract.EngineSQLite, contract.EnginePostgreSQL, contract.EngineMySQL} {
+		t.Run(engine, func(t *testing.T) { test(t, newLibraryOn(t, engine, changes...)) })
+	}
+}
+
+// value is the text at a place of an answer.
+func value(r Result, path string) string {
+	raw, _ := valueAt(r.Text, path)
+	return plainText(raw)
+}
+
+func TestStepsSeeEachOtherAndAreKeptTogether(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		r := l.call(ownerText, "transact", `{"steps":[
+			{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
+			{"tool":"create","arguments":{"model":"book","data":{"title":"Solaris","author_id":{"_step":0,"path":"id"}}},"expect":{"count":1}},
+			{"tool":"list_book","arguments":{"filters":{"author__name":"Lem"},"fields":["title"]},"expect":{"count":1,"results.0.title":"Solaris"}},
+			{"tool":"get_book","arguments":{"id":1},"expect":{"title":"Dune"}},
+			{"tool":"bulk_chapter","arguments":{"operation":"create","items":[{"data":{"book_id":{"_step":1,"path":"object.id"},"number":1,"title":{"_step":2,"path":"results.0.title"}}}]}},
+			{"tool":"aggregate_chapter","arguments":{"filters":{"book_id":{"_step":1,"path":"id"}},"measures":{"n":{"count":"*"}}},"expect":{"results.0.n":1}}]}`)
+		if r.IsError {
+			t.Fatalf("%s (%v)", r.Text, r.Cause)
+		}
+		if n := strings.Count(string(r.Text), `"call":`); n != 1 || value(r, "call") == "" {
+			t.Errorf("the call's id is told %d times: %s", n, r.Text)
+		}
+		if got := l.must(ownerText, "list_chapter", `{"filters":{"title":"Solaris"}}`); got["count"] != 1.0 {
+			t.Errorf("the chapters are %v", got)
+		}
+		history := l.call(ownerText, "history_author", `{"id":`+value(r, "results.0.id")+`}`)
+		if value(history, "count") != "1" {
+			t.Errorf("the history is %s", history.Text)
+		}
+	})
+}
+
+func TestAStepThatFailsUndoesAll(t *testing.T) {
+	create := `{"tool":"create_author","arguments":{"data":{"name":"Lem"}}}`
+	onLibraries(t, func(t *testing.T, l *library) {
+		for _, c := range []struct {
+			name, steps string
+			code        Code
+			says        string
+		}{
+			{"a row that is not there", create + `,{"tool":"update_author","arguments":{"id":999,"data":{"name":"x"}}}`, CodeNotFound, "step 1 (update_author): author not found; nothing was changed"},
+			{"a constraint", create + `,{"tool":"update_book","arguments":{"id":1,"data":{"isbn":"222"}}}`, CodeValidation, "step 1"},
+			{"an expectation of a value", create + `,{"tool":"get_book","arguments":{"id":1},"expect":{"title":"Emma"}}`, CodeConflict, `title was expected to be \"Emma\", but it is \"Dune\"`},
+			{"an expectation of a number of rows", create + `,{"tool":"list_author","expect":{"count":2}}`, CodeConflict, "count was expected to be 2, but it is 3"},
+			{"an expectation of what is not there", create + `,{"tool":"get_author","arguments":{"id":1},"expect":{"colour":1}}`, CodeConflict, "has no such value"},
+			{"a reference to what is not there", create + `,{"tool":"get_author","arguments":{"id":{"_step":0,"path":"object.colour"}}}`, CodeInvalidArgument, "step 0 answered has no object.colour"},
+			{"a reference to a later step", create + `,{"tool":"get_author","arguments":{"id":{"_step":1,"path":"id"}}}`, CodeInvalidArgument, "only the steps before"},
+			{"a reference with more members", create + `,{"tool":"get_author","arguments":{"id":{"_step":0,"path":"id","x":1}}}`, CodeInvalidArgument, "a reference is"},
+			{"an unknown tool", create + `,{"tool":"fly_author"}`, CodeNotFound, "fly_author"},
+			{"a tool that is no step", create + `,{"tool":"describe_author"}`, CodeInvalidArgument, "cannot be a step"},
+			{"itself", create + `,{"tool":"transact","arguments":{"steps":[]}}`, CodeInvalidArgument, "cannot be a step"},
+			{"history", create + `,{"tool":"history_author","arguments":{"id":1}}`, CodeInvalidArgument, "cannot be a step"},
+			{"a dry run of a step", create + `,{"tool":"create_author","arguments":{"dry_run":true,"data":{"name":"x"}}}`, CodeInvalidArgument, "dry_run is no argument of a step"},
+			{"a bulk that keeps a part", create + `,{"tool":"bulk_author","arguments":{"operation":"delete","items":[1],"atomic":false}}`, CodeInvalidArgument, "atomic"},
+			{"a bulk of which one item fails", create + `,{"tool":"bulk_author","arguments":{"operation":"create","items":[{"data":{"name":"y"}},{"data":{}}]}}`, CodeValidation, "item 1"},
+			{"an unknown member", create + `,{"tool":"list_author","argument":{}}`, CodeInvalidArgument, "unknown argument"},
+			{"no step", ``, CodeInvalidArgument, "at least one step"},
+		} {
+			r := l.call(ownerText, "transact", `{"steps":[`+c.steps+`]}`)
+			if r.Code != c.code || !strings.Contains(string(r.Text), c.says) {
+				t.Errorf("%s: %s, want %s with %s (%v)", c.name, r.Text, c.code, c.says, r.Cause)
+			}
+			if c.steps != "" && value(r, "step") != "1" {
+				t.Errorf("%s: the step is %q", c.name, value(r, "step"))
+			}
+			if got := l.must(ownerText, "list_author", `{}`); got["count"] != 2.0 {
+				t.Fatalf("%s: there are %v authors", c.name, got["count"])
+			}
+		}
+	})
+}
+
+func TestTransactJudgesRightsFirst(t *testing.T) {
+	l := newLibrary(t)
+	r := l.call(readerText, "transact", `{"steps":[{"tool":"list_author"},{"tool":"update_author","arguments":{"id":1,"data":{"name":"x"}}}]}`)
+	if r.Code != CodePermissionDenied || value(r, "step") != "1" {
+		t.Errorf("a reader's update: %s", r.Text)
+	}
+	if r = l.call(adderText, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
+		{"tool":"create_book","arguments":{"data":{"title":{"_step":0,"path":"object.name"},"author_id":1}}}]}`); r.Code != CodeInvalidArgument {
+		t.Errorf("a reference to what the token does not see: %s", r.Text)
+	}
+}
+
+func TestADryRunOfStepsKeepsNothing(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		r := l.call(ownerText, "transact", `{"dry_run":true,"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
+			{"tool":"update_author","arguments":{"id":{"_step":0,"path":"id"},"data":{"name":"Stanisław"}}}]}`)
+		if r.IsError || value(r, "dry_run") != "true" || value(r, "call") != "" || value(r, "results.1.object.name") != "Stanisław" {
+			t.Errorf("%s (%v)", r.Text, r.Cause)
+		}
+		if got := l.must(ownerText, "list_author", `{}`); got["count"] != 2.0 {
+			t.Errorf("there are %v authors", got["count"])
+		}
+	})
+}
+
+func TestActionsAmongStepsAreConfirmedTogether(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		steps := `"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
+			{"tool":"action_book","arguments":{"action":"raise","ids":[1],"confirmation_data":{"amount":"2"}}},
+			{"tool":"action_shelf","arguments":{"action":"delete_selected","ids":[3]}},
+			{"tool":"get_book","arguments":{"id":1},"expect":{"price":2}}]`
+		r := l.call(ownerText, "transact", `{`+steps+`}`)
+		page := value(r, "confirmation_page.content")
+		if r.IsError || value(r, "requires_confirmation") != "true" || !strings.Contains(page, "Raise 1 by 2?") || !strings.Contains(page, "Delete 1 shelf?") {
+			t.Fatalf("%s (%v)", r.Text, r.Cause)
+		}
+		if without := l.call(ownerText, "transact", `{"confirm":true,`+steps+`}`); without.Code != CodeConflict || value(without, "confirmation_token") == "" {
+			t.Errorf("without the token: %s", without.Text)
+		}
+		other := strings.Replace(steps, "Lem", "Lew", 1)
+		if wrong := l.call(ownerText, "transact", fmt.Sprintf(`{"confirm":true,"confirmation_token":%q,%s}`, value(r, "confirmation_token"), other)); wrong.Code != CodeConflict {
+			t.Errorf("with other steps: %s", wrong.Text)
+		}
+		if got := l.must(ownerText, "list_author", `{}`); got["count"] != 2.0 {
+			t.Errorf("there are %v authors", got["count"])
+		}
+		done := l.call(ownerText, "transact", fmt.Sprintf(`{"confirm":true,"confirmation_token":%q,%s}`, value(r, "confirmation_token"), steps))
+		if done.IsError || value(done, "results.1.affected_count") != "1" {
+			t.Errorf("%s (%v)", done.Text, done.Cause)
+		}
+		if got := l.must(ownerText, "list_shelf", `{}`); got["count"] != 2.0 {
+			t.Errorf("there are %v shelves", got["count"])
+		}
+	}, withActions)
+}
+
+func TestAnswersOfStepsAreBounded(t *testing.T) {
+	l := newLibrary(t)
+	l.set.settings.MaxResultBytes = 2000
+	var steps []string
+	for range 40 {
+		steps = append(steps, `{"tool":"get_author","arguments":{"id":1}}`)
+	}
+	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Join(steps, ",")+`,{"tool":"list_book"}]}`); r.Code != CodeTooLarge {
+		t.Errorf("%s", r.Text)
+	}
+	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Repeat(steps[0]+",", 100)+steps[0]+`]}`); r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "101 are too many") {
+		t.Errorf("%s", r.Text)
+	}
+}
+
+func TestStepsCostWhatTheirCallsCost(t *testing.T) {
+	for arguments, want := range map[string]int{
+		`{"steps":[{"tool":"list_book"},{"tool":"bulk_book","arguments":{"items":[1,2,3]}}]}`:    4,
+		`{"steps":[{"tool":"transact","arguments":{"steps":[1,2]}},{"tool":"list_book"}]}`:       1,
+		`{"steps":[{"tool":"action","arguments":{"model":"book","ids":[1,2]}},{"tool":"list"}]}`: 3,
+		`{"steps":7}`: 1,
+		`{}`:          1,
+	} {
+		if got := Cost("transact", []byte(arguments)); got != want {
+			t.Errorf("%s costs %d, want %d", arguments, got, want)
+		}
+	}
+}
+
+func TestTransactIsListedForWhoMayWrite(t *testing.T) {
+	l := newLibrary(t)
+	for token, want := range map[string]bool{ownerText: true, adderText: true, deleterText: true, bookishText: true, readerText: false} {
+		for _, style := range []string{contract.StyleGeneric, contract.StylePerModel} {
+			list := string(l.set.AppendTools(nil, l.token(token), View{Style: style}))
+			if got := strings.Contains(list, `{"name":"transact",`); got != want {
+				t.Errorf("%s, %s: %t", token, style, got)
+			}
+		}
+	}
+}
+
+func TestEqualValues(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{`1`, `1.0`, true}, {`"42.50"`, `42.5`, true}, {`"a"`, `"a"`, true}, {`"1"`, `"1.0"`, false}, {`null`, `null`, true}, {`null`, `0`, false},
+		{`[1, 2]`, `[1,2]`, true}, {`{"a":1,"b":2}`, `{"b":2,"a":1}`, true}, {`true`, `1`, false}, {`1e999999999`, `1e999999999`, false}, {`"1/2"`, `0.5`, false},
+	} {
+		if got := equalValues([]byte(c.a), []byte(c.b)); got != c.want {
+			t.Errorf("%s and %s: %t", c.a, c.b, got)
+		}
+	}
+}
