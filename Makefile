@@ -11,7 +11,7 @@ override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 endif
 export KUBEBUILDER_ASSETS
 # What "make clean" leaves in bin/.
-BUILT_TOOLS := k8s node controller-gen golangci-lint helm
+BUILT_TOOLS := k8s node actionlint controller-gen golangci-lint helm
 KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' hack/kube/go.mod)
 
 .PHONY: help
@@ -19,7 +19,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: generate
-generate: bin/controller-gen ## Generate code, CRDs, RBAC and the Helm chart's copies of them
+generate: bin/controller-gen ## Generate code, CRDs, RBAC, and what the Helm chart and config/default take from elsewhere
 	@hack/generate.sh
 
 .PHONY: verify
@@ -27,9 +27,10 @@ verify: bin/controller-gen ## Check that the generated files are those that the 
 	@hack/verify.sh
 
 .PHONY: lint
-lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
+lint: bin/golangci-lint bin/helm bin/actionlint ## Run the linters over Go, the Helm chart and the workflows
 	@bin/golangci-lint run --allow-parallel-runners
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
+	@bin/actionlint
 
 .PHONY: fmt
 fmt: bin/golangci-lint ## Format the Go files
@@ -55,8 +56,7 @@ more_databases := go run ./test/databases run -further --
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|e2enode|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
-	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
+BUILT_TOOLS := k8s node actionlint controller-gen golangci-lint helm
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
@@ -85,6 +85,14 @@ test-permissions: databases ## Make random calls in random worlds, and hold each
 test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
 	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 20m ./test/faults
+
+.PHONY: docs-test
+docs-test: kube databases ## Run every block of the documents that can be run, and check the others
+	@MCP_TEST_DOCS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/docs
+
+.PHONY: five-minutes
+five-minutes: build kube databases ## Time the quick starts of the documents, from nothing to the first answer in a real client
+	@MCP_TEST_FIVE_MINUTES=1 $(with_databases) hack/go-test.sh -timeout 30m ./test/fiveminutes
 
 .PHONY: catalogue
 catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
@@ -167,9 +175,9 @@ clean: ## Remove what was made here, but for the tools and the local control pla
 distclean: clean ## Remove everything that was made here
 	@rm -rf bin
 
-# What the programs say they are: VERSION where it is given, else what git knows.
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-version_ldflags := -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(VERSION)
+# What the programs say they are (hack/version.sh). Only what uses it asks git.
+version = $(or $(VERSION),$(shell hack/version.sh))
+version_ldflags = -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(version)
 
 .PHONY: build
 build: ## Build the manager, the server and the program for people
@@ -177,14 +185,16 @@ build: ## Build the manager, the server and the program for people
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
 
-.PHONY: dist
-dist: generate bin/helm kube ## Write install.yaml and the packaged Helm chart to dist/
-	@mkdir -p dist
-	@$(KUBEBUILDER_ASSETS)/kubectl kustomize config/default > dist/install.yaml
-	@bin/helm package --destination dist charts/mcp-admin-operator
+.PHONY: images
+images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images
+	@go run ./hack/release -version "$(version)" -images-only
+
+.PHONY: release
+release: bin/helm ## Write all that a release consists of to dist/: make release VERSION=v1.2.3
+	@go run ./hack/release -version "$(version)"
 
 .PHONY: tools
-tools: bin/controller-gen bin/golangci-lint bin/helm kube ## Build every tool
+tools: bin/actionlint bin/controller-gen bin/golangci-lint bin/helm kube ## Build every tool
 
 .PHONY: helm
 helm: bin/helm ## Build helm
@@ -192,10 +202,11 @@ helm: bin/helm ## Build helm
 .PHONY: kube
 kube: $(if $(filter $(CURDIR)/bin/k8s,$(KUBEBUILDER_ASSETS)),bin/k8s/kube) ## Build the local control plane (etcd, Kubernetes, kubectl)
 
+bin/actionlint: TOOL := github.com/rhysd/actionlint/cmd/actionlint
 bin/controller-gen: TOOL := sigs.k8s.io/controller-tools/cmd/controller-gen
 bin/golangci-lint: TOOL := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 bin/helm: TOOL := helm.sh/helm/v4/cmd/helm
-bin/controller-gen bin/golangci-lint bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
+bin/actionlint bin/controller-gen bin/golangci-lint bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
 	@echo "building $* …"
 	@hack/go-build.sh hack/tools/$* $@ $(TOOL)
 

@@ -72,6 +72,9 @@ type podOptions struct {
 	// image is that of the pods of an endpoint that names no other; allowed are those that an endpoint may name.
 	image   string
 	allowed []string
+	// pullPolicy is when they pull it, "" as Kubernetes decides; with pullSecrets, beside those that the endpoint names.
+	pullPolicy  corev1.PullPolicy
+	pullSecrets []string
 	// configKey is the public half of the key that signs Configs.
 	configKey ed25519.PublicKey
 	// managerNamespace is where the manager's pods run, which a NetworkPolicy must let through.
@@ -172,8 +175,11 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			WithAllowPrivilegeEscalation(false).
 			WithReadOnlyRootFilesystem(true).
 			WithCapabilities(applycore.Capabilities().WithDrop("ALL")))
+	if options.pullPolicy != "" {
+		container.WithImagePullPolicy(options.pullPolicy)
+	}
 	pod := applycore.PodSpec().
-		WithImagePullSecrets(imagePullSecrets(e)...).
+		WithImagePullSecrets(imagePullSecrets(e, options.pullSecrets)...).
 		WithServiceAccountName(e.ServiceName()).
 		WithAutomountServiceAccountToken(true).
 		WithSecurityContext(security)
@@ -195,10 +201,20 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 	return pod.WithContainers(container)
 }
 
-func imagePullSecrets(e *v1alpha1.MCPEndpoint) []*applycore.LocalObjectReferenceApplyConfiguration {
-	var references []*applycore.LocalObjectReferenceApplyConfiguration
+// imagePullSecrets are those that the endpoint names, and then the manager's, each once.
+func imagePullSecrets(e *v1alpha1.MCPEndpoint, managers []string) []*applycore.LocalObjectReferenceApplyConfiguration {
+	var names []string
 	for _, ref := range e.Spec.Server.ImagePullSecrets {
-		references = append(references, applycore.LocalObjectReference().WithName(ref.Name))
+		names = append(names, ref.Name)
+	}
+	for _, name := range managers {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var references []*applycore.LocalObjectReferenceApplyConfiguration
+	for _, name := range names {
+		references = append(references, applycore.LocalObjectReference().WithName(name))
 	}
 	return references
 }

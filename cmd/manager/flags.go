@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -26,8 +27,11 @@ const imageVariable = "MCP_ADMIN_SERVER_IMAGE"
 // options are the flags of the command line.
 type options struct {
 	serverImage      string
+	pullPolicy       corev1.PullPolicy
+	pullSecrets      []string
 	allowedImages    []string
 	secretOptIn      bool
+	check            bool
 	namespaces       []string
 	leaderElect      bool
 	leaseDuration    time.Duration
@@ -55,6 +59,9 @@ Examples:
 
   # From a laptop, in the cluster of the kubeconfig's current context
   mcp-admin-manager --server-image=ghcr.io/mcp-admin/server:v1 --manager-namespace=mcp-admin-system --zap-devel
+
+  # Whether the kinds are installed, and a manager leads; the chart's test runs this
+  mcp-admin-manager --check --manager-namespace=mcp-admin-system
 
   # Let MCPEndpoints name images of one registry alone
   mcp-admin-manager --server-image=registry.example.com/mcp/server:v1 --allow-server-image='registry.example.com/mcp/*'
@@ -94,10 +101,14 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 			return nil
 		}
 	}
+	flags.Func("server-image-pull-policy", "when the server's pods pull their image, as a `policy` of Kubernetes: Always, IfNotPresent or Never (default: Kubernetes decides)", o.setPullPolicy)
+	flags.Func("server-image-pull-secret", "a `Secret` of an endpoint's namespace that its pods pull their image with; may be given more than once", list(&o.pullSecrets))
 	flags.Func("allow-server-image", "an `image` that an MCPEndpoint may name, or the beginning of some with * at its end; may be given more than once (default: any)", list(&o.allowedImages))
 	flags.BoolVar(&o.secretOptIn, "require-secret-opt-in", false,
 		"let endpoints and tokens use only Secrets whose annotation "+v1alpha1.AllowEndpointsAnnotation+" names the endpoint")
 	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", list(&o.namespaces))
+	flags.BoolVar(&o.check, "check", false,
+		"only check an installation: the kinds are those of this version, and a manager leads in --manager-namespace")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"let only one of several managers work at a time")
 	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", leaseDuration,
@@ -115,6 +126,14 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 	o.log.BindFlags(flags)
 }
 
+func (o *options) setPullPolicy(text string) error {
+	o.pullPolicy = corev1.PullPolicy(text)
+	if !slices.Contains([]corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}, o.pullPolicy) {
+		return errors.New("write Always, IfNotPresent or Never")
+	}
+	return nil
+}
+
 // imageReference is the form of an image's name, with a tag or a digest or both.
 var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9.-]+(?::\d+)?/|\[[0-9a-fA-F:]+\](?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9+._-]+:[0-9a-fA-F]{32,})?$`)
 
@@ -123,10 +142,16 @@ func (o *options) validate() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch {
+	case o.check && o.serverImage == "":
 	case o.serverImage == "":
 		wrong("--server-image or %s is required", imageVariable)
 	case !imageReference.MatchString(o.serverImage):
 		wrong("--server-image: %q is not the name of an image, such as registry.example.com/mcp/server:v1", o.serverImage)
+	}
+	for _, secret := range o.pullSecrets {
+		if len(validation.IsDNS1123Subdomain(secret)) > 0 {
+			wrong("--server-image-pull-secret: %q cannot be the name of a Secret", secret)
+		}
 	}
 	for _, image := range o.allowedImages {
 		if prefix, isPrefix := strings.CutSuffix(image, "*"); image == "" || strings.Contains(prefix, "*") || !isPrefix && !imageReference.MatchString(image) {

@@ -34,6 +34,13 @@ func main() {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log.WithName("client-go"))
 	log.Info("The manager starts", "version", version.String())
+	if options.check {
+		if err := check(ctrl.SetupSignalHandler(), options); err != nil {
+			log.Error(err, "The installation does not work")
+			os.Exit(1)
+		}
+		return
+	}
 	err = run(ctrl.SetupSignalHandler(), options)
 	if errors.Is(err, errDeposed) {
 		log.Info("The Lease could not be renewed in time: this manager starts anew, and waits for its turn")
@@ -77,7 +84,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{
-		ServerImage: o.serverImage, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
+		ServerImage: o.serverImage, ServerPullPolicy: o.pullPolicy, ServerPullSecrets: o.pullSecrets, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
 		ConfigKey: key, Installation: namespace,
 	}); err != nil {
 		return err

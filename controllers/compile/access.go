@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -43,9 +44,14 @@ const ownRules = "the token"
 // deleteSelected is the action of every model whose rows can be deleted.
 const deleteSelected = "delete_selected"
 
-// Explain says what a token of a Config may do to each model. Of a token whose callers have groups by their claims it is the most
-// that any of them may.
-func Explain(config *contract.Config, token *contract.Token) []Access {
+// Explain says what a token may do to each model of a Config, as if the token were in force. Of one whose callers have groups by
+// their claims it is the most that any of them may.
+func Explain(config *contract.Config, t *v1alpha1.MCPToken) []Access {
+	entry := tokenEntry(t, noText, TokenVerdict{InForce: true}, nil)
+	return explain(config, &entry)
+}
+
+func explain(config *contract.Config, token *contract.Token) []Access {
 	x := explanation{config: config, token: atMost(token)}
 	all := make([]Access, len(config.Models))
 	for i := range config.Models {

@@ -59,7 +59,7 @@ func TestAccessIsExplained(t *testing.T) {
 		if c.change != nil {
 			c.change(config)
 		}
-		all := Explain(config, &c.token)
+		all := explain(config, &c.token)
 		i := slices.IndexFunc(all, func(a Access) bool { return a.Model == c.model })
 		a := all[i]
 		if verbs, actions, rows := grantedOf(a.Verbs), grantedOf(a.Actions), seenOf(a.Rows); verbs != c.verbs || actions != c.actions || rows != c.rows {

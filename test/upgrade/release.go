@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
@@ -12,7 +13,7 @@ import (
 // release is one release of the operator, built.
 type release struct {
 	*lastrelease.Release
-	// tag takes the place of "dev" in the images that config/default names.
+	// tag is that of the images, in place of what config/default names.
 	tag string
 }
 
@@ -26,15 +27,18 @@ func (r *release) images() map[string]string {
 	}
 }
 
+// namedImage is an image that a release's config/default names; the first ones had no registry.
+var namedImage = regexp.MustCompile(`(?:ghcr\.io/)?mcp-admin/(manager|server):[A-Za-z0-9._-]+`)
+
 // install applies the release's config/default, and waits until its manager has replaced the other.
 func (r *release) install(ctx context.Context, cluster *platform.Platform) error {
 	manifest, err := cluster.Kubectl(ctx, "kustomize", filepath.Join(r.Source, "config", "default"))
 	if err != nil {
 		return err
 	}
-	for _, program := range []string{"manager", "server"} {
-		manifest = strings.ReplaceAll(manifest, "mcp-admin/"+program+":dev", r.image(program))
-	}
+	manifest = namedImage.ReplaceAllStringFunc(manifest, func(named string) string {
+		return r.image(namedImage.FindStringSubmatch(named)[1])
+	})
 	if _, err := cluster.KubectlInput(ctx, manifest, "apply", "--server-side", "--force-conflicts", "-f", "-"); err != nil {
 		return err
 	}

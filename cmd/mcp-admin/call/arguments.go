@@ -21,22 +21,25 @@ type schema struct {
 	AnyOf      []*schema          `json:"anyOf"`
 }
 
-// findTool is a listed tool. One that is not listed may be there all the same: the list is shortened for agents.
-func findTool(tools []*mcp.Tool, name string) (*mcp.Tool, error) {
+// findTool is the tool of a name. One that is not listed may be there all the same: a list leaves out the tools of models that are
+// not exposed, and of all models if it is generic.
+func findTool(tools []*mcp.Tool, name string) *mcp.Tool {
+	if i := slices.IndexFunc(tools, func(t *mcp.Tool) bool { return t.Name == name }); i >= 0 {
+		return tools[i]
+	}
+	return &mcp.Tool{Name: name}
+}
+
+// nearest adds to the error of a call the listed tool with the nearest name, if the tool is not listed.
+func nearest(err error, tools []*mcp.Tool, name string) error {
 	names := make([]string, len(tools))
 	for i, t := range tools {
-		if names[i] = t.Name; t.Name == name {
-			return t, nil
-		}
+		names[i] = t.Name
 	}
-	if slices.Contains(names, "find_models") { // a generic list: each model's own tools can be called, too
-		return &mcp.Tool{Name: name}, nil
+	if i := spelling.Nearest(name, names); i >= 0 && names[i] != name {
+		return fmt.Errorf("%w; the nearest is %q", err, names[i])
 	}
-	message := fmt.Sprintf("the token sees no tool %q", name)
-	if i := spelling.Nearest(name, names); i >= 0 {
-		message += fmt.Sprintf("; the nearest is %q", names[i])
-	}
-	return nil, errors.New(message)
+	return err
 }
 
 // argumentsOf are the arguments of a call: those of --json, and over them each KEY=VALUE.

@@ -3,10 +3,13 @@ package call
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -26,6 +29,8 @@ type options struct {
 	url       string
 	forward   bool
 	arguments string
+	// authorities is a file with the certificate authorities of the endpoint's certificate.
+	authorities string
 }
 
 // Command returns the command.
@@ -60,6 +65,7 @@ pods/portforward.`,
 	flags.StringVar(&o.arguments, "json", "", "all arguments of the tool as a JSON `OBJECT`")
 	flags.StringVar(&o.url, "url", "", "`URL` to call instead of the endpoint's own")
 	flags.BoolVar(&o.forward, "port-forward", false, "connect through a pod though the endpoint has a public URL")
+	flags.StringVar(&o.authorities, "ca", "", "PEM `FILE` with the certificate authorities of the endpoint; else those of this machine")
 	command.MarkFlagsMutuallyExclusive("url", "port-forward")
 	return command
 }
@@ -83,17 +89,14 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if len(args) == 1 {
 		return o.format.Print(out, tools, func(screen *output.Screen) { showTools(screen, tools) })
 	}
-	tool, err := findTool(tools, args[1])
-	if err != nil {
-		return err
-	}
+	tool := findTool(tools, args[1])
 	arguments, err := argumentsOf(tool, args[2:], o.arguments)
 	if err != nil {
 		return err
 	}
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: arguments})
 	if err != nil {
-		return err
+		return nearest(err, tools, tool.Name)
 	}
 	if err := o.format.Print(out, result, func(screen *output.Screen) { showResult(screen, result) }); err != nil {
 		return err
@@ -117,7 +120,10 @@ func (o *options) open(ctx context.Context, k *cluster.Cluster, name string, err
 		return nil, err
 	}
 	url := o.url
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport, err := o.transport()
+	if err != nil {
+		return nil, err
+	}
 	if url == "" {
 		endpoint, err := k.Endpoint(ctx, token.Endpoint())
 		if err != nil {
@@ -140,6 +146,24 @@ func (o *options) open(ctx context.Context, k *cluster.Cluster, name string, err
 		return nil, fmt.Errorf("%s: %w", url, err)
 	}
 	return session, nil
+}
+
+// transport is that of all requests.
+func (o *options) transport() (*http.Transport, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if o.authorities == "" {
+		return transport, nil
+	}
+	certificates, err := os.ReadFile(o.authorities)
+	if err != nil {
+		return nil, fmt.Errorf("--ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(certificates) {
+		return nil, fmt.Errorf("--ca: %s holds no certificate", o.authorities)
+	}
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return transport, nil
 }
 
 // bearer adds a token to every request.

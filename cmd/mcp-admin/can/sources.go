@@ -68,7 +68,8 @@ func (o objects) answer() *answer {
 		Now:             time.Now(),
 	})
 	a := &answer{Token: key.String(), Endpoint: o.token.Endpoint().String(), Groups: o.token.Spec.NamedGroups(), Models: []compile.Access{}, Withheld: map[string]string{}}
-	if verdict, known := verdicts.Tokens[key]; known {
+	verdict, admitted := verdicts.Tokens[key]
+	if admitted {
 		a.InForce, a.NotInForce, a.Notes = verdict.InForce, verdict.Message, verdict.Notes
 	} else {
 		a.NotInForce = fmt.Sprintf("MCPEndpoint %s does not allow tokens of namespace %s (spec.allowedTokens)", o.endpoint.Name, o.token.Namespace)
@@ -82,9 +83,9 @@ func (o objects) answer() *answer {
 			a.Withheld[exposure.Name] = verdict.Message
 		}
 	}
-	if entry := config.FindToken(o.token.Namespace, o.token.Name, string(o.token.UID)); entry != nil && a.InForce {
-		o.completeModules(config)
-		a.Models = compile.Explain(config, entry)
+	o.completeModules(config)
+	if admitted {
+		a.Models = compile.Explain(config, o.token)
 	}
 	return a
 }

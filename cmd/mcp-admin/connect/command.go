@@ -2,6 +2,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,10 +90,8 @@ func (o *options) run(ctx context.Context, name string, out io.Writer) error {
 	if token.Spec.IssuedElsewhere() {
 		return errors.New(instead(token, endpoint))
 	}
-	s := server{name: o.name, url: endpoint.EffectiveURL(), variable: Variable(token.Name)}
-	if s.name == "" {
-		s.name = endpoint.Name
-	}
+	s := server{name: cmp.Or(o.name, endpoint.Name), url: endpoint.EffectiveURL()}
+	s.variable = variable(s.name)
 	if c.secret {
 		if s.text, err = k.Text(ctx, token); err != nil {
 			return err
@@ -130,9 +129,9 @@ func (o *options) forward(ctx context.Context, k *cluster.Cluster, e *v1alpha1.M
 		return "", err
 	}
 	if cluster.Scheme(e) == "https" {
-		fmt.Fprintln(out, "# The endpoint has a certificate of its own: the client must trust it, and it must be for localhost, too.")
+		fmt.Fprintln(out, "# The endpoint has a certificate of its own: the client must trust it, and it must be for 127.0.0.1, too.")
 	}
-	return cluster.Scheme(e) + "://localhost:" + port + e.EffectivePath() + "/", nil
+	return cluster.Scheme(e) + "://127.0.0.1:" + port + e.EffectivePath() + "/", nil
 }
 
 // tell prints the client's configuration, or writes it.
@@ -168,7 +167,7 @@ func (o *options) tell(c client, s server, out io.Writer) error {
 
 var noVariable = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// Variable is the environment variable for a token's text.
-func Variable(token string) string {
-	return "MCP_TOKEN_" + noVariable.ReplaceAllString(strings.ToUpper(token), "_")
+// variable is the environment variable for the token of a server of that name.
+func variable(name string) string {
+	return noVariable.ReplaceAllString(strings.ToUpper(name), "_") + "_TOKEN"
 }

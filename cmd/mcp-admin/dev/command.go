@@ -178,18 +178,18 @@ func (o *options) source() (*manifestSource, error) {
 
 // openState opens the folder that outlives the process. One client of a database without manifests needs none.
 func (o *options) openState(s *manifestSource) (forget func(), err error) {
-	folder, forget := o.state, func() {}
+	folder, remove := o.state, func() {}
 	if o.stdio && s.guessed != nil {
 		if folder, err = os.MkdirTemp("", "mcp-admin-"); err != nil {
 			return nil, err
 		}
-		forget = func() { _ = os.RemoveAll(folder) } // it holds a token that is of no use any more
+		remove = func() { _ = os.RemoveAll(folder) } // it holds a token that is of no use any more
 	}
 	if s.state, err = OpenState(folder); err != nil {
-		forget()
+		remove()
 		return nil, err
 	}
-	return func() { s.state.Close(); forget() }, nil
+	return func() { s.state.Close(); remove() }, nil
 }
 
 // ports are where the server is reached, and clients that reach it.

@@ -49,7 +49,7 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 		m.Exposures = append(m.Exposures, model.Exposure)
 	}
 	for _, l := range guesses.LeftOut {
-		m.Ignored = append(m.Ignored, fmt.Sprintf("table %s (%s)", l.Table, l.Reason))
+		m.leftOut = append(m.leftOut, fmt.Sprintf("%s (%s)", l.Table, l.Reason))
 	}
 	if g.database.SQLite == "" {
 		m.Secrets[types.NamespacedName{Namespace: endpoint.Namespace, Name: guesses.ConnectionSecret()}] = g.database.Secret

@@ -37,6 +37,8 @@ type Manifests struct {
 	NamespaceLabels map[string]map[string]string
 	// Ignored are the other objects, as "Kind name": dev needs nothing of them.
 	Ignored []string
+	// leftOut are the tables for which no model was guessed, with the reasons.
+	leftOut []string
 }
 
 func newManifests() *Manifests {

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -129,7 +130,7 @@ func (o *outcome) report(status *contract.Status) report {
 func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	entries := []entry{{"endpoint", fmt.Sprintf("%s/%s is served at %s", o.endpoint.Namespace, o.endpoint.Name, o.config.Endpoint.URL), nil}}
 	if d := status.Database; d.Reason == contract.ReasonConnected {
-		entries = append(entries, entry{"database", fmt.Sprintf("database: %s %s, %s", d.Engine, d.Version, d.Name), nil})
+		entries = append(entries, entry{"database", fmt.Sprintf("database: %s %s, %s%s", d.Engine, d.Version, d.Name, o.access()), nil})
 		if d.Notes != "" {
 			entries = append(entries, entry{"database notes", "note: " + d.Notes, nil})
 		}
@@ -138,10 +139,21 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 		entries = append(entries, entry{"database", fmt.Sprintf("database: %s: %s", d.Reason, d.Message), nil})
 	}
 	entries = append(entries, reportIssuers(status.Issuers)...)
+	if len(o.leftOut) > 0 {
+		entries = append(entries, entry{"left out", "left out: " + strings.Join(o.leftOut, ", "), nil})
+	}
 	if len(o.ignored) > 0 {
 		entries = append(entries, entry{"not used", "not used: " + strings.Join(o.ignored, ", "), nil})
 	}
 	return entries
+}
+
+// access says of a database that nothing may write to it; each model need not say so then.
+func (o *outcome) access() string {
+	if o.endpoint.Spec.Database.Access == v1alpha1.DatabaseReadOnly {
+		return ", read-only"
+	}
+	return ""
 }
 
 // reportIssuers says whether the issuers' tokens can be checked. There is no cluster here that issues any.
@@ -181,6 +193,9 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
 		for _, note := range m.Notes {
+			if o.access() != "" && strings.HasPrefix(note, "Read-only: the endpoint's database.access") {
+				continue
+			}
 			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", m.Name, note))
 		}
 		entries = append(entries, e)

@@ -45,8 +45,9 @@ type outcome struct {
 	verdicts compile.Verdicts
 	// texts are the tokens' texts that are known, files those of the texts that were made here.
 	texts, files map[types.NamespacedName]string
-	ignored      []string
-	update       source.Update
+	// ignored are the objects that are not used, leftOut the tables that are not served.
+	ignored, leftOut []string
+	update           source.Update
 }
 
 var _ source.Source = (*manifestSource)(nil)
@@ -151,7 +152,7 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 		return nil, err
 	}
 	endpoint.Spec.Network.ExternalURL = s.baseURL
-	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
+	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), leftOut: m.leftOut, texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
 	in := compile.Inputs{
 		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens, NamespaceLabels: m.NamespaceLabels,
 		Credentials: map[types.NamespacedName]compile.Credential{},

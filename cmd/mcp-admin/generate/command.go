@@ -103,24 +103,15 @@ func (o *options) run(command *cobra.Command) error {
 
 // print writes the guesses to standard output, and a summary to standard error.
 func (o *options) print(command *cobra.Command, g *Guesses) error {
-	documents, err := g.documents(o.withEndpoint)
+	text, err := g.YAML(o.withEndpoint)
 	if err != nil {
 		return err
 	}
-	for i, d := range documents {
-		if i > 0 {
-			fmt.Fprintln(command.OutOrStdout(), "---")
-		}
-		if _, err := command.OutOrStdout().Write(d.text); err != nil {
-			return err
-		}
-	}
-	reasons := 0
-	for _, m := range g.Models {
-		reasons += len(m.Reasons)
+	if _, err := command.OutOrStdout().Write(text); err != nil {
+		return err
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "%s, %s, %s left out. Try it: mcp-admin dev -f FILE with the same --dsn or --sqlite\n",
-		count(len(g.Models), "model"), guesses(reasons), count(len(g.LeftOut), "table"))
+		count(len(g.Models), "model"), guesses(g.Count()), count(len(g.LeftOut), "table"))
 	return nil
 }
 

@@ -75,6 +75,11 @@ func From(schema *database.Schema, o Options) (*Guesses, error) {
 	for _, t := range tables {
 		g.Models = append(g.Models, g.model(t, names[t]))
 	}
+	if inPlural(tables) {
+		for _, m := range g.Models {
+			m.guessVerboseName()
+		}
+	}
 	g.relate()
 	g.keepWhatIsServed()
 	return g, nil
@@ -106,7 +111,6 @@ func (g *Guesses) model(t *database.Table, name string) *Model {
 	if g.severalSchemas() {
 		m.Exposure.Spec.Table.Schema = t.Schema
 	}
-	m.guessVerboseName()
 	m.guessKey(g.Schema)
 	m.guessFields()
 	m.guessDisplay()

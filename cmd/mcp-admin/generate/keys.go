@@ -31,14 +31,19 @@ func (m *Model) guessKey(schema *database.Schema) {
 	}
 }
 
-// keyOfOther finds a view's first column if it is named like the key of a table, and that table.
+// keyOfOther finds a view's first column if it is named like the key of a table ("film_id" of film, whose key is film_id or
+// id), and that table.
 func keyOfOther(view *database.Table, schema *database.Schema) (*database.Column, *database.Table) {
 	if len(view.Columns) == 0 {
 		return nil, nil
 	}
 	first := view.Columns[0]
 	for _, t := range schema.Tables {
-		if len(t.PrimaryKey) == 1 && sameName(t.PrimaryKey[0].Name, first.Name) {
+		if len(t.PrimaryKey) != 1 {
+			continue
+		}
+		key := t.PrimaryKey[0].Name
+		if sameName(key, first.Name) || sameName(t.Name+"_"+key, first.Name) || sameName(singular(t.Name)+"_"+key, first.Name) {
 			return first, t
 		}
 	}

@@ -132,11 +132,22 @@ func singular(word string) string {
 		{"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""},
 	} {
 		stem, ok := strings.CutSuffix(word, ending.plural)
-		if ok && len(stem) > 1 {
+		if ok && (len(stem) > 1 || ending.plural == ending.singular) {
 			return stem + ending.singular
 		}
 	}
 	return word
+}
+
+// inPlural reports whether tables are named in the English plural: most of them are then.
+func inPlural(tables []*database.Table) bool {
+	n := 0
+	for _, t := range tables {
+		if word := last(catalog.Words(t.Name)); singular(word) != word {
+			n++
+		}
+	}
+	return 2*n > len(tables)
 }
 
 // guessVerboseName gives a model whose table is named in the plural its name in the singular, if the plural follows from

@@ -27,7 +27,7 @@ func (g *Guesses) documents(withEndpoint bool) ([]document, error) {
 	var b bytes.Buffer
 	b.WriteString(g.header())
 	if withEndpoint {
-		endpoint, err := encode(g.MCPEndpoint(), nil)
+		endpoint, err := encode(g.MCPEndpoint(), map[string]string{"database.access": "whatever tokens may do; take it out once they may write"})
 		if err != nil {
 			return nil, err
 		}
@@ -50,6 +50,25 @@ func (g *Guesses) documents(withEndpoint bool) ([]document, error) {
 		all = append(all, d)
 	}
 	return all, nil
+}
+
+// YAML is all of it as one file.
+func (g *Guesses) YAML(withEndpoint bool) ([]byte, error) {
+	documents, err := g.documents(withEndpoint)
+	var texts [][]byte
+	for _, d := range documents {
+		texts = append(texts, d.text)
+	}
+	return bytes.Join(texts, []byte("---\n")), err
+}
+
+// Count is how many guesses there are: things of which a comment says why they are so.
+func (g *Guesses) Count() int {
+	n := 0
+	for _, m := range g.Models {
+		n += len(m.Reasons)
+	}
+	return n
 }
 
 func (m *Model) document() (document, error) {
@@ -149,8 +168,9 @@ func listed(text, title string) (names []string, found bool) {
 			rest = strings.TrimPrefix(rest[len(quote):], ",")
 		} else {
 			name, rest, _ = strings.Cut(rest, ",")
+			name = strings.TrimSpace(name)
 		}
-		names = append(names, strings.TrimSpace(name))
+		names = append(names, name)
 		rest = strings.TrimSpace(rest)
 	}
 	return names, true

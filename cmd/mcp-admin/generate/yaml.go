@@ -36,6 +36,8 @@ func encode(object any, reasons map[string]string) ([]byte, error) {
 		lay(root.Content[i+1], "", nil, 0)
 	}
 	root.Style = 0
+	c := root.Content
+	c[0], c[1], c[2], c[3] = c[2], c[3], c[0], c[1] // apiVersion before kind, as people write it
 	return write(root)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -35,7 +36,8 @@ type schemas struct {
 	made        map[string]*kindSchema
 }
 
-func loadSchemas() (*schemas, error) {
+// loadSchemas returns those of the API's kinds.
+var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	s := &schemas{definitions: map[string]*apiextensionsv1.JSONSchemaProps{}, made: map[string]*kindSchema{}}
 	files, err := fs.Glob(crd.Bases, "bases/*.yaml")
 	if err != nil {
@@ -55,7 +57,7 @@ func loadSchemas() (*schemas, error) {
 		}
 	}
 	return s, nil
-}
+})
 
 // of is the schema of a kind; nil if it is none of the API's.
 func (s *schemas) of(kind string) (*kindSchema, error) {
