@@ -46,7 +46,7 @@ var _ = Describe("the product's story", Ordered, func() {
 
 	It("answers agents in other pods, who know it by its DNS name", func(ctx SpecContext) {
 		calling = agents{newAgent(ctx, postgres), newAgent(ctx, mariaDB)}
-		Eventually(func() int { return calling.counts().Written }).Should(BeNumerically(">", 20))
+		Eventually(func() load.Counts { return calling.counts() }).Should(HaveField("Written", BeNumerically(">", 20)))
 		calling.during("nothing happens", func() string {
 			time.Sleep(5 * time.Second)
 			return ""
