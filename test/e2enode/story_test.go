@@ -23,6 +23,7 @@ var mcpTokens = schema.GroupVersionResource{Group: "mcpadmin.dev", Version: "v1a
 var _ = Describe("the product's story", Ordered, func() {
 	var postgres, mariaDB *shop
 	var calling agents
+	BeforeAll(func(ctx SpecContext) { postgres, mariaDB = newPostgres(ctx), newMariaDB(ctx) })
 	AfterEach(func() {
 		if !CurrentSpecReport().Failed() {
 			told.steps++
@@ -39,7 +40,6 @@ var _ = Describe("the product's story", Ordered, func() {
 	})
 
 	It("serves a PostgreSQL and a MariaDB database as soon as kubectl wait says so", func(ctx SpecContext) {
-		postgres, mariaDB = newPostgres(ctx), newMariaDB(ctx)
 		postgres.create(ctx)
 		mariaDB.create(ctx)
 	})
