@@ -192,6 +192,7 @@ build: ## Build the manager, the server and the program for people
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
+	@ln -sf mcp-admin bin/kubectl-mcp_admin
 
 .PHONY: images
 images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images
