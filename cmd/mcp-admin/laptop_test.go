@@ -66,7 +66,7 @@ func (p *printed) String() string {
 }
 
 func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
-	script := inDocument(t, "sql shop")
+	script := inDocument(t, "sql shop.sql")
 	yaml := inDocument(t, "yaml shop: mcp-admin generate --sqlite shop.sqlite")
 	screen := strings.TrimPrefix(inDocument(t, "text norun: it serves until you end it"), "$ mcp-admin dev --sqlite shop.sqlite\n")
 	t.Chdir(t.TempDir())

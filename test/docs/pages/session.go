@@ -96,7 +96,7 @@ func (s *Session) command(ctx context.Context, b *Block) *exec.Cmd {
 }
 
 // patience is how long a program in a terminal may take until it is ready.
-const patience = 3 * time.Minute
+const patience = 15 * time.Minute
 
 // open starts a block in a terminal of its own, and waits until its output has what the fence says.
 func (s *Session) open(ctx context.Context, b *Block) (string, error) {
