@@ -1,7 +1,6 @@
 # syntax=docker/dockerfile:1
-# Two images from one build: the targets "manager" and "server".
-#   docker build --target manager --build-arg VERSION=$(git describe --tags --always) -t mcp-admin/manager:dev .
-#   docker build --target server --build-arg VERSION=$(git describe --tags --always) -t mcp-admin/server:dev .
+# Three images from one build: the targets "manager", "server" and "mcp-admin". "make images" packs the same without Docker.
+#   docker build --target manager --build-arg VERSION=$(hack/version.sh) -t REGISTRY/manager:$(hack/version.sh) .
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
@@ -10,25 +9,45 @@ COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY api/ api/
 COPY cmd/ cmd/
+COPY config/crd/ config/crd/
 COPY config/rbac/ config/rbac/
 COPY contract/ contract/
 COPY controllers/ controllers/
+COPY hack/rootfs/ hack/rootfs/
 COPY server/ server/
+ARG VERSION
+RUN [ -n "$VERSION" ] || { echo "name the version: --build-arg VERSION=\$(hack/version.sh)" >&2; exit 1; }
 
 FROM build AS build-manager
 ARG TARGETOS TARGETARCH VERSION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-manager ./cmd/manager
+    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -tags timetzdata -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-manager ./cmd/manager
 
 FROM build AS build-server
 ARG TARGETOS TARGETARCH VERSION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-server ./cmd/server
+    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -tags timetzdata -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-server ./cmd/server
 
-# No shell, no package manager; CA certificates, time zones and the user 65532.
-FROM gcr.io/distroless/static:nonroot AS base
-LABEL org.opencontainers.image.source="https://github.com/mcp-admin/mcp-admin-operator" \
+FROM build AS build-mcp-admin
+ARG TARGETOS TARGETARCH VERSION
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -tags timetzdata -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin ./cmd/mcp-admin
+
+# The certificates of the public authorities, and the user.
+FROM build AS root
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    go run ./hack/rootfs/write /out/root
+
+# No shell, no package manager, no libraries.
+FROM scratch AS base
+ARG VERSION REVISION CREATED
+LABEL org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.created="$CREATED" \
+      org.opencontainers.image.source="https://github.com/mcp-admin/mcp-admin-operator" \
       org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=root /out/root/ /
+WORKDIR /
 USER 65532:65532
 
 FROM base AS manager
@@ -42,3 +61,9 @@ LABEL org.opencontainers.image.title="mcp-admin-server" \
       org.opencontainers.image.description="The MCP server of one endpoint of mcp-admin-operator"
 COPY --from=build-server /out/mcp-admin-server /mcp-admin-server
 ENTRYPOINT ["/mcp-admin-server"]
+
+FROM base AS mcp-admin
+LABEL org.opencontainers.image.title="mcp-admin" \
+      org.opencontainers.image.description="The command line of mcp-admin-operator"
+COPY --from=build-mcp-admin /out/mcp-admin /mcp-admin
+ENTRYPOINT ["/mcp-admin"]

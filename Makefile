@@ -11,7 +11,7 @@ override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 endif
 export KUBEBUILDER_ASSETS
 # What "make clean" leaves in bin/.
-BUILT_TOOLS := k8s controller-gen golangci-lint helm
+BUILT_TOOLS := k8s node actionlint controller-gen golangci-lint helm
 KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' hack/kube/go.mod)
 
 .PHONY: help
@@ -19,7 +19,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: generate
-generate: bin/controller-gen ## Generate code, CRDs, RBAC and the Helm chart's copies of them
+generate: bin/controller-gen ## Generate code, CRDs, RBAC, and what the Helm chart and config/default take from elsewhere
 	@hack/generate.sh
 
 .PHONY: verify
@@ -27,9 +27,10 @@ verify: bin/controller-gen ## Check that the generated files are those that the 
 	@hack/verify.sh
 
 .PHONY: lint
-lint: bin/golangci-lint bin/helm ## Run the linters over Go and the Helm chart
+lint: bin/golangci-lint bin/helm bin/actionlint ## Run the linters over Go, the Helm chart and the workflows
 	@bin/golangci-lint run --allow-parallel-runners
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
+	@bin/actionlint
 
 .PHONY: fmt
 fmt: bin/golangci-lint ## Format the Go files
@@ -55,8 +56,8 @@ more_databases := go run ./test/databases run -further --
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|e2e|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
-	@$(MAKE) test-attacks test-engines test-permissions test-faults test-schemas
+	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|docs|e2e|e2enode|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
+	@$(MAKE) docs-test test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
@@ -86,6 +87,14 @@ test-faults: databases ## Do to served databases what happens to databases
 	@echo "databases that fail …"
 	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 20m ./test/faults
 
+.PHONY: docs-test
+docs-test: kube databases ## Run every block of the documents that can be run, and check the others
+	@MCP_TEST_DOCS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/docs
+
+.PHONY: five-minutes
+five-minutes: build kube databases ## Time the quick starts of the documents, from nothing to the first answer in a real client
+	@MCP_TEST_FIVE_MINUTES=1 $(with_databases) hack/go-test.sh -timeout 30m ./test/fiveminutes
+
 .PHONY: catalogue
 catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
 	@MCP_TEST_CATALOGUE=1 go test -count=1 -v -run TestMeasure ./test/catalogue | grep -vE "^(=== |--- |PASS|ok )"
@@ -98,6 +107,13 @@ ENGINES ?= SQLite,PostgreSQL,MariaDB
 jobs: ## Ask the questions of the folder JOBS by calls of tools, on each of ENGINES, and compare the answers
 	@if [ -f "$(JOBS)/jobs.json" ]; then $(MAKE) databases; else go run ./test/jobs -jobs "$(JOBS)"; exit; fi; \
 	$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
+
+# The same for tasks, whose actions must end in the right rows. JOBS= names another folder of the same form.
+.PHONY: jobs-retail
+jobs-retail: JOBS = ../shared/data/jobs/retail
+jobs-retail: ## Carry the tasks of the folder JOBS out by calls of tools, on each of ENGINES, and compare every row
+	@if [ -f "$(JOBS)/tasks.json" ]; then $(MAKE) databases; else go run ./test/jobs/retail -jobs "$(JOBS)"; exit; fi; \
+	$(with_databases) go run ./test/jobs/retail -jobs "$(JOBS)" -engines "$(ENGINES)"
 
 # The manager with many objects, in a laboratory of a real API server and simulated pods. SCALE_JSON= names a file for all
 # that was measured.
@@ -114,6 +130,21 @@ scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one
 .PHONY: upgrade
 upgrade: kube databases ## Upgrade from the last release and go back, on the local cluster, while agents call
 	@$(with_databases) go run ./test/upgrade
+
+# The folder of the real node. Its path must be short, as sockets lie in it.
+NODE ?= /var/tmp/mcp-admin-node
+
+.PHONY: e2e
+e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, CNI, chart, disturbances (about 10 minutes)
+	@hack/node/packages.sh
+	@if go run ./hack/node/cmd/node check; then $(MAKE) e2e-story; else echo "e2e: SKIPPED"; fi
+
+.PHONY: e2e-story
+e2e-story: build bin/helm databases bin/k8s/kube bin/node/.built
+	@rm -f $(NODE).report
+	@status=0; MCP_TEST_NODE=$(NODE) $(with_databases) go test -count=1 -timeout 60m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color || status=$$?; \
+	go run ./hack/node/cmd/node clean $(NODE) || status=1; \
+	cat $(NODE).report; exit $$status
 
 .PHONY: conformance
 conformance: ## Run the official MCP conformance suite, at both revisions that it has requirements of
@@ -141,7 +172,7 @@ demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent
 
 .PHONY: run
 run: build ## Serve config/samples without a cluster, at http://127.0.0.1:8080/mcp/
-	@$(foreground) bin/mcp-admin-server dev -f config/samples; :
+	@$(foreground) bin/mcp-admin dev -f config/samples; :
 
 .PHONY: clean
 clean: ## Remove what was made here, but for the tools and the local control plane, which take minutes to build
@@ -152,23 +183,26 @@ clean: ## Remove what was made here, but for the tools and the local control pla
 distclean: clean ## Remove everything that was made here
 	@rm -rf bin
 
-# What the programs say they are: VERSION where it is given, else what git knows.
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-version_ldflags := -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(VERSION)
+# What the programs say they are (hack/version.sh). Only what uses it asks git.
+version = $(or $(VERSION),$(shell hack/version.sh))
+version_ldflags = -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$(version)
 
 .PHONY: build
-build: ## Build the manager and the server
+build: ## Build the manager, the server and the program for people
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
+	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
 
-.PHONY: dist
-dist: generate bin/helm kube ## Write install.yaml and the packaged Helm chart to dist/
-	@mkdir -p dist
-	@$(KUBEBUILDER_ASSETS)/kubectl kustomize config/default > dist/install.yaml
-	@bin/helm package --destination dist charts/mcp-admin-operator
+.PHONY: images
+images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images
+	@go run ./hack/release -version "$(version)" -images-only
+
+.PHONY: release
+release: bin/helm ## Write all that a release consists of to dist/: make release VERSION=v1.2.3
+	@go run ./hack/release -version "$(version)"
 
 .PHONY: tools
-tools: bin/controller-gen bin/golangci-lint bin/helm kube ## Build every tool
+tools: bin/actionlint bin/controller-gen bin/golangci-lint bin/helm kube ## Build every tool
 
 .PHONY: helm
 helm: bin/helm ## Build helm
@@ -176,10 +210,11 @@ helm: bin/helm ## Build helm
 .PHONY: kube
 kube: $(if $(filter $(CURDIR)/bin/k8s,$(KUBEBUILDER_ASSETS)),bin/k8s/kube) ## Build the local control plane (etcd, Kubernetes, kubectl)
 
+bin/actionlint: TOOL := github.com/rhysd/actionlint/cmd/actionlint
 bin/controller-gen: TOOL := sigs.k8s.io/controller-tools/cmd/controller-gen
 bin/golangci-lint: TOOL := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 bin/helm: TOOL := helm.sh/helm/v4/cmd/helm
-bin/controller-gen bin/golangci-lint bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
+bin/actionlint bin/controller-gen bin/golangci-lint bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
 	@echo "building $* …"
 	@hack/go-build.sh hack/tools/$* $@ $(TOOL)
 
@@ -192,4 +227,9 @@ kubernetes_ldflags := -X $(kubernetes_version).gitVersion=$(KUBERNETES_VERSION) 
 bin/k8s/kube: hack/kube/go.mod hack/kube/go.sum hack/kube/main.go hack/go-build.sh
 	@echo "building the local control plane (about 5 minutes the first time) …"
 	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)"
-	@for program in $(KUBE_PROGRAMS); do ln -sf kube bin/k8s/$$program; done
+	@for program in $(KUBE_PROGRAMS) kubelet kube-proxy; do ln -sf kube bin/k8s/$$program; done
+
+# What a real node has beside Kubernetes: container runtime, network plugins, cluster DNS.
+bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh
+	@echo "building a node's container runtime, network plugins and DNS (about 5 minutes the first time) …"
+	@hack/node/build.sh

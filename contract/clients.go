@@ -30,6 +30,11 @@ func CodexConfiguration(endpoint, url, token string) []byte {
 		quoted(endpoint), quoted(url), quoted("Bearer "+token))
 }
 
+// CodexVariableConfiguration is CodexConfiguration with the name of the environment variable that holds the token.
+func CodexVariableConfiguration(endpoint, url, variable string) []byte {
+	return fmt.Appendf(nil, "[mcp_servers.%s]\nurl = %s\nbearer_token_env_var = %s\n", quoted(endpoint), quoted(url), quoted(variable))
+}
+
 // EnvironmentFile is a .env file.
 func EnvironmentFile(url, token string) []byte {
 	return fmt.Appendf(nil, "MCP_URL=%s\nMCP_TOKEN=%s\n", url, token)

@@ -112,7 +112,28 @@ type Database struct {
 	ReadOnly         bool     `json:"readOnly,omitempty"`
 	// Replicas are servers that follow the database; nil if there are none.
 	Replicas *Replicas `json:"replicas,omitempty"`
+	// SessionSettings are what each transaction of a caller tells the database of the caller; PostgreSQL only. A Config that
+	// has some has RequiresSessionSettings.
+	SessionSettings []SessionSetting `json:"sessionSettings,omitempty"`
 }
+
+// RequiresSessionSettings is required of who serves a database whose row-level security asks who calls.
+const RequiresSessionSettings = "sessionSettings"
+
+// SessionSetting is a setting of the database's session.
+type SessionSetting struct {
+	Name string `json:"name"`
+	// Source is one of the Session… constants; Attribute is the attribute's name of the last.
+	Source    string `json:"source"`
+	Attribute string `json:"attribute,omitempty"`
+}
+
+// The sources of SessionSetting.
+const (
+	SessionToken     = "Token"
+	SessionGroups    = "Groups"
+	SessionAttribute = "Attribute"
+)
 
 // Source is how the connection Secret is read.
 func (d *Database) Source() ConnectionSource {

@@ -43,6 +43,8 @@ type Model struct {
 	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
 	Operations []string `json:"operations,omitempty"`
 	Actions    []Action `json:"actions,omitempty"`
+	// Reports are the declared queries. They are apart from Actions: a reader that does not know them leaves them out.
+	Reports []Report `json:"reports,omitempty"`
 	// RowPolicies say which rows a token sees; if there is any, a token that matches none sees no row.
 	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
 	// DatabaseMessages reports whether callers are told the texts that triggers and procedures raise.
@@ -206,6 +208,16 @@ func (a *SQLAction) All() []string { return append([]string{a.Statement}, a.More
 // RequiresStatements is required of who serves a model that has an action of several statements: without them it would do
 // the first one only.
 const RequiresStatements = "statements"
+
+// Report is one SELECT that contract/sqlscan accepts, with typed parameters. Only a rule that names it grants it.
+type Report struct {
+	Name        string      `json:"name"`
+	Description string      `json:"description,omitempty"`
+	Parameters  []Parameter `json:"parameters,omitempty"`
+	Statement   string      `json:"statement"`
+	// IgnoresPolicies says that the report may be of a model with row policies, which do not stand in it.
+	IgnoresPolicies bool `json:"ignoresPolicies,omitempty"`
+}
 
 // WebhookAction posts the selection to a fixed URL.
 type WebhookAction struct {

@@ -24,7 +24,7 @@ func (p *problems) fail(format string, args ...any) {
 }
 
 // understood are the names in Requires that this reader understands, beyond the form of version 3.
-var understood = []string{RequiresIdentity, RequiresStatements}
+var understood = []string{RequiresIdentity, RequiresSessionSettings, RequiresStatements}
 
 // Missing are the names among the required ones that this reader does not understand.
 func Missing(required []string) []string {
@@ -78,6 +78,11 @@ func (c *Config) Validate() error {
 	if c.Endpoint.Idempotency != nil && c.Endpoint.Idempotency.Name == "" {
 		fail("endpoint.idempotency.name: is missing")
 	}
+	for i, s := range c.Endpoint.Database.SessionSettings {
+		if s.Name == "" || !slices.Contains([]string{SessionToken, SessionGroups, SessionAttribute}, s.Source) {
+			fail("endpoint.database.sessionSettings[%d]: %q with the source %q makes no sense", i, s.Name, s.Source)
+		}
+	}
 	validateAuthentication(&errs, &c.Endpoint.Authentication)
 	names := map[string]bool{}
 	for i, m := range c.Models {
@@ -108,6 +113,15 @@ func (c *Config) Validate() error {
 				fail("models[%d].actions[%d]: must be one of update, sql and webhook, is %d of them", i, j, a.kinds())
 			}
 			actions[a.Name] = true
+		}
+		for j, r := range m.Reports {
+			switch {
+			case !modelName.MatchString(r.Name):
+				fail("models[%d].reports[%d].name: %q is no report's name", i, j, r.Name)
+			case actions[r.Name]:
+				fail("models[%d].reports[%d].name: %q stands twice", i, j, r.Name)
+			}
+			actions[r.Name] = true
 		}
 		for j, p := range m.RowPolicies {
 			if p.AllRows == (len(p.Filters) > 0) {

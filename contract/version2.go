@@ -26,7 +26,7 @@ type version2 struct {
 func EncodeVersion2(c *Config, besideParts bool) (Part, error) {
 	whole := version2{Version: 2, MinReader: 2, Parts: besideParts, Revision: c.Revision, Endpoint: c.Endpoint, Models: []Model{}, Tokens: []Token{}}
 	for _, m := range c.Models {
-		if len(m.Requires) == 0 {
+		if len(c.Requires)+len(m.Requires) == 0 {
 			whole.Models = append(whole.Models, m)
 		}
 	}

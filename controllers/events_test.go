@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
 
 // told are the events of the namespace, each as "object: Type Reason" with how often it was told.
@@ -19,6 +20,9 @@ func (w *world) told() map[string]int {
 	_ = k8s.List(context.Background(), &events, client.InNamespace(w.namespace))
 	told := map[string]int{}
 	for _, e := range events.Items {
+		if e.ReportingController != controllers.Name {
+			continue // the API server tells of Services, too
+		}
 		times := 1
 		if e.Series != nil {
 			times = int(e.Series.Count)

@@ -18,7 +18,7 @@ type managerMark string
 
 // newManagerMark is the mark of a manager of a version that has these options.
 func newManagerMark(version string, o podOptions) managerMark {
-	return managerMark(version + " " + hashOf(fmt.Sprintf("%s %s %x", o.image, o.allowed, []byte(o.configKey)))[:8])
+	return managerMark(version + " " + hashOf(fmt.Sprintf("%s %s %x %s %s", o.image, o.allowed, []byte(o.configKey), o.pullPolicy, o.pullSecrets))[:8])
 }
 
 // set puts the mark on an object that is about to be written.

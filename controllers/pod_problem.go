@@ -2,12 +2,12 @@ package controllers
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/mcp-admin/mcp-admin-operator/controllers/podproblem"
 )
 
 // podProblem says why the server's pods are missing or do not run, as far as Kubernetes tells. It begins with a colon,
@@ -21,31 +21,8 @@ func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
 		if isReady(&pods[i]) {
 			continue
 		}
-		if why := stuck(&pods[i]); why != "" {
+		if why := podproblem.Of(&pods[i]); why != "" {
 			return ": " + why
-		}
-	}
-	return ""
-}
-
-func stuck(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return "no node takes a pod: " + c.Message
-		}
-	}
-	for _, c := range pod.Status.ContainerStatuses {
-		waiting, ended := c.State.Waiting, c.LastTerminationState.Terminated
-		if ended == nil {
-			ended = c.State.Terminated
-		}
-		switch {
-		case waiting != nil && strings.Contains(waiting.Reason, "Image"): // ErrImagePull and ImagePullBackOff take turns
-			return "the image " + quote(c.Image) + " cannot be pulled"
-		case ended != nil:
-			return fmt.Sprintf("container %s of a pod ended with exit code %d; its log says why", quote(c.Name), ended.ExitCode)
-		case waiting != nil && strings.HasSuffix(waiting.Reason, "Error"):
-			return waiting.Reason + ": " + waiting.Message
 		}
 	}
 	return ""

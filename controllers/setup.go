@@ -32,6 +32,11 @@ type Options struct {
 	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
 	// Empty is any.
 	AllowedImages []string
+	// ServerPullPolicy is when the server's pods pull their image; "" leaves it to Kubernetes.
+	ServerPullPolicy corev1.PullPolicy
+	// ServerPullSecrets are Secrets of an endpoint's namespace that its pods pull their image with, beside those that the
+	// endpoint names.
+	ServerPullSecrets []string
 	// RequireSecretOptIn makes Secrets that endpoints and tokens name need the annotation v1alpha1.AllowEndpointsAnnotation.
 	RequireSecretOptIn bool
 	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
@@ -124,7 +129,8 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 	}
 	pod := podOptions{
 		image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
-		configKey: options.ConfigKey.Public().(ed25519.PublicKey),
+		configKey:  options.ConfigKey.Public().(ed25519.PublicKey),
+		pullPolicy: options.ServerPullPolicy, pullSecrets: options.ServerPullSecrets,
 	}
 	return &setup{
 		mgr: mgr, options: options, ctx: ctx, own: own,

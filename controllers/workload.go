@@ -72,6 +72,9 @@ type podOptions struct {
 	// image is that of the pods of an endpoint that names no other; allowed are those that an endpoint may name.
 	image   string
 	allowed []string
+	// pullPolicy is when they pull it, "" as Kubernetes decides; with pullSecrets, beside those that the endpoint names.
+	pullPolicy  corev1.PullPolicy
+	pullSecrets []string
 	// configKey is the public half of the key that signs Configs.
 	configKey ed25519.PublicKey
 	// managerNamespace is where the manager's pods run, which a NetworkPolicy must let through.
@@ -148,8 +151,10 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 		WithImage(options.imageOf(e)).
 		WithCommand(serverCommand).
 		WithArgs("serve",
-			fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number), // in brackets it may be IPv4 or IPv6
-			"--admin-listen=[$(POD_IP)]:8081",
+			// "kubectl port-forward" leads to localhost. The pod's address comes last, because servers of the last release
+			// listen on one address, the last; in brackets it may be IPv4 or IPv6.
+			fmt.Sprintf("--listen=127.0.0.1:%d", port.number), fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number),
+			"--admin-listen=127.0.0.1:8081", "--admin-listen=[$(POD_IP)]:8081",
 			"--namespace=$(POD_NAMESPACE)",
 			"--config-secret="+e.ConfigSecretName(),
 			"--config-dir="+configDir,
@@ -170,8 +175,11 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			WithAllowPrivilegeEscalation(false).
 			WithReadOnlyRootFilesystem(true).
 			WithCapabilities(applycore.Capabilities().WithDrop("ALL")))
+	if options.pullPolicy != "" {
+		container.WithImagePullPolicy(options.pullPolicy)
+	}
 	pod := applycore.PodSpec().
-		WithImagePullSecrets(imagePullSecrets(e)...).
+		WithImagePullSecrets(imagePullSecrets(e, options.pullSecrets)...).
 		WithServiceAccountName(e.ServiceName()).
 		WithAutomountServiceAccountToken(true).
 		WithSecurityContext(security)
@@ -193,10 +201,20 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 	return pod.WithContainers(container)
 }
 
-func imagePullSecrets(e *v1alpha1.MCPEndpoint) []*applycore.LocalObjectReferenceApplyConfiguration {
-	var references []*applycore.LocalObjectReferenceApplyConfiguration
+// imagePullSecrets are those that the endpoint names, and then the manager's, each once.
+func imagePullSecrets(e *v1alpha1.MCPEndpoint, managers []string) []*applycore.LocalObjectReferenceApplyConfiguration {
+	var names []string
 	for _, ref := range e.Spec.Server.ImagePullSecrets {
-		references = append(references, applycore.LocalObjectReference().WithName(ref.Name))
+		names = append(names, ref.Name)
+	}
+	for _, name := range managers {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var references []*applycore.LocalObjectReferenceApplyConfiguration
+	for _, name := range names {
+		references = append(references, applycore.LocalObjectReference().WithName(name))
 	}
 	return references
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -18,6 +19,21 @@ func TestPodsArePulledWithTheEndpointsSecrets(t *testing.T) {
 	pod := podSpec(e, podOptions{image: "server:test"})
 	if len(pod.ImagePullSecrets) != 2 || *pod.ImagePullSecrets[0].Name != "registry" || *pod.ImagePullSecrets[1].Name != "mirror" {
 		t.Errorf("got %v", pod.ImagePullSecrets)
+	}
+	if pod.Containers[0].ImagePullPolicy != nil {
+		t.Errorf("the pull policy is %s, and nobody asked for one", *pod.Containers[0].ImagePullPolicy)
+	}
+}
+
+func TestPodsArePulledAsTheManagerWasTold(t *testing.T) {
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"}}
+	e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: "registry"}}
+	pod := podSpec(e, podOptions{image: "server:test", pullPolicy: corev1.PullAlways, pullSecrets: []string{"mirror", "registry"}})
+	if len(pod.ImagePullSecrets) != 2 || *pod.ImagePullSecrets[0].Name != "registry" || *pod.ImagePullSecrets[1].Name != "mirror" {
+		t.Errorf("got %v", pod.ImagePullSecrets)
+	}
+	if policy := pod.Containers[0].ImagePullPolicy; policy == nil || *policy != corev1.PullAlways {
+		t.Errorf("the pull policy is %v", policy)
 	}
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # generate.sh makes what is generated from the Go types and their markers: deep copies, apply configurations, the CRDs
-# and the manager's role; and copies the CRDs and the rules into the Helm chart.
+# and the manager's role; copies the CRDs and the rules into the Helm chart, writes the newest version of CHANGELOG.md into
+# what is installed, the chart's table of values into its README, and the field reference.
 #   hack/generate.sh [FOLDER]     the project's folder, or a copy of it
 set -euo pipefail
 generator=$PWD/bin/controller-gen
@@ -20,3 +21,7 @@ mkdir -p $chart/crds
 cp config/crd/bases/*.yaml $chart/crds/
 cp config/rbac/{role,leader_election_role,editor_role,viewer_role}.yaml $chart/
 cp config/admission-policy/policies.yaml $chart/admission_policies.yaml
+
+hack/stamp.sh "$(hack/version.sh newest)"
+go run ./hack/values charts/mcp-admin-operator
+go run ./hack/reference

@@ -69,11 +69,13 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// startTLS runs a server whose endpoint speaks TLS, and has no certificate yet.
+// startTLS runs a server whose endpoint speaks TLS on two addresses, and has no certificate yet.
 func startTLS(t *testing.T) (*running, *journal) {
 	log := &journal{}
 	return start(t, func(s *server.Server, r *running) {
 		s.TLS, s.Log = true, slog.New(slog.NewTextHandler(log, nil))
+		second := listen(t)
+		s.Endpoint, r.second = append(s.Endpoint, second), "https://"+second.Addr().String()
 		r.endpoint = strings.Replace(r.endpoint, "http:", "https:", 1)
 	}), log
 }
@@ -88,7 +90,11 @@ func trusting(secret source.Secret) *http.Client {
 }
 
 func (r *running) ask(client *http.Client) (*http.Response, error) {
-	request, err := http.NewRequest(http.MethodPost, r.endpoint+"/mcp/", strings.NewReader(listBooks))
+	return r.askAt(r.endpoint, client)
+}
+
+func (r *running) askAt(endpoint string, client *http.Client) (*http.Response, error) {
+	request, err := http.NewRequest(http.MethodPost, endpoint+"/mcp/", strings.NewReader(listBooks))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -106,13 +112,15 @@ func (r *running) ask(client *http.Client) (*http.Response, error) {
 
 func (r *running) shows(secret source.Secret) {
 	r.t.Helper()
-	response, err := r.ask(trusting(secret))
-	if err != nil {
-		r.t.Error(err)
-		return
-	}
-	if response.ProtoMajor != 2 || response.TLS.Version != tls.VersionTLS13 {
-		r.t.Errorf("%s over TLS %x", response.Proto, response.TLS.Version)
+	for _, endpoint := range []string{r.endpoint, r.second} {
+		response, err := r.askAt(endpoint, trusting(secret))
+		if err != nil {
+			r.t.Error(err)
+			return
+		}
+		if response.ProtoMajor != 2 || response.TLS.Version != tls.VersionTLS13 {
+			r.t.Errorf("%s over TLS %x", response.Proto, response.TLS.Version)
+		}
 	}
 }
 

@@ -214,6 +214,9 @@ func (noFile) Ping(context.Context) error                              { return 
 func (noFile) Transact(context.Context, func(database.Tx) error) error { return errNoFile }
 func (noFile) Writers() int                                            { return 1 }
 func (noFile) Close()                                                  {}
+func (noFile) Report(_ context.Context, _ *database.Report, out []byte) ([]byte, database.Reported, error) {
+	return out, database.Reported{}, errNoFile
+}
 func (noFile) Select(_ context.Context, _ *database.Select, out []byte) ([]byte, database.Page, error) {
 	return out, database.Page{}, errNoFile
 }

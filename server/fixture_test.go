@@ -123,6 +123,7 @@ type opened struct {
 type running struct {
 	t               *testing.T
 	endpoint, admin string
+	second          string // another address of the endpoint, if it has one
 	source          manual
 	// away reports whether the databases answer.
 	away atomic.Bool
@@ -143,7 +144,7 @@ func start(t *testing.T, configure func(*server.Server, *running)) *running {
 	endpoint, admin := listen(t), listen(t)
 	r.endpoint, r.admin = "http://"+endpoint.Addr().String(), "http://"+admin.Addr().String()
 	s := &server.Server{
-		Source: r.source, Endpoint: endpoint, Admin: admin,
+		Source: r.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin},
 		SQLiteFile: filepath.Join(t.TempDir(), "db.sqlite"), SQLiteInitDir: dir,
 		Version: "1.2.3", Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}

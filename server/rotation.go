@@ -73,6 +73,17 @@ func (r *rotatingDatabase) Select(ctx context.Context, plan *database.Select, ou
 	}
 }
 
+// Report implements database.DB. As with Select, a read whose pool was replaced under it is done once more.
+func (r *rotatingDatabase) Report(ctx context.Context, report *database.Report, out []byte) ([]byte, database.Reported, error) {
+	for {
+		p := r.take()
+		extended, reported, err := p.Report(ctx, report, out)
+		if replaced := r.give(p); err == nil || !replaced || !isUnreachable(err) {
+			return extended, reported, err
+		}
+	}
+}
+
 // Transact implements database.DB. A transaction that did not begin because its pool was replaced begins with the next.
 func (r *rotatingDatabase) Transact(ctx context.Context, do func(database.Tx) error) error {
 	for {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +28,9 @@ import (
 type Server struct {
 	// Source tells what to answer from.
 	Source source.Source
-	// Endpoint is where agents are answered, Admin the port of probes, metrics and status. Run closes both.
-	Endpoint, Admin net.Listener
+	// Endpoint is where agents are answered, Admin the port of probes, metrics and status, each on one or more addresses. Run
+	// closes them all.
+	Endpoint, Admin []net.Listener
 	// TLS reports whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
 	// does.
 	TLS bool
@@ -93,7 +95,7 @@ func (s *Server) Run(ctx context.Context) error {
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 
-	failed := make(chan error, 5)
+	failed := make(chan error, 3+len(s.Endpoint)+len(s.Admin))
 	var running sync.WaitGroup
 	start := func(what string, run func() error) {
 		running.Go(func() {
@@ -102,12 +104,21 @@ func (s *Server) Run(ctx context.Context) error {
 			}
 		})
 	}
-	start("the endpoint's port", func() error { return s.serveEndpoint(endpoint, core) })
-	start("the admin port", func() error { return admin.Serve(s.Admin) })
+	serve := endpoint.Serve
+	if core.certificate != nil { // over TLS agents get HTTP/2 if they know it
+		endpoint.TLSConfig = core.certificate.tlsConfig()
+		serve = func(listener net.Listener) error { return endpoint.ServeTLS(listener, "", "") }
+	}
+	for _, listener := range s.Endpoint {
+		start("the endpoint's port", func() error { return serve(listener) })
+	}
+	for _, listener := range s.Admin {
+		start("the admin port", func() error { return admin.Serve(listener) })
+	}
 	start("the source", func() error { return s.Source.Run(background, core.apply) })
 	start("the database", func() error { core.watchSchema(background); return nil })
 	start("the issuers", func() error { core.watchIssuers(background); return nil })
-	s.Log.Info("Listening", "endpoint", s.Endpoint.Addr().String(), "admin", s.Admin.Addr().String())
+	s.Log.Info("Listening", "endpoint", addressesOf(s.Endpoint), "admin", addressesOf(s.Admin))
 
 	var err error
 	select {
@@ -122,13 +133,13 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// serveEndpoint serves agents. Over TLS they get HTTP/2 if they know it.
-func (s *Server) serveEndpoint(endpoint *http.Server, core *core) error {
-	if core.certificate == nil {
-		return endpoint.Serve(s.Endpoint)
+// addressesOf is where listeners listen, separated by commas.
+func addressesOf(listeners []net.Listener) string {
+	var all []string
+	for _, listener := range listeners {
+		all = append(all, listener.Addr().String())
 	}
-	endpoint.TLSConfig = core.certificate.tlsConfig()
-	return endpoint.ServeTLS(s.Endpoint, "", "")
+	return strings.Join(all, ",")
 }
 
 // partWhileDraining asks clients, with each answer that is given while the server drains, to let go of the connection:

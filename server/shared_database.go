@@ -38,6 +38,16 @@ func (s *sharedDatabase) Select(ctx context.Context, plan *database.Select, out 
 	return s.DB.Select(ctx, plan, out)
 }
 
+// Report implements database.DB.
+func (s *sharedDatabase) Report(ctx context.Context, report *database.Report, out []byte) ([]byte, database.Reported, error) {
+	name := share.Name(ctx)
+	if err := enter(ctx, s.calls, name); err != nil {
+		return out, database.Reported{}, err
+	}
+	defer leave(s.calls, name)
+	return s.DB.Report(ctx, report, out)
+}
+
 // Transact implements database.DB.
 func (s *sharedDatabase) Transact(ctx context.Context, do func(database.Tx) error) error {
 	name := share.Name(ctx)

@@ -2,9 +2,12 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ActionSpec declares an action on rows that a caller selects by their ids: exactly one of update, sql and webhook.
+// ActionSpec declares exactly one of update, sql and webhook, which act on rows that a caller selects by their ids, and
+// report, which answers a question.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.update), has(self.sql), has(self.webhook)].filter(x, x).size() == 1",message="exactly one of update, sql and webhook must be given"
+// +kubebuilder:validation:XValidation:rule="[has(self.update), has(self.sql), has(self.webhook), has(self.report)].filter(x, x).size() == 1",message="exactly one of update, sql, webhook and report must be given"
+// +kubebuilder:validation:XValidation:rule="!has(self.report) || !has(self.requires) && !has(self.confirm)",message="a report has neither requires nor confirm: it changes nothing, and runs only if a rule names it"
+// +kubebuilder:validation:XValidation:rule="!has(self.report) || !has(self.parameters) || self.parameters.all(p, !(p.name in ['token', 'groups']) && !p.name.startsWith('attribute_'))",message="in a report, token, groups and names that begin with attribute_ stand for the caller"
 // +kubebuilder:validation:XValidation:rule="!has(self.update) || self.update.set.all(s, !has(s.parameter) || has(self.parameters) && self.parameters.exists(p, p.name == s.parameter))",message="update sets a field to a parameter that parameters does not declare"
 type ActionSpec struct {
 	// name is what callers and permission rules call the action. delete_selected is the server's own.
@@ -46,6 +49,9 @@ type ActionSpec struct {
 	// webhook posts the ids of the selected rows to a service.
 	// +optional
 	Webhook *WebhookActionSpec `json:"webhook,omitempty"`
+	// report runs one query and answers its rows. It runs only if a rule names it.
+	// +optional
+	Report *ReportActionSpec `json:"report,omitempty"`
 }
 
 // RequiredVerb is a verb that an action needs.

@@ -4,7 +4,7 @@
 //
 // The schema writes no defaults: an absent field stays absent in the object, and effective.go says
 // what it means. Rules that one object alone can tell stand here as CEL, and again in Validate for
-// whoever bypassed the API server (and for the server's dev mode).
+// whoever bypassed the API server (and for mcp-admin dev).
 //
 // +kubebuilder:object:generate=true
 // +kubebuilder:ac:generate=true

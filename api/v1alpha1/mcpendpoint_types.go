@@ -135,6 +135,7 @@ type IdempotencySpec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
 // +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.name) && !has(self.replicas))",message="engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
+// +kubebuilder:validation:XValidation:rule="!has(self.sessionSettings) || !has(self.sqlite) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="sessionSettings belong to PostgreSQL"
 type DatabaseSpec struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
@@ -180,6 +181,13 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=64
 	Schemas []string `json:"schemas,omitempty"`
+	// sessionSettings are settings that PostgreSQL has in each transaction of a caller (SET LOCAL), for row-level security
+	// of the database's own: they say who calls. Other engines have none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	SessionSettings []SessionSetting `json:"sessionSettings,omitempty"`
 }
 
 // DatabaseEngine is a database engine reached by a connection.

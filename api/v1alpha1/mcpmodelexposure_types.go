@@ -34,6 +34,7 @@ type MCPModelExposure struct {
 // MCPModelExposureSpec says which table is registered as which model, and how it shows itself.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.pinned) || !self.pinned || (has(self.expose) && self.expose)",message="pinned needs expose: true"
+// +kubebuilder:validation:XValidation:rule="!has(self.rowPolicies) || !has(self.actions) || self.actions.all(a, !has(a.report) || has(a.report.policies))",message="no row policy stands in a report: where the exposure has rowPolicies, the report must say policies: Ignored"
 type MCPModelExposureSpec struct {
 	// endpointRef names the endpoint, in this object's namespace.
 	// +required
@@ -127,7 +128,7 @@ type MCPModelExposureSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=13
+	// +kubebuilder:validation:MaxItems=14
 	Operations []Operation `json:"operations,omitempty"`
 	// actions are what agents can do to selected rows, in addition to delete_selected.
 	// +optional
@@ -183,7 +184,7 @@ type AggregateSpec struct {
 }
 
 // Operation is one of a model's tools.
-// +kubebuilder:validation:Enum=list;get;create;update;delete;describe;actions;action;bulk;related;history;autocomplete;aggregate
+// +kubebuilder:validation:Enum=list;get;create;update;delete;describe;actions;action;bulk;related;history;autocomplete;aggregate;report
 type Operation string
 
 // TotalCountMode is how total_count is found.

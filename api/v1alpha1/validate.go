@@ -75,6 +75,7 @@ func (v *validator) database(path *field.Path, d *DatabaseSpec) {
 	if d.SQLite != nil && (d.TLS != nil || d.Engine != "" || len(d.Schemas) > 0 || d.Name != "" || d.Replicas != nil) {
 		v.invalid(path, "", "engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite")
 	}
+	v.sessionSettings(path, d)
 	v.optional(path.Child("name"), d.Name, 128, nil)
 	if d.Replicas != nil {
 		v.replicas(path.Child("replicas"), d.Replicas)

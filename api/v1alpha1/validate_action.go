@@ -48,13 +48,13 @@ func (v *validator) action(path *field.Path, a *ActionSpec) {
 	parameters := v.parameters(path.Child("parameters"), a.Parameters)
 
 	kinds := 0
-	for _, is := range []bool{a.Update != nil, a.SQL != nil, a.Webhook != nil} {
+	for _, is := range []bool{a.Update != nil, a.SQL != nil, a.Webhook != nil, a.Report != nil} {
 		if is {
 			kinds++
 		}
 	}
 	if kinds != 1 {
-		v.invalid(path, a.Name, "exactly one of update, sql and webhook must be given")
+		v.invalid(path, a.Name, "exactly one of update, sql, webhook and report must be given")
 	}
 	if a.Update != nil {
 		v.update(path.Child("update"), a.Update, parameters)
@@ -64,6 +64,9 @@ func (v *validator) action(path *field.Path, a *ActionSpec) {
 	}
 	if a.Webhook != nil {
 		v.webhook(path.Child("webhook"), a.Webhook)
+	}
+	if a.Report != nil {
+		v.report(path, a, parameters)
 	}
 }
 

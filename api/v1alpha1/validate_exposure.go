@@ -14,7 +14,7 @@ var (
 )
 
 // operations are the tools that a model may have.
-var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete", "aggregate"}
+var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete", "aggregate", "report"}
 
 // lookups are the ways in which a field may be compared.
 var lookups = []Lookup{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",
@@ -52,6 +52,7 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 	notEmpty(&v, spec.Child("operations"), e.Spec.Operations)
 	oneOfEach(&v, spec.Child("operations"), e.Spec.Operations, operations...)
 	v.actions(spec.Child("actions"), e.Spec.Actions)
+	v.reportPolicies(spec.Child("actions"), &e.Spec)
 	v.rowPolicies(spec.Child("rowPolicies"), e.Spec.RowPolicies)
 	v.optional(spec.Child("versionField"), e.Spec.VersionField, 128, nil)
 	oneOf(&v, spec.Child("totalCount"), e.Spec.TotalCount, "", TotalCountAuto, TotalCountExact, TotalCountCapped)

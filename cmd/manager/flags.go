@@ -7,15 +7,18 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/podaddress"
 )
 
 // imageVariable names the environment variable that stands in for --server-image.
@@ -24,15 +27,18 @@ const imageVariable = "MCP_ADMIN_SERVER_IMAGE"
 // options are the flags of the command line.
 type options struct {
 	serverImage      string
+	pullPolicy       corev1.PullPolicy
+	pullSecrets      []string
 	allowedImages    []string
 	secretOptIn      bool
+	check            bool
 	namespaces       []string
 	leaderElect      bool
 	leaseDuration    time.Duration
 	renewDeadline    time.Duration
 	retryPeriod      time.Duration
 	managerNamespace string
-	metricsAddress   string
+	metricsAddresses []string
 	probeAddress     string
 	log              zap.Options
 }
@@ -53,6 +59,9 @@ Examples:
 
   # From a laptop, in the cluster of the kubeconfig's current context
   mcp-admin-manager --server-image=ghcr.io/mcp-admin/server:v1 --manager-namespace=mcp-admin-system --zap-devel
+
+  # Whether the kinds are installed, and a manager leads; the chart's test runs this
+  mcp-admin-manager --check --manager-namespace=mcp-admin-system
 
   # Let MCPEndpoints name images of one registry alone
   mcp-admin-manager --server-image=registry.example.com/mcp/server:v1 --allow-server-image='registry.example.com/mcp/*'
@@ -92,10 +101,14 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 			return nil
 		}
 	}
+	flags.Func("server-image-pull-policy", "when the server's pods pull their image, as a `policy` of Kubernetes: Always, IfNotPresent or Never (default: Kubernetes decides)", o.setPullPolicy)
+	flags.Func("server-image-pull-secret", "a `Secret` of an endpoint's namespace that its pods pull their image with; may be given more than once", list(&o.pullSecrets))
 	flags.Func("allow-server-image", "an `image` that an MCPEndpoint may name, or the beginning of some with * at its end; may be given more than once (default: any)", list(&o.allowedImages))
 	flags.BoolVar(&o.secretOptIn, "require-secret-opt-in", false,
 		"let endpoints and tokens use only Secrets whose annotation "+v1alpha1.AllowEndpointsAnnotation+" names the endpoint")
 	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", list(&o.namespaces))
+	flags.BoolVar(&o.check, "check", false,
+		"only check an installation: the kinds are those of this version, and a manager leads in --manager-namespace")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"let only one of several managers work at a time")
 	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", leaseDuration,
@@ -106,12 +119,19 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 		"how often the leader renews its Lease, and a standby looks at it")
 	flags.StringVar(&o.managerNamespace, "manager-namespace", "",
 		"the `namespace` of the manager's own objects: the Lease of --leader-elect, and Secret "+keySecret+" (default: its pod's)")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0",
-		"the `address` of /metrics, such as :8080; 0 is none")
+	flags.Func("metrics-bind-address", "an `address` of /metrics, such as :8080; may be given more than once; 0 is none (default 0)", list(&o.metricsAddresses))
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", "0",
 		"the `address` of /healthz and /readyz, such as :8081; 0 is none")
 	ctrl.RegisterFlags(flags)
 	o.log.BindFlags(flags)
+}
+
+func (o *options) setPullPolicy(text string) error {
+	o.pullPolicy = corev1.PullPolicy(text)
+	if !slices.Contains([]corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}, o.pullPolicy) {
+		return errors.New("write Always, IfNotPresent or Never")
+	}
+	return nil
 }
 
 // imageReference is the form of an image's name, with a tag or a digest or both.
@@ -122,10 +142,16 @@ func (o *options) validate() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch {
+	case o.check && o.serverImage == "":
 	case o.serverImage == "":
 		wrong("--server-image or %s is required", imageVariable)
 	case !imageReference.MatchString(o.serverImage):
 		wrong("--server-image: %q is not the name of an image, such as registry.example.com/mcp/server:v1", o.serverImage)
+	}
+	for _, secret := range o.pullSecrets {
+		if len(validation.IsDNS1123Subdomain(secret)) > 0 {
+			wrong("--server-image-pull-secret: %q cannot be the name of a Secret", secret)
+		}
 	}
 	for _, image := range o.allowedImages {
 		if prefix, isPrefix := strings.CutSuffix(image, "*"); image == "" || strings.Contains(prefix, "*") || !isPrefix && !imageReference.MatchString(image) {
@@ -151,22 +177,44 @@ func (o *options) validate() error {
 
 func (o *options) validateAddresses() error {
 	var errs []error
-	for _, given := range []struct{ flag, address string }{
-		{"--metrics-bind-address", o.metricsAddress}, {"--health-probe-bind-address", o.probeAddress},
-	} {
-		if given.address == "0" || given.address == "" {
-			continue
+	check := func(flag, address string) {
+		if isNone(address) {
+			return
 		}
-		_, port, err := net.SplitHostPort(given.address)
+		_, port, err := net.SplitHostPort(address)
 		if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || number > 65535 {
-			errs = append(errs, fmt.Errorf("%s: %q is no address; write host:port, :port, or 0 for none", given.flag, given.address))
+			errs = append(errs, fmt.Errorf("%s: %q is no address; write host:port, :port, or 0 for none", flag, address))
 		}
 	}
-	if o.metricsAddress == o.probeAddress && o.metricsAddress != "0" && o.metricsAddress != "" && !strings.HasSuffix(o.metricsAddress, ":0") {
-		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q; give them two ports", o.metricsAddress))
+	check("--health-probe-bind-address", o.probeAddress)
+	for i, address := range o.metricsAddresses {
+		check("--metrics-bind-address", address)
+		switch {
+		case isNone(address) || strings.HasSuffix(address, ":0"):
+		case slices.Contains(o.metricsAddresses[:i], address):
+			errs = append(errs, fmt.Errorf("--metrics-bind-address: %q is given twice", address))
+		case address == o.probeAddress:
+			errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q; give them two ports", address))
+		}
 	}
 	return errors.Join(errs...)
 }
+
+// ownMetricsAddresses are the addresses of the metrics in a pod with this address, "" being none; "0" if there are none.
+func (o *options) ownMetricsAddresses(podIP string) ([]string, error) {
+	pod, err := podaddress.Parse(podIP)
+	if err != nil {
+		return nil, fmt.Errorf("the environment variable POD_IP must be the pod's address (status.podIP): %w", err)
+	}
+	addresses := slices.DeleteFunc(slices.Clone(podaddress.Own(o.metricsAddresses, pod)), isNone)
+	if len(addresses) == 0 {
+		return []string{"0"}, nil
+	}
+	return addresses, nil
+}
+
+// isNone reports whether an address says that nothing is to listen.
+func isNone(address string) bool { return address == "" || address == "0" }
 
 // validateLease checks the times of leader election together. A Lease tells its duration in whole seconds; a standby
 // waits up to 2.2 periods between two looks.

@@ -34,6 +34,13 @@ func main() {
 	ctrl.SetLogger(log)
 	klog.SetLogger(log.WithName("client-go"))
 	log.Info("The manager starts", "version", version.String())
+	if options.check {
+		if err := check(ctrl.SetupSignalHandler(), options); err != nil {
+			log.Error(err, "The installation does not work")
+			os.Exit(1)
+		}
+		return
+	}
 	err = run(ctrl.SetupSignalHandler(), options)
 	if errors.Is(err, errDeposed) {
 		log.Info("The Lease could not be renewed in time: this manager starts anew, and waits for its turn")
@@ -77,7 +84,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{
-		ServerImage: o.serverImage, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
+		ServerImage: o.serverImage, ServerPullPolicy: o.pullPolicy, ServerPullSecrets: o.pullSecrets, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
 		ConfigKey: key, Installation: namespace,
 	}); err != nil {
 		return err
@@ -90,10 +97,14 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 	if err != nil {
 		return nil, err
 	}
-	return ctrl.NewManager(config, manager.Options{
+	addresses, err := o.ownMetricsAddresses(os.Getenv("POD_IP"))
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                        scheme,
 		Cache:                         controllers.CacheOptions(o.namespaces),
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics:                       metricsserver.Options{BindAddress: addresses[0]},
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,
@@ -103,4 +114,22 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 		RenewDeadline:                 &o.renewDeadline,
 		RetryPeriod:                   &o.retryPeriod,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return mgr, addMetrics(mgr, config, addresses[1:])
+}
+
+// addMetrics serves the metrics on more addresses than the one that a manager serves itself.
+func addMetrics(mgr manager.Manager, config *rest.Config, addresses []string) error {
+	for _, address := range addresses {
+		server, err := metricsserver.NewServer(metricsserver.Options{BindAddress: address}, config, mgr.GetHTTPClient())
+		if err != nil {
+			return err
+		}
+		if err := mgr.Add(server); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -33,6 +33,7 @@ func TestTheCommandLine(t *testing.T) {
 		"with a wrong own namespace":   {args: []string{"--manager-namespace=a.b"}, env: "b", wrong: "--manager-namespace"},
 		"with a port alone":            {args: []string{"--health-probe-bind-address=8081"}, env: "b", wrong: "--health-probe-bind-address"},
 		"with two servers at one port": {args: []string{"--metrics-bind-address=:8080", "--health-probe-bind-address=:8080"}, env: "b", wrong: "give them two ports"},
+		"with metrics twice":           {args: []string{"--metrics-bind-address=:8080", "--metrics-bind-address=:8080"}, env: "b", wrong: "is given twice"},
 		"with half a second of Lease":  {args: []string{"--leader-elect-lease-duration=500ms"}, env: "b", wrong: "whole seconds"},
 		"with too long a deadline":     {args: []string{"--leader-elect-renew-deadline=3s"}, env: "b", wrong: "less than the lease duration"},
 		"with too long a period":       {args: []string{"--leader-elect-retry-period=1s"}, env: "b", wrong: "a third of the renew deadline"},
@@ -44,10 +45,33 @@ func TestTheCommandLine(t *testing.T) {
 			if (err != nil) != (row.wrong != "") || !strings.Contains(said.String(), row.wrong) {
 				t.Fatalf("%v, said %q", err, said.String())
 			}
-			if err == nil && (o.serverImage != row.image || !slices.Equal(o.namespaces, row.namespaces) || o.metricsAddress != "0" || o.leaderElect) {
+			if err == nil && (o.serverImage != row.image || !slices.Equal(o.namespaces, row.namespaces) || len(o.metricsAddresses) > 0 || o.leaderElect) {
 				t.Errorf("%+v", o)
 			}
 		})
+	}
+}
+
+func TestMetricsLeaveOutALocalhostThatIsShared(t *testing.T) {
+	both := []string{"127.0.0.1:8080", "10.1.2.3:8080"}
+	for _, row := range []struct {
+		given []string
+		pod   string
+		want  []string
+	}{
+		{nil, "10.1.2.3", []string{"0"}},
+		{[]string{"0"}, "10.1.2.3", []string{"0"}},
+		{both, "10.1.2.3", both},
+		{[]string{"127.0.0.1:8080", "[127.77.0.3]:8080"}, "127.77.0.3", []string{"[127.77.0.3]:8080"}},
+		{both, "", both},
+	} {
+		o := options{metricsAddresses: row.given}
+		if got, err := o.ownMetricsAddresses(row.pod); err != nil || !slices.Equal(got, row.want) {
+			t.Errorf("%v in %q: %v, %v", row.given, row.pod, got, err)
+		}
+	}
+	if _, err := (&options{}).ownMetricsAddresses("x"); err == nil {
+		t.Error("a pod's address that is none is taken")
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
@@ -33,6 +32,6 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	command.AddCommand(newServeCommand(), dev.Command(version.String()))
+	command.AddCommand(newServeCommand())
 	return command
 }

@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/netip"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/podaddress"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
@@ -24,7 +22,7 @@ import (
 // serveOptions are the flags of serve. Every path is a flag, because not every pod has its files in the same places as
 // a container.
 type serveOptions struct {
-	listen, adminListen string
+	listen, adminListen []string
 	namespace           string
 	configSecret        string
 	configDir           string
@@ -60,7 +58,7 @@ read from folders, the Config from --config-dir.
 Changes are applied without a restart. SIGTERM drains: readiness says no, requests under way are answered, then the
 process ends.`,
 		Example: `  # As the operator starts it in a pod
-  mcp-admin-server serve --listen=10.1.2.3:8080 --admin-listen=10.1.2.3:8081 --namespace=shop \
+  mcp-admin-server serve --listen=127.0.0.1:8080 --listen=10.1.2.3:8080 --admin-listen=10.1.2.3:8081 --namespace=shop \
     --config-secret=shop-mcp-config --config-key=$KEY \
     --connection-secret=shop-db-app --connection-dir=/etc/mcp-admin/connection \
     --service-account-dir=/var/run/secrets/kubernetes.io/serviceaccount
@@ -74,8 +72,8 @@ process ends.`,
 		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context()) },
 	}
 	f := command.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address and port of the endpoint and its health page")
-	f.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "address and port of /healthz, /readyz, /metrics and /status")
+	f.StringArrayVar(&o.listen, "listen", []string{"127.0.0.1:8080"}, "address and port of the endpoint and its health page; may be given more than once")
+	f.StringArrayVar(&o.adminListen, "admin-listen", []string{"127.0.0.1:8081"}, "address and port of /healthz, /readyz, /metrics and /status; may be given more than once")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets")
 	f.StringVar(&o.configSecret, "config-secret", "", "name of the Config: its Secrets are NAME-v3, NAME-v3-tokens-0, NAME-v3-tokens-1 and so on")
 	f.StringVar(&o.configDir, "config-dir", "", "folder in whose subfolders main, tokens-0, tokens-1, … the Config's parts lie; used only without --service-account-dir")
@@ -107,21 +105,22 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	endpoint, err := net.Listen("tcp", o.listen)
+	api, err := callersAPI(cluster)
+	if err != nil {
+		return err
+	}
+	addresses, err := podaddress.Parse(os.Getenv("POD_IPS"))
+	if err != nil {
+		return fmt.Errorf("the environment variable POD_IPS must be the pod's addresses (status.podIPs): %w", err)
+	}
+	endpoint, err := podaddress.Listen(o.listen, addresses)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	admin, err := net.Listen("tcp", o.adminListen)
+	admin, err := podaddress.Listen(o.adminListen, addresses)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--admin-listen: %w", err), endpoint.Close())
-	}
-	api, err := callersAPI(cluster)
-	if err != nil {
-		return errors.Join(err, endpoint.Close(), admin.Close())
-	}
-	addresses, err := podAddresses(os.Getenv("POD_IPS"))
-	if err != nil {
-		return errors.Join(err, endpoint.Close(), admin.Close())
+		podaddress.Close(endpoint)
+		return fmt.Errorf("--admin-listen: %w", err)
 	}
 	s := &server.Server{
 		Source:        cluster,
@@ -151,22 +150,6 @@ func callersAPI(cluster *source.Cluster) (*identity.API, error) {
 		return nil, fmt.Errorf("the API cannot be used: %w", err)
 	}
 	return &identity.API{URL: cluster.API.Host, Client: client}, nil
-}
-
-// podAddresses reads the pod's addresses in Kubernetes' form, separated by commas; "" if there are none.
-func podAddresses(list string) ([]netip.Addr, error) {
-	if list == "" {
-		return nil, nil
-	}
-	var addresses []netip.Addr
-	for text := range strings.SplitSeq(list, ",") {
-		address, err := netip.ParseAddr(text)
-		if err != nil {
-			return nil, fmt.Errorf("the environment variable POD_IPS must be the pod's addresses (status.podIPs): %w", err)
-		}
-		addresses = append(addresses, address)
-	}
-	return addresses, nil
 }
 
 // source returns the source that the flags describe.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -40,19 +39,6 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 	}
 }
 
-func TestPodAddresses(t *testing.T) {
-	for list, want := range map[string]string{
-		"": "[]", "10.1.2.3": "[10.1.2.3]", "10.1.2.3,fd12::3": "[10.1.2.3 fd12::3]",
-	} {
-		if got, err := podAddresses(list); err != nil || fmt.Sprint(got) != want {
-			t.Errorf("%q: %v, %v", list, got, err)
-		}
-	}
-	if _, err := podAddresses("10.1.2.3,nonsense"); err == nil {
-		t.Error("an address that is none is taken")
-	}
-}
-
 func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	dir := t.TempDir()
 	config := &contract.Config{
@@ -79,9 +65,9 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		"book.sql": []byte("create table book (book_id integer primary key, title text); insert into book values (1, 'Solaris');"),
 	})
 	logged := captureStdout(t)
-	endpoint, admin := freeAddress(t), freeAddress(t)
+	endpoint, admin, second := freeAddress(t), freeAddress(t), freeAddress(t)
 	command := newCommand()
-	command.SetArgs([]string{"serve", "--listen=" + endpoint, "--admin-listen=" + admin, "--config-secret=books-mcp-config",
+	command.SetArgs([]string{"serve", "--listen=" + endpoint, "--listen=" + second, "--admin-listen=" + admin, "--config-secret=books-mcp-config",
 		"--config-dir=" + filepath.Join(dir, "config"), "--sqlite-file=" + filepath.Join(dir, "db.sqlite"),
 		"--sqlite-init-dir=" + filepath.Join(dir, "init"), "--drain-delay=0s", "--log-level=ERROR"})
 	ctx, end := context.WithCancel(context.Background())
@@ -89,19 +75,28 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- command.ExecuteContext(ctx) }()
 
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if response, err := http.Get("http://" + admin + "/readyz"); err == nil {
 			response.Body.Close()
 			if response.StatusCode == 200 {
 				break
 			}
 		}
+		select {
+		case err := <-done:
+			t.Fatal("serve has ended: ", err)
+		default:
+		}
 		if time.Now().After(deadline) {
 			t.Fatal("never ready")
 		}
 	}
-	for tool, want := range map[string]string{`"list_book","arguments":{}`: "Solaris", `"delete_book","arguments":{"id":1}`: "permission_denied"} {
-		request, _ := http.NewRequest("POST", "http://"+endpoint+"/mcp/", strings.NewReader(`{"method":"tools/call","name":`+tool+`}`))
+	for _, row := range []struct{ address, tool, want string }{
+		{endpoint, `"list_book","arguments":{}`, "Solaris"},
+		{second, `"list_book","arguments":{}`, "Solaris"},
+		{endpoint, `"delete_book","arguments":{"id":1}`, "permission_denied"},
+	} {
+		request, _ := http.NewRequest("POST", "http://"+row.address+"/mcp/", strings.NewReader(`{"method":"tools/call","name":`+row.tool+`}`))
 		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
@@ -109,8 +104,8 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		}
 		answer, _ := io.ReadAll(response.Body)
 		response.Body.Close()
-		if response.StatusCode != 200 || !strings.Contains(string(answer), want) {
-			t.Errorf("%d %s", response.StatusCode, answer)
+		if response.StatusCode != 200 || !strings.Contains(string(answer), row.want) {
+			t.Errorf("%s: %d %s", row.address, response.StatusCode, answer)
 		}
 	}
 	end()

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 )
@@ -18,17 +17,17 @@ func Match(claims map[string]any, wanted map[string]string) bool {
 	return true
 }
 
-// CheckName returns what is wrong with the name of a claim: only one that begins with / can be wrong.
-func CheckName(name string) error {
+// isBrokenPointer reports whether a name is to be a JSON pointer, as it begins with /, and is none: ~ stands only in ~0 and ~1.
+func isBrokenPointer(name string) bool {
 	if !strings.HasPrefix(name, "/") {
-		return nil
+		return false
 	}
 	for i := range len(name) {
 		if name[i] == '~' && (i+1 == len(name) || name[i+1] != '0' && name[i+1] != '1') {
-			return errors.New("it begins with /, so it is a JSON pointer, in which ~ is written ~0 and / within a name ~1")
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // Find returns a claim by its name; a name that begins with / is a JSON pointer (RFC 6901).
@@ -37,7 +36,7 @@ func Find(claims map[string]any, name string) (claim any, found bool) {
 		claim, found = claims[name]
 		return claim, found
 	}
-	if CheckName(name) != nil {
+	if isBrokenPointer(name) {
 		return nil, false
 	}
 	claim = claims

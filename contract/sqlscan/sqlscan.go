@@ -1,5 +1,6 @@
-// Package sqlscan reads the statement of a declared sql action: it cuts it at its parameters, and refuses what is not
-// exactly one statement that changes rows (docs/design/actions.md, "SQL statements").
+// Package sqlscan reads the statements of declared actions: it cuts them at their parameters. Of an sql action it refuses
+// what is not exactly one statement that changes rows (docs/design/actions.md, "SQL statements"), of a report what is not
+// exactly one query (docs/design/actions.md, "Reports").
 //
 // The statement goes to an engine that this package is not told of, and engines read strings, comments and quotes in
 // ways of their own. So whatever two of them would read differently is refused, and comments are taken out: what is left
@@ -46,14 +47,8 @@ func ScanAll(statements, parameters []string) (all [][]Piece, at int, err error)
 }
 
 func scan(statement string, parameters []string, needsIDs bool) ([]Piece, error) {
-	tokens, err := lex(statement)
+	tokens, err := statementTokens(statement)
 	if err != nil {
-		return nil, err
-	}
-	if tokens, err = single(tokens); err != nil {
-		return nil, err
-	}
-	if err := balanced(tokens); err != nil {
 		return nil, err
 	}
 	if err := changesRows(tokens); err != nil {
@@ -63,6 +58,18 @@ func scan(statement string, parameters []string, needsIDs bool) ([]Piece, error)
 		return nil, err
 	}
 	return cut(tokens), nil
+}
+
+// statementTokens are the tokens of a text that is one statement.
+func statementTokens(statement string) ([]token, error) {
+	tokens, err := lex(statement)
+	if err != nil {
+		return nil, err
+	}
+	if tokens, err = single(tokens); err != nil {
+		return nil, err
+	}
+	return tokens, balanced(tokens)
 }
 
 // single takes a last semicolon away, and refuses a second statement.
@@ -191,7 +198,7 @@ func checkParameters(tokens []token, declared []string, needsIDs bool) error {
 			continue
 		}
 		found = true
-		if i == 0 || i+1 == len(tokens) || tokens[i-1].kind != symbol || closing[tokens[i-1].text] == "" || tokens[i+1].text != closing[tokens[i-1].text] {
+		if !isAlone(tokens, i) {
 			return errors.New("must have :ids alone between brackets, as in WHERE id IN (:ids): it stands for one id or several")
 		}
 	}
@@ -199,6 +206,11 @@ func checkParameters(tokens []token, declared []string, needsIDs bool) error {
 		return errors.New("must contain :ids, the selected rows, as in WHERE id IN (:ids)")
 	}
 	return nil
+}
+
+// isAlone reports whether a token stands alone between brackets, where a list may.
+func isAlone(tokens []token, i int) bool {
+	return i > 0 && i+1 < len(tokens) && tokens[i-1].kind == symbol && closing[tokens[i-1].text] != "" && tokens[i+1].text == closing[tokens[i-1].text]
 }
 
 // listed lists the parameters that there are.

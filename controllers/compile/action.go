@@ -43,6 +43,9 @@ func (w webhooks) actionEntries(e *v1alpha1.MCPModelExposure) ([]contract.Action
 	var lack Lack
 	for i := range e.Spec.Actions {
 		a := &e.Spec.Actions[i]
+		if a.Report != nil {
+			continue
+		}
 		entry := actionEntry(a)
 		if a.Webhook != nil {
 			var missing Lack
@@ -67,12 +70,7 @@ func actionEntry(a *v1alpha1.ActionSpec) contract.Action {
 			Message: a.Confirm.Message, TokenRequired: a.Confirm.Token == v1alpha1.ConfirmationTokenRequired,
 		}
 	}
-	for _, p := range a.Parameters {
-		entry.Parameters = append(entry.Parameters, contract.Parameter{
-			Name: p.Name, Type: string(p.Type), Required: p.Presence == v1alpha1.ParameterRequired,
-			Description: p.Description, Choices: choiceEntries(p.Choices),
-		})
-	}
+	entry.Parameters = parameterEntries(a.Parameters)
 	if a.Update != nil {
 		entry.Update = &contract.UpdateAction{Where: rowFilterEntries(a.Update.Where)}
 		for _, s := range a.Update.Set {

@@ -100,6 +100,7 @@ func (l *listCounter) toolsOf(t *contract.Token, m *contract.Model) int {
 	writes := !l.config.Endpoint.Database.ReadOnly
 	has := map[string]bool{
 		"create": writes && v.add, "update": writes && v.change, "delete": writes && v.delete, "bulk": writes && (v.add || v.change || v.delete),
+		"report": v.view && len(m.Reports) > 0,
 		"action": v.view && (len(m.Actions) > 0 || writes && v.change && v.delete), "history": v.view && l.config.Endpoint.Audit != nil,
 	}
 	for _, shows := range []string{"list", "get", "describe", "aggregate", "actions", "related", "autocomplete"} {

@@ -118,6 +118,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 			MaxConnections:   int(database.Pool.EffectiveMaxConnections()),
 			StatementTimeout: contract.Duration(database.EffectiveStatementTimeout()),
 			ReadOnly:         database.EffectiveAccess() == v1alpha1.DatabaseReadOnly,
+			SessionSettings:  sessionSettings(database.SessionSettings),
 		},
 		Limits: contract.Limits{
 			MaxBodyBytes:              limits.EffectiveMaxBodyBytes(),

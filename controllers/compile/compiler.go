@@ -39,8 +39,8 @@ type Compiler struct {
 	issuers  map[string]string // the URLs, by name
 	registry registry
 	shared   int
-	// problems says of expressions why they cannot be compiled; "" if they can.
-	problems map[string]string
+	// problems says of expressions what is wrong with them; "" if nothing is.
+	problems map[expression]string
 
 	tokens map[types.NamespacedName]*tokenState
 	// owners are the tokens by what only one can have, in force or not.
@@ -191,6 +191,9 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}
 	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, sources.exposures, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
+	if len(main.Endpoint.Database.SessionSettings) > 0 {
+		main.Requires = []string{contract.RequiresSessionSettings}
+	}
 	urgent := c.assignRevisions(main, previous, next)
 	endpoint.Revision = main.Endpoint.Revision
 	for i := range main.Models {

@@ -86,24 +86,30 @@ func (c *Compiler) refuseIssuer(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *
 	}
 }
 
-// expressions says which of a token's expressions cannot be compiled, and why.
+// expression is one of a token's expressions: it gives a text, or a list of them.
+type expression struct {
+	text string
+	list bool
+}
+
+// expressions says which of a token's expressions cannot be evaluated, and why.
 func (c *Compiler) expressions(t *v1alpha1.MCPToken) field.ErrorList {
 	oidc := t.Spec.OIDC
 	if oidc == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	check := func(path *field.Path, expression v1alpha1.CELExpression) {
-		if problem := c.problemOf(string(expression)); problem != "" {
-			errs = append(errs, field.Invalid(path, string(expression), problem))
+	check := func(path *field.Path, text v1alpha1.CELExpression, list bool) {
+		if problem := c.problemOf(expression{string(text), list}); problem != "" {
+			errs = append(errs, field.Invalid(path, string(text), problem))
 		}
 	}
 	at := field.NewPath("spec", "oidc")
 	for _, name := range slices.Sorted(maps.Keys(oidc.Attributes)) {
-		check(at.Child("attributes").Key(name), oidc.Attributes[name])
+		check(at.Child("attributes").Key(name), oidc.Attributes[name], false)
 	}
 	if oidc.Groups != nil {
-		check(at.Child("groups", "expression"), oidc.Groups.Expression)
+		check(at.Child("groups", "expression"), oidc.Groups.Expression, true)
 	}
 	return errs
 }
@@ -111,19 +117,25 @@ func (c *Compiler) expressions(t *v1alpha1.MCPToken) field.ErrorList {
 // maxProblems is how many expressions a Compiler remembers: tokens that are made alike have the same.
 const maxProblems = 1024
 
-// problemOf says why an expression cannot be compiled; "" if it can.
-func (c *Compiler) problemOf(expression string) string {
-	problem, known := c.problems[expression]
+// problemOf says what is wrong with an expression; "" if nothing is.
+func (c *Compiler) problemOf(e expression) string {
+	problem, known := c.problems[e]
 	if known {
 		return problem
 	}
-	if _, err := claims.Compile(expression); err != nil {
+	program, err := claims.Compile(e.text)
+	switch {
+	case err != nil:
 		problem = err.Error()
+	case e.list && !program.MayBeList():
+		problem = "it must give a list of texts, such as claims.groups, or one text"
+	case !e.list && !program.MayBeText():
+		problem = "it must give a text, such as claims.region; string(…) makes one of a number"
 	}
 	if c.problems == nil || len(c.problems) >= maxProblems {
-		c.problems = map[string]string{}
+		c.problems = map[expression]string{}
 	}
-	c.problems[expression] = problem
+	c.problems[e] = problem
 	return problem
 }
 

@@ -175,6 +175,28 @@ func TestAnExpressionThatCannotBeCompiledIsInvalidWithItsPlace(t *testing.T) {
 	}
 }
 
+func TestAnExpressionThatCannotGiveWhatIsWantedIsInvalid(t *testing.T) {
+	for _, row := range []struct{ attribute, groups, want string }{
+		{"claims.region", "claims.groups", ""},
+		{"size(claims.groups)", "claims.groups", "attributes[region]: Invalid value: \"size(claims.groups)\": it must give a text"},
+		{"[subject]", "claims.groups", "attributes[region]: Invalid value: \"[subject]\": it must give a text"},
+		{"claims.region", "1 + 2", "groups.expression: Invalid value: \"1 + 2\": it must give a list of texts"},
+		{"claims.region", "[1, 2]", "groups.expression: Invalid value: \"[1, 2]\": it must give a list of texts"},
+		{"subject", "subject", ""}, // one text is right for both
+	} {
+		in := inputs()
+		in.Endpoint = withIssuer()
+		in.Tokens = []v1alpha1.MCPToken{token("agent", 0, forStaff, func(s *v1alpha1.MCPTokenSpec) {
+			s.OIDC.Attributes["region"] = v1alpha1.CELExpression(row.attribute)
+			s.OIDC.Groups.Expression = v1alpha1.CELExpression(row.groups)
+		})}
+		_, verdicts := compile.Compile(in)
+		if v := verdicts.Tokens[key("agent")]; v.Accepted != (row.want == "") || !strings.Contains(v.Message, row.want) {
+			t.Errorf("%s, %s: %+v", row.attribute, row.groups, v)
+		}
+	}
+}
+
 func TestWhatATokenWithoutATextChangesIsWrittenWhereItIs(t *testing.T) {
 	in := large(3, 2000)
 	e := in.Endpoint

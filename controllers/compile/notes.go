@@ -162,12 +162,11 @@ func views(t *contract.Token, m *contract.Model) bool { return verbsOn(t, m).vie
 // verbs are what a token may do to a model.
 type verbs struct{ view, add, change, delete bool }
 
-// verbsOn are the verbs that the token's rules give it on a model. A module that only the database tells is taken to match.
+// verbsOn are the verbs that the token's rules give it on a model.
 func verbsOn(t *contract.Token, m *contract.Model) verbs {
 	var v verbs
 	for _, r := range t.Rules {
-		if !slices.Contains(r.Models, contract.Wildcard) && !slices.Contains(r.Models, m.Name) ||
-			len(r.Modules) > 0 && m.Module != "" && !slices.Contains(r.Modules, m.Module) {
+		if !aboutModel(r, m) {
 			continue
 		}
 		has := func(verb string) bool {
@@ -181,6 +180,12 @@ func verbsOn(t *contract.Token, m *contract.Model) verbs {
 	return v
 }
 
+// aboutModel reports whether a rule is about a model. A module that only the database tells is taken to match.
+func aboutModel(r contract.Rule, m *contract.Model) bool {
+	return (slices.Contains(r.Models, contract.Wildcard) || slices.Contains(r.Models, m.Name)) &&
+		(len(r.Modules) == 0 || m.Module == "" || slices.Contains(r.Modules, m.Module))
+}
+
 // blindTo says why a token sees no row of a model with row policies; "" if it may see some.
 func blindTo(t *contract.Token, m *contract.Model) string {
 	why := "none of the model's row policies is for its groups"
@@ -188,16 +193,23 @@ func blindTo(t *contract.Token, m *contract.Model) string {
 		if !matches(t, p) {
 			continue
 		}
-		lacking := slices.IndexFunc(p.Filters, func(f contract.Filter) bool {
-			_, has := t.Attributes[f.TokenAttribute]
-			return f.TokenAttribute != "" && !has
-		})
-		if p.AllRows || lacking < 0 {
+		lacked := lackedAttribute(t, &p)
+		if p.AllRows || lacked == "" {
 			return ""
 		}
-		why = fmt.Sprintf("the row policy %q asks for the attribute %q, which the token does not have", p.Name, p.Filters[lacking].TokenAttribute)
+		why = fmt.Sprintf("the row policy %q asks for the attribute %q, which the token does not have", p.Name, lacked)
 	}
 	return why
+}
+
+// lackedAttribute is an attribute without which a row policy shows no row, and which the token does not have; "" if it has all.
+func lackedAttribute(t *contract.Token, p *contract.RowPolicy) string {
+	for _, f := range p.Filters {
+		if _, has := t.Attributes[f.TokenAttribute]; f.TokenAttribute != "" && !has {
+			return f.TokenAttribute
+		}
+	}
+	return ""
 }
 
 // matches reports whether a row policy is for the token.

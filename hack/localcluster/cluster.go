@@ -25,6 +25,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent"
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
+	"github.com/mcp-admin/mcp-admin-operator/hack/pki"
 )
 
 // Options describe a cluster.
@@ -105,8 +106,8 @@ func (c *Cluster) start(ctx context.Context) (err error) {
 	if c.creds, err = makeCredentials(c.layout); err != nil {
 		return err
 	}
-	for name, id := range map[string]*identity{"admin": c.creds.admin, controllerManager: c.creds.controllers, scheduler: c.creds.scheduler} {
-		if err := writeKubeconfig(c.layout.kubeconfig(name), c.server(), c.creds.ca.pem, id); err != nil {
+	for name, id := range map[string]*pki.Identity{"admin": c.creds.admin, controllerManager: c.creds.controllers, scheduler: c.creds.scheduler} {
+		if err := pki.WriteKubeconfig(c.layout.kubeconfig(name), c.server(), c.creds.ca.PEM, id); err != nil {
 			return err
 		}
 	}
@@ -133,12 +134,12 @@ func (c *Cluster) start(ctx context.Context) (err error) {
 	}
 	go storage.run(background)
 
-	serving, err := c.creds.ca.serving(c.creds.nodeServer, nodeClientName)
+	serving, err := c.creds.ca.Serving(c.creds.nodeServer, nodeClientName)
 	if err != nil {
 		return err
 	}
 	c.agent, err = nodeagent.Start(ctx, nodeagent.Options{
-		Config: restConfig(c.server(), c.creds.ca.pem, c.creds.node), NodeName: nodeName, Serving: serving,
+		Config: pki.RESTConfig(c.server(), c.creds.ca.PEM, c.creds.node), NodeName: nodeName, Serving: serving,
 		Dir: c.layout.pods(), RecordDir: c.layout.run(), Images: c.o.Images, Log: c.log,
 	})
 	if err != nil {
@@ -197,7 +198,7 @@ func (c *Cluster) server() string { return fmt.Sprintf("https://127.0.0.1:%d", c
 
 // RESTConfig returns a configuration with all rights.
 func (c *Cluster) RESTConfig() *rest.Config {
-	return restConfig(c.server(), c.creds.ca.pem, c.creds.admin)
+	return pki.RESTConfig(c.server(), c.creds.ca.PEM, c.creds.admin)
 }
 
 // Kubeconfig returns the path of a kubeconfig with all rights.

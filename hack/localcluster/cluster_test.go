@@ -76,6 +76,30 @@ var _ = Describe("A Deployment", Ordered, func() {
 		Expect(err).To(MatchError(ContainSubstring("does not know when a line was written")))
 	})
 
+	It("is reached by port-forward, at its own address", func(ctx SpecContext) {
+		pod := readyPods(ctx, name)[0]
+		Eventually(get).WithArguments(portForward(ctx, pod.Name, "8080")).Should(Equal(pod.Name + " good day"))
+		refused := portForward(ctx, pod.Name, "8099")
+		_, err := http.Get(refused) //nolint:bodyclose // there is none
+		Expect(err).To(HaveOccurred(), "nobody listens there")
+	})
+
+	It("runs a command in its environment and folder", func(ctx SpecContext) {
+		pod := readyPods(ctx, name)[0]
+		run := func(input string, command ...string) (string, error) {
+			return kubectl(ctx, input, append([]string{"exec", "-i", pod.Name, "--"}, command...)...)
+		}
+		Expect(run("", "sh", "-c", "echo $POD_NAME; pwd; echo problem >&2")).To(And(ContainSubstring(pod.Name+"\n"+dir), ContainSubstring("problem\n")))
+		Expect(run("some text", "cat")).To(Equal("some text"))
+		Expect(run("", "/anywhere/greeter", "-help")).Error().NotTo(HaveOccurred(), "the image's own program")
+		_, err := run("", "sh", "-c", "exit 7")
+		Expect(err).To(MatchError(ContainSubstring("7")))
+		_, err = run("", "no-such-program")
+		Expect(err).To(HaveOccurred())
+		_, err = kubectl(ctx, "", "exec", "no-such-pod", "--", "true")
+		Expect(err).To(MatchError(ContainSubstring("not found")))
+	})
+
 	It("has its service account's rights, by KUBECONFIG", func(ctx SpecContext) {
 		pod := readyPods(ctx, name)[0]
 		config, err := clientcmd.BuildConfigFromFlags("", environ(pid(pod.Name))["KUBECONFIG"])

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
+	"github.com/mcp-admin/mcp-admin-operator/hack/pki"
 )
 
 const (
@@ -57,30 +58,30 @@ func freePorts(api int) (ports, error) {
 
 // credentials are all certificates of a cluster.
 type credentials struct {
-	ca                                                         *authority
-	etcd, etcdClient, api, admin, controllers, scheduler, node *identity
+	ca                                                         *pki.Authority
+	etcd, etcdClient, api, admin, controllers, scheduler, node *pki.Identity
 	// nodeServer is the node agent's certificate as a server, nodeClient the API server's as its client.
-	nodeServer, nodeClient *identity
+	nodeServer, nodeClient *pki.Identity
 }
 
 func makeCredentials(l layout) (*credentials, error) {
-	ca, err := newAuthority(l.path("pki"))
+	ca, err := pki.NewAuthority(l.path("pki"))
 	if err != nil {
 		return nil, err
 	}
 	c := &credentials{ca: ca}
-	issue := func(id **identity, made *identity, problem error) {
+	issue := func(id **pki.Identity, made *pki.Identity, problem error) {
 		*id = made
 		if err == nil {
 			err = problem
 		}
 	}
-	server := func(id **identity, name string, hosts ...string) {
-		made, problem := ca.server(name, hosts...)
+	server := func(id **pki.Identity, name string, hosts ...string) {
+		made, problem := ca.Server(name, hosts...)
 		issue(id, made, problem)
 	}
-	client := func(id **identity, file, user string, groups ...string) {
-		made, problem := ca.client(file, user, groups...)
+	client := func(id **pki.Identity, file, user string, groups ...string) {
+		made, problem := ca.Client(file, user, groups...)
 		issue(id, made, problem)
 	}
 	server(&c.etcd, "etcd", "127.0.0.1")
@@ -95,7 +96,7 @@ func makeCredentials(l layout) (*credentials, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, keyPair(l.pki("sa.key"), l.pki("sa.pub"))
+	return c, pki.KeyPair(l.pki("sa.key"), l.pki("sa.pub"))
 }
 
 func etcdArgs(l layout, c *credentials, p ports) []string {
@@ -104,8 +105,8 @@ func etcdArgs(l layout, c *credentials, p ports) []string {
 	return []string{
 		"--data-dir=" + l.path("etcd"),
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
-		"--cert-file=" + c.etcd.certFile, "--key-file=" + c.etcd.keyFile,
-		"--client-cert-auth", "--trusted-ca-file=" + c.ca.file(),
+		"--cert-file=" + c.etcd.CertFile, "--key-file=" + c.etcd.KeyFile,
+		"--client-cert-auth", "--trusted-ca-file=" + c.ca.File(),
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=default=" + peer,
 		"--enable-grpc-gateway=false",
 		"--unsafe-no-fsync", // the data need not survive the machine
@@ -116,12 +117,12 @@ func etcdArgs(l layout, c *credentials, p ports) []string {
 func apiServerArgs(l layout, c *credentials, p ports) []string {
 	return []string{
 		fmt.Sprintf("--etcd-servers=https://127.0.0.1:%d", p.etcd),
-		"--etcd-cafile=" + c.ca.file(), "--etcd-certfile=" + c.etcdClient.certFile, "--etcd-keyfile=" + c.etcdClient.keyFile,
+		"--etcd-cafile=" + c.ca.File(), "--etcd-certfile=" + c.etcdClient.CertFile, "--etcd-keyfile=" + c.etcdClient.KeyFile,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", p.api),
-		"--tls-cert-file=" + c.api.certFile, "--tls-private-key-file=" + c.api.keyFile,
-		"--client-ca-file=" + c.ca.file(),
-		"--kubelet-certificate-authority=" + c.ca.file(), "--kubelet-preferred-address-types=InternalIP",
-		"--kubelet-client-certificate=" + c.nodeClient.certFile, "--kubelet-client-key=" + c.nodeClient.keyFile,
+		"--tls-cert-file=" + c.api.CertFile, "--tls-private-key-file=" + c.api.KeyFile,
+		"--client-ca-file=" + c.ca.File(),
+		"--kubelet-certificate-authority=" + c.ca.File(), "--kubelet-preferred-address-types=InternalIP",
+		"--kubelet-client-certificate=" + c.nodeClient.CertFile, "--kubelet-client-key=" + c.nodeClient.KeyFile,
 		"--service-cluster-ip-range=" + serviceRange,
 		"--endpoint-reconciler-type=none", // EndpointSlices refuse loopback addresses
 		"--service-account-issuer=" + issuer,
@@ -140,7 +141,7 @@ func controllerManagerArgs(l layout, c *credentials) []string {
 		"--kubeconfig=" + l.kubeconfig("kube-controller-manager"),
 		"--controllers=" + strings.Join(controllers, ","),
 		"--use-service-account-credentials=true",
-		"--service-account-private-key-file=" + l.pki("sa.key"), "--root-ca-file=" + c.ca.file(),
+		"--service-account-private-key-file=" + l.pki("sa.key"), "--root-ca-file=" + c.ca.File(),
 		"--leader-elect=false", "--secure-port=0", "--profiling=false",
 	}
 }

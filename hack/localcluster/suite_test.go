@@ -90,3 +90,37 @@ func leaveAKilledClusterIn(ctx context.Context, dir string) {
 	Expect(child.Process.Signal(syscall.SIGKILL)).To(Succeed())
 	_ = child.Wait()
 }
+
+// kubectl runs kubectl and returns all that it printed.
+func kubectl(ctx context.Context, input string, args ...string) (string, error) {
+	command := kubectlCommand(ctx, args...)
+	command.Stdin = strings.NewReader(input)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return string(output), fmt.Errorf("%w: %s", err, output)
+	}
+	return string(output), nil
+}
+
+func kubectlCommand(ctx context.Context, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, filepath.Join(assets(), "kubectl"), args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+cluster.Kubeconfig(), "KUBECACHEDIR="+filepath.Join(dir, "kubectl-cache"))
+	return command
+}
+
+// portForward starts "kubectl port-forward" to a pod's port, and returns the local URL.
+func portForward(ctx context.Context, pod, port string) string {
+	GinkgoHelper()
+	command := kubectlCommand(ctx, "port-forward", "pod/"+pod, ":"+port)
+	output, err := command.StdoutPipe()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(command.Start()).To(Succeed())
+	DeferCleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	line, err := bufio.NewReader(output).ReadString('\n')
+	Expect(err).NotTo(HaveOccurred())
+	address, _, _ := strings.Cut(strings.TrimPrefix(line, "Forwarding from "), " ")
+	return "http://" + address
+}

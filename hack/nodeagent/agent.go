@@ -37,7 +37,7 @@ type Options struct {
 	Dir string
 	// RecordDir is where running processes are recorded; see [process.EndRecorded].
 	RecordDir string
-	// Serving is the TLS configuration of the port on which the API server asks for logs: its own certificate, and the
+	// Serving is the TLS configuration of the port of the kubelet's API: its own certificate, and the
 	// clients that it answers. Nil means no such port.
 	Serving *tls.Config
 	// Images maps an image reference, or a program's base name, to a local executable.
@@ -51,14 +51,14 @@ type Agent struct {
 	o      Options
 	client *kubernetes.Clientset
 
-	ctx       context.Context
-	cancel    context.CancelFunc
-	running   sync.WaitGroup
-	addresses *addresses
-	objects   *objects
-	services  *services
-	logServer *http.Server
-	logPort   int
+	ctx         context.Context
+	cancel      context.CancelFunc
+	running     sync.WaitGroup
+	addresses   *addresses
+	objects     *objects
+	services    *services
+	kubeletAPI  *http.Server
+	kubeletPort int
 
 	logging sync.Mutex
 
@@ -94,12 +94,12 @@ func Start(ctx context.Context, o Options) (*Agent, error) {
 		}
 	}
 	if o.Serving != nil {
-		if a.logPort, err = a.serveLogs(o.Serving); err != nil {
+		if a.kubeletPort, err = a.serveKubeletAPI(o.Serving); err != nil {
 			return nil, err
 		}
 	}
 	if err := a.register(ctx); err != nil {
-		a.stopLogs()
+		a.stopKubeletAPI()
 		return nil, err
 	}
 	// The agent outlives the context of its start, which may have a deadline.
@@ -166,7 +166,7 @@ func (a *Agent) Stop(grace time.Duration) {
 	}
 	a.mu.Unlock()
 	a.cancel()
-	a.stopLogs()
+	a.stopKubeletAPI()
 	deadline := time.AfterFunc(grace+time.Second, func() {
 		for _, w := range workers {
 			w.kill()
@@ -217,14 +217,8 @@ func (a *Agent) executable(c *corev1.Container) (string, bool) {
 
 // PodProcess returns the process id of a pod's first running container.
 func (a *Agent) PodProcess(namespace, name string) (pid int, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, w := range a.workers {
-		if w.namespace == namespace && w.name == name {
-			if pid, ok = w.process(); ok {
-				return pid, true
-			}
-		}
+	if w := a.workerOf(namespace, name); w != nil {
+		return w.process()
 	}
 	return 0, false
 }

@@ -2,11 +2,8 @@ package nodeagent
 
 import (
 	"bytes"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -15,30 +12,6 @@ import (
 
 // followInterval is how often a followed log is checked.
 const followInterval = 100 * time.Millisecond
-
-// serveLogs answers the requests that the API server makes to a kubelet for "kubectl logs", on a free port of this
-// machine, and returns the port. The configuration decides who may ask.
-func (a *Agent) serveLogs(config *tls.Config) (port int, err error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(hostIP, "0"))
-	if err != nil {
-		return 0, err
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", a.containerLogs)
-	a.logServer = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	a.running.Go(func() {
-		if err := a.logServer.Serve(tls.NewListener(listener, config)); !errors.Is(err, http.ErrServerClosed) {
-			a.logf("logs: %v", err)
-		}
-	})
-	return listener.Addr().(*net.TCPAddr).Port, nil
-}
-
-func (a *Agent) stopLogs() {
-	if a.logServer != nil {
-		_ = a.logServer.Close()
-	}
-}
 
 // logOptions are the options of "kubectl logs". tail and limit are -1 if everything is wanted.
 type logOptions struct {
@@ -88,23 +61,6 @@ func (a *Agent) containerLogs(w http.ResponseWriter, r *http.Request) {
 	if err := c.copyLog(r, w, file, options); err != nil && r.Context().Err() == nil {
 		a.logf("logs of %s/%s: %v", c.pod.namespace, c.pod.name, err)
 	}
-}
-
-// container returns a container of a pod of this node, or nil.
-func (a *Agent) container(namespace, pod, name string) *container {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, w := range a.workers {
-		if w.namespace != namespace || w.name != pod {
-			continue
-		}
-		for _, c := range append(append([]*container{}, w.inits...), w.mains...) {
-			if c.spec.Name == name {
-				return c
-			}
-		}
-	}
-	return nil
 }
 
 // copyLog writes a log's end to the answer. If the log is followed, it writes more as long as the run goes on.

@@ -60,7 +60,7 @@ func (a *Agent) describe(node *corev1.Node) {
 		{Type: corev1.NodeInternalIP, Address: hostIP},
 		{Type: corev1.NodeHostName, Address: a.o.NodeName},
 	}
-	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(a.logPort)
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(a.kubeletPort)
 	node.Status.NodeInfo.OperatingSystem, node.Status.NodeInfo.Architecture = runtime.GOOS, runtime.GOARCH
 	node.Status.NodeInfo.ContainerRuntimeVersion = "process://local"
 	node.Status.NodeInfo.KubeletVersion = "nodeagent"

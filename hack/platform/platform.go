@@ -11,19 +11,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/localcluster"
-)
-
-// The images that config/default names; the local cluster runs the executables in bin instead.
-const (
-	managerImage = "mcp-admin/manager:dev"
-	serverImage  = "mcp-admin/server:dev"
 )
 
 // Platform is a local cluster with a running manager.
@@ -36,10 +32,11 @@ type Platform struct {
 // Start starts a cluster in dir and installs the operator. root is the repository, whose bin folder must hold the
 // manager and the server. Progress goes to out.
 func Start(ctx context.Context, root, dir string, out io.Writer) (*Platform, error) {
-	p, err := StartCluster(ctx, root, dir, map[string]string{
-		managerImage: filepath.Join(root, "bin", "mcp-admin-manager"),
-		serverImage:  filepath.Join(root, "bin", "mcp-admin-server"),
-	}, out)
+	images, err := executables(root)
+	if err != nil {
+		return nil, err
+	}
+	p, err := StartCluster(ctx, root, dir, images, out)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +44,25 @@ func Start(ctx context.Context, root, dir string, out io.Writer) (*Platform, err
 		return nil, errors.Join(err, p.Stop())
 	}
 	return p, nil
+}
+
+// executables are what the local cluster runs for the images that config/default names: the programs in bin.
+func executables(root string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "config", "default", "kustomization.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var kustomization struct {
+		Images []struct{ Name, NewTag string }
+	}
+	if err := yaml.Unmarshal(text, &kustomization); err != nil {
+		return nil, fmt.Errorf("config/default/kustomization.yaml: %w", err)
+	}
+	images := map[string]string{}
+	for _, image := range kustomization.Images {
+		images[image.Name+":"+image.NewTag] = filepath.Join(root, "bin", "mcp-admin-"+path.Base(image.Name))
+	}
+	return images, nil
 }
 
 // StartCluster is Start without the operator. images maps references to executables.

@@ -34,7 +34,7 @@ func (c *Catalog) resolveActions(m *Model) *problem {
 		if a.Confirm != nil {
 			a.Question, _ = confirmtext.Parse(a.Confirm.Message) // The API refuses what cannot be rendered; here the standard question is used.
 		}
-		p := a.checkParameters(list)
+		p := checkParameters(list, a.Parameters)
 		switch {
 		case p != nil:
 		case a.Update != nil:
@@ -52,9 +52,9 @@ func (c *Catalog) resolveActions(m *Model) *problem {
 
 // checkParameters refuses parameters that are declared twice or have no known type, and choices that are not of that
 // type.
-func (a *Action) checkParameters(list string) *problem {
-	for i, d := range a.Parameters {
-		if slices.ContainsFunc(a.Parameters[:i], func(other contract.Parameter) bool { return other.Name == d.Name }) {
+func checkParameters(list string, parameters []contract.Parameter) *problem {
+	for i, d := range parameters {
+		if slices.ContainsFunc(parameters[:i], func(other contract.Parameter) bool { return other.Name == d.Name }) {
 			return notAllowed("%s: the parameter %s is declared twice", list, d.Name)
 		}
 		kind, known := ParameterKinds[d.Type]

@@ -86,6 +86,8 @@ type Model struct {
 	Inlines []*Inline
 	// Actions are the declared ones, in the exposure's order, without delete_selected.
 	Actions []*Action
+	// Reports are the declared queries, in the exposure's order.
+	Reports []*Report
 	// Policies are the row policies; access says which match a token. If there is any, a token that matches none
 	// sees no row.
 	Policies []*Policy
@@ -248,6 +250,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 	c.each((*Model).resolveFields)
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
 	c.each(func(m *Model) *problem { return c.resolveActions(m) })
+	c.each((*Model).resolveReports)
 	// Lists may go through relations, and relations lead to served models only. If a model is withheld because of its
 	// lists, the relations to it go too, which may withhold another model.
 	for settled := false; !settled; {

@@ -40,7 +40,7 @@ func (m *Model) chooseFields() *problem {
 	var unreadable []string
 	for _, f := range m.all {
 		f.ReadOnly = readOnly[f] || f.Column.Generated || !f.Column.Privileges.Has(database.MayInsert) && !f.Column.Privileges.Has(database.MayUpdate)
-		f.Secret = looksSecret(f.Column)
+		f.Secret = LooksSecret(f.Column)
 		hidden := f.Secret && !included[f]
 		switch {
 		case !f.Column.Privileges.Has(database.MaySelect):

@@ -79,12 +79,12 @@ func relationName(column string) string {
 }
 
 func snakeCase(name string) string {
-	return strings.Join(words(name), "_")
+	return strings.Join(Words(name), "_")
 }
 
-// words splits a column's name into its lower-case words. A word ends at anything that is not a letter or digit, and
+// Words splits a column's name into its lower-case words. A word ends at anything that is not a letter or digit, and
 // before a capital that begins another word.
-func words(name string) []string {
+func Words(name string) []string {
 	var all []string
 	var word []rune
 	flush := func() {

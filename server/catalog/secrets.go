@@ -7,14 +7,14 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// looksSecret reports whether a column is named like a credential. Such a column is hidden unless the exposure includes
+// LooksSecret reports whether a column is named like a credential. Such a column is hidden unless the exposure includes
 // it.
 //
 // Only what gives access counts: passwords, tokens, keys, digests of them, sessions. Data about people (cards, national
 // numbers) is personal, not secret: an exposure can mask it. The column's type counts too: a flag or a moment is never
 // a secret, and a number is one only if the name alone says so ("pin", not "token_count").
-func looksSecret(c *database.Column) bool {
-	parts := words(c.Name)
+func LooksSecret(c *database.Column) bool {
+	parts := Words(c.Name)
 	if len(parts) == 0 {
 		return false
 	}

@@ -20,6 +20,8 @@ type DB interface {
 	// Select answers a plan made from a Schema of this DB. It appends the rows to out, in the plan's Form, joined by
 	// commas (no brackets), and returns the extended slice. The values come straight from the wire. Any error is an *Error.
 	Select(ctx context.Context, plan *Select, out []byte) ([]byte, Page, error)
+	// Report answers a query that an administrator declared, as Select answers a plan.
+	Report(ctx context.Context, report *Report, out []byte) ([]byte, Reported, error)
 	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and
 	// returns that error unchanged. If the database cannot be reached, do does not run. Transact never runs do twice;
 	// the function Transact of this package may. It must not be used on a database whose settings say ReadOnly.
@@ -30,6 +32,12 @@ type DB interface {
 	Ping(ctx context.Context) error
 	// Close ends all connections. Calls under way are cancelled.
 	Close()
+}
+
+// SchemaLister is a DB of an engine in whose databases tables lie in several schemas.
+type SchemaLister interface {
+	// ReadableSchemas returns, by name, the schemas in which the user may read something, whatever the settings say.
+	ReadableSchemas(ctx context.Context) ([]string, error)
 }
 
 // Page tells about the rows that a Select wrote.

@@ -98,6 +98,8 @@ type Table struct {
 	// Privileges are what the database's user may do with the table. Each except MayDelete holds if it holds for at
 	// least one column; Column.Privileges says for which.
 	Privileges Privileges
+	// Partition reports whether the table is a part of another one, which has its rows too.
+	Partition bool
 	// RowID is a pseudo-column by which the engine tells rows apart, for tables without a key; nil if the engine has
 	// none for this table. It puts rows in an order, and cannot be the key: VACUUM changes SQLite's rowid, and each
 	// update changes PostgreSQL's ctid.

@@ -102,6 +102,7 @@ func (x *exchange) dropBody() {
 
 // callTool runs one tool, and counts and logs its outcome.
 func (x *exchange) callTool(name string, arguments []byte) tools.Result {
+	start := x.handler.options.Now()
 	result := x.callWithinRate(name, arguments)
 	outcome := telemetry.OutcomeOK
 	if result.IsError {
@@ -109,6 +110,7 @@ func (x *exchange) callTool(name string, arguments []byte) tools.Result {
 	}
 	x.handler.options.Metrics.ToolCall(tools.Label(name), outcome)
 	x.note("tool", name, result)
+	x.logCall(name, outcome, &result, start)
 	return result
 }
 

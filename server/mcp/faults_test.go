@@ -32,6 +32,9 @@ func (b bookTable) Select(ctx context.Context, _ *database.Select, out []byte) (
 func (b bookTable) Transact(ctx context.Context, _ func(database.Tx) error) error {
 	return b.answer(ctx)
 }
+func (b bookTable) Report(ctx context.Context, _ *database.Report, out []byte) ([]byte, database.Reported, error) {
+	return out, database.Reported{}, b.answer(ctx)
+}
 func (bookTable) Ping(context.Context) error { return nil }
 func (bookTable) Writers() int               { return 1 }
 func (bookTable) Close()                     {}

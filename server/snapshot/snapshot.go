@@ -41,6 +41,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
 		MaxResultBytes:   config.Endpoint.Limits.MaxResultBytes,
 		Catalogue:        config.Endpoint.Catalogue,
+		SessionSettings:  config.Endpoint.Database.SessionSettings,
 		Audit:            log,
 		Webhook:          hooks,
 	}

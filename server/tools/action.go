@@ -198,7 +198,7 @@ func (c *call) readActionCall(a *actionArguments) (*actionCall, error) {
 	for i, id := range e.asked {
 		c.record.IDs[i] = plainText(id.raw)
 	}
-	e.parameters, err = readParameters(e.declared, a.data)
+	e.parameters, err = parametersOf(e.declared).read(a.data)
 	return e, err
 }
 

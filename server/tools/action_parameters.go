@@ -23,35 +23,49 @@ type parameters struct {
 	values map[string]database.Value
 }
 
-// readParameters reads confirmation_data. Markers in it are passed over, as they override nothing.
-func readParameters(a *catalog.Action, raw json.RawMessage) (parameters, error) {
+// parameterList is what a declared action or report takes.
+type parameterList struct {
+	// of is whose they are, argument the argument that holds them.
+	of, argument string
+	declared     []contract.Parameter
+	// ignored are names that are passed over, as they override nothing.
+	ignored []string
+}
+
+// parametersOf are those of an action.
+func parametersOf(a *catalog.Action) parameterList {
+	return parameterList{a.Name, "confirmation_data", a.Parameters, formMarkers}
+}
+
+// read reads an object of parameter name to value.
+func (l parameterList) read(raw json.RawMessage) (parameters, error) {
 	p := parameters{map[string]json.RawMessage{}, map[string]database.Value{}}
 	given := map[string]json.RawMessage{}
 	if raw != nil {
 		if err := json.Unmarshal(raw, &given); err != nil {
-			return p, invalid("confirmation_data must be an object of parameter name to value, not %s", lookup.Excerpt(raw))
+			return p, invalid("%s must be an object of parameter name to value, not %s", l.argument, lookup.Excerpt(raw))
 		}
 	}
 	problems := &violations{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		i := slices.IndexFunc(a.Parameters, func(d contract.Parameter) bool { return d.Name == name })
+		i := slices.IndexFunc(l.declared, func(d contract.Parameter) bool { return d.Name == name })
 		switch {
-		case slices.Contains(formMarkers, name), i >= 0 && isNull(given[name]):
+		case slices.Contains(l.ignored, name), i >= 0 && isNull(given[name]):
 			continue
 		case i < 0:
-			problems.add(name, "%s has no such parameter; %s", a.Name, parameterNames(a))
+			problems.add(name, "%s has no such parameter; %s", l.of, l.names())
 			continue
 		}
-		value, err := readParameter(&a.Parameters[i], given[name])
+		value, err := readParameter(&l.declared[i], given[name])
 		if err != nil {
 			problems.add(name, "%s", err)
 			continue
 		}
 		p.raw[name], p.values[name] = given[name], value
 	}
-	for _, d := range a.Parameters {
+	for _, d := range l.declared {
 		if value, there := given[d.Name]; d.Required && (!there || isNull(value)) {
-			problems.add(d.Name, "is required, in confirmation_data: %s", describeParameter(&d))
+			problems.add(d.Name, "is required, in %s: %s", l.argument, describeParameter(&d))
 		}
 	}
 	return p, problems.err()
@@ -80,12 +94,12 @@ func describeParameter(d *contract.Parameter) string {
 	return "one of " + choiceNames(d.Choices)
 }
 
-func parameterNames(a *catalog.Action) string {
-	if len(a.Parameters) == 0 {
+func (l parameterList) names() string {
+	if len(l.declared) == 0 {
 		return "it takes none"
 	}
-	names := make([]string, len(a.Parameters))
-	for i, d := range a.Parameters {
+	names := make([]string, len(l.declared))
+	for i, d := range l.declared {
 		names[i] = d.Name
 	}
 	return "its parameters are " + strings.Join(names, ", ")

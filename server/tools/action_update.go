@@ -67,7 +67,7 @@ func (e *actionCall) assignments(w *write) ([]database.Assignment, []reference, 
 		return nil, nil, err
 	}
 	if len(set) == 0 {
-		return nil, nil, invalid("confirmation_data must hold at least one parameter: %s would change nothing; %s", e.declared.Name, parameterNames(e.declared))
+		return nil, nil, invalid("confirmation_data must hold at least one parameter: %s would change nothing; %s", e.declared.Name, parametersOf(e.declared).names())
 	}
 	given.set = set
 	references := e.call.referencesOf(given, false)

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
 var actionsOperation = withArguments(operation{
-	name: "actions", may: has(access.View), label: "view", hints: reads, offered: hasActions, many: true,
+	name: "actions", may: has(access.View), label: "view", hints: reads, offered: hasActionsOrReports, many: true,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Actions on %s.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[actionList]() },
-	advice:       "the actions that you may run, and what each needs",
+	advice:       "the actions and reports that you may run, and what each needs",
 }, (*call).actions)
 
 // actionList is actions_'s payload.
@@ -31,6 +32,8 @@ type actionInfo struct {
 	Description          string          `json:"description"`
 	RequiresConfirmation bool            `json:"requires_confirmation"`
 	Parameters           []parameterInfo `json:"parameters"`
+	// Report is set for a report, which the tool report runs.
+	Report bool `json:"report,omitempty"`
 }
 
 // parameterInfo describes what an action wants in confirmation_data.
@@ -48,14 +51,21 @@ func (c *call) actions(*noArguments) ([]byte, error) {
 	for _, a := range actionsOf(c.catalog, c.scope) {
 		list.Actions = append(list.Actions, describeAction(a))
 	}
+	for _, r := range c.scope.Reports() {
+		list.Actions = append(list.Actions, actionInfo{Name: r.Name, Description: r.Description, Parameters: describeParameters(r.Parameters), Report: true})
+	}
 	list.Count = len(list.Actions)
 	return json.Marshal(list)
 }
 
 // describeAction tells of an action. One of a webhook without a declared confirmation may ask all the same, by its answer.
 func describeAction(a *catalog.Action) actionInfo {
-	info := actionInfo{Name: a.Name, Description: a.Description, RequiresConfirmation: a.Confirm != nil, Parameters: []parameterInfo{}}
-	for _, p := range a.Parameters {
+	return actionInfo{Name: a.Name, Description: a.Description, RequiresConfirmation: a.Confirm != nil, Parameters: describeParameters(a.Parameters)}
+}
+
+func describeParameters(parameters []contract.Parameter) []parameterInfo {
+	all := []parameterInfo{}
+	for _, p := range parameters {
 		about := parameterInfo{Name: p.Name, Type: strings.ToLower(p.Type), Required: p.Required, Description: p.Description}
 		for _, c := range p.Choices {
 			label := c.Label
@@ -64,7 +74,12 @@ func describeAction(a *catalog.Action) actionInfo {
 			}
 			about.Choices = append(about.Choices, choice{c.Value, label})
 		}
-		info.Parameters = append(info.Parameters, about)
+		all = append(all, about)
 	}
-	return info
+	return all
+}
+
+// hasActionsOrReports reports whether the model has anything that the tool actions can tell of.
+func hasActionsOrReports(c *catalog.Catalog, m *catalog.Model) bool {
+	return hasActions(c, m) || hasReports(c, m)
 }

@@ -70,7 +70,7 @@ func (set *Set) countTools(token access.Token, view View) int {
 
 // genericOrder is the order of the generic tools: what an agent needs first comes first.
 var genericOrder = []string{
-	"describe", "list", "get", "aggregate", "create", "update", "delete", "bulk", "actions", "action", "related", "history", "autocomplete",
+	"describe", "list", "get", "aggregate", "create", "update", "delete", "bulk", "actions", "action", "report", "related", "history", "autocomplete",
 }
 
 // encodeGeneric encodes the generic tools; structured adds the schemas of their answers. They name no model, so that they are the same whatever the models are.

@@ -38,6 +38,8 @@ type toolError struct {
 	Validation *violations `json:"validation_errors,omitempty"`
 	// Current is the row as get_ shows it, for a CodeConflict about one.
 	Current json.RawMessage `json:"current,omitempty"`
+	// Left is what a change that is not undone left of the row.
+	Left json.RawMessage `json:"left,omitempty"`
 	// payload is the whole answer where it holds more than an error has; nil: the members above.
 	payload []byte
 }

@@ -87,7 +87,9 @@ func TestTheGenericList(t *testing.T) {
 	for _, op := range globals {
 		want = append(want, op.name)
 	}
-	want = append(want, slices.DeleteFunc(slices.Clone(genericOrder), func(name string) bool { return findOperation(name) == nil })...)
+	want = append(want, slices.DeleteFunc(slices.Clone(genericOrder), func(name string) bool {
+		return findOperation(name) == nil || name == "report" // no model of the library has one
+	})...)
 	if got := names(ownerText); !slices.Equal(got, want) {
 		t.Errorf("the owner has %v", got)
 	}

@@ -60,10 +60,10 @@ type operation struct {
 var operations []*operation
 
 func init() {
-	globals = []*operation{&findModelsOperation, &transactOperation}
+	globals = []*operation{&findModelsOperation, &transactOperation, &undoOperation}
 	operations = []*operation{
 		&listOperation, &getOperation, &createOperation, &updateOperation, &deleteOperation, &describeOperation,
-		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation,
+		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation, &reportOperation,
 	}
 }
 

@@ -56,7 +56,7 @@ func TestTheLabelsOfToolsAreABoundedSet(t *testing.T) {
 }
 
 func TestTheOperationsThatOnlyShowRows(t *testing.T) {
-	want := []string{"list", "get", "describe", "related", "history", "autocomplete", "aggregate"}
+	want := []string{"list", "get", "describe", "related", "history", "autocomplete", "aggregate", "report"}
 	if got := Viewing(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -59,6 +59,8 @@ type Settings struct {
 	MaxResultBytes int
 	// Catalogue says what tools/list shows.
 	Catalogue contract.Catalogue
+	// SessionSettings are what each transaction tells the database of the caller.
+	SessionSettings []contract.SessionSetting
 	// Audit is told of every change and refusal; it may be nil.
 	Audit *audit.Log
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
@@ -130,8 +132,10 @@ type request struct {
 type call struct {
 	request
 	// db is that of the set, unless the operation's reads may be a little old, and its model says so too.
-	db      store
-	stale   store
+	db    store
+	stale store
+	// reports is where reports are answered.
+	reports reporter
 	cursors *seal.Sealer
 	// words are those of the models.
 	words func() []modelWords
@@ -190,11 +194,12 @@ func (req *request) tellAudit(outcome string) {
 }
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
+	ctx = database.WithSession(ctx, token.Session(set.settings.SessionSettings))
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
 	if op.writes() {
 		r.id = newCallID()
 	}
-	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, cursors: set.cursors, words: set.words, forgotten: set.forgotten}
+	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words, forgotten: set.forgotten}
 }
 
 // run judges the call, reads its arguments and runs it.

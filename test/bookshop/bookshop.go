@@ -1,4 +1,4 @@
-// Package bookshop serves config/samples with the real program, as "mcp-admin-server dev" does for a user, so that the
+// Package bookshop serves config/samples with the real program, as "mcp-admin dev" does for a user, so that the
 // programs of others have a server to ask. Only commands under test import it; they are run from the project's root,
 // after "make build".
 package bookshop
@@ -39,7 +39,7 @@ func Start(ctx context.Context) (s *Server, err error) {
 	if s.state, err = os.MkdirTemp("", "mcp-admin-bookshop-"); err != nil {
 		return nil, err
 	}
-	s.process = exec.CommandContext(ctx, filepath.Join("bin", "mcp-admin-server"), "dev", "-f", "config/samples",
+	s.process = exec.CommandContext(ctx, filepath.Join("bin", "mcp-admin"), "dev", "-f", "config/samples",
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--state", s.state)
 	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
 	s.process.Stderr = &s.errors

@@ -134,7 +134,7 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 		return err
 	}
 	s := &server.Server{
-		Source: fixed{Config: config}, Endpoint: listener, Admin: admin, Version: "conformance",
+		Source: fixed{Config: config}, Endpoint: []net.Listener{listener}, Admin: []net.Listener{admin}, Version: "conformance",
 		SQLiteFile: filepath.Join(folder, "database"), SQLiteInitDir: sql, Log: slog.New(slog.DiscardHandler),
 	}
 	ended := make(chan error, 1)

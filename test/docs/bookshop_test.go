@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/cmd/server/dev"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -38,8 +38,8 @@ func open(t *testing.T, p page) *bookshop {
 	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
-	command := dev.Command("test")
-	command.SetArgs([]string{"-f", withStructuredContent(t, p.manifests), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command := dev.Command()
+	command.SetArgs([]string{"-f", withStructuredContent(t, p), "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
@@ -59,16 +59,18 @@ func open(t *testing.T, p page) *bookshop {
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s is not ready", p.manifests)
+			t.Fatalf("the server of %s is not ready", p.path)
 		}
 	}
 }
 
-// withStructuredContent copies a folder of manifests, and has the endpoint add structuredContent.
-func withStructuredContent(t *testing.T, manifests string) string {
+// withStructuredContent copies a page's manifests into a folder, and has the endpoint add structuredContent.
+func withStructuredContent(t *testing.T, p page) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, manifests))); err != nil {
+	if p.manifests == "" {
+		save(t, p.path, folder)
+	} else if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, p.manifests))); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "endpoint.yaml")
@@ -81,6 +83,18 @@ func withStructuredContent(t *testing.T, manifests string) string {
 		t.Fatal(err)
 	}
 	return folder
+}
+
+// save writes the manifests that a page shows into a folder.
+func save(t *testing.T, path, folder string) {
+	t.Helper()
+	for _, b := range blocksOf(t, path) {
+		if b.Language == "yaml" && b.File != "" {
+			if err := os.WriteFile(filepath.Join(folder, b.File), []byte(b.Text()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // freeAddress is a loopback address that was free a moment ago.

@@ -128,7 +128,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 		source: &manual{make(chan source.Update), make(chan struct{})},
 	}
 	s := &server.Server{
-		Source: e.source, Endpoint: endpoint, Admin: admin, SQLiteFile: database.SQLiteFile,
+		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
 		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	}
 	prepare(s)

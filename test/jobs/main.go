@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/jobs/program"
 )
 
 func main() {
@@ -72,7 +74,7 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 	for i, name := range order {
 		fmt.Fprintf(os.Stderr, "%s: %d of %d: %s, %d questions …\n", e.title, i+1, len(order), name, len(byDatabase[name]))
 		var err error
-		skipped, err = with(func(h *host) {
+		skipped, err = program.With(func(h *program.Host) {
 			some, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], show)
 			if err != nil {
 				h.Fatal(err)
@@ -91,7 +93,7 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 	return results, ""
 }
 
-func askOne(ctx context.Context, h *host, e engine, file string, jobs []*job, show bool) ([]*result, error) {
+func askOne(ctx context.Context, h *program.Host, e engine, file string, jobs []*job, show bool) ([]*result, error) {
 	s, err := openSource(ctx, file)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/planner"
+	"github.com/mcp-admin/mcp-admin-operator/test/jobs/program"
 )
 
 // mostRows is the page size that every exposure allows.
@@ -25,7 +26,7 @@ type engine struct {
 	// foldsFields reports whether the order of two text fields does not regard case there.
 	foldsFields bool
 	// open makes a database with the source's tables and rows, and says which foreign keys it has; nil is all.
-	open func(ctx context.Context, h *host, file string, s *source) (harness.Database, map[*sourceKey]bool, error)
+	open func(ctx context.Context, h *program.Host, file string, s *source) (harness.Database, map[*sourceKey]bool, error)
 }
 
 var engines = []engine{
@@ -34,7 +35,7 @@ var engines = []engine{
 	{"MariaDB", false, true, openMariaDB},
 }
 
-func openSQLite(_ context.Context, h *host, file string, _ *source) (harness.Database, map[*sourceKey]bool, error) {
+func openSQLite(_ context.Context, h *program.Host, file string, _ *source) (harness.Database, map[*sourceKey]bool, error) {
 	bytes, err := os.ReadFile(file)
 	if err != nil {
 		return harness.Database{}, nil, err
@@ -43,7 +44,7 @@ func openSQLite(_ context.Context, h *host, file string, _ *source) (harness.Dat
 	return harness.Database{SQLiteFile: copied}, nil, os.WriteFile(copied, bytes, 0o600)
 }
 
-func openPostgreSQL(ctx context.Context, h *host, _ string, s *source) (harness.Database, map[*sourceKey]bool, error) {
+func openPostgreSQL(ctx context.Context, h *program.Host, _ string, s *source) (harness.Database, map[*sourceKey]bool, error) {
 	server := os.Getenv("MCP_TEST_POSTGRES")
 	if server == "" {
 		h.Skip("MCP_TEST_POSTGRES is not set")
@@ -54,7 +55,7 @@ func openPostgreSQL(ctx context.Context, h *host, _ string, s *source) (harness.
 	return database, made, err
 }
 
-func openMariaDB(ctx context.Context, h *host, _ string, s *source) (harness.Database, map[*sourceKey]bool, error) {
+func openMariaDB(ctx context.Context, h *program.Host, _ string, s *source) (harness.Database, map[*sourceKey]bool, error) {
 	database, plain := harness.On(h, databasetest.URI(databasetest.MariaDB(h)), "")
 	made, err := load(ctx, s, mariadb, plain)
 	return database, made, err
@@ -70,7 +71,7 @@ type served struct {
 }
 
 // serve serves every table of a source with all of its columns.
-func serve(h *host, e engine, s *source, database harness.Database, made map[*sourceKey]bool) (*served, error) {
+func serve(h *program.Host, e engine, s *source, database harness.Database, made map[*sourceKey]bool) (*served, error) {
 	schema, models := describe(s, e, made)
 	token, text := harness.Viewer()
 	endpoint := harness.Serve(h, database, models, []contract.Token{token}, func(c *contract.Config) {
@@ -210,7 +211,7 @@ func (d *served) check() error {
 		for _, c := range t.Columns {
 			switch kind, ok := types[c.Field]; {
 			case !ok:
-				return failure("describe_" + t.Model + " has no field " + c.Field)
+				return program.Failure("describe_" + t.Model + " has no field " + c.Field)
 			case kind == "date" || kind == "datetime":
 				continue
 			case kind == "text":

@@ -37,6 +37,10 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 		{"config/namespaced", renderKustomization(t, root+"/config/namespaced")},
 		{"the chart", renderChart(t)},
 		{"the chart for two namespaces", renderChart(t, "watchNamespaces={shop,crm}", "fullnameOverride=few")},
+		{"the chart with everything", renderWith(t, "testdata/everything.yaml")},
+		{"the chart with everything, for two namespaces", renderWith(t, "testdata/everything.yaml", "watchNamespaces={shop,crm}", "fullnameOverride=all")},
+		{"the chart with the admission policies", renderChart(t, "admissionPolicy.enabled=true")},
+		{"the chart of few rights", renderChart(t, "rbac.aggregate=false", "crds.install=false", "metrics.service=false", "replicas=0")},
 	}
 	for _, r := range rendered {
 		t.Run(r.name, func(t *testing.T) {
@@ -76,7 +80,9 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 
 func startAPIServer(t *testing.T) client.Client {
 	t.Helper()
-	environment := &envtest.Environment{BinaryAssetsDirectory: filepath.Dir(tool(t, "kube-apiserver"))}
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory: filepath.Dir(tool(t, "kube-apiserver")), CRDDirectoryPaths: []string{"testdata/crds"},
+	}
 	config, err := environment.Start()
 	if err != nil {
 		t.Fatal(err)

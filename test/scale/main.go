@@ -85,20 +85,26 @@ func measureAll(ctx context.Context, endpoints, tokens string, idle time.Duratio
 		}
 		fmt.Println(r.result.line())
 		results = append(results, r.result)
+		if err := writeJSON(file, results); err != nil {
+			return err
+		}
 	}
 	fmt.Println()
 	writeTable(os.Stdout, results)
-	if file != "" {
-		encoded, err := json.MarshalIndent(results, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, append(encoded, '\n'), 0o600); err != nil {
-			return err
-		}
-	}
 	fmt.Println(largest(results).line())
 	return ctx.Err()
+}
+
+// writeJSON writes what was measured so far to a file, if one is named.
+func writeJSON(file string, results []*result) error {
+	if file == "" {
+		return nil
+	}
+	encoded, err := json.MarshalIndent(results, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(encoded, '\n'), 0o600)
 }
 
 // scenariosOf reads the lists of the command line.

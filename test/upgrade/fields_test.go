@@ -8,6 +8,8 @@ import (
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
 // The managers of two releases that follow each other read the same objects: neither could read a field of another type.
@@ -31,7 +33,7 @@ func definitionOfLastRelease(t *testing.T, path string) *apiextensions.CustomRes
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	must(t, err)
-	commit, err := lastCommit(t.Context(), root)
+	commit, err := lastrelease.Commit(t.Context(), root)
 	if err != nil {
 		t.Skip(err)
 	}

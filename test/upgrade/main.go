@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
+	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
 var began = time.Now()
@@ -31,7 +32,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, *many); errors.Is(err, errAbsent) {
+	if err := measure(ctx, *many); errors.Is(err, lastrelease.ErrAbsent) {
 		fmt.Println("upgrade: SKIPPED:", err)
 	} else if err != nil {
 		fmt.Fprintln(os.Stderr, "upgrade:", err)
@@ -49,12 +50,16 @@ func measure(ctx context.Context, many int) (err error) {
 	if server == "" {
 		return errors.New("MCP_TEST_POSTGRES is not set: make upgrade sets it to a PostgreSQL server of its own")
 	}
-	t := &test{many: many, next: &release{tag: "dev", source: root, programs: filepath.Join(root, ".local", "upgrade-programs")}}
-	if t.last, err = lastRelease(ctx, root); err != nil {
+	t := &test{many: many, next: &release{tag: "dev", Release: &lastrelease.Release{
+		Source: root, Programs: filepath.Join(root, ".local", "upgrade-programs"),
+	}}}
+	last, err := lastrelease.Find(ctx, root)
+	if err != nil {
 		return err
 	}
+	t.last = &release{tag: "last", Release: last}
 	say("building this release")
-	if err := t.next.build(ctx, "dev"); err != nil {
+	if err := t.next.Build(ctx, "dev"); err != nil {
 		return err
 	}
 	if t.connection, err = makeDatabase(ctx, server); err != nil {

@@ -130,6 +130,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PodMonitorSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PoolSpec"):
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ReportActionSpec"):
+		return &apiv1alpha1.ReportActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ResourceRequirements"):
 		return &apiv1alpha1.ResourceRequirementsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RightsStatus"):
@@ -160,6 +162,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ServiceAccountSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServiceSpec"):
 		return &apiv1alpha1.ServiceSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SessionSetting"):
+		return &apiv1alpha1.SessionSettingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLActionSpec"):
 		return &apiv1alpha1.SQLActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteClaim"):

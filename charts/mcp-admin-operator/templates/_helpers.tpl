@@ -48,3 +48,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $role := .Files.Get .file | fromYaml }}
 {{- required (printf "%s has no rules" .file) $role.rules | toYaml }}
 {{- end }}
+
+{{/* The reference of an image: "image" is its values, "appVersion" its tag if they name none. */}}
+{{- define "mcp-admin.image" -}}
+{{- $name := printf "%s/%s" .image.registry .image.repository }}
+{{- if .image.digest }}
+{{- printf "%s@%s" $name .image.digest }}
+{{- else }}
+{{- printf "%s:%s" $name (default .appVersion .image.tag) }}
+{{- end }}
+{{- end }}

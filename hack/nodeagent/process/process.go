@@ -21,8 +21,9 @@ type Spec struct {
 	Args []string
 	Env  []string
 	Dir  string
-	// Output receives standard output and standard error; nil discards both.
-	Output *os.File
+	// Input is standard input; nil is an empty one. Output receives standard output; nil discards it. Errors receives standard
+	// error; nil sends it to Output.
+	Input, Output, Errors *os.File
 	// Record is the file that says, while the process runs, which process it is; see [EndRecorded].
 	Record string
 }
@@ -67,8 +68,14 @@ func Start(spec Spec) (*Process, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would mean our own environment
 	}
+	if spec.Input != nil {
+		cmd.Stdin = spec.Input
+	}
 	if spec.Output != nil {
 		cmd.Stdout, cmd.Stderr = spec.Output, spec.Output
+	}
+	if spec.Errors != nil {
+		cmd.Stderr = spec.Errors
 	}
 	var err error
 	if cmd.SysProcAttr, err = attributes(); err != nil {

@@ -163,6 +163,11 @@ func (c *conn) write(ctx context.Context, sql []byte, args []driver.NamedValue) 
 // query runs a prepared statement and calls row for each of its rows until it returns false. The values are valid until
 // the next row.
 func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
+	return c.result(ctx, sql, args, func(rows driver.Rows) error { return connpool.EachRow(rows, &c.values, row) })
+}
+
+// result runs a prepared statement and gives its result to read, which closes it.
+func (c *conn) result(ctx context.Context, sql []byte, args []driver.NamedValue, read func(driver.Rows) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -174,7 +179,7 @@ func (c *conn) query(ctx context.Context, sql []byte, args []driver.NamedValue, 
 		}
 		rows, err := s.(driver.StmtQueryContext).QueryContext(context.Background(), args)
 		if err == nil {
-			err = connpool.EachRow(rows, &c.values, row)
+			err = read(rows)
 		}
 		done()
 		if again || !mustPrepareAgain(err) {

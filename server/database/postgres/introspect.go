@@ -171,7 +171,7 @@ func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []str
 		default:
 			table.Kind = database.BaseTable
 		}
-		table.Privileges = database.Privileges(privileges)
+		table.Privileges, table.Partition = database.Privileges(privileges), root != 0
 		if distinct && table.Privileges.Has(database.MaySelect) {
 			table.RowID = rowID()
 		}

@@ -19,3 +19,26 @@ func missingSchemas(ctx context.Context, tx pgx.Tx, schemas []string) (missing [
 	}
 	return missing, tx.QueryRow(ctx, missingSchemasQuery, schemas).Scan(&missing)
 }
+
+// readableSchemasQuery finds the schemas in which the user may read something, without the system's own.
+const readableSchemasQuery = `
+SELECT coalesce(array_agg(n.nspname::text ORDER BY n.nspname), '{}')
+FROM pg_catalog.pg_namespace n
+WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+  AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+              AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))`
+
+// ReadableSchemas implements database.SchemaLister.
+func (d *db) ReadableSchemas(ctx context.Context) (schemas []string, err error) {
+	conn, err := d.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	guarded, cancel := d.guard(ctx, 1)
+	defer cancel()
+	if err := conn.QueryRow(guarded, readableSchemasQuery).Scan(&schemas); err != nil {
+		return nil, d.statementError(ctx, err)
+	}
+	return schemas, nil
+}

@@ -41,6 +41,11 @@ func (c *call) prepare(plan *database.Select) error {
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()
+	if plan.Total == database.TotalAuto && len(database.Session(ctx)) > 0 {
+		capped := *plan
+		capped.Total = database.TotalCapped // who calls decides which rows there are: the planner's estimate may tell of others
+		plan = &capped
+	}
 	if err := c.prepare(plan); err != nil {
 		return out, database.Page{}, err
 	}
@@ -167,13 +172,13 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 			return nil, page, false, err
 		}
 	}
-	if !counted && (x.open || !x.unnamed() && !x.db.settings.ReadOnly) {
+	if !counted && (x.open || !x.unnamed() && !x.db.settings.ReadOnly && len(database.Session(ctx)) == 0) {
 		out, page, err = c.readAlone(ctx, x.conn, rows, plan, out)
 		return out, page, false, err
 	}
 
 	var batch pgconn.Batch
-	before := x.begin(&batch)
+	before := x.begin(ctx, &batch)
 	send(&batch, rows, c.sql.Select, c.params.values)
 	if limited {
 		send(&batch, limit, budget, [][]byte{x.db.budgetSetting()})
@@ -222,7 +227,7 @@ func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgc
 }
 
 // begin puts the statements that go first into a batch, and returns how many results they have.
-func (x exchange) begin(batch *pgconn.Batch) int {
+func (x exchange) begin(ctx context.Context, batch *pgconn.Batch) int {
 	before := 0
 	if x.open {
 		return 0
@@ -231,12 +236,8 @@ func (x exchange) begin(batch *pgconn.Batch) int {
 		batch.ExecParams("BEGIN READ ONLY", nil, nil, nil, nil)
 		before++
 	}
-	if x.unnamed() {
-		// Without BEGIN, everything before one Sync is one transaction, so these settings end with it as well.
-		x.db.sendSettings(batch)
-		before++
-	}
-	return before
+	// Without BEGIN, everything before one Sync is one transaction, so these settings end with it as well.
+	return before + x.sendTransactionSettings(ctx, batch)
 }
 
 func (x exchange) end(batch *pgconn.Batch) {

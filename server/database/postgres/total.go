@@ -64,7 +64,7 @@ func (x exchange) estimate(ctx context.Context, c *call) (int64, database.Precis
 
 func (x exchange) explain(ctx context.Context, c *call) (text []byte, err error) {
 	var batch pgconn.Batch
-	before := x.begin(&batch)
+	before := x.begin(ctx, &batch)
 	batch.ExecParams("EXPLAIN (FORMAT JSON) "+c.sql.Matching(), c.params.values[:c.sql.CountArgs], nil, nil, nil)
 	x.end(&batch)
 	results := x.conn.ExecBatch(ctx, &batch)

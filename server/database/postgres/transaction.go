@@ -77,6 +77,7 @@ func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
 	if sessionOf(conn).pooled || d.unnamed.Load() {
 		d.sendSettings(&batch)
 	}
+	sendCaller(ctx, &batch)
 	if timeout := d.statementTimeout(); timeout > 0 {
 		limit := strconv.AppendInt(nil, max(timeout.Milliseconds()/2, 1), 10)
 		batch.ExecParams("SELECT set_config('lock_timeout', $1, true)", [][]byte{limit}, nil, nil, nil)

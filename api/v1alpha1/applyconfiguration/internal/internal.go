@@ -43,6 +43,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: report
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReportActionSpec
     - name: requires
       type:
         list:
@@ -228,6 +231,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: sessionSettings
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SessionSetting
+          elementRelationship: associative
+          keys:
+          - name
     - name: sqlite
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteSpec
@@ -1212,6 +1223,17 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReportActionSpec
+  map:
+    fields:
+    - name: policies
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReportPolicies
+    - name: statement
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReportPolicies
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RequiredVerb
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ResourceRequirements
@@ -1591,6 +1613,20 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceType
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServiceType
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SessionSetting
+  map:
+    fields:
+    - name: attribute
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: source
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SessionSettingSource
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SessionSettingSource
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SigningAlgorithm
   scalar: string

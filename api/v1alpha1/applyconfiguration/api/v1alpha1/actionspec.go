@@ -9,7 +9,8 @@ import (
 // ActionSpecApplyConfiguration represents a declarative configuration of the ActionSpec type for use
 // with apply.
 //
-// ActionSpec declares an action on rows that a caller selects by their ids: exactly one of update, sql and webhook.
+// ActionSpec declares exactly one of update, sql and webhook, which act on rows that a caller selects by their ids, and
+// report, which answers a question.
 type ActionSpecApplyConfiguration struct {
 	// name is what callers and permission rules call the action. delete_selected is the server's own.
 	Name *string `json:"name,omitempty"`
@@ -30,6 +31,8 @@ type ActionSpecApplyConfiguration struct {
 	SQL *SQLActionSpecApplyConfiguration `json:"sql,omitempty"`
 	// webhook posts the ids of the selected rows to a service.
 	Webhook *WebhookActionSpecApplyConfiguration `json:"webhook,omitempty"`
+	// report runs one query and answers its rows. It runs only if a rule names it.
+	Report *ReportActionSpecApplyConfiguration `json:"report,omitempty"`
 }
 
 // ActionSpecApplyConfiguration constructs a declarative configuration of the ActionSpec type for use with
@@ -106,5 +109,13 @@ func (b *ActionSpecApplyConfiguration) WithSQL(value *SQLActionSpecApplyConfigur
 // If called multiple times, the Webhook field is set to the value of the last call.
 func (b *ActionSpecApplyConfiguration) WithWebhook(value *WebhookActionSpecApplyConfiguration) *ActionSpecApplyConfiguration {
 	b.Webhook = value
+	return b
+}
+
+// WithReport sets the Report field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Report field is set to the value of the last call.
+func (b *ActionSpecApplyConfiguration) WithReport(value *ReportActionSpecApplyConfiguration) *ActionSpecApplyConfiguration {
+	b.Report = value
 	return b
 }

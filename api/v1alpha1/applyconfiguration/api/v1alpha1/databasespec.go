@@ -37,6 +37,9 @@ type DatabaseSpecApplyConfiguration struct {
 	// order. Absent, the search path of the connection. In MySQL and MariaDB, schemas are databases of the server; absent,
 	// the connection's own.
 	Schemas []string `json:"schemas,omitempty"`
+	// sessionSettings are settings that PostgreSQL has in each transaction of a caller (SET LOCAL), for row-level security
+	// of the database's own: they say who calls. Other engines have none.
+	SessionSettings []SessionSettingApplyConfiguration `json:"sessionSettings,omitempty"`
 }
 
 // DatabaseSpecApplyConfiguration constructs a declarative configuration of the DatabaseSpec type for use with
@@ -123,6 +126,19 @@ func (b *DatabaseSpecApplyConfiguration) WithAccess(value apiv1alpha1.DatabaseAc
 func (b *DatabaseSpecApplyConfiguration) WithSchemas(values ...string) *DatabaseSpecApplyConfiguration {
 	for i := range values {
 		b.Schemas = append(b.Schemas, values[i])
+	}
+	return b
+}
+
+// WithSessionSettings adds the given value to the SessionSettings field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the SessionSettings field.
+func (b *DatabaseSpecApplyConfiguration) WithSessionSettings(values ...*SessionSettingApplyConfiguration) *DatabaseSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithSessionSettings")
+		}
+		b.SessionSettings = append(b.SessionSettings, *values[i])
 	}
 	return b
 }

@@ -1,0 +1,138 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+)
+
+func showTools(screen *output.Screen, tools []*mcp.Tool) {
+	if len(tools) == 0 {
+		fmt.Fprintln(screen, "The token sees no tool; \"mcp-admin can\" says why.")
+		return
+	}
+	rows := make([][]string, len(tools))
+	for i, t := range tools {
+		about, _, _ := strings.Cut(t.Description, "\n")
+		rows[i] = []string{t.Name, about}
+	}
+	screen.Table([]string{"TOOL", "WHAT IT DOES"}, rows...)
+}
+
+// showResult prints an answer for people: a table of rows if it is a list, else JSON with indents.
+func showResult(screen *output.Screen, result *mcp.CallToolResult) {
+	for _, content := range result.Content {
+		text, ok := content.(*mcp.TextContent)
+		switch {
+		case !ok:
+			encoded, _ := json.Marshal(content) // it was decoded from JSON
+			fmt.Fprintf(screen, "%s\n", encoded)
+		case result.IsError:
+			showError(screen, text.Text)
+		case !showRows(screen, text.Text):
+			showJSON(screen, text.Text)
+		}
+	}
+}
+
+func showError(screen *output.Screen, text string) {
+	var said struct {
+		Error string `json:"error"`
+		Code  string `json:"code"`
+	}
+	if json.Unmarshal([]byte(text), &said) != nil || said.Error == "" {
+		fmt.Fprintln(screen, text)
+		return
+	}
+	fmt.Fprintf(screen, "%s %s\n", screen.Styled(output.Bad, said.Code+":"), said.Error)
+	showJSON(screen, text)
+}
+
+func showJSON(screen *output.Screen, text string) {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", "  ") != nil {
+		fmt.Fprintln(screen, text)
+		return
+	}
+	fmt.Fprintln(screen, b.String())
+}
+
+// maxCell is how many characters of a value a table shows.
+const maxCell = 60
+
+// showRows prints a list's rows as a table, and reports whether the answer is one.
+func showRows(screen *output.Screen, text string) bool {
+	var list struct {
+		Count   *int              `json:"count"`
+		Total   *json.Number      `json:"total_count"`
+		Results []json.RawMessage `json:"results"`
+		Next    string            `json:"next_cursor"`
+	}
+	if json.Unmarshal([]byte(text), &list) != nil || list.Count == nil || len(list.Results) == 0 {
+		return false
+	}
+	columns, err := keysOf(list.Results[0])
+	if err != nil {
+		return false
+	}
+	rows := make([][]string, len(list.Results))
+	for i, result := range list.Results {
+		var row map[string]json.RawMessage
+		if json.Unmarshal(result, &row) != nil {
+			return false
+		}
+		for _, column := range columns {
+			rows[i] = append(rows[i], cell(row[column]))
+		}
+	}
+	screen.Table(columns, rows...)
+	fmt.Fprintf(screen, "%d rows", *list.Count)
+	if list.Total != nil {
+		fmt.Fprintf(screen, " of %s", *list.Total)
+	}
+	fmt.Fprintln(screen)
+	if list.Next != "" {
+		fmt.Fprintf(screen, "The next page: cursor=%s\n", list.Next)
+	}
+	return true
+}
+
+// keysOf are the members of a JSON object in their order.
+func keysOf(object json.RawMessage) ([]string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return nil, errors.New("no object")
+	}
+	var keys []string
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key.(string))
+	}
+	return keys, nil
+}
+
+// cell is a value in one line.
+func cell(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil || string(value) == "null" {
+		text = string(value)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > maxCell {
+		return string(runes[:maxCell-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,168 @@
+package can
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// objects are what an answer is made from.
+type objects struct {
+	token     *v1alpha1.MCPToken
+	endpoint  *v1alpha1.MCPEndpoint
+	exposures []v1alpha1.MCPModelExposure
+	// labels are those of the token's namespace, if it is another than the endpoint's.
+	labels map[string]string
+}
+
+// fromCluster reads the objects of a cluster.
+func fromCluster(ctx context.Context, k *cluster.Cluster, name string) (*answer, error) {
+	token, err := k.Token(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	o := objects{token: token}
+	if o.endpoint, err = k.Endpoint(ctx, token.Endpoint()); err != nil {
+		return nil, err
+	}
+	if o.exposures, err = k.Exposures(ctx, token.Endpoint()); err != nil {
+		return nil, err
+	}
+	if token.Foreign() {
+		var namespace corev1.Namespace
+		if err := k.Get(ctx, client.ObjectKey{Name: token.Namespace}, &namespace); err != nil {
+			return nil, fmt.Errorf("the labels of the token's namespace, which the endpoint may ask for: %w", cluster.Explain(err))
+		}
+		o.labels = namespace.Labels
+	}
+	a := o.answer()
+	a.takeStatus(token)
+	for i := range o.exposures {
+		a.takeResolved(&o.exposures[i])
+	}
+	return a, nil
+}
+
+// answer compiles the objects. The token's text is no part of its rights: it is taken as known.
+func (o objects) answer() *answer {
+	key := cluster.Key(o.token)
+	config, verdicts := compile.Compile(compile.Inputs{
+		Endpoint: o.endpoint, Exposures: o.exposures, Tokens: []v1alpha1.MCPToken{*o.token},
+		NamespaceLabels: map[string]map[string]string{o.token.Namespace: o.labels},
+		Credentials:     map[types.NamespacedName]compile.Credential{key: {Hashes: []string{contract.HashToken(key.String())}}},
+		Webhooks:        o.webhooks(),
+		Now:             time.Now(),
+	})
+	a := &answer{Token: key.String(), Endpoint: o.token.Endpoint().String(), Groups: o.token.Spec.NamedGroups(), Models: []compile.Access{}, Withheld: map[string]string{}}
+	verdict, admitted := verdicts.Tokens[key]
+	if admitted {
+		a.InForce, a.NotInForce, a.Notes = verdict.InForce, verdict.Message, verdict.Notes
+	} else {
+		a.NotInForce = fmt.Sprintf("MCPEndpoint %s does not allow tokens of namespace %s (spec.allowedTokens)", o.endpoint.Name, o.token.Namespace)
+	}
+	if config == nil {
+		a.NotInForce = verdicts.Endpoint.Message
+		return a
+	}
+	for exposure, verdict := range verdicts.Exposures {
+		if !verdict.Accepted {
+			a.Withheld[exposure.Name] = verdict.Message
+		}
+	}
+	o.completeModules(config)
+	if admitted {
+		a.Models = compile.Explain(config, o.token)
+	}
+	return a
+}
+
+// webhooks are stand-ins for the Secrets of webhooks, which are not read: whether one can be called is no right.
+func (o objects) webhooks() map[string]compile.WebhookSecret {
+	secrets := map[string]compile.WebhookSecret{}
+	for i := range o.exposures {
+		for _, action := range o.exposures[i].Spec.Actions {
+			if action.Webhook != nil && action.Webhook.HeadersSecretRef != nil {
+				secrets[action.Webhook.HeadersSecretRef.Name] = compile.WebhookSecret{Unsure: true}
+			}
+		}
+	}
+	return secrets
+}
+
+// completeModules gives models without a module that of their table, as their exposures' status tells it.
+func (o objects) completeModules(config *contract.Config) {
+	for i := range config.Models {
+		m := &config.Models[i]
+		j := slices.IndexFunc(o.exposures, func(e v1alpha1.MCPModelExposure) bool { return e.Name == m.Exposure })
+		if schema, _, qualified := strings.Cut(o.exposures[j].Status.Table, "."); m.Module == "" && qualified {
+			m.Module = schema
+		}
+	}
+}
+
+// takeStatus says what the controllers know of the token that its object does not tell: its text, and others with the same.
+func (a *answer) takeStatus(t *v1alpha1.MCPToken) {
+	ready := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case !a.InForce:
+	case ready == nil || t.Status.ObservedGeneration != t.Generation:
+		a.InForce, a.NotInForce = false, "the manager has not looked at it yet; \"mcp-admin doctor\" says whether it runs"
+	case ready.Status != metav1.ConditionTrue:
+		a.InForce, a.NotInForce = false, ready.Reason+": "+ready.Message
+	}
+}
+
+// takeResolved says which models the database keeps from being served.
+func (a *answer) takeResolved(e *v1alpha1.MCPModelExposure) {
+	c := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionResolved)
+	if c != nil && c.Status == metav1.ConditionFalse && a.Withheld[e.Name] == "" {
+		a.Withheld[e.Name] = c.Reason + ": " + c.Message
+		a.Models = slices.DeleteFunc(a.Models, func(m compile.Access) bool { return m.Model == e.EffectiveModel() })
+	}
+}
+
+// fromFiles reads the objects of manifests.
+func fromFiles(paths []string, namespace, name string) (*answer, error) {
+	m, err := dev.ReadManifests(paths)
+	if err != nil {
+		return nil, err
+	}
+	var o objects
+	for i := range m.Tokens {
+		t := &m.Tokens[i]
+		if t.Name != name || namespace != "" && t.Namespace != namespace {
+			continue
+		}
+		if o.token != nil {
+			return nil, fmt.Errorf("the files hold MCPToken %q in the namespaces %s and %s; name one with -n", name, o.token.Namespace, t.Namespace)
+		}
+		o.token = t
+	}
+	if o.token == nil {
+		return nil, fmt.Errorf("the files hold no MCPToken %q", name)
+	}
+	for i := range m.Endpoints {
+		if cluster.Key(&m.Endpoints[i]) == o.token.Endpoint() {
+			o.endpoint = &m.Endpoints[i]
+		}
+	}
+	if o.endpoint == nil {
+		return nil, fmt.Errorf("the files hold no MCPEndpoint %s, which MCPToken %q names", o.token.Endpoint(), name)
+	}
+	o.exposures, o.labels = m.Exposures, m.NamespaceLabels[o.token.Namespace]
+	return o.answer(), nil
+}

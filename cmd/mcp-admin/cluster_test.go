@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// buffer is written by a command while a test reads it.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// The commands for clusters, against a real API server with the controllers and real servers.
+func TestCommandsInACluster(t *testing.T) {
+	w := newWorld(t)
+	w.makeShop()
+	w.run("doctor before there are pods", w.testDoctorWithoutPods)
+	pod := w.runServer("shop", "shop", "shop-0")
+	w.readyToken("agent")
+	w.run("doctor", w.testDoctor)
+	w.run("doctor without rights", w.testDoctorWithoutRights)
+	w.run("can", w.testCan)
+	w.run("connect", w.testConnect)
+	w.run("call", w.testCall)
+	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
+	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
+	w.run("wrong names", w.testWrongNames)
+	w.stop()
+	w.run("doctor without a manager", w.testDoctorWithoutManager)
+	w.run("without the kinds", w.testWithoutKinds)
+}
+
+func objectMeta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "shop", Name: name}
+}
+
+// makeShop makes an endpoint with a model and tokens.
+func (w *world) makeShop() {
+	w.t.Helper()
+	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("shop")}
+	e.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	e.Spec.Groups = []v1alpha1.Group{{Name: "clerks", Permissions: []v1alpha1.PermissionRule{{Models: []string{"order"}, Verbs: []v1alpha1.Verb{"view", "change"}}}}}
+	x := &v1alpha1.MCPModelExposure{ObjectMeta: objectMeta("order")}
+	x.Spec.EndpointRef.Name, x.Spec.Table.Name, x.Spec.Expose = "shop", "orders", new(true)
+	x.Spec.RowPolicies = []v1alpha1.RowPolicy{{
+		Name: "own-region", Groups: []string{"clerks"}, Filters: []v1alpha1.RowFilter{{Field: "region", TokenAttribute: "region"}},
+	}}
+	agent := &v1alpha1.MCPToken{ObjectMeta: objectMeta("agent")}
+	agent.Spec.EndpointRef.Name, agent.Spec.Groups, agent.Spec.Attributes = "shop", []string{"clerks"}, map[string]v1alpha1.AttributeValue{"region": "north"}
+	w.create(e, x, agent)
+}
+
+func (w *world) readyToken(name string) {
+	w.t.Helper()
+	var t v1alpha1.MCPToken
+	w.eventually("MCPToken "+name+" is Ready", func() bool {
+		err := w.k8s.Get(context.Background(), client.ObjectKey{Namespace: "shop", Name: name}, &t)
+		return err == nil && meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionReady)
+	})
+}
+
+// expect checks what a command prints.
+func (w *world) expect(t *testing.T, fails bool, wants []string, args ...string) string {
+	t.Helper()
+	out, err := w.command(args...)
+	if (err != nil) != fails {
+		t.Errorf("%v ends with %v", args, err)
+	}
+	if err != nil {
+		out += "mcp-admin: " + err.Error() + "\n"
+	}
+	for _, want := range wants {
+		if !strings.Contains(out, want) {
+			t.Errorf("%v: the output lacks %q:\n%s", args, want, out)
+		}
+	}
+	return out
+}
+
+func (w *world) testDoctorWithoutPods(t *testing.T) {
+	w.eventually("the endpoint says what is wrong", func() bool {
+		out, err := w.command("doctor", "shop", "-n", "shop")
+		return err != nil && strings.Contains(out, "MCPEndpoint shop/shop") && strings.Contains(out, "\n    kubectl ")
+	})
+}
+
+func (w *world) testDoctor(t *testing.T) {
+	w.eventually("nothing is wrong", func() bool {
+		out, err := w.command("doctor", "-n", "shop")
+		return err == nil && strings.Contains(out, "nothing is wrong\n")
+	})
+	crashed := w.podOf("shop", "shop", "shop-crash")
+	w.create(crashed)
+	crashed.Status.Phase = corev1.PodRunning
+	crashed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "server", Image: "server:test",
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 2}}}}
+	w.check(w.k8s.Status().Update(context.Background(), crashed))
+	w.expect(t, true, []string{`ended with exit code 2`, "kubectl logs --previous shop-crash -n shop"}, "doctor", "shop", "-n", "shop")
+	w.check(w.k8s.Delete(context.Background(), crashed, client.GracePeriodSeconds(0)))
+	x := &v1alpha1.MCPModelExposure{ObjectMeta: objectMeta("wrong")}
+	x.Spec.EndpointRef.Name, x.Spec.Table.Name = "shop", "order"
+	w.create(x)
+	w.eventually("a table that does not exist is told", func() bool {
+		out, err := w.command("doctor", "shop", "-n", "shop", "-o", "json")
+		var d struct {
+			Problems []struct{ Object, Reason, Command string }
+		}
+		return json.Unmarshal([]byte(out), &d) == nil && err != nil && len(d.Problems) == 1 && d.Problems[0].Reason == "TableNotFound" &&
+			d.Problems[0].Command == "kubectl edit mcpmodelexposure wrong -n shop"
+	})
+	w.check(w.k8s.Delete(context.Background(), x))
+	w.eventually("nothing is wrong again", func() bool {
+		_, err := w.command("doctor", "-n", "shop")
+		return err == nil
+	})
+}
+
+func (w *world) testDoctorWithoutRights(t *testing.T) {
+	w.create(&rbacv1.Role{ObjectMeta: objectMeta("endpoints"), Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"mcpadmin.dev"}, Resources: []string{"mcpendpoints"}, Verbs: []string{"get", "list"}},
+	}}, &rbacv1.RoleBinding{ObjectMeta: objectMeta("endpoints"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "endpoints"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "ann", APIGroup: rbacv1.GroupName}}})
+	w.eventually("the Role counts", func() bool {
+		out, err := w.command("doctor", "-n", "shop", "--as", "ann")
+		return err == nil && strings.Contains(out, "nothing is wrong with what could be looked at") &&
+			strings.Contains(out, "pods: you may not list pods in namespace shop") && !strings.Contains(out, "list mcpendpoints")
+	})
+	w.expect(t, true, []string{"ask an administrator of the cluster for that right"}, "can", "agent", "-n", "shop", "--as", "ann")
+}
+
+func (w *world) testDoctorWithoutManager(t *testing.T) {
+	w.expect(t, true, []string{"no manager looks after namespace shop"}, "doctor", "-n", "shop")
+}
+
+func (w *world) testWithoutKinds(*testing.T) {
+	kind := &unstructured.Unstructured{}
+	kind.SetAPIVersion("apiextensions.k8s.io/v1")
+	kind.SetKind("CustomResourceDefinition")
+	kind.SetName("mcptokens.mcpadmin.dev")
+	w.check(w.k8s.Delete(context.Background(), kind))
+	w.eventually("a kind that is missing is told", func() bool {
+		out, err := w.command("doctor", "-n", "shop")
+		return err != nil && strings.Contains(out, "the kind MCPToken of mcpadmin.dev/v1alpha1 is not installed") &&
+			!strings.Contains(out, "the kind MCPEndpoint")
+	})
+	_, err := w.command("connect", "agent", "-n", "shop")
+	if err == nil || !strings.Contains(err.Error(), "install the operator first") {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) testCan(t *testing.T) {
+	w.expect(t, false, []string{"MODEL", "order   yes    -     yes      -        -         policy own-region"}, "can", "agent", "-n", "shop")
+	w.expect(t, false, []string{"change: yes, by group clerks", "add: no: no rule of the token or its groups grants add on order"}, "can", "agent", "order", "-n", "shop", "--explain")
+	w.expect(t, true, []string{`the endpoint has no model "ordr"; the nearest is "order"`}, "can", "agent", "ordr", "-n", "shop")
+	out := w.expect(t, false, nil, "can", "agent", "-n", "shop", "-o", "json")
+	var a struct {
+		InForce bool
+		Models  []struct{ Model string }
+	}
+	if json.Unmarshal([]byte(out), &a) != nil || !a.InForce || len(a.Models) != 1 {
+		t.Errorf("%s", out)
+	}
+}
+
+func (w *world) testConnect(t *testing.T) {
+	bot := &v1alpha1.MCPToken{ObjectMeta: objectMeta("bot")}
+	bot.Spec.EndpointRef.Name, bot.Spec.ServiceAccountRef = "shop", &v1alpha1.ServiceAccountReference{Name: "worker"}
+	w.create(bot)
+	w.expect(t, false, []string{"Bearer ${SHOP_TOKEN}", "http://shop-mcp.shop.svc/mcp/", "export SHOP_TOKEN=", "kubectl get secret agent -n shop", "within the cluster only"},
+		"connect", "agent", "-n", "shop")
+	text := w.text("agent")
+	for _, client := range []string{"claude-code", "cursor", "vscode", "codex", "gemini", "windsurf", "inspector"} {
+		if out := w.expect(t, false, nil, "connect", "agent", "-n", "shop", "--client", client); strings.Contains(out, text) {
+			t.Errorf("%s is shown the token", client)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	w.expect(t, false, []string{`now has the server "shop"`}, "connect", "agent", "-n", "shop", "--client", "claude-desktop", "--write", "--file", file)
+	if written, err := os.ReadFile(file); err != nil || !strings.Contains(string(written), "Bearer "+text) {
+		t.Errorf("%v\n%s", err, written)
+	}
+	w.expect(t, true, []string{"it is for the ServiceAccount shop/worker", "kubectl create token worker -n shop --audience http://shop-mcp.shop.svc/mcp/"}, "connect", "bot", "-n", "shop")
+}
+
+func (w *world) text(secret string) string {
+	w.t.Helper()
+	var s corev1.Secret
+	w.check(w.k8s.Get(context.Background(), client.ObjectKey{Namespace: "shop", Name: secret}, &s))
+	return string(s.Data["token"])
+}
+
+func (w *world) testCall(t *testing.T) {
+	w.expect(t, false, []string{"TOOL", "list_order", "update_order"}, "call", "agent", "-n", "shop")
+	w.expect(t, false, []string{"id   region   total\n1    north    10\n3    north    30\n2 rows of 2\n"}, "call", "agent", "list_order", "order_by=id", "-n", "shop")
+	w.expect(t, false, []string{`"total": 31`}, "call", "agent", "update_order", "id=3", "data.total=31", "-n", "shop")
+	w.expect(t, true, []string{"not_found: ", "the tool says error"}, "call", "agent", "get_order", "id=2", "-n", "shop")
+	w.expect(t, true, []string{`Unknown tool: lst_order; the nearest is "list_order"`}, "call", "agent", "lst_order", "-n", "shop")
+	out := w.expect(t, false, nil, "call", "agent", "list_order", "--json", `{"limit":1}`, "-n", "shop", "-o", "json")
+	if json.Unmarshal([]byte(out[strings.Index(out, "{"):]), &struct{ Content []any }{}) != nil {
+		t.Errorf("%s", out)
+	}
+	w.expect(t, false, []string{"list_order"}, "call", "agent", "-n", "shop", "--url", "http://"+w.serverPod("shop-0").endpoint+"/mcp/")
+	w.expect(t, true, []string{`"mcp-admin connect bot" says how they call`}, "call", "bot", "-n", "shop")
+}
+
+func (w *world) testTail(t *testing.T, pod *serverPod) {
+	w.expect(t, false, []string{"shop/agent  update_order 3 (total)  ok, 1 changed  shop-0"}, "tail", "shop", "-n", "shop")
+	ctx, stop := context.WithCancel(t.Context())
+	out, ended := &buffer{}, make(chan error, 1)
+	go func() { ended <- w.commandTo(ctx, out, "tail", "shop", "-n", "shop", "-f", "-o", "json") }()
+	w.eventually("the line of before", func() bool { return strings.Contains(out.String(), `"pod":"shop-0"`) })
+	second := w.runServer("shop", "shop", "shop-1")
+	url := "http://" + second.endpoint + "/mcp/"
+	w.eventually("a new pod answers", func() bool {
+		_, err := w.command("call", "agent", "update_order", "id=1", "data.total=11", "-n", "shop", "--url", url)
+		return err == nil
+	})
+	w.eventually("the line of the new pod", func() bool { return strings.Contains(out.String(), `"pod":"shop-1"`) })
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	second.delete()
+}
+
+func (w *world) testForward(t *testing.T, pod *serverPod) {
+	ctx, stop := context.WithCancel(t.Context())
+	out, ended := &buffer{}, make(chan error, 1)
+	go func() {
+		ended <- w.commandTo(ctx, out, "connect", "agent", "-n", "shop", "--port-forward=0", "--client", "inspector")
+	}()
+	w.eventually("the connection", func() bool { return strings.Contains(out.String(), "until you interrupt") })
+	_, rest, _ := strings.Cut(out.String(), "--cli ")
+	url, _, _ := strings.Cut(rest, " ")
+	w.expect(t, false, []string{"list_order"}, "call", "agent", "-n", "shop", "--url", url)
+	second := w.runServer("shop", "shop", "shop-2")
+	pod.delete()
+	w.eventually("the other pod answers at the same port", func() bool {
+		_, err := w.command("call", "agent", "-n", "shop", "--url", url)
+		return err == nil && strings.Contains(out.String(), "connected to pod "+second.pod.Name)
+	})
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func (w *world) testWrongNames(t *testing.T) {
+	w.expect(t, true, []string{`namespace shop has no MCPToken "agnt"; the nearest is "agent"`}, "connect", "agnt", "-n", "shop")
+	w.expect(t, true, []string{`namespace other has no MCPToken "agent", nor any other; name its namespace with -n`}, "can", "agent", "-n", "other")
+	w.expect(t, true, []string{`"emacs" is not known; it is one of claude-code, `}, "connect", "agent", "-n", "shop", "--client", "emacs")
+	w.expect(t, true, []string{"the local port cannot be opened"}, "connect", "agent", "-n", "shop", "--port-forward=99999")
+}

@@ -1,0 +1,239 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
+	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+)
+
+// options are the command's flags.
+type options struct {
+	paths               []string
+	target              target.Flags
+	schemas             []string
+	guess               generate.Options
+	endpoint            string
+	listen, adminListen string
+	state               string
+	stdio               bool
+	token               string
+	localWebhooks       bool
+	verbose             bool
+	in                  io.Reader
+	out, errOut         io.Writer
+}
+
+// Command returns the dev command.
+func Command() *cobra.Command {
+	o := options{}
+	cmd := &cobra.Command{
+		Use:   "dev --dsn URL | --sqlite FILE | -f PATH…",
+		Short: "Serve a database, or the YAML of an endpoint, on this machine",
+		Long: `dev serves an endpoint on this machine, without a cluster.
+
+With --dsn, the environment variable ` + target.DSNVariable + `, or --sqlite, it needs no YAML: every table that the user may read is a model,
+read-only unless --write. Columns that look like secrets are hidden, personal data is masked; "mcp-admin generate" writes the
+same guesses as YAML, to be edited.
+
+With -f it reads MCPEndpoint, MCPModelExposure, MCPToken, Secret and ConfigMap manifests from files and folders, compiles
+them as the controllers do, and reads them again whenever a file changes. A database server is reached by the Secret that the
+MCPEndpoint names, which must be among the manifests; --dsn stands for it, and --sqlite for the endpoint's SQLite file. Models
+without an MCPEndpoint, as generate writes them, get one with --dsn or --sqlite.
+
+It prints the URL, the database, the models with what they go without, the tokens, and a line to paste for each client;
+later only what has changed. -v shows each call. Each call that changes something or is refused is one JSON line on standard
+output. A token whose tokenSecretRef names a Secret among the manifests has that value; for others one is made and kept as
+plain text in STATE/tokens/NAMESPACE/NAME, the same on the next start. A SQLite file that is no --sqlite lies in
+STATE/sqlite/NAMESPACE/NAME; delete it to have it filled anew.
+
+With --stdio it serves the one client that started it: messages of JSON-RPC on standard input and output, a line each, and all
+else on standard error. No port is opened.
+
+Tokens of the identity providers in spec.authentication.oidc are checked as in a cluster. An MCPToken with a serviceAccountRef lets
+nobody in: only a cluster issues the tokens of ServiceAccounts. Webhook actions are called as in a cluster, with the headers of
+the Secrets among the manifests; one on this machine needs --allow-local-webhooks.`,
+		Example: `  mcp-admin dev --sqlite shop.sqlite
+  MCP_ADMIN_DSN=postgres://me:secret@localhost/shop mcp-admin dev
+  claude mcp add shop -- mcp-admin dev --sqlite shop.sqlite --stdio
+  mcp-admin dev -f config/samples
+  mcp-admin dev -f endpoint.yaml -f models/ --listen 127.0.0.1:9000
+  mcp-admin dev -f . --endpoint shop/shop --allow-local-webhooks`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.in, o.out, o.errOut = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return o.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.paths, "filename", "f", nil, "`PATH` of a manifest, or of a folder of them; may be repeated")
+	o.target.Add(flags)
+	flags.BoolVar(&o.guess.Write, "write", false, "let callers change rows too, without -f")
+	flags.StringSliceVar(&o.schemas, "schemas", nil, "`SCHEMAS` to read, in order, without -f; absent, all in which the user may read something")
+	flags.StringSliceVar(&o.guess.Include, "include", nil, "`PATTERN` of tables to serve (table or schema.table, with * and ?), without -f; may be repeated")
+	flags.StringSliceVar(&o.guess.Exclude, "exclude", nil, "`PATTERN` of tables to leave out, without -f; may be repeated")
+	flags.StringVar(&o.endpoint, "endpoint", "", "the MCPEndpoint to serve, `[NAMESPACE/]NAME`, if the manifests hold several")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` that agents call")
+	flags.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "`ADDRESS` of /healthz, /readyz, /metrics and /status")
+	flags.StringVar(&o.state, "state", ".mcp-admin-dev", "`DIR` that keeps generated tokens and SQLite files")
+	flags.BoolVar(&o.stdio, "stdio", false, "serve the client that started this program, over standard input and output")
+	flags.StringVar(&o.token, "token", "", "the MCPToken, `[NAMESPACE/]NAME`, by which a client of --stdio calls, if there are several")
+	flags.BoolVar(&o.localWebhooks, "allow-local-webhooks", false, "let webhook actions call this machine, which servers in a cluster never do")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show each call, and all of what is served")
+	for _, flag := range []string{"write", "schemas", "include", "exclude"} {
+		cmd.MarkFlagsMutuallyExclusive("filename", flag)
+	}
+	cmd.MarkFlagsMutuallyExclusive("stdio", "listen")
+	cmd.MarkFlagsMutuallyExclusive("stdio", "admin-listen")
+	return cmd
+}
+
+func (o *options) run(ctx context.Context) error {
+	source, err := o.source()
+	if err != nil {
+		return err
+	}
+	forget, err := o.openState(source)
+	if err != nil {
+		return fmt.Errorf("--state: %w", err)
+	}
+	defer forget()
+	clientOut := o.out
+	if o.stdio {
+		o.out = o.errOut // standard output is the client's
+	}
+	ports, err := o.openPorts()
+	if err != nil {
+		return err
+	}
+	report := &reporter{out: o.out, whole: o.verbose, stdio: o.stdio, client: ports.adminClient}
+	source.baseURL = "http://" + ports.endpoint.Addr().String()
+	source.compiled, source.failed = report.compiled, report.failed
+	// The manifests must be good once: a first start with bad ones ends with what is wrong.
+	first, err := source.load(ctx, time.Now())
+	if err != nil {
+		return errors.Join(err, ports.close())
+	}
+	caller := &stdio{client: ports.client, url: first.config.Endpoint.URL, in: o.in, out: clientOut}
+	if o.stdio {
+		if caller.token, err = o.caller(first, report); err != nil {
+			return errors.Join(err, ports.close())
+		}
+	}
+	s := o.server(source, first)
+	s.Endpoint, s.Admin = []net.Listener{ports.endpoint}, []net.Listener{ports.admin}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	admin := "http://" + ports.admin.Addr().String()
+	go report.follow(ctx, admin+"/status", source.statusKey)
+	if !o.stdio {
+		return s.Run(ctx)
+	}
+	var served error
+	var serving sync.WaitGroup
+	serving.Go(func() { served = s.Run(ctx); stop() })
+	untilReady(ctx, ports.adminClient, admin+"/readyz")
+	err = caller.run(ctx)
+	stop()
+	serving.Wait()
+	return errors.Join(err, served)
+}
+
+// source is where the manifests come from, without what the ports decide.
+func (o *options) source() (*manifestSource, error) {
+	named, err := o.target.Database(os.Getenv)
+	if err != nil && !errors.Is(err, target.ErrNone) {
+		return nil, err
+	}
+	s := &manifestSource{paths: o.paths, endpoint: o.endpoint, statusKey: contract.NewToken(), sealKey: contract.NewSealKey()}
+	switch byFlag := o.target != (target.Flags{}); {
+	case len(o.paths) > 0 && byFlag:
+		s.database = named
+	case len(o.paths) > 0:
+		s.spare = named
+	case named == nil:
+		return nil, fmt.Errorf("there is nothing to serve: give --dsn URL, or the environment variable %s, or --sqlite FILE; or manifests with -f PATH", target.DSNVariable)
+	default:
+		s.database, s.guessed = named, &guessed{database: named, schemas: o.schemas, options: o.guess}
+	}
+	return s, nil
+}
+
+// openState opens the folder that outlives the process. One client of a database without manifests needs none.
+func (o *options) openState(s *manifestSource) (forget func(), err error) {
+	folder, remove := o.state, func() {}
+	if o.stdio && s.guessed != nil {
+		if folder, err = os.MkdirTemp("", "mcp-admin-"); err != nil {
+			return nil, err
+		}
+		remove = func() { _ = os.RemoveAll(folder) } // it holds a token that is of no use any more
+	}
+	if s.state, err = OpenState(folder); err != nil {
+		remove()
+		return nil, err
+	}
+	return func() { s.state.Close(); remove() }, nil
+}
+
+// ports are where the server is reached, and clients that reach it.
+type ports struct {
+	endpoint, admin     net.Listener
+	client, adminClient *http.Client
+}
+
+func (o *options) openPorts() (*ports, error) {
+	if o.stdio {
+		endpoint, admin := newPipe(), newPipe()
+		over := func(p *pipe) *http.Client { return &http.Client{Transport: &http.Transport{DialContext: p.dial}} }
+		return &ports{endpoint, admin, over(endpoint), over(admin)}, nil
+	}
+	endpoint, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	admin, err := net.Listen("tcp", o.adminListen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("--admin-listen: %w", err), endpoint.Close())
+	}
+	return &ports{endpoint, admin, http.DefaultClient, http.DefaultClient}, nil
+}
+
+func (p *ports) close() error { return errors.Join(p.endpoint.Close(), p.admin.Close()) }
+
+// server is the server of the manifests, without its ports.
+func (o *options) server(source *manifestSource, first *outcome) *server.Server {
+	var log slog.Handler = slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})
+	if o.verbose {
+		log = &callLog{slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelInfo}), &sync.Mutex{}, output.NewScreen(o.errOut)}
+	}
+	s := &server.Server{
+		Source:        source,
+		SQLiteFile:    source.state.SQLiteFile(first.endpoint),
+		SQLiteInitDir: source.state.SQLiteInitDir(first.endpoint),
+		LocalWebhooks: o.localWebhooks,
+		Version:       version.String(),
+		Log:           slog.New(log),
+		Audit:         telemetry.NewLogger(o.out, slog.LevelInfo),
+	}
+	if source.database != nil && source.database.SQLite != "" {
+		s.SQLiteFile, s.SQLiteInitDir = source.database.SQLite, ""
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
+)
+
+// lookEvery is how often a database without manifests is looked at for new tables.
+const lookEvery = 30 * time.Second
+
+// guessed are the manifests that nobody wrote: what generate guesses from a database.
+type guessed struct {
+	database *target.Database
+	// schemas are those to read; empty is all.
+	schemas []string
+	options generate.Options
+}
+
+// manifests reads the database's schema, and guesses.
+func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
+	schema, err := g.database.Schema(ctx, g.schemas)
+	if err != nil {
+		return nil, err
+	}
+	options := g.options
+	options.Endpoint = types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: generate.EndpointName(g.database.Name)}
+	guesses, err := generate.From(schema, options)
+	if err != nil {
+		return nil, err
+	}
+	if len(guesses.Models) == 0 {
+		return nil, fmt.Errorf("database %s has no table that can be served; the user may read none, or all were left out", g.database.Name)
+	}
+	m := newManifests()
+	endpoint := guesses.MCPEndpoint()
+	m.Endpoints = append(m.Endpoints, *endpoint)
+	m.Tokens = append(m.Tokens, *guesses.Token())
+	for _, model := range guesses.Models {
+		m.Exposures = append(m.Exposures, model.Exposure)
+	}
+	for _, l := range guesses.LeftOut {
+		m.leftOut = append(m.leftOut, fmt.Sprintf("%s (%s)", l.Table, l.Reason))
+	}
+	if g.database.SQLite == "" {
+		m.Secrets[types.NamespacedName{Namespace: endpoint.Namespace, Name: guesses.ConnectionSecret()}] = g.database.Secret
+	}
+	return m, nil
+}
+
+// supply puts a database in the place of the endpoint's own: as the Secret that it names, or as its file.
+func (m *Manifests) supply(e *v1alpha1.MCPEndpoint, d *target.Database) error {
+	ref := e.Spec.Database.ConnectionSecretRef
+	switch {
+	case d.SQLite != "" && e.Spec.Database.SQLite == nil:
+		return fmt.Errorf("--sqlite: MCPEndpoint %s/%s has no spec.database.sqlite; write `database: {sqlite: {emptyDir: {}}}` there", e.Namespace, e.Name)
+	case d.SQLite != "":
+	case ref == nil:
+		return fmt.Errorf("--dsn: MCPEndpoint %s/%s has no spec.database.connectionSecretRef; name any Secret there", e.Namespace, e.Name)
+	default:
+		m.Secrets[types.NamespacedName{Namespace: e.Namespace, Name: ref.Name}] = d.SecretWith(ref.Key)
+	}
+	return nil
+}
+
+// lacksConnection reports whether the manifests hold no Secret of an endpoint's connection.
+func (m *Manifests) lacksConnection(e *v1alpha1.MCPEndpoint) bool {
+	ref := e.Spec.Database.ConnectionSecretRef
+	return ref != nil && m.Secrets[types.NamespacedName{Namespace: e.Namespace, Name: ref.Name}] == nil
+}
+
+// supplyEndpoint makes the endpoint that all the exposures name.
+func (m *Manifests) supplyEndpoint(d *target.Database) error {
+	if len(m.Exposures) == 0 {
+		return errors.New("the manifests hold neither an MCPEndpoint nor an MCPModelExposure")
+	}
+	first := &m.Exposures[0]
+	endpoint := v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: first.Namespace, Name: first.Spec.EndpointRef.Name}}
+	database := &endpoint.Spec.Database
+	if d.SQLite != "" {
+		database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	} else {
+		database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: endpoint.Name + "-db"}
+	}
+	for i := range m.Exposures {
+		e := &m.Exposures[i]
+		if e.Namespace != endpoint.Namespace || e.Spec.EndpointRef.Name != endpoint.Name {
+			return fmt.Errorf("the manifests hold no MCPEndpoint, and models of two: %s/%s and %s/%s", endpoint.Namespace, endpoint.Name, e.Namespace, e.Spec.EndpointRef.Name)
+		}
+		if schema := e.Spec.Table.Schema; schema != "" && d.SQLite == "" && !slices.Contains(database.Schemas, schema) {
+			database.Schemas = append(database.Schemas, schema)
+		}
+	}
+	m.Endpoints = append(m.Endpoints, endpoint)
+	return nil
+}

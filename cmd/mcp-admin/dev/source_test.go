@@ -1,0 +1,103 @@
+package dev
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+)
+
+// What dev keeps may lie among the manifests, as it does by default with "-f .". Writing it is no reason to read again.
+func TestDevDoesNotReadAgainForWhatItWritesItself(t *testing.T) {
+	for _, state := range []string{".mcp-admin-dev", "state"} {
+		t.Run(state, func(t *testing.T) {
+			folder := write(t, map[string]string{"notes.yaml": notes})
+			reads := make(chan *outcome, 1000)
+			s := &manifestSource{
+				paths: []string{folder}, state: openState(t, filepath.Join(folder, state)), baseURL: "http://127.0.0.1:1",
+				statusKey: "key", sealKey: contract.NewSealKey(),
+				compiled: func(o *outcome) { reads <- o }, failed: func(err error) { t.Error(err) },
+			}
+			if _, err := s.load(t.Context(), time.Now()); err != nil { // as the command does first; it makes the state
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Run(ctx, func(source.Update) {}) }()
+			time.Sleep(6 * settle)
+			stop()
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if len(reads) != 1 {
+				t.Errorf("read %d times, want once", len(reads))
+			}
+		})
+	}
+}
+
+// readings runs a source over paths and returns a function that waits until nothing is read any more, and says how often
+// the manifests were read since it was last asked.
+func readings(t *testing.T, paths ...string) func() int {
+	t.Helper()
+	reads := make(chan struct{}, 1000)
+	s := &manifestSource{
+		paths: paths, state: openState(t, t.TempDir()), baseURL: "http://127.0.0.1:1",
+		statusKey: "key", sealKey: contract.NewSealKey(),
+		compiled: func(*outcome) { reads <- struct{}{} }, failed: func(error) { reads <- struct{}{} },
+	}
+	ended := make(chan error, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() { ended <- s.Run(ctx, func(source.Update) {}) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return func() int {
+		for count := 0; ; count++ {
+			select {
+			case <-reads:
+			case <-time.After(10 * settle):
+				return count
+			}
+		}
+	}
+}
+
+func TestDevReadsAgainOnlyIfAManifestChanges(t *testing.T) {
+	folder := write(t, map[string]string{"notes.yaml": notes, "sub/more.yaml": "# nothing\n", "log.txt": "", "other.yaml": "# nothing\n"})
+	change := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, paths := range map[string][]string{"a file": {filepath.Join(folder, "notes.yaml")}, "a folder": {folder}} {
+		t.Run(name, func(t *testing.T) {
+			count := readings(t, paths...)
+			if n := count(); n != 1 {
+				t.Fatalf("read %d times at first", n)
+			}
+			change("log.txt", "a line\n")
+			if n := count(); n != 0 {
+				t.Errorf("read %d times for a file that is no manifest", n)
+			}
+			change("notes.yaml", notes)
+			if n := count(); n != 1 {
+				t.Errorf("read %d times for its own file", n)
+			}
+			for _, file := range []string{"other.yaml", "sub/more.yaml"} {
+				change(file, "# other\n")
+				if n := count(); (n == 1) != (name == "a folder") {
+					t.Errorf("read %d times for %s", n, file)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+)
+
+// examination is one run.
+type examination struct {
+	*cluster.Cluster
+	name  string
+	found *diagnosis
+	// denied are the resources that the person may not look at.
+	denied []string
+	// ofEndpoints are the reasons for which endpoints are not Ready, and waiting counts the exposures and tokens that are not
+	// for one of these: they are told of once.
+	ofEndpoints map[string]bool
+	waiting     int
+}
+
+func (x *examination) problem(object, reason, message, command string) {
+	x.found.Problems = append(x.found.Problems, problem{object, reason, message, command})
+}
+
+// kinds reports whether the cluster has the kinds of the API.
+func (x *examination) kinds(ctx context.Context) bool {
+	missing := 0
+	for _, kind := range []string{"MCPEndpoint", "MCPModelExposure", "MCPToken"} {
+		_, err := x.RESTMapper().RESTMapping(schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: kind}, v1alpha1.GroupVersion.Version)
+		switch {
+		case meta.IsNoMatchError(err):
+			missing++
+			x.problem("cluster", "", fmt.Sprintf("the kind %s of %s is not installed: install the operator, or its CRDs", kind, v1alpha1.GroupVersion),
+				"kubectl get customresourcedefinitions | grep "+v1alpha1.GroupVersion.Group)
+		case err != nil:
+			missing++
+			x.problem("cluster", "", cluster.Explain(err).Error(), "kubectl version")
+			return false
+		}
+	}
+	return missing == 0
+}
+
+// looks are what is looked at, with the right that each needs.
+var looks = []authorizationv1.ResourceAttributes{
+	{Verb: "list", Group: v1alpha1.GroupVersion.Group, Resource: "mcpendpoints"},
+	{Verb: "list", Group: v1alpha1.GroupVersion.Group, Resource: "mcpmodelexposures"},
+	{Verb: "list", Group: v1alpha1.GroupVersion.Group, Resource: "mcptokens"},
+	{Verb: "list", Resource: "pods"},
+	{Verb: "get", Group: "coordination.k8s.io", Resource: "leases"},
+}
+
+// rights asks the API server what the person may do.
+func (x *examination) rights(ctx context.Context) error {
+	for _, look := range looks {
+		look.Namespace = x.Namespace
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &look}}
+		if err := x.Create(ctx, review); err != nil {
+			return cluster.Explain(err)
+		}
+		if !review.Status.Allowed {
+			x.unseen(look.Resource, look.Verb)
+		} else {
+			x.found.Looked = append(x.found.Looked, look.Resource)
+		}
+	}
+	return nil
+}
+
+func (x *examination) unseen(resource, verb string) {
+	x.denied = append(x.denied, resource)
+	x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("%s: you may not %s %s in namespace %s", resource, verb, resource, x.Namespace))
+}
+
+func (x *examination) may(resource string) bool { return !slices.Contains(x.denied, resource) }
+
+// A manager renews its claim to the namespaces that it looks after (docs/design/controllers.md, "Two installations").
+const (
+	claimName     = "claim.mcpadmin.dev"
+	claimDuration = 15 * time.Second
+	// claimLook is how long a claim is watched that looks old: this machine's clock may be wrong.
+	claimLook = 7 * time.Second
+)
+
+// manager looks whether a manager runs that looks after the namespace.
+func (x *examination) manager(ctx context.Context) error {
+	if !x.may("leases") {
+		return nil
+	}
+	var old []coordinationv1.Lease
+	for _, namespace := range []string{metav1.NamespaceSystem, x.Namespace} {
+		var lease coordinationv1.Lease
+		err := x.Get(ctx, client.ObjectKey{Namespace: namespace, Name: claimName}, &lease)
+		switch {
+		case apierrors.IsForbidden(err):
+			x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("the manager: you may not get leases in namespace %s", namespace))
+			return nil
+		case client.IgnoreNotFound(err) != nil:
+			return cluster.Explain(err)
+		case err == nil && renewed(&lease):
+			return nil
+		case err == nil:
+			old = append(old, lease)
+		}
+	}
+	running, err := x.renewsSoon(ctx, old)
+	if err == nil && !running {
+		x.problem("manager", "", "no manager looks after namespace "+x.Namespace+": nothing that you change takes effect",
+			"kubectl get pods -A -l app.kubernetes.io/component=manager")
+	}
+	return err
+}
+
+func renewed(lease *coordinationv1.Lease) bool {
+	return lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" && lease.Spec.RenewTime != nil &&
+		time.Since(lease.Spec.RenewTime.Time).Abs() < claimDuration
+}
+
+// renewsSoon reports whether one of the claims is renewed within a while.
+func (x *examination) renewsSoon(ctx context.Context, claims []coordinationv1.Lease) (bool, error) {
+	if len(claims) == 0 {
+		return false, nil
+	}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(claimLook):
+	}
+	for i := range claims {
+		before := claims[i].ResourceVersion
+		if err := x.Get(ctx, cluster.Key(&claims[i]), &claims[i]); err != nil {
+			return false, cluster.Explain(err)
+		}
+		if holder := claims[i].Spec.HolderIdentity; claims[i].ResourceVersion != before && holder != nil && *holder != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,170 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
+)
+
+// document is one YAML document of a file.
+type document struct {
+	file string
+	// before is the number of lines before the document.
+	before int
+	json   []byte
+	// root is its content with the lines.
+	root *yamlv3.Node
+}
+
+// filesOf are the file itself, or the files of a folder and its subfolders that are named like manifests, but for those in
+// folders whose names begin with a dot.
+func filesOf(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && file != path && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case !entry.IsDir() && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") || strings.HasSuffix(file, ".json")):
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s holds no .yaml, .yml or .json file", path)
+	}
+	return files, err
+}
+
+// read reads a file's documents. What cannot be read is a finding.
+func (l *linter) read(file string) ([]document, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var documents []document
+	for _, piece := range split(content) {
+		d := document{file: file, before: piece.before}
+		if d.json, err = yaml.YAMLToJSONStrict(piece.text); err != nil {
+			l.add(finding{File: file, Line: d.lineOf(err), Severity: severityError, Message: "it cannot be read: " + readerPlace.ReplaceAllString(err.Error(), "")})
+			continue
+		}
+		if bytes.Equal(d.json, []byte("null")) {
+			continue // nothing but comments
+		}
+		var node yamlv3.Node
+		if err := yamlv3.Unmarshal(piece.text, &node); err == nil && len(node.Content) > 0 {
+			d.root = node.Content[0]
+		}
+		documents = append(documents, d)
+	}
+	return documents, nil
+}
+
+// piece is the text of a document.
+type piece struct {
+	text   []byte
+	before int
+}
+
+// split divides a file at its document markers.
+func split(content []byte) []piece {
+	pieces := []piece{{}}
+	line := 0
+	for text := range bytes.Lines(content) {
+		line++
+		if trimmed := bytes.TrimRight(text, " \t\r\n"); bytes.Equal(trimmed, []byte("---")) || bytes.HasPrefix(text, []byte("--- #")) {
+			pieces = append(pieces, piece{before: line})
+			continue
+		}
+		last := &pieces[len(pieces)-1]
+		last.text = append(last.text, text...)
+	}
+	return pieces
+}
+
+var (
+	lineNumber = regexp.MustCompile(`line (\d+)`)
+	// readerPlace is what the YAML reader says of itself and of the place, which is told as that of the file.
+	readerPlace = regexp.MustCompile(`error converting YAML to JSON: |yaml: |unmarshal errors:\s*|line \d+: `)
+)
+
+// lineOf is the line that an error of the YAML reader names, as one of the file.
+func (d *document) lineOf(err error) int {
+	found := lineNumber.FindStringSubmatch(err.Error())
+	if found == nil {
+		return d.before + 1
+	}
+	n, _ := strconv.Atoi(found[1]) // digits only
+	return d.before + n
+}
+
+// line is the line of a field, or of what is there of its path.
+func (d *document) line(path string) int {
+	node := d.root
+	if node == nil {
+		return d.before + 1
+	}
+	line := node.Line
+	for _, step := range steps(path) {
+		key, value := child(node, step)
+		if value == nil {
+			break
+		}
+		node, line = value, value.Line
+		if key != nil {
+			line = key.Line
+		}
+	}
+	return d.before + line
+}
+
+// child is what a step leads to: a member of a mapping with its key, or an item of a list.
+func child(node *yamlv3.Node, step string) (key, value *yamlv3.Node) {
+	switch node.Kind {
+	case yamlv3.AliasNode:
+		return child(node.Alias, step)
+	case yamlv3.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == step {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	case yamlv3.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(node.Content) {
+			return nil, node.Content[i]
+		}
+	}
+	return nil, nil
+}
+
+// steps divides a path such as spec.groups[0].name or spec.attributes[a.b].
+func steps(path string) []string {
+	var all []string
+	for path != "" {
+		if inner, rest, bracket := strings.Cut(path, "]"); bracket && strings.HasPrefix(inner, "[") {
+			all, path = append(all, strings.Trim(inner[1:], `"`)), strings.TrimPrefix(rest, ".")
+			continue
+		}
+		end := strings.IndexAny(path, ".[")
+		if end < 0 {
+			return append(all, path)
+		}
+		all = append(all, path[:end])
+		path = strings.TrimPrefix(path[end:], ".")
+	}
+	return all
+}

@@ -1,0 +1,23 @@
+// Command mcp-admin is the program for people: it tries a database out, writes manifests, connects clients, and asks a
+// cluster's endpoints what they do. As kubectl-mcp_admin on the PATH it is the kubectl plugin "kubectl mcp-admin".
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	name := displayName(os.Args[0])
+	command := newCommand(name)
+	command.SetArgs(arguments(os.Args))
+	if err := command.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}

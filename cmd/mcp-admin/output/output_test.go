@@ -1,0 +1,43 @@
+package output
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestATableIsAsWideAsWhatIsSeenOfItsCells(t *testing.T) {
+	var b bytes.Buffer
+	s := &Screen{Writer: &b, colour: true}
+	s.Table(nil, []string{s.Styled(Good, "yes"), "1"}, []string{"größe", "2"}, []string{"", ""})
+	if got, want := b.String(), "\x1b[32myes\x1b[0m     1\ngröße   2\n\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
+func TestWhatIsNoTerminalGetsNoColour(t *testing.T) {
+	var b bytes.Buffer
+	NewScreen(&b).Table([]string{"NAME", "AGE"}, []string{"shop", "1d"})
+	if got, want := b.String(), "NAME   AGE\nshop   1d\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
+func TestTheSameValueIsPrintedInEachFormat(t *testing.T) {
+	value := struct {
+		Name string `json:"name"`
+	}{"a & b"}
+	for text, want := range map[string]string{"text": "It is a & b.\n", "json": "{\n  \"name\": \"a & b\"\n}\n", "yaml": "name: a & b\n"} {
+		var f Format
+		if err := f.Set(text); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		err := f.Print(&b, value, func(s *Screen) { s.Write([]byte("It is " + value.Name + ".\n")) })
+		if err != nil || b.String() != want {
+			t.Errorf("%s: printed %q, %v, want %q", text, b.String(), err, want)
+		}
+	}
+	if err := new(Format).Set("wide"); err == nil {
+		t.Error("a format that does not exist is taken")
+	}
+}

@@ -1,0 +1,116 @@
+package tail
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+)
+
+// line is one audit line of a pod.
+type line struct {
+	pod string
+	// at is when the server wrote it; logged is when the container's log took it.
+	at, logged time.Time
+	text       []byte
+	record     record
+}
+
+// record is what an audit line says (server/audit).
+type record struct {
+	Time      time.Time `json:"time"`
+	Message   string    `json:"msg"`
+	Token     string    `json:"token"`
+	Subject   string    `json:"subject"`
+	Tool      string    `json:"tool"`
+	Operation string    `json:"operation"`
+	Model     string    `json:"model"`
+	IDs       []string  `json:"ids"`
+	Fields    []string  `json:"fields"`
+	Changed   int       `json:"changed"`
+	DryRun    bool      `json:"dry_run"`
+	Outcome   string    `json:"outcome"`
+}
+
+// parse reads a line of a log that begins with the log's own time. audit is false for one that is no audit line.
+func parse(pod string, logged []byte) (l line, audit bool) {
+	stamp, text, found := bytes.Cut(bytes.TrimRight(logged, "\r\n"), []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if !found || err != nil {
+		return line{}, false
+	}
+	l = line{pod: pod, logged: at, text: text}
+	if json.Unmarshal(text, &l.record) != nil || l.record.Message != "audit" {
+		return l, false
+	}
+	if l.at = l.record.Time; l.at.IsZero() {
+		l.at = at
+	}
+	return l, true
+}
+
+// printer returns what prints a line in the format.
+func (o *options) printer(out io.Writer) func(line) error {
+	screen := output.NewScreen(out)
+	switch o.format {
+	case output.JSON:
+		return func(l line) error { return printJSON(out, l) }
+	case output.YAML:
+		return func(l line) error {
+			if _, err := fmt.Fprintln(out, "---"); err != nil {
+				return err
+			}
+			var whole map[string]any
+			if err := json.Unmarshal(l.text, &whole); err != nil {
+				return err
+			}
+			whole["pod"] = l.pod
+			return output.YAML.Print(out, whole, nil)
+		}
+	}
+	return func(l line) error { return printText(screen, l) }
+}
+
+// printJSON prints the line as it is, with the pod.
+func printJSON(out io.Writer, l line) error {
+	pod, err := json.Marshal(l.pod)
+	if err != nil {
+		return err
+	}
+	object := bytes.TrimSpace(l.text)
+	_, err = fmt.Fprintf(out, "%s,\"pod\":%s}\n", object[:len(object)-1], pod)
+	return err
+}
+
+// printText prints a line for people.
+func printText(screen *output.Screen, l line) error {
+	r := &l.record
+	who := r.Token
+	if r.Subject != "" {
+		who += " as " + r.Subject
+	}
+	what := r.Tool
+	if len(r.IDs) > 0 {
+		what += " " + strings.Join(r.IDs, ",")
+	}
+	if len(r.Fields) > 0 {
+		what += " (" + strings.Join(r.Fields, ", ") + ")"
+	}
+	outcome := screen.Styled(output.Good, r.Outcome)
+	if r.Outcome != "ok" && r.Outcome != "intent" {
+		outcome = screen.Styled(output.Bad, r.Outcome)
+	}
+	if r.Changed > 0 {
+		outcome += fmt.Sprintf(", %d changed", r.Changed)
+	}
+	if r.DryRun {
+		outcome += ", dry run"
+	}
+	_, err := fmt.Fprintf(screen, "%s  %s  %s  %s  %s\n", screen.Styled(output.Faint, l.at.Local().Format("2006-01-02 15:04:05.000")), who, what, outcome,
+		screen.Styled(output.Faint, l.pod))
+	return err
+}

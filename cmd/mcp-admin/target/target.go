@@ -1,0 +1,121 @@
+// Package target is the database that a command's flags name: a DSN, or a SQLite file. Commands that need a database of
+// the user's own, beside any cluster, import it.
+package target
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+)
+
+// DSNVariable is the environment variable that stands for --dsn, so that a password need not stand in a command line.
+const DSNVariable = "MCP_ADMIN_DSN"
+
+// Flags are the flags that name a database.
+type Flags struct{ DSN, SQLite string }
+
+// Add defines the flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.DSN, "dsn", "", "database to use, as `URL`: postgres://user:password@host:port/database or mysql://…; "+
+		"better in the environment variable "+DSNVariable+" if it has a password")
+	flags.StringVar(&f.SQLite, "sqlite", "", "SQLite `FILE` to use")
+}
+
+// Database is a database that flags name.
+type Database struct {
+	// SQLite is the path of a file; "" for a server.
+	SQLite string
+	// Secret is the connection as a Secret holds it; nil for a file.
+	Secret map[string][]byte
+	// Engine is one of contract's engines. Name is the database's name.
+	Engine, Name string
+}
+
+// ErrNone says that no database is named.
+var ErrNone = errors.New("no database is named; give --dsn URL, or the environment variable " + DSNVariable + ", or --sqlite FILE")
+
+// Database is the database that the flags name, or else the environment; ErrNone if neither does.
+func (f *Flags) Database(getenv func(string) string) (*Database, error) {
+	switch {
+	case f.DSN != "" && f.SQLite != "":
+		return nil, errors.New("--dsn and --sqlite name two databases; give one of them")
+	case f.SQLite != "":
+		return file(f.SQLite)
+	case f.DSN != "":
+		return fromDSN("--dsn", f.DSN)
+	case getenv(DSNVariable) != "":
+		return fromDSN(DSNVariable, getenv(DSNVariable))
+	}
+	return nil, ErrNone
+}
+
+func file(path string) (*Database, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("--sqlite: %s is not an existing file", path)
+	}
+	name := filepath.Base(path)
+	return &Database{SQLite: path, Engine: contract.EngineSQLite, Name: strings.TrimSuffix(name, filepath.Ext(name))}, nil
+}
+
+// uriKey is the key under which Secret holds the DSN.
+const uriKey = "uri"
+
+// fromDSN reads a DSN. from says where it stands. No error has a part of it: it holds a password.
+func fromDSN(from, dsn string) (*Database, error) {
+	if path, ok := strings.CutPrefix(dsn, "sqlite://"); ok {
+		if unescaped, err := url.PathUnescape(path); err == nil {
+			return file(unescaped)
+		}
+	}
+	secret := map[string][]byte{uriKey: []byte(dsn)}
+	c, err := contract.ResolveConnection(secret, "")
+	if err != nil {
+		text := strings.TrimPrefix(err.Error(), contract.ErrSecretIncomplete.Error()+": ")
+		text = strings.TrimPrefix(text, fmt.Sprintf("key %q ", uriKey))
+		return nil, fmt.Errorf("%s %s", from, strings.TrimSuffix(text, ", or set spec.database.name"))
+	}
+	return &Database{Secret: secret, Engine: c.Engine, Name: c.Database}, nil
+}
+
+// SecretWith is Secret with the DSN under another key; "" is the usual one.
+func (d *Database) SecretWith(key string) map[string][]byte {
+	return map[string][]byte{cmp.Or(key, uriKey): d.Secret[uriKey]}
+}
+
+// patience is how long reading a schema may take.
+const patience = time.Minute
+
+// Schema reads the database's schema: the tables of the schemas, or of all in which the user may read something.
+func (d *Database) Schema(ctx context.Context, schemas []string) (*database.Schema, error) {
+	return Schema(ctx, &source.Update{
+		Config: &contract.Config{Endpoint: contract.Endpoint{Database: contract.Database{
+			Engine: d.Engine, Schemas: schemas, ReadOnly: true, MaxConnections: 1, StatementTimeout: contract.Duration(patience),
+		}}},
+		Connection: d.Secret,
+	}, d.SQLite)
+}
+
+// Schema reads the schema of the database that an update leads to.
+func Schema(ctx context.Context, update *source.Update, sqliteFile string) (*database.Schema, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	schema, err := server.Introspect(ctx, update, sqliteFile)
+	if err != nil {
+		return nil, fmt.Errorf("the database cannot be read: %s", database.AsError(err).Message)
+	}
+	return schema, nil
+}

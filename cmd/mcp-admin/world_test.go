@@ -1,0 +1,366 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cri-streaming/pkg/streaming/portforward"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// patience is how long something may take on a busy machine.
+const patience = 60 * time.Second
+
+// world is a real API server with the controllers, a node whose kubelet answers for logs and ports, and servers in this
+// process in the place of pods.
+type world struct {
+	t          *testing.T
+	k8s        client.Client
+	kubeconfig string
+	env        *envtest.Environment
+	stop       context.CancelFunc
+	// printed is what the last command printed, with its error.
+	printed string
+
+	mu   sync.Mutex
+	pods map[string]*serverPod // by name
+}
+
+// newWorld starts all that. It skips the test if there is no API server to start.
+func newWorld(t *testing.T) *world {
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		assets = filepath.Join("..", "..", "bin", "k8s")
+	}
+	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
+		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
+	}
+	ctrl.SetLogger(logr.Discard())
+	w := &world{t: t, pods: map[string]*serverPod{}, env: &envtest.Environment{
+		BinaryAssetsDirectory: assets, CRDDirectoryPaths: []string{filepath.Join("..", "..", "config", "crd", "bases")}, ErrorIfCRDPathMissing: true,
+		ControlPlaneStartTimeout: 2 * patience, ControlPlaneStopTimeout: patience,
+	}}
+	config, err := w.env.Start()
+	t.Cleanup(func() { _ = w.env.Stop() })
+	w.check(err)
+	admin, err := w.env.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+	w.check(err)
+	text, err := admin.KubeConfig()
+	w.check(err)
+	w.kubeconfig = w.file("kubeconfig", text)
+	scheme, err := controllers.NewScheme()
+	w.check(err)
+	w.k8s, err = client.New(config, client.Options{Scheme: scheme})
+	w.check(err)
+	_, key, err := ed25519.GenerateKey(nil)
+	w.check(err)
+	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Cache: controllers.CacheOptions(nil), Metrics: metricsserver.Options{BindAddress: "0"}})
+	w.check(err)
+	w.check(controllers.Setup(mgr, nil, controllers.Options{
+		ServerImage: "server:test", ConfigKey: key, LookAgain: 500 * time.Millisecond, Installation: "test", PodAddress: w.adminOf,
+	}))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	w.stop = sync.OnceFunc(func() {
+		stop()
+		<-ended
+	})
+	t.Cleanup(w.stop)
+	w.startKubelet()
+	return w
+}
+
+func (w *world) check(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) file(name string, content []byte) string {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), name)
+	w.check(os.WriteFile(path, content, 0o600))
+	return path
+}
+
+// create makes objects.
+func (w *world) create(objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		w.check(w.k8s.Create(context.Background(), o))
+	}
+}
+
+// run is a case; what fails in it fails it alone.
+func (w *world) run(name string, test func(t *testing.T)) {
+	all := w.t
+	all.Run(name, func(t *testing.T) {
+		w.t = t
+		defer func() { w.t = all }()
+		test(t)
+	})
+}
+
+// eventually waits until something holds. If it does not, what the last command printed is told.
+func (w *world) eventually(what string, holds func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("%s: it does not come; the last command printed\n%s", what, w.printed)
+		}
+	}
+}
+
+// command calls mcp-admin with the world's cluster, and returns what it printed, and its error.
+func (w *world) command(args ...string) (string, error) {
+	var out bytes.Buffer
+	err := w.commandTo(w.t.Context(), &out, args...)
+	w.printed = fmt.Sprintf("%s%v", out.String(), err)
+	return out.String(), err
+}
+
+func (w *world) commandTo(ctx context.Context, out io.Writer, args ...string) error {
+	command := newCommand("mcp-admin")
+	command.SetArgs(append(args, "--kubeconfig", w.kubeconfig))
+	command.SetOut(out)
+	command.SetErr(out)
+	return command.ExecuteContext(ctx)
+}
+
+// serverPod is a Pod object, and a real server that follows the Config of its endpoint.
+type serverPod struct {
+	world           *world
+	pod             *corev1.Pod
+	endpoint, admin string
+	audit           harness.Log
+	stop            context.CancelFunc
+	// requests ends the requests of the kubelet for the pod.
+	ended context.Context
+}
+
+const script = `CREATE TABLE orders (id INTEGER PRIMARY KEY, region VARCHAR(10) NOT NULL, total INTEGER NOT NULL);
+INSERT INTO orders VALUES (1, 'north', 10), (2, 'south', 20), (3, 'north', 30);`
+
+// runServer starts a pod of an endpoint.
+func (w *world) runServer(namespace, endpoint, name string) *serverPod {
+	w.t.Helper()
+	database, _ := harness.OnFile(w.t, filepath.Join(w.t.TempDir(), name+".sqlite"), script)
+	agents, err := net.Listen("tcp", "127.0.0.1:0")
+	w.check(err)
+	admin, err := net.Listen("tcp", "127.0.0.1:0")
+	w.check(err)
+	p := &serverPod{world: w, endpoint: agents.Addr().String(), admin: admin.Addr().String()}
+	ctx, stop := context.WithCancel(context.Background())
+	p.ended = ctx
+	s := &server.Server{
+		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: agents, Admin: admin, SQLiteFile: database.SQLiteFile,
+		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: slog.New(slog.NewJSONHandler(&p.audit, nil)),
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = s.Run(ctx)
+		close(done)
+	}()
+	p.stop = func() {
+		stop()
+		<-done
+	}
+	w.t.Cleanup(p.stop)
+	p.pod = w.podOf(namespace, endpoint, name)
+	w.mu.Lock()
+	w.pods[name] = p
+	w.mu.Unlock()
+	p.create()
+	return p
+}
+
+// podOf is a pod of the endpoint's Deployment, which it makes available.
+func (w *world) podOf(namespace, endpoint, name string) *corev1.Pod {
+	w.t.Helper()
+	ctx := context.Background()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: endpoint + "-mcp"}}
+	w.eventually("the Deployment", func() bool {
+		if w.k8s.Get(ctx, client.ObjectKeyFromObject(d), d) != nil {
+			return false
+		}
+		d.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+		}
+		return w.k8s.Status().Update(ctx, d) == nil
+	})
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: endpoint + "-mcp-1", Labels: d.Spec.Template.Labels}}
+	rs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+	rs.Spec.Selector, rs.Spec.Template = d.Spec.Selector, d.Spec.Template
+	if err := w.k8s.Create(ctx, rs); apierrors.IsAlreadyExists(err) {
+		w.check(w.k8s.Get(ctx, client.ObjectKeyFromObject(rs), rs))
+	} else {
+		w.check(err)
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, Labels: map[string]string{"mcpadmin.dev/endpoint": endpoint, "mcpadmin.dev/component": "server"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
+		},
+		Spec: corev1.PodSpec{NodeName: nodeName, Containers: []corev1.Container{{
+			Name: "server", Image: "server:test", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}},
+		}}},
+	}
+}
+
+// create makes the Pod, which is Ready at once.
+func (p *serverPod) create() {
+	p.world.t.Helper()
+	p.world.create(p.pod)
+	p.pod.Status.PodIP, p.pod.Status.Phase = "10.0.0.1", corev1.PodRunning
+	p.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	p.world.check(p.world.k8s.Status().Update(context.Background(), p.pod))
+}
+
+// delete takes the pod away as a kubelet does.
+func (p *serverPod) delete() {
+	p.world.t.Helper()
+	p.stop()
+	p.world.check(p.world.k8s.Delete(context.Background(), p.pod, client.GracePeriodSeconds(0)))
+}
+
+// configSource is the Config as the controllers write it.
+type configSource struct {
+	k8s             client.Client
+	namespace, base string
+}
+
+// Run implements source.Source.
+func (s configSource) Run(ctx context.Context, apply func(source.Update)) error {
+	read := func(name string) contract.Part {
+		var secret corev1.Secret
+		_ = s.k8s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &secret)
+		return secret.Data
+	}
+	for last := ""; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		main, err := contract.DecodeMain(read(contract.MainSecret(s.base)))
+		if err != nil {
+			continue
+		}
+		tokens, err := contract.DecodeTokens(read(contract.TokensSecret(s.base, 0)), 0)
+		if err != nil {
+			continue
+		}
+		if now := fmt.Sprint(main.Revision, tokens.Revision); now != last {
+			last = now
+			apply(source.Update{Config: main, TokenParts: []*contract.TokenPart{tokens}})
+		}
+	}
+	return nil
+}
+
+func (w *world) serverPod(name string) *serverPod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pods[name]
+}
+
+// adminOf is where the manager asks a pod.
+func (w *world) adminOf(pod *corev1.Pod) string {
+	if p := w.serverPod(pod.Name); p != nil {
+		return p.admin
+	}
+	return "127.0.0.1:1"
+}
+
+const nodeName = "node"
+
+// startKubelet makes a node whose kubelet answers the API server for the world's pods: with the audit lines as logs, and with
+// the servers' ports.
+func (w *world) startKubelet() {
+	w.t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", w.logs)
+	mux.HandleFunc("/portForward/{namespace}/{pod}", w.forward)
+	kubelet := httptest.NewUnstartedServer(mux)
+	kubelet.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	kubelet.StartTLS()
+	w.t.Cleanup(kubelet.CloseClientConnections)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
+	w.create(node)
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(kubelet.Listener.Addr().(*net.TCPAddr).Port)
+	w.check(w.k8s.Status().Update(context.Background(), node))
+}
+
+// logs answers with the pod's audit lines, each with its time in front, and goes on if it is asked to.
+func (w *world) logs(out http.ResponseWriter, r *http.Request) {
+	p := w.serverPod(r.PathValue("pod"))
+	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
+	for told := 0; ; time.Sleep(20 * time.Millisecond) {
+		lines := p.audit.Lines("")
+		for ; told < len(lines); told++ {
+			at, _, _ := strings.Cut(strings.TrimPrefix(lines[told], `{"time":"`), `"`)
+			if stamp, err := time.Parse(time.RFC3339Nano, at); err == nil && !stamp.Before(since) {
+				fmt.Fprintf(out, "%s %s\n", at, lines[told])
+			}
+		}
+		_ = http.NewResponseController(out).Flush()
+		if r.URL.Query().Get("follow") != "true" || p.ended.Err() != nil || r.Context().Err() != nil {
+			return
+		}
+	}
+}
+
+// forward leads to the pod's server, whatever the port.
+func (w *world) forward(out http.ResponseWriter, r *http.Request) {
+	options, err := portforward.NewV4Options(r)
+	if err != nil {
+		http.Error(out, err.Error(), http.StatusBadRequest)
+		return
+	}
+	p := w.serverPod(r.PathValue("pod"))
+	portforward.ServePortForward(out, r, p, p.pod.Name, string(p.pod.UID), options, patience, patience, portforward.SupportedProtocols)
+}
+
+// PortForward implements portforward.PortForwarder.
+func (p *serverPod) PortForward(_ context.Context, _, _ string, _ int32, stream io.ReadWriteCloser) error {
+	server, err := net.Dial("tcp", p.endpoint)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	go func() {
+		_, _ = io.Copy(server, stream)
+		_ = server.(*net.TCPConn).CloseWrite()
+	}()
+	_, err = io.Copy(stream, server)
+	_ = stream.Close()
+	return err
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// A release is one version of one commit.
+type release struct {
+	root, dist string
+	// version has a "v". It is an image's tag; number is a chart's version.
+	version string
+	// revision is the commit, with "-dirty" if the checkout has changes; "" without git.
+	revision string
+	// created is the commit's date, or SOURCE_DATE_EPOCH. Nothing in a release tells when it was built.
+	created time.Time
+}
+
+// versionForm is a version of Semantic Versioning that can be an image's tag: without "+".
+var versionForm = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
+
+func newRelease(ctx context.Context, root, version string) (*release, error) {
+	if !versionForm.MatchString(version) {
+		return nil, fmt.Errorf("VERSION is %q: write a version such as v1.2.3 or v1.2.3-rc.1", version)
+	}
+	r := &release{root: root, version: version}
+	date := os.Getenv("SOURCE_DATE_EPOCH")
+	if committed, err := output(ctx, root, "git", "log", "-1", "--format=%ct"); err == nil {
+		if r.revision, err = output(ctx, root, "git", "rev-parse", "HEAD"); err != nil {
+			return nil, err
+		}
+		changes, err := output(ctx, root, "git", "status", "--porcelain", "--untracked-files=no")
+		if err != nil {
+			return nil, err
+		}
+		if changes != "" {
+			r.revision += "-dirty"
+			if !strings.HasSuffix(version, "-dirty") {
+				return nil, errors.New("the checkout has changes that are not committed: commit them, or leave VERSION out")
+			}
+		}
+		if date == "" {
+			date = committed
+		}
+	}
+	seconds, err := strconv.ParseInt(date, 10, 64)
+	if err != nil {
+		return nil, errors.New("no commit tells the release's date: set SOURCE_DATE_EPOCH to its seconds since 1970")
+	}
+	r.created = time.Unix(seconds, 0).UTC()
+	return r, nil
+}
+
+// number is the version without its "v".
+func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
+
+// write builds and packs everything, and returns what it did. work is a folder for what is not released.
+func (r *release) write(ctx context.Context, work string, imagesOnly bool) (string, error) {
+	executables, err := r.buildAll(ctx, work, imagesOnly)
+	if err != nil {
+		return "", err
+	}
+	digests, err := r.writeImages(executables)
+	if err != nil {
+		return "", err
+	}
+	summary := fmt.Sprintf("%s: %d images for %d processors", r.version, len(digests), len(imageTargets))
+	if imagesOnly {
+		return "images: " + summary, nil
+	}
+	if err := r.writeLists(ctx, executables); err != nil {
+		return "", err
+	}
+	for _, p := range programs {
+		if p.people {
+			if err := r.writePackages(p, executables[p.name]); err != nil {
+				return "", err
+			}
+		}
+	}
+	copyOf := filepath.Join(work, "stamped")
+	if err := r.stampedCopy(ctx, copyOf); err != nil {
+		return "", err
+	}
+	if err := errors.Join(r.writeChart(copyOf), r.writeManifest(copyOf, digests), r.copyTexts()); err != nil {
+		return "", err
+	}
+	files, err := r.writeSums()
+	return fmt.Sprintf("release: %s, mcp-admin for %d systems, chart, install.yaml, SBOMs and notices: %d files", summary, len(peopleTargets), files), err
+}
+
+// buildAll builds every program for all of its targets.
+func (r *release) buildAll(ctx context.Context, work string, imagesOnly bool) (map[string]map[target]string, error) {
+	all := map[string]map[target]string{}
+	for _, p := range programs {
+		all[p.name] = map[target]string{}
+		for _, t := range p.targets(imagesOnly) {
+			fmt.Printf("building %s for %s …\n", p.name, t)
+			executable, err := r.build(ctx, p, t, work)
+			if err != nil {
+				return nil, err
+			}
+			all[p.name][t] = executable
+		}
+	}
+	return all, nil
+}
+
+// writeImages writes the archives, and returns the digests of the images by their names in the registry.
+func (r *release) writeImages(executables map[string]map[target]string) (map[string]v1.Hash, error) {
+	digests := map[string]v1.Hash{}
+	for _, p := range programs {
+		index, err := r.index(p, executables[p.name])
+		if err != nil {
+			return nil, err
+		}
+		if digests[p.image], err = index.Digest(); err != nil {
+			return nil, err
+		}
+		name := filepath.Join(r.dist, "images", fmt.Sprintf("%s-%s.oci.tar", p.image, r.version))
+		if err := r.writeArchive(name, published+"/"+p.image, index); err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Printf("%s/%s:%s %s (%.1f MB for %d processors)\n", published, p.image, r.version, digests[p.image], float64(info.Size())/1e6, len(imageTargets))
+	}
+	return digests, nil
+}
+
+// writeLists writes which modules are in the programs, and their licences.
+func (r *release) writeLists(ctx context.Context, executables map[string]map[target]string) error {
+	var everything []string
+	for _, p := range programs {
+		var files []string
+		for _, t := range p.targets(false) {
+			files = append(files, executables[p.name][t])
+		}
+		modules, err := linked(files)
+		if err != nil {
+			return err
+		}
+		if err := r.writeSBOM(filepath.Join(r.dist, "sbom", p.name+".cdx.json"), p, modules); err != nil {
+			return err
+		}
+		everything = slices.Concat(everything, files)
+	}
+	modules, err := linked(everything)
+	if err != nil {
+		return err
+	}
+	if modules, err = r.locate(ctx, modules); err != nil {
+		return err
+	}
+	return r.writeNotices(filepath.Join(r.dist, "NOTICES.txt"), modules)
+}
+
+// copyTexts copies the texts that a release has beside its programs.
+func (r *release) copyTexts() error {
+	for _, name := range []string{"CHANGELOG.md", "LICENSE"} {
+		text, err := os.ReadFile(filepath.Join(r.root, name))
+		if err != nil {
+			return err
+		}
+		if err := create(filepath.Join(r.dist, name), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package database
+
+import (
+	"context"
+	"strconv"
+)
+
+// Report is a query that an administrator declared. It runs in a transaction of its own, which only reads and is rolled
+// back, so that nothing outlives it.
+type Report struct {
+	Statement *Declared
+	// Form is how a row is written. Its members are the query's columns.
+	Form RowForm
+	// Limit, MaxBytes and MaxValue are as in Select.
+	Limit, MaxBytes, MaxValue int
+}
+
+// Reported tells about the rows that a Report wrote.
+type Reported struct {
+	Page
+	// Columns are the names of the query's columns.
+	Columns []string
+}
+
+// Plan is what reads rows of some columns in the report's form.
+func (r *Report) Plan(columns []*Column) *Select {
+	plan := &Select{Limit: r.Limit, MaxBytes: r.MaxBytes, MaxValue: r.MaxValue, Form: r.Form, More: true}
+	taken := map[string]bool{}
+	for _, c := range columns {
+		name := c.Name
+		for n := 2; taken[name]; n++ {
+			name = c.Name + "_" + strconv.Itoa(n) // a query may give two columns one name; an object must not
+		}
+		taken[name] = true
+		plan.Output = append(plan.Output, Output{Name: name, Columns: []*Column{c}})
+	}
+	return plan
+}
+
+// ColumnNames are the names of a plan's members.
+func (s *Select) ColumnNames() []string {
+	names := make([]string, len(s.Output))
+	for i, output := range s.Output {
+		names[i] = output.Name
+	}
+	return names
+}
+
+// SessionSetting is a setting of the database's session and its value.
+type SessionSetting struct{ Name, Value string }
+
+type sessionKey struct{}
+
+// WithSession returns a context whose transactions have some settings, each of them until the transaction ends, on an
+// engine that has such settings. A Select or Report is a transaction.
+func WithSession(ctx context.Context, settings []SessionSetting) context.Context {
+	if len(settings) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, sessionKey{}, settings)
+}
+
+// Session are the settings that WithSession gave a context.
+func Session(ctx context.Context) []SessionSetting {
+	settings, _ := ctx.Value(sessionKey{}).([]SessionSetting)
+	return settings
+}

@@ -1,0 +1,204 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// undoOperation takes back what the token's own calls changed (docs/design/writes-and-deletes.md, "Undo").
+var undoOperation = withArguments(operation{
+	name: "undo", global: true, hints: destroys, offeredTo: mayUndo,
+	description: func(*catalog.Model) string {
+		return "Take back what a call of yours changed, or all your changes since a time: all or nothing. A row that was changed since is a conflict."
+	},
+	outputSchema: func(*catalog.Model) schema { return payloadSchema[undone]() },
+}, (*call).undo,
+	argument[undoArguments]{name: "call", into: func(a *undoArguments) any { return &a.call }, help: "the call of the answer that told of the change"},
+	argument[undoArguments]{name: "since", into: func(a *undoArguments) any { return &a.since }, help: "instead of call: a time, as 2026-01-31T12:00:00Z"},
+	argument[undoArguments]{name: modelParameter, into: func(a *undoArguments) any { return &a.model }, help: "with since: only rows of this model"},
+	argument[undoArguments]{name: "dry_run", into: func(a *undoArguments) any { return &a.dryRun }, help: dryRunHelp},
+)
+
+type undoArguments struct {
+	call, since, model string
+	dryRun             bool
+}
+
+// undone is undo's payload.
+type undone struct {
+	Success bool `json:"success"`
+	// Changes are what was done to take the changes back, in order.
+	Changes []undoneChange `json:"changes"`
+	DryRun  bool           `json:"dry_run,omitempty"`
+	// Call is this call's id: by it, what it did can be taken back.
+	Call string `json:"call,omitempty"`
+}
+
+// undoneChange is what was done to one row: update, create or delete.
+type undoneChange struct {
+	Model  string          `json:"model"`
+	ID     json.RawMessage `json:"id"`
+	Change string          `json:"change"`
+}
+
+// The bounds of one call: how many changes it takes back, and how many bytes the journal has of them.
+const (
+	maxUndone      = 1000
+	maxUndoneBytes = 8 << 20
+)
+
+// mayUndo reports whether the token may change rows of the model, and the journal tells which call changed what.
+func mayUndo(c *catalog.Catalog, scope access.Scope) bool {
+	return scope.Has(access.View) && mayTransact(c, scope) && whyNoUndo(c) == ""
+}
+
+// whyNoUndo says why nothing can be taken back; "" if it can.
+func whyNoUndo(c *catalog.Catalog) string {
+	switch table := c.Audit(); {
+	case table == nil:
+		return "the endpoint has no audit table, so that nothing tells what a call changed"
+	case database.AuditCall(table) == nil:
+		return "the audit table has no column call, so that nothing tells what a call changed"
+	case !table.Privileges.Has(database.MaySelect):
+		return "the endpoint's user may not read the audit table"
+	}
+	return ""
+}
+
+// undo takes changes back, the newest first, each by a call of the opposite tool in the one transaction.
+func (c *call) undo(a *undoArguments) ([]byte, error) {
+	c.dryRun = a.dryRun
+	which, err := c.undoCondition(a)
+	if err != nil {
+		return nil, err
+	}
+	var u *undoing
+	err = c.inTransaction(func(tx database.Tx) error {
+		u = &undoing{call: c, tx: tx, rows: map[rowName]*undoneRow{}}
+		entries, err := u.read(which)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return failf(CodeNotFound, "the journal has no such changes of yours; call is in the answer of the call that made them")
+		}
+		return u.run(entries)
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.tellAudit()
+	return encodePlainly(undone{Success: true, Changes: u.changes, DryRun: c.dryRun, Call: c.recordedAs()})
+}
+
+// undoCondition is the condition of the journal's entries that are meant: those of this caller only.
+func (c *call) undoCondition(a *undoArguments) (database.Condition, error) {
+	if why := whyNoUndo(c.catalog); why != "" {
+		return nil, failf(CodePermissionDenied, "nothing can be undone: %s", why)
+	}
+	table := c.catalog.Audit()
+	mine := database.And{textEquals(table, "token", c.token.Caller())}
+	switch {
+	case (a.call == "") == (a.since == ""):
+		return nil, invalid("give either call, as the answer of a change tells it, or since")
+	case a.call != "" && a.model != "":
+		return nil, invalid("model goes with since; a call is taken back as a whole")
+	case a.call != "":
+		return append(mine, database.Match{Column: database.AuditCall(table), Op: database.TextEquals, Text: a.call}), nil
+	}
+	moment, err := time.Parse(time.RFC3339, a.since)
+	if err != nil {
+		return nil, invalid("since must be a time such as 2026-01-31T12:00:00Z, not %s", lookup.Excerpt(appendJSON(nil, a.since)))
+	}
+	at := table.Column("at")
+	text := moment.UTC().Format("2006-01-02T15:04:05.999999")
+	if at.Kind == database.TimestampTZ {
+		text += "Z"
+	}
+	value, err := lookup.ParseText(at, text)
+	if err != nil {
+		return nil, invalid("since: %s", err)
+	}
+	mine = append(mine, database.Compare{Column: at, Op: database.GreaterOrEqual, Value: value})
+	if a.model == "" {
+		return mine, nil
+	}
+	m := c.catalog.Model(a.model)
+	if m == nil || m.Table == nil {
+		return nil, c.modelNotFound(a.model)
+	}
+	return append(mine, textEquals(table, "table_schema", m.Table.Schema), textEquals(table, "table_name", m.Table.Name)), nil
+}
+
+// textEquals is the condition that a column of the audit table is a text.
+func textEquals(table *database.Table, column, text string) database.Condition {
+	return database.Match{Column: table.Column(column), Op: database.TextEquals, Text: text}
+}
+
+// undoEntry is an entry of the journal.
+type undoEntry struct {
+	ID      json.RawMessage `json:"id"`
+	Action  string          `json:"action"`
+	Model   string          `json:"model"`
+	Schema  string          `json:"table_schema"`
+	Table   string          `json:"table_name"`
+	Row     string          `json:"object_id"`
+	Changes json.RawMessage `json:"changes"`
+}
+
+// read reads the entries that meet a condition, newest first.
+func (u *undoing) read(which database.Condition) ([]*undoEntry, error) {
+	entries, page, err := u.journal(which, maxUndone)
+	if err == nil && page.More {
+		err = failf(CodeTooLarge, "these are more than %d changes, or too large ones; take fewer back at once, with call or a later since", maxUndone)
+	}
+	return entries, err
+}
+
+// journal reads entries of the audit table, newest first.
+func (u *undoing) journal(which database.Condition, limit int) ([]*undoEntry, database.Page, error) {
+	table := u.call.catalog.Audit()
+	plan := &database.Select{
+		From: u.call.token.Unscoped(table), Where: which, Limit: limit, MaxBytes: maxUndoneBytes, More: true,
+		Order: []database.Order{{Column: table.Column("id"), Descending: true}},
+	}
+	for _, name := range []string{"id", "action", "model", "table_schema", "table_name", "object_id", "changes"} {
+		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{table.Column(name)}})
+	}
+	return readAll[*undoEntry](u.call.ctx, u.tx, plan)
+}
+
+// fieldsChanged are the fields of an entry by the names of their columns.
+func (e *undoEntry) fieldsChanged() map[string]fieldChange {
+	written := e.Changes
+	if len(written) > 0 && written[0] == '"' {
+		written = json.RawMessage(plainText(written)) // an engine without a JSON type keeps a text
+	}
+	changes := map[string]fieldChange{}
+	_ = json.Unmarshal(written, &changes) // what is no object tells of no field
+	return changes
+}
+
+// cannot is the error about an entry that cannot be taken back, whatever the row is by now.
+func (e *undoEntry) cannot(format string, args ...any) error {
+	return failf(CodeProtected, "%s of %s %s cannot be undone: %s; nothing was undone", e.what(), e.Model, e.Row, fmt.Sprintf(format, args...))
+}
+
+// what names the change.
+func (e *undoEntry) what() string {
+	switch e.Action {
+	case "create":
+		return "the creation"
+	case "delete":
+		return "the deletion"
+	case "update":
+		return "the change"
+	}
+	return e.Action
+}

@@ -1,0 +1,406 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+)
+
+// undoing is the taking back of some entries in one transaction.
+type undoing struct {
+	call *call
+	tx   database.Tx
+	// rows are those that were met, changes what was done to them, parts the calls that did it.
+	rows    map[rowName]*undoneRow
+	changes []undoneChange
+	parts   []*call
+}
+
+// rowName names a row for the journal.
+type rowName struct{ schema, table, row string }
+
+func (e *undoEntry) rowName() rowName { return rowName{e.Schema, e.Table, e.Row} }
+
+// undoneRow is what is known of a row: which entries about it are taken back, and how many of them were.
+type undoneRow struct {
+	entries []*undoEntry
+	done    int
+}
+
+// run takes the entries back, newest first. What a foreign key does not allow yet, as a deletion journals a parent before its
+// children, comes again after the others: but never before what is newer about the same row.
+func (u *undoing) run(entries []*undoEntry) error {
+	for _, e := range entries {
+		row := u.rows[e.rowName()]
+		if row == nil {
+			row = &undoneRow{}
+			u.rows[e.rowName()] = row
+		}
+		row.entries = append(row.entries, e)
+	}
+	for len(entries) > 0 {
+		var left []*undoEntry
+		var first error
+		for _, e := range entries {
+			row := u.rows[e.rowName()]
+			if row.entries[row.done] != e {
+				left = append(left, e)
+				continue
+			}
+			err := u.tx.Savepoint(u.call.ctx, func() error { return u.reverse(e, row) })
+			var told *toolError
+			switch {
+			case err == nil:
+				row.done++
+			case !errors.As(err, &told) || told.Code != CodeValidation && told.Code != CodeProtected:
+				return err
+			default:
+				left = append(left, e)
+				if first == nil {
+					first = err
+				}
+			}
+		}
+		if len(left) == len(entries) {
+			return first
+		}
+		entries = left
+	}
+	return nil
+}
+
+// reverse takes one entry back.
+func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
+	r, err := u.plan(e)
+	if err != nil {
+		return err
+	}
+	now, err := u.rowNow(r)
+	if err != nil {
+		return err
+	}
+	if row.done == 0 {
+		if err := u.unchangedSince(r, row, now); err != nil {
+			return err
+		}
+	}
+	if r.op == nil {
+		return nil
+	}
+	if r.op == &deleteOperation {
+		if err := u.takesNothingAlong(r); err != nil {
+			return err
+		}
+	}
+	p := u.call.part(u.tx, r.op, r.model.Name)
+	arguments, err := json.Marshal(r.arguments)
+	if err != nil {
+		return err
+	}
+	if _, err := p.run(arguments); err != nil {
+		return undoFailed(e, err)
+	}
+	if err := u.isAsBefore(r); err != nil {
+		return err
+	}
+	u.parts = append(u.parts, p)
+	u.changes = append(u.changes, undoneChange{r.model.Name, r.id, r.op.name})
+	return nil
+}
+
+// undoFailed is the error of an opposite change that was refused, with what it was to take back.
+func undoFailed(e *undoEntry, err error) error {
+	var told *toolError
+	if !errors.As(err, &told) {
+		return err
+	}
+	at := *told
+	at.Message = fmt.Sprintf("%s of %s %s cannot be undone: %s; nothing was undone", e.what(), e.Model, e.Row, told.Message)
+	return &at
+}
+
+// reversal is what takes an entry back.
+type reversal struct {
+	entry *undoEntry
+	model *catalog.Model
+	scope access.Scope
+	id    json.RawMessage
+	// op is the opposite operation with its arguments; nil if nothing has to be done.
+	op        *operation
+	arguments map[string]any
+	// before and after are the row's fields as they were and as the entry left them, by the names that they have today: all
+	// that the entry tells of; nil if there was no row.
+	before, after map[string]json.RawMessage
+	// settled are the fields whose values the call sets: they must be as before in the end.
+	settled []string
+}
+
+// plan finds out what takes an entry back, or says why nothing does.
+func (u *undoing) plan(e *undoEntry) (*reversal, error) {
+	r := &reversal{entry: e, arguments: map[string]any{}}
+	for _, m := range u.call.catalog.Models() {
+		if m.Served() && m.Table.Schema == e.Schema && m.Table.Name == e.Table {
+			r.model = m
+		}
+	}
+	if r.model == nil || !u.call.token.Reach(r.model).Has(access.View) {
+		return nil, failf(CodePermissionDenied, "%s of %s %s cannot be undone: you may not view it; nothing was undone", e.what(), e.Model, e.Row)
+	}
+	r.scope = u.call.token.Reach(r.model)
+	if e.Row == "" || len(r.model.Key) == 0 {
+		return nil, e.cannot("the row has no id in the journal")
+	}
+	if r.id = appendJSON(nil, e.Row); len(r.model.Key) == 1 && r.model.Key[0].Column.Kind == database.Boolean {
+		r.id = json.RawMessage(e.Row)
+	}
+	if err := r.readFields(); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Action == "create":
+		r.op, r.arguments[idName] = &deleteOperation, r.id
+		return r, r.knowsAfter()
+	case e.Action == "delete":
+		return r, r.recreate()
+	case e.Action == "update":
+		return r, r.restore(nil)
+	}
+	return r, r.restoreAction()
+}
+
+// readFields finds the entry's fields among those that the token sees today.
+func (r *reversal) readFields() error {
+	r.before, r.after = map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for column, change := range r.entry.fieldsChanged() {
+		f := fieldOfColumn(r.scope, column)
+		if f == nil || f.Masked || f.Secret {
+			return r.entry.cannot("it changed a field that you may not see today")
+		}
+		for _, value := range []json.RawMessage{change.Before, change.After} {
+			if isShortened(value) {
+				return r.entry.cannot("%s is longer than the %d bytes that the journal keeps of a value", f.Name, maxJournalValue)
+			}
+		}
+		if change.Before != nil {
+			r.before[f.Name] = change.Before
+		}
+		if change.After != nil {
+			r.after[f.Name] = change.After
+		}
+	}
+	return nil
+}
+
+// isShortened reports whether the journal has the beginning of a value only: no whole value that it keeps is as long.
+func isShortened(value json.RawMessage) bool {
+	return len(value) > 0 && value[0] == '"' && len(plainText(value)) >= maxJournalValue-len("xxx")
+}
+
+// knowsAfter refuses the creation of a row of which the journal has no field: a trigger of the database took it.
+func (r *reversal) knowsAfter() error {
+	if len(r.after) == 0 {
+		return r.entry.cannot("a trigger or rule of the database stored the row")
+	}
+	return nil
+}
+
+// recreate plans the creation of a row that was deleted. All that the row was must be in the journal.
+func (r *reversal) recreate() error {
+	data := map[string]json.RawMessage{}
+	for _, c := range r.model.Table.Columns {
+		f := fieldOf(r.scope, c)
+		switch {
+		case c.Generated:
+		case f == nil || f.Masked || f.Secret:
+			return r.entry.cannot("the journal does not have all of the row: it keeps no hidden, masked or secret columns")
+		case f == r.model.Version:
+		case r.before[f.Name] == nil:
+			return r.entry.cannot("the journal does not have its %s, which the table may have got since", f.Name)
+		default:
+			data[f.Name] = r.before[f.Name]
+			r.settled = append(r.settled, f.Name)
+		}
+	}
+	for _, d := range r.model.Catalog().Dependents(r.model.Table) {
+		if d.Key.OnDelete != database.Restrict && (d.Model == nil || d.Unreadable) {
+			return r.entry.cannot("rows of other tables, which the journal does not know, may have gone or changed with it")
+		}
+	}
+	r.op, r.arguments["data"] = &createOperation, data
+	return nil
+}
+
+// restore plans the change of fields to what they were. must are fields that have to be among those that can be set; others
+// that cannot were set by the database or the server itself, which do so again.
+func (r *reversal) restore(must []*catalog.Field) error {
+	if i := slices.IndexFunc(r.scope.Fields(), func(f *catalog.Field) bool { return f.Secret && !f.ReadOnly }); i >= 0 {
+		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", r.scope.Fields()[i].Name)
+	}
+	for name := range r.after {
+		if r.before[name] == nil {
+			return r.entry.cannot("a trigger or rule of the database stored the row in its own way")
+		}
+	}
+	data := map[string]json.RawMessage{}
+	for name, value := range r.before {
+		f := r.scope.Field(name)
+		switch why := whyNotWritable(f, purpose{}); {
+		case why == "":
+			data[name] = value
+			r.settled = append(r.settled, name)
+		case slices.Contains(must, f):
+			return r.entry.cannot("%s %s", name, why)
+		}
+	}
+	if len(data) > 0 {
+		r.op, r.arguments[idName], r.arguments["data"] = &updateOperation, r.id, data
+	}
+	return nil
+}
+
+// restoreAction plans restore for an action, of which an update alone tells all that it did.
+func (r *reversal) restoreAction() error {
+	var declared *catalog.Action
+	for _, a := range r.model.Actions {
+		if actionPrefix+a.Name == r.entry.Action {
+			declared = a
+		}
+	}
+	switch {
+	case declared == nil:
+		return r.entry.cannot("the action is not declared any more")
+	case declared.Webhook != nil:
+		return r.entry.cannot("it was sent to a webhook")
+	case declared.Update == nil:
+		return r.entry.cannot("the action is an SQL statement, which may have changed more than the journal knows")
+	}
+	var must []*catalog.Field
+	for _, set := range declared.Set {
+		f := fieldOf(r.scope, set.Field.Column)
+		if f == nil || f.Masked || f.Secret {
+			return r.entry.cannot("the action sets a column that you may not see")
+		}
+		must = append(must, f)
+	}
+	return r.restore(must)
+}
+
+// rowNow reads and locks the row as it is now; nil if it is not there, or not for the token.
+func (u *undoing) rowNow(r *reversal) (json.RawMessage, error) {
+	where, err := keyEquals(r.model, r.id)
+	if err != nil {
+		return nil, r.entry.cannot("its id %s", err)
+	}
+	w := &write{&u.call.request, u.tx}
+	text, err := w.lockedRow(r.scope, where)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// unchangedSince refuses a row that is not as the newest of its entries left it, or that others changed since the oldest of
+// them.
+func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessage) error {
+	is := members(now)
+	for name, value := range r.after {
+		if !sameMeaning(is[name], value) {
+			return u.conflict(r, now)
+		}
+	}
+	if gone := r.entry.Action == "delete"; gone != (now == nil) {
+		return u.conflict(r, now)
+	}
+	table := u.call.catalog.Audit()
+	oldest := row.entries[len(row.entries)-1]
+	id, err := lookup.ParseShown(table.Column("id"), oldest.ID)
+	if err != nil {
+		return err
+	}
+	name := r.entry.rowName()
+	since, _, err := u.journal(database.And{
+		textEquals(table, "table_schema", name.schema), textEquals(table, "table_name", name.table), textEquals(table, "object_id", name.row),
+		database.Compare{Column: table.Column("id"), Op: database.GreaterOrEqual, Value: id},
+		database.Not{Condition: database.Match{Column: database.AuditCall(table), Op: database.TextEquals, Text: u.call.id}},
+	}, len(row.entries)+1)
+	if err != nil {
+		return err
+	}
+	if len(since) > len(row.entries) {
+		return u.conflict(r, now)
+	}
+	return nil
+}
+
+// conflict is the error about a row that was changed since: it shows what the change left, and what is there now.
+func (u *undoing) conflict(r *reversal, now json.RawMessage) error {
+	if now == nil {
+		now = json.RawMessage("null")
+	}
+	left := json.RawMessage("null")
+	if r.entry.Action != "delete" {
+		text, err := json.Marshal(r.after)
+		if err != nil {
+			return err
+		}
+		left = text
+	}
+	return &toolError{
+		Code: CodeConflict, Current: now, Left: left,
+		Message: fmt.Sprintf("%s %s was changed since: current is the row now, left is what your change left of it; nothing was undone", r.model.Name, r.entry.Row),
+	}
+}
+
+// takesNothingAlong refuses to delete a row on which others depend by now: they are no part of what is taken back.
+func (u *undoing) takesNothingAlong(r *reversal) error {
+	where, err := keyEquals(r.model, r.id)
+	if err != nil {
+		return err
+	}
+	d, err := u.call.planDeletion(u.tx, r.scope, where)
+	if err != nil {
+		return undoFailed(r.entry, err)
+	}
+	if len(d.along) > 0 {
+		return failf(CodeProtected, "%s of %s %s cannot be undone: other rows depend on it%s; nothing was undone", r.entry.what(), r.model.Name, r.entry.Row, d.consequences())
+	}
+	return nil
+}
+
+// isAsBefore makes sure that the row is what it was: a trigger of the database may have made something else of it.
+func (u *undoing) isAsBefore(r *reversal) error {
+	now, err := u.rowNow(r)
+	if err != nil {
+		return err
+	}
+	if r.op == &deleteOperation {
+		if now != nil {
+			return r.entry.cannot("the database keeps the row")
+		}
+		return nil
+	}
+	is := members(now)
+	for _, name := range r.settled {
+		if !sameMeaning(is[name], r.before[name]) {
+			return r.entry.cannot("the database makes something else of %s than it was", name)
+		}
+	}
+	return nil
+}
+
+// tellAudit tells the audit of the calls that took changes back.
+func (u *undoing) tellAudit() {
+	for _, p := range u.parts {
+		if p.dryRun = u.call.dryRun; p.dryRun {
+			p.record.Changed = 0
+		}
+		u.call.record.Changed += p.record.Changed
+		p.tellAudit(outcomeOK)
+	}
+}

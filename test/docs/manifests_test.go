@@ -1,0 +1,119 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
+)
+
+// manifests are the blocks of whole objects, and pieces those of a part of one.
+func manifests(t *testing.T, path string) (whole, pieces []pages.Block) {
+	for _, b := range blocksOf(t, path) {
+		switch {
+		case b.Language != "yaml" || b.NotRun != "":
+		case strings.Contains(b.Text(), "apiVersion:"):
+			whole = append(whole, b)
+		default:
+			pieces = append(pieces, b)
+		}
+	}
+	return whole, pieces
+}
+
+func TestAnAPIServerTakesEveryObjectOfTheDocuments(t *testing.T) {
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		t.Skip("KUBEBUILDER_ASSETS is not set: make sets it")
+	}
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory: assets, CRDDirectoryPaths: []string{filepath.Join(root, "config/crd/bases")}, ErrorIfCRDPathMissing: true,
+		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: 2 * time.Minute,
+	}
+	config, err := environment.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := environment.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	api, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := client.WithFieldValidation(api, metav1.FieldValidationStrict)
+	for _, path := range documents(t) {
+		whole, _ := manifests(t, path)
+		for _, b := range whole {
+			done.checked++
+			for _, o := range objects(t, path, b) {
+				o.SetNamespace(metav1.NamespaceDefault) // a dry run makes no Namespaces for those that follow
+				if err := strict.Create(t.Context(), o, client.DryRunAll); err != nil {
+					t.Errorf("%s, line %d: %s %s: %v", path, b.Line, o.GetKind(), o.GetName(), err)
+				}
+			}
+		}
+	}
+}
+
+// objects are those of a block.
+func objects(t *testing.T, path string, b pages.Block) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	for _, document := range strings.Split("\n"+b.Text(), "\n---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict([]byte(document), &o.Object); err != nil {
+			t.Errorf("%s, line %d: %v", path, b.Line, err)
+			continue
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// A piece of an object may lack what is required, but must have no field that its kind has not.
+func TestEveryPieceOfAnObjectHasFieldsOfAKind(t *testing.T) {
+	for _, path := range documents(t) {
+		_, pieces := manifests(t, path)
+		for _, b := range pieces {
+			done.checked++
+			text := []byte(b.Text())
+			problems := []error{
+				yaml.UnmarshalStrict(text, &v1alpha1.MCPEndpoint{}), yaml.UnmarshalStrict(text, &v1alpha1.MCPModelExposure{}),
+				yaml.UnmarshalStrict(text, &v1alpha1.MCPToken{}),
+			}
+			if problems[0] != nil && problems[1] != nil && problems[2] != nil {
+				t.Errorf("%s, line %d: it is a piece of none of the kinds:\n%v", path, b.Line, errors.Join(problems...))
+			}
+		}
+	}
+}
+
+func TestEveryJSONOfTheDocumentsIsJSON(t *testing.T) {
+	for _, path := range documents(t) {
+		for _, b := range blocksOf(t, path) {
+			if b.Language != "json" || b.NotRun != "" {
+				continue
+			}
+			done.checked++
+			var value any
+			if err := json.Unmarshal([]byte(b.Text()), &value); err != nil {
+				t.Errorf("%s, line %d: %v", path, b.Line, err)
+			}
+		}
+	}
+}

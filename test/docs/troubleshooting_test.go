@@ -1,0 +1,96 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// named are the constants that troubleshooting.md has an entry for: those of a folder whose names begin so.
+var named = []struct{ folder, prefix string }{
+	{"api/v1alpha1", "Reason"}, {"contract", "Reason"}, {"server/tools", "Code"},
+}
+
+// entry is a heading of one word, and the paragraph below it.
+var entry = regexp.MustCompile(`(?m)^### (\S+)\n((?:.+\n)+)`)
+
+func TestTroubleshootingHasAnEntryForEveryReasonAndCode(t *testing.T) {
+	known := map[string]bool{}
+	for _, n := range named {
+		for _, value := range constants(t, n.folder, n.prefix) {
+			known[value] = true
+		}
+	}
+	if len(known) < 70 {
+		t.Fatalf("only %d reasons and codes were found", len(known))
+	}
+	page := read(t, "docs/troubleshooting.md")
+	told := map[string]bool{}
+	for _, match := range entry.FindAllStringSubmatch(page, -1) {
+		word, text := match[1], match[2]
+		if told[word] {
+			t.Errorf("%s is there twice", word)
+		}
+		told[word] = true
+		if !known[word] {
+			t.Errorf("%s is no reason of a condition and no code of an error", word)
+		}
+		if len(strings.Fields(text)) < 6 {
+			t.Errorf("%s does not say what it means and what to do: %s", word, text)
+		}
+	}
+	if headings := strings.Count(page, "\n### "); headings != len(told) {
+		t.Errorf("%d headings are there, and %d have a paragraph below them", headings, len(told))
+	}
+	for _, word := range slices.Sorted(maps.Keys(known)) {
+		if !told[word] {
+			t.Errorf("docs/troubleshooting.md does not tell of %s", word)
+		}
+	}
+}
+
+// constants are the values of a folder's text constants whose names begin with a prefix.
+func constants(t *testing.T, folder, prefix string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			spec, ok := node.(*ast.ValueSpec)
+			if !ok || len(spec.Names) != 1 || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, prefix) {
+				return true
+			}
+			if literal, ok := spec.Values[0].(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				value, err := strconv.Unquote(literal.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				values = append(values, value)
+			}
+			return true
+		})
+	}
+	return values
+}

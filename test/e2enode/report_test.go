@@ -1,0 +1,64 @@
+package e2enode
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/e2enode/load"
+)
+
+// report is what the suite tells in the end.
+type report struct {
+	began time.Time
+	steps int
+	// situations are the disturbances, each with what became of the calls meanwhile.
+	situations []situation
+	// revoked are the times from a revocation to the last pod's first refusal.
+	revoked []time.Duration
+}
+
+type situation struct {
+	name   string
+	counts load.Counts
+	took   time.Duration
+	note   string
+}
+
+// reportFile is the report beside the node's folder, for make to print last.
+func reportFile() string { return filepath.Clean(os.Getenv("MCP_TEST_NODE")) + ".report" }
+
+func (r *report) skipped(why error) {
+	text := "e2e: SKIPPED: this machine cannot run a node:\n  " + strings.ReplaceAll(why.Error(), "\n", "\n  ") + "\n"
+	_ = os.WriteFile(reportFile(), []byte(text), 0o600)
+}
+
+// write writes the table and the last line.
+func (r *report) write(failed bool) {
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 2, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "situation\trequests\tlost\tdatabase away\ttook\t")
+	sent, lost := 0, 0
+	for _, s := range r.situations {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.1f s\t%s\n", s.name, s.counts.Sent, s.counts.Lost, s.counts.Unavailable, s.took.Seconds(), s.note)
+		sent, lost = sent+s.counts.Sent, lost+s.counts.Lost
+	}
+	_ = table.Flush()
+	slices.Sort(r.revoked)
+	revoked := "none"
+	if n := len(r.revoked); n > 0 {
+		revoked = fmt.Sprintf("p50 %d ms, worst %d ms", r.revoked[n/2].Milliseconds(), r.revoked[n-1].Milliseconds())
+	}
+	outcome := ""
+	if failed {
+		outcome = "FAILED, "
+	}
+	fmt.Fprintf(&out, "\ne2e: %s%d steps, %d requests, %d lost, revoked %s, took %s\n", outcome, r.steps, sent, lost, revoked, time.Since(r.began).Round(time.Second))
+	if err := os.WriteFile(reportFile(), []byte(out.String()), 0o600); err != nil {
+		fmt.Print(out.String())
+	}
+}

@@ -1,0 +1,144 @@
+// Package e2enode asks the whole product its main questions on a real node: images, chart, pods in namespaces that enforce Pod
+// Security restricted, Services, cluster DNS, and what happens to clusters. "make e2e" runs it.
+package e2enode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mcp-admin/mcp-admin-operator/hack/node"
+	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
+)
+
+// The images' names. No registry has them: the node gets them from archives.
+const (
+	managerImage = "mcp-admin.test/manager"
+	serverImage  = "mcp-admin.test/server"
+	agentImage   = "mcp-admin.test/agent:1"
+)
+
+var (
+	cluster *node.Node
+	// api asks the API server without the time that kubectl takes to start.
+	api dynamic.Interface
+	// root is the repository; last the release before this one, nil if there is none.
+	root string
+	last *lastrelease.Release
+	// told is what the suite reports in the end.
+	told report
+)
+
+func TestRealNode(t *testing.T) {
+	dir := os.Getenv("MCP_TEST_NODE")
+	if dir == "" {
+		t.Skip("MCP_TEST_NODE is not set: make e2e sets it, and builds what a node needs")
+	}
+	if err := node.Check(); err != nil {
+		told.skipped(err)
+		t.Skip("this machine cannot run a node: ", err)
+	}
+	RegisterFailHandler(Fail)
+	log.SetLogger(GinkgoLogr)
+	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
+	told.began = time.Now()
+	defer func() { told.write(t.Failed()) }()
+	RunSpecs(t, "a real node")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	var err error
+	root, err = filepath.Abs("../..")
+	Expect(err).NotTo(HaveOccurred())
+	if last, err = lastrelease.Find(ctx, root); err != nil {
+		fmt.Println("the story begins without an upgrade:", err)
+	}
+	dir := os.Getenv("MCP_TEST_NODE")
+	archives := packImages(ctx, GinkgoT().TempDir())
+	cluster, err = node.Start(ctx, node.Options{
+		Dir: dir, Kubernetes: filepath.Join(root, "bin", "k8s"), Programs: filepath.Join(root, "bin", "node"), Images: archives, Out: os.Stdout,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(cluster.Stop()).To(Succeed()) })
+	api, err = dynamic.NewForConfig(cluster.RESTConfig())
+	Expect(err).NotTo(HaveOccurred())
+})
+
+var _ = ReportAfterEach(func(spec SpecReport) {
+	if !spec.Failed() || cluster == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, args := range [][]string{
+		{"get", "mcp,pods,deployments", "-A", "-o", "wide"}, {"get", "events", "-A", "--sort-by=.lastTimestamp"},
+		{"-n", "mcp-admin-system", "logs", "deployment/mcp-admin-manager", "--tail=40"},
+	} {
+		text, err := cluster.Kubectl(ctx, args...)
+		fmt.Println("$ kubectl", args, "\n"+text, err)
+	}
+	fmt.Println("the components' logs are in", cluster.Logs())
+})
+
+// packImages packs this release, the last one and the tests' agent, and returns the archives.
+func packImages(ctx context.Context, dir string) []string {
+	GinkgoHelper()
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "agent"), "./test/e2enode/agent")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	said, err := build.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(said))
+	programs := map[string]string{
+		managerImage + ":this": filepath.Join(root, "bin", "mcp-admin-manager"), serverImage + ":this": filepath.Join(root, "bin", "mcp-admin-server"),
+		agentImage: filepath.Join(dir, "agent"),
+	}
+	if last != nil {
+		programs[managerImage+":last"] = filepath.Join(last.Programs, "mcp-admin-manager")
+		programs[serverImage+":last"] = filepath.Join(last.Programs, "mcp-admin-server")
+	}
+	var archives []string
+	for image, program := range programs {
+		archive := filepath.Join(dir, fmt.Sprintf("%d.tar", len(archives)))
+		Expect(node.Pack(image, program, archive)).To(Succeed())
+		archives = append(archives, archive)
+	}
+	return archives
+}
+
+func kubectl(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	output, err := cluster.Kubectl(ctx, args...)
+	Expect(err).NotTo(HaveOccurred())
+	return output
+}
+
+func apply(ctx context.Context, manifest string) {
+	GinkgoHelper()
+	_, err := cluster.KubectlInput(ctx, manifest, "apply", "--server-side", "-f", "-")
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// helm runs helm against the node.
+func helm(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	output, err := cluster.Command(ctx, filepath.Join(root, "bin", "helm"), args...).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "helm %v: %s", args, output)
+}
+
+// install installs or upgrades the chart of a release, whose images have this tag, and waits until its manager works.
+func install(ctx context.Context, source, tag string) {
+	GinkgoHelper()
+	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(source, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
+		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.repository="+managerImage, "--set", "image.tag="+tag,
+		"--set", "serverImage.repository="+serverImage, "--set", "serverImage.tag="+tag)
+	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=180s")
+}

@@ -1,0 +1,129 @@
+// Package fiveminutes times what somebody has to do from nothing to the first answer in a real MCP client. All commands and
+// files are those of the quick starts, taken from the documents.
+package fiveminutes
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
+	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// way is one way from nothing to an answer, and what it took.
+type way struct {
+	name string
+	// commands and lines are what a person types or pastes: commands, and lines of files and of values of their own.
+	commands, lines int
+	// install is until the program is there, answer from then to the first answer.
+	install, answer time.Duration
+}
+
+func (w *way) String() string {
+	return fmt.Sprintf("%s: %d commands, %d lines by hand, %.1f s to install, %.1f s to the answer", w.name, w.commands, w.lines,
+		w.install.Seconds(), w.answer.Seconds())
+}
+
+func TestFiveMinutes(t *testing.T) {
+	if os.Getenv("MCP_TEST_FIVE_MINUTES") == "" {
+		t.Skip("MCP_TEST_FIVE_MINUTES is not set: make five-minutes sets it")
+	}
+	begun := time.Now()
+	var ways []string
+	for _, run := range []func(*testing.T) *way{laptop, startedByItsClient, localCluster, cluster, dbhub} {
+		t.Run("", func(t *testing.T) {
+			if w := run(t); w != nil {
+				fmt.Println("five minutes:", w)
+				ways = append(ways, fmt.Sprintf("%s %.0f s, %d commands, %d lines", w.name, (w.install+w.answer).Seconds(), w.commands, w.lines))
+			}
+		})
+	}
+	fmt.Printf("five minutes: %s; in %.0f s\n", strings.Join(ways, "; "), time.Since(begun).Seconds())
+}
+
+// script makes the database that all ways are about.
+const script = `
+create table customer (id integer primary key, name varchar(80) not null, email varchar(80) not null, country varchar(40) not null);
+create table orders (id integer primary key, customer_id integer not null references customer (id), placed_on date not null,
+  status varchar(20) not null, total numeric(10, 2) not null);
+insert into customer values (1, 'Ada Adler', 'ada@example.com', 'Austria'), (2, 'Ben Berg', 'ben@example.com', 'Belgium');
+insert into orders values (1, 1, '2026-09-03', 'paid', 40.00), (2, 2, '2026-10-12', 'open', 99.00);
+`
+
+// shop is the address of a new PostgreSQL database.
+func shop(t *testing.T) string {
+	t.Helper()
+	address := databasetest.URI(databasetest.PostgreSQL(t))
+	harness.On(t, address, script)
+	return address
+}
+
+// reader is somebody who follows a page.
+type reader struct {
+	*pages.Session
+	blocks []pages.Block
+	way    *way
+}
+
+// read opens a page.
+func read(t *testing.T, name, page string) *reader {
+	t.Helper()
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(checkout, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := pages.Blocks(string(content))
+	if err != nil {
+		t.Fatalf("%s: %v", page, err)
+	}
+	r := &reader{pages.NewSession(t.TempDir(), checkout, t.TempDir()), blocks, &way{name: name}}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// does runs a block, counts what it takes by hand, and returns its output and its time.
+func (r *reader) does(t *testing.T, b *pages.Block) (output string, took time.Duration) {
+	t.Helper()
+	switch {
+	case b.File != "" || b.Given:
+		r.way.lines += b.Code()
+	default:
+		r.way.commands += b.Commands()
+	}
+	begun := time.Now()
+	output, err := r.Run(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return output, time.Since(begun)
+}
+
+// block is the page's first block that is as wanted.
+func (r *reader) block(t *testing.T, what string, wanted func(b pages.Block) bool) *pages.Block {
+	t.Helper()
+	i := slices.IndexFunc(r.blocks, wanted)
+	if i < 0 {
+		t.Fatalf("%s: the page has no block that %s", r.way.name, what)
+	}
+	return &r.blocks[i]
+}
+
+// install does what the page says to have the program.
+func (r *reader) install(t *testing.T) {
+	t.Helper()
+	_, r.way.install = r.does(t, r.block(t, "installs the program", func(b pages.Block) bool { return b.InCheckout && b.Until == "" }))
+}

@@ -1,0 +1,60 @@
+// Package program runs what tests use, test databases and servers, in a program that measures.
+package program
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// Host is what the tests' harness wants of a test, for a program. What fails panics with a Failure, skips with a skip.
+type Host struct {
+	testing.TB
+	cleanups []func()
+}
+
+// Failure is why something could not go on.
+type Failure string
+
+func (f Failure) Error() string { return string(f) }
+
+type skip string
+
+// With runs something with a host, cleans up after it, and returns how it failed, or why it was skipped.
+func With(run func(*Host)) (skipped string, err error) {
+	h := &Host{}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case Failure:
+			err = r
+		case skip:
+			skipped = string(r)
+		default:
+			panic(r)
+		}
+	}()
+	defer func() {
+		for i := len(h.cleanups) - 1; i >= 0; i-- {
+			h.cleanups[i]()
+		}
+	}()
+	run(h)
+	return "", nil
+}
+
+func (h *Host) Helper()                          {}
+func (h *Host) Cleanup(f func())                 { h.cleanups = append(h.cleanups, f) }
+func (h *Host) Fatal(args ...any)                { panic(Failure(fmt.Sprint(args...))) }
+func (h *Host) Fatalf(format string, all ...any) { panic(Failure(fmt.Sprintf(format, all...))) }
+func (h *Host) Error(args ...any)                { fmt.Fprintln(os.Stderr, args...) }
+func (h *Host) Skip(args ...any)                 { panic(skip(fmt.Sprint(args...))) }
+
+func (h *Host) TempDir() string {
+	folder, err := os.MkdirTemp("", "jobs-")
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
+}
