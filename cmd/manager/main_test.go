@@ -37,6 +37,10 @@ func TestTheCommandLine(t *testing.T) {
 		"with half a second of Lease":  {args: []string{"--leader-elect-lease-duration=500ms"}, env: "b", wrong: "whole seconds"},
 		"with too long a deadline":     {args: []string{"--leader-elect-renew-deadline=3s"}, env: "b", wrong: "less than the lease duration"},
 		"with too long a period":       {args: []string{"--leader-elect-retry-period=1s"}, env: "b", wrong: "a third of the renew deadline"},
+		"with a check alone":           {args: []string{"--check"}},
+		"with how servers are pulled":  {args: []string{"--server-image-pull-policy=Always", "--server-image-pull-secret=mirror"}, env: "b", image: "b"},
+		"with an unknown pull policy":  {args: []string{"--server-image-pull-policy=Often"}, env: "b", wrong: "write Always, IfNotPresent or Never"},
+		"with no Secret's name":        {args: []string{"--server-image-pull-secret=A B"}, env: "b", wrong: "--server-image-pull-secret"},
 		"with two mistakes":            {args: []string{"--namespace=Shop"}, wrong: "is required; --namespace"},
 	} {
 		t.Run(name, func(t *testing.T) {

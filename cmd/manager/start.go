@@ -41,7 +41,7 @@ func untilRight(ctx context.Context, patience time.Duration, check func(context.
 		}
 		if ctx.Err() == nil && err.Error() != last {
 			last = err.Error()
-			log.Info("The manager cannot start yet; it looks again", "reason", last)
+			log.Info("Not everything is there yet; the manager looks again", "reason", last)
 		}
 		select {
 		case <-ctx.Done():

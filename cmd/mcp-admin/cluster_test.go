@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -52,6 +54,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("call", w.testCall)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
+	w.run("completion", w.testCompletion)
 	w.run("wrong names", w.testWrongNames)
 	w.stop()
 	w.run("doctor without a manager", w.testDoctorWithoutManager)
@@ -272,6 +275,19 @@ func (w *world) testForward(t *testing.T, pod *serverPod) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func (w *world) testCompletion(t *testing.T) {
+	for args, want := range map[string]string{"call ": "agent\nbot\n:4\n", "doctor ": "shop\n:4\n", "call agent ": ":4\n"} {
+		words := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(args, " ")...)
+		var out bytes.Buffer
+		command := newCommand("mcp-admin")
+		command.SetArgs(slices.Insert(words, 2, "--kubeconfig", w.kubeconfig, "-n", "shop"))
+		command.SetOut(&out)
+		if err := command.ExecuteContext(t.Context()); err != nil || out.String() != want {
+			t.Errorf("%q is completed by %q, %v", args, out.String(), err)
+		}
 	}
 }
 

@@ -184,7 +184,7 @@ func (w *world) runServer(namespace, endpoint, name string) *serverPod {
 	ctx, stop := context.WithCancel(context.Background())
 	p.ended = ctx
 	s := &server.Server{
-		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: agents, Admin: admin, SQLiteFile: database.SQLiteFile,
+		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: []net.Listener{agents}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
 		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: slog.New(slog.NewJSONHandler(&p.audit, nil)),
 	}
 	done := make(chan struct{})

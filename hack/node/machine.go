@@ -53,6 +53,11 @@ func Check() error {
 	if err := ownNetwork(); err != nil {
 		miss("network namespaces cannot be made: %w", err)
 	}
+	if _, err := os.Stat("/proc/sys/net/bridge"); err != nil {
+		if text, err := run("modprobe", "br_netfilter"); err != nil { // answers of pods of one bridge would miss kube-proxy's rules
+			miss("the kernel's module br_netfilter cannot be loaded: %s", text)
+		}
+	}
 	if text, err := run("nft", "list", "tables"); err != nil {
 		miss("nft does not work: %s", text)
 	}

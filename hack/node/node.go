@@ -264,9 +264,9 @@ func (n *Node) Stop() error {
 
 func (n *Node) path(name string) string { return filepath.Join(n.o.Dir, name) }
 
-// poll tries until a function succeeds, a component has died, or the context or two minutes end.
+// poll tries until a function succeeds, a component has died, or the context or ten minutes end.
 func (n *Node) poll(ctx context.Context, what string, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	for {
 		err := try(ctx)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -63,23 +64,15 @@ func (p program) executable(t target) string {
 // they lie.
 func (r *release) build(ctx context.Context, p program, t target, folder string) (string, error) {
 	output := filepath.Join(folder, t.os+"_"+t.arch, p.executable(t))
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", buildTags, "-buildvcs="+r.stamped(),
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", buildTags, "-buildvcs="+strconv.FormatBool(r.clean()),
 		"-ldflags", "-s -w -X "+module+"/contract/version.version="+r.version, "-o", output, "./cmd/"+p.folder)
-	command.Dir = r.root
+	command.Dir = r.source
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch,
 		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")
 	if problem, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s for %s: %w\n%s", p.name, t, err, problem)
 	}
 	return output, nil
-}
-
-// stamped says whether Go can record the revision in the programs.
-func (r *release) stamped() string {
-	if r.revision == "" {
-		return "false"
-	}
-	return "true"
 }
 
 // output runs a program in a folder and returns what it prints, without spaces around it.

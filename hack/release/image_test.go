@@ -29,7 +29,7 @@ import (
 func sample(t *testing.T) (*release, program, map[target]string) {
 	t.Helper()
 	r := &release{
-		root: "../..", dist: t.TempDir(), version: "v1.2.3", revision: strings.Repeat("a", 40),
+		source: "../..", dist: t.TempDir(), version: "v1.2.3", revision: strings.Repeat("a", 40),
 		created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	executables := map[target]string{}

@@ -51,10 +51,10 @@ func (r *release) writeManifest(copyOf string, digests map[string]v1.Hash) error
 // stampedCopy is a copy of what is installed, with the release's version in it.
 func (r *release) stampedCopy(ctx context.Context, folder string) error {
 	for _, part := range []string{"charts", "config"} {
-		if err := os.CopyFS(filepath.Join(folder, part), os.DirFS(filepath.Join(r.root, part))); err != nil {
+		if err := os.CopyFS(filepath.Join(folder, part), os.DirFS(filepath.Join(r.source, part))); err != nil {
 			return err
 		}
 	}
-	_, err := output(ctx, r.root, "hack/stamp.sh", r.version, folder)
+	_, err := output(ctx, r.source, "hack/stamp.sh", r.version, folder)
 	return err
 }

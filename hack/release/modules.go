@@ -51,14 +51,14 @@ func (r *release) locate(ctx context.Context, modules []dependency) ([]dependenc
 	}
 	paths = append(paths, authoritiesModule)
 	// "go mod download" has Go fetch what the module cache lacks.
-	if _, err := output(ctx, r.root, "go", append([]string{"mod", "download"}, paths...)...); err != nil {
+	if _, err := output(ctx, r.source, "go", append([]string{"mod", "download"}, paths...)...); err != nil {
 		return nil, err
 	}
-	listed, err := output(ctx, r.root, "go", append([]string{"list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}"}, paths...)...)
+	listed, err := output(ctx, r.source, "go", append([]string{"list", "-m", "-f", "{{.Path}}\t{{.Version}}\t{{.Dir}}"}, paths...)...)
 	if err != nil {
 		return nil, err
 	}
-	goroot, err := output(ctx, r.root, "go", "env", "GOROOT")
+	goroot, err := output(ctx, r.source, "go", "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}

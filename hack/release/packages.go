@@ -16,7 +16,7 @@ import (
 // writePackages writes an archive for each target of a program for people's machines, with the licences beside it.
 func (r *release) writePackages(p program, executables map[target]string) error {
 	var beside []file
-	for name, from := range map[string]string{"LICENSE": filepath.Join(r.root, "LICENSE"), "NOTICES.txt": filepath.Join(r.dist, "NOTICES.txt")} {
+	for name, from := range map[string]string{"LICENSE": filepath.Join(r.source, "LICENSE"), "NOTICES.txt": filepath.Join(r.dist, "NOTICES.txt")} {
 		data, err := os.ReadFile(from)
 		if err != nil {
 			return err

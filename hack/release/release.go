@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,9 @@ import (
 
 // A release is one version of one commit.
 type release struct {
-	root, dist string
+	// root is the checkout, source what is released of it: a clone of the commit, or the checkout if it has changes. dist is
+	// where the release is written.
+	root, source, dist string
 	// version has a "v". It is an image's tag; number is a chart's version.
 	version string
 	// revision is the commit, with "-dirty" if the checkout has changes; "" without git.
@@ -35,26 +38,14 @@ func newRelease(ctx context.Context, root, version string) (*release, error) {
 		return nil, fmt.Errorf("VERSION is %q: write a version such as v1.2.3 or v1.2.3-rc.1", version)
 	}
 	r := &release{root: root, version: version}
-	date := os.Getenv("SOURCE_DATE_EPOCH")
-	if committed, err := output(ctx, root, "git", "log", "-1", "--format=%ct"); err == nil {
-		if r.revision, err = output(ctx, root, "git", "rev-parse", "HEAD"); err != nil {
+	date := ""
+	// The files may only lie in a folder of another repository.
+	if prefix, err := output(ctx, root, "git", "rev-parse", "--show-prefix"); err == nil && prefix == "" {
+		if date, err = r.describe(ctx); err != nil {
 			return nil, err
-		}
-		changes, err := output(ctx, root, "git", "status", "--porcelain", "--untracked-files=no")
-		if err != nil {
-			return nil, err
-		}
-		if changes != "" {
-			r.revision += "-dirty"
-			if !strings.HasSuffix(version, "-dirty") {
-				return nil, errors.New("the checkout has changes that are not committed: commit them, or leave VERSION out")
-			}
-		}
-		if date == "" {
-			date = committed
 		}
 	}
-	seconds, err := strconv.ParseInt(date, 10, 64)
+	seconds, err := strconv.ParseInt(cmp.Or(os.Getenv("SOURCE_DATE_EPOCH"), date), 10, 64)
 	if err != nil {
 		return nil, errors.New("no commit tells the release's date: set SOURCE_DATE_EPOCH to its seconds since 1970")
 	}
@@ -62,11 +53,58 @@ func newRelease(ctx context.Context, root, version string) (*release, error) {
 	return r, nil
 }
 
+// describe asks git for the revision, and returns its date.
+func (r *release) describe(ctx context.Context) (date string, err error) {
+	if r.revision, err = output(ctx, r.root, "git", "rev-parse", "HEAD"); err != nil {
+		return "", err
+	}
+	changes, err := output(ctx, r.root, "git", "status", "--porcelain", "--untracked-files=no")
+	if err != nil {
+		return "", err
+	}
+	if changes != "" {
+		if !strings.HasSuffix(r.version, dirty) {
+			return "", errors.New("the checkout has changes that are not committed: commit them, or leave VERSION out")
+		}
+		r.revision += dirty
+	}
+	return output(ctx, r.root, "git", "log", "-1", "--format=%ct")
+}
+
+// dirty ends the version and the revision of a checkout with changes.
+const dirty = "-dirty"
+
+// clean reports whether git knows all that is released.
+func (r *release) clean() bool { return r.revision != "" && !strings.HasSuffix(r.revision, dirty) }
+
+// takeSource clones the commit into a folder, so that nothing else gets into the release, and tags it there: Go records
+// the tag and the revision in the programs. Of a worktree, or of a checkout with changes, it would record other things.
+func (r *release) takeSource(ctx context.Context, folder string) error {
+	r.source = r.root
+	if !r.clean() {
+		return nil
+	}
+	for _, step := range [][]string{
+		{"clone", "--quiet", "--local", "--no-checkout", "--no-tags", r.root, folder},
+		{"-C", folder, "-c", "advice.detachedHead=false", "checkout", "--quiet", r.revision},
+		{"-C", folder, "-c", "tag.gpgSign=false", "tag", r.version},
+	} {
+		if _, err := output(ctx, r.root, "git", step...); err != nil {
+			return err
+		}
+	}
+	r.source = folder
+	return nil
+}
+
 // number is the version without its "v".
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
 // write builds and packs everything, and returns what it did. work is a folder for what is not released.
 func (r *release) write(ctx context.Context, work string, imagesOnly bool) (string, error) {
+	if err := r.takeSource(ctx, filepath.Join(work, "source")); err != nil {
+		return "", err
+	}
 	executables, err := r.buildAll(ctx, work, imagesOnly)
 	if err != nil {
 		return "", err
@@ -171,7 +209,7 @@ func (r *release) writeLists(ctx context.Context, executables map[string]map[tar
 // copyTexts copies the texts that a release has beside its programs.
 func (r *release) copyTexts() error {
 	for _, name := range []string{"CHANGELOG.md", "LICENSE"} {
-		text, err := os.ReadFile(filepath.Join(r.root, name))
+		text, err := os.ReadFile(filepath.Join(r.source, name))
 		if err != nil {
 			return err
 		}

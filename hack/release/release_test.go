@@ -28,6 +28,54 @@ func TestAVersionIsOneThatAnImageAndAChartCanHave(t *testing.T) {
 	}
 }
 
+// A release is of a commit: its clone has the version's tag, and nothing that git does not know.
+func TestAReleaseIsOfACommit(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module x\n", "beside": "x"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := output(t.Context(), root, "git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if _, err := newRelease(t.Context(), root, "v1.2.3"); err == nil || !strings.Contains(err.Error(), "SOURCE_DATE_EPOCH") {
+		t.Errorf("without git: %v", err)
+	}
+	git("init", "--quiet")
+	git("add", "go.mod")
+	git("commit", "--quiet", "-m", "x")
+	r, err := newRelease(t.Context(), root, "v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.takeSource(t.Context(), filepath.Join(t.TempDir(), "source")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"go.mod": true, "beside": false} {
+		if _, err := os.Stat(filepath.Join(r.source, name)); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
+		}
+	}
+	if tags, err := output(t.Context(), r.source, "git", "tag", "--points-at", r.revision); err != nil || tags != "v1.2.3" {
+		t.Errorf("the clone's tags are %q: %v", tags, err)
+	}
+
+	git("rm", "--quiet", "--cached", "go.mod")
+	if _, err := newRelease(t.Context(), root, "v1.2.3"); err == nil || !strings.Contains(err.Error(), "not committed") {
+		t.Errorf("a checkout with changes: %v", err)
+	}
+	changed, err := newRelease(t.Context(), root, "v1.2.3-dirty")
+	if err != nil || changed.clean() || changed.revision != r.revision+"-dirty" {
+		t.Errorf("a checkout with changes that says so: %+v, %v", changed, err)
+	}
+}
+
 // The manifests of a release name its version and images, and nothing of the checkout's.
 func TestAReleaseIsStamped(t *testing.T) {
 	r, _, _ := sample(t)

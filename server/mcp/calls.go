@@ -21,8 +21,9 @@ func (x *exchange) logCall(name, outcome string, result *tools.Result, start tim
 // rowsOf is how many rows a call's answer shows, or tells to have changed; 0 if it is not about rows.
 func rowsOf(name string, result *tools.Result) int {
 	var answer struct {
-		Count        *int `json:"count"`
-		SuccessCount *int `json:"success_count"`
+		Count         *int `json:"count"`
+		SuccessCount  *int `json:"success_count"`
+		AffectedCount *int `json:"affected_count"`
 	}
 	if result.IsError || json.Unmarshal(result.Text, &answer) != nil {
 		return 0
@@ -34,6 +35,8 @@ func rowsOf(name string, result *tools.Result) int {
 		return *answer.Count
 	case answer.SuccessCount != nil:
 		return *answer.SuccessCount
+	case answer.AffectedCount != nil:
+		return *answer.AffectedCount
 	}
 	return 0
 }

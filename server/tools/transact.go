@@ -14,7 +14,7 @@ import (
 
 const transactName = "transact"
 
-// transactOperation runs calls of other tools as the steps of one transaction (docs/design/transact.md).
+// transactOperation runs calls of other tools as the steps of one transaction (docs/design/transact.md, "Transact").
 var transactOperation = withArguments(operation{
 	name: transactName, global: true, hints: destroys, steps: "steps", offeredTo: mayTransact,
 	description: func(*catalog.Model) string {

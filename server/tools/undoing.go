@@ -338,13 +338,13 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 	return nil
 }
 
-// conflict is the error about a row that was changed since: it shows what the change left, and what is there now.
+// conflict is the error about a row that was changed since: it shows what the change left, and what is there now. Of a row
+// that is gone, or out of the token's sight, it shows nothing.
 func (u *undoing) conflict(r *reversal, now json.RawMessage) error {
-	if now == nil {
-		now = json.RawMessage("null")
-	}
 	left := json.RawMessage("null")
-	if r.entry.Action != "delete" {
+	if now == nil {
+		now = left
+	} else if r.entry.Action != "delete" {
 		text, err := json.Marshal(r.after)
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ var mcpTokens = schema.GroupVersionResource{Group: "mcpadmin.dev", Version: "v1a
 var _ = Describe("the product's story", Ordered, func() {
 	var postgres, mariaDB *shop
 	var calling agents
+	BeforeAll(func(ctx SpecContext) { postgres, mariaDB = newPostgres(ctx), newMariaDB(ctx) })
 	AfterEach(func() {
 		if !CurrentSpecReport().Failed() {
 			told.steps++
@@ -39,14 +40,13 @@ var _ = Describe("the product's story", Ordered, func() {
 	})
 
 	It("serves a PostgreSQL and a MariaDB database as soon as kubectl wait says so", func(ctx SpecContext) {
-		postgres, mariaDB = newPostgres(ctx), newMariaDB(ctx)
 		postgres.create(ctx)
 		mariaDB.create(ctx)
 	})
 
 	It("answers agents in other pods, who know it by its DNS name", func(ctx SpecContext) {
 		calling = agents{newAgent(ctx, postgres), newAgent(ctx, mariaDB)}
-		Eventually(func() int { return calling.counts().Written }).Should(BeNumerically(">", 20))
+		Eventually(func() load.Counts { return calling.counts() }).Should(HaveField("Written", BeNumerically(">", 20)))
 		calling.during("nothing happens", func() string {
 			time.Sleep(5 * time.Second)
 			return ""
@@ -71,7 +71,7 @@ var _ = Describe("the product's story", Ordered, func() {
 	})
 
 	It("answers an agent on the host, by kubectl port-forward", func(ctx SpecContext) {
-		client := &http.Client{Timeout: 20 * time.Second}
+		client := &http.Client{Timeout: time.Minute}
 		address := portForward(ctx, "shop", "service/shop-mcp", "80")
 		_, err := load.Ask(client, "http://"+address+"/mcp/", token(ctx, "shop-agent"), false)
 		Expect(err).NotTo(HaveOccurred())
@@ -84,6 +84,12 @@ var _ = Describe("the product's story", Ordered, func() {
 			Expect(response.Body.Close()).To(Succeed())
 			Expect(response.StatusCode).To(Equal(http.StatusOK), admin.path)
 		}
+	})
+
+	It("answers an agent on the host, by mcp-admin connect", func(ctx SpecContext) {
+		agent := connect(ctx, "shop-agent")
+		_, err := load.Ask(&http.Client{Timeout: time.Minute}, agent["MCP_URL"], agent["MCP_TOKEN"], false)
+		Expect(err).NotTo(HaveOccurred())
 	})
 
 	It("tells by kubectl logs what was changed, and runs by kubectl exec", func(ctx SpecContext) {
@@ -121,7 +127,7 @@ var _ = Describe("the product's story", Ordered, func() {
 			next := load.Fingerprint(token(ctx, "shop-agent"))
 			// The kubelet brings a Secret to its volume when it looks at the pod for whatever reason.
 			kubectl(ctx, "-n", "shop", "annotate", "pod", "agent-shop", "seen=now")
-			Eventually(func() string { return calling[0].counts().Token }, 3*time.Minute).Should(Equal(next))
+			Eventually(func() string { return calling[0].counts().Token }, 10*time.Minute).Should(Equal(next))
 			return ""
 		})
 	})
@@ -230,7 +236,7 @@ var _ = Describe("the product's story", Ordered, func() {
 
 	It("leaves its definitions, objects and servers when it is uninstalled", func(ctx SpecContext) {
 		calling.during("chart uninstalled", func() string {
-			helm(ctx, "uninstall", "mcp-admin", "--namespace", "mcp-admin-system", "--wait", "--timeout=120s")
+			helm(ctx, "uninstall", "mcp-admin", "--namespace", "mcp-admin-system", "--wait", "--timeout=600s")
 			Expect(kubectl(ctx, "-n", "mcp-admin-system", "get", "deployments", "-o", "name")).To(BeEmpty())
 			kubectl(ctx, "get", "crd", "mcpendpoints.mcpadmin.dev", "mcpmodelexposures.mcpadmin.dev", "mcptokens.mcpadmin.dev")
 			kubectl(ctx, "-n", "shop", "get", "mcpendpoint/shop", "mcptoken/shop-agent", "mcpmodelexposure/shop-item")
@@ -288,7 +294,7 @@ func revoke(ctx context.Context, name, text string, pods map[string]string, remo
 }
 
 // asker keeps its connections: a revocation is measured, not the making of connections.
-var asker = &http.Client{Timeout: 20 * time.Second}
+var asker = &http.Client{Timeout: time.Minute}
 
 // status is what a pod answers to a token; 0 is no answer.
 func status(ctx context.Context, address, text string) int {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,10 +21,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
-// The images' names. No registry has them: the node gets them from archives.
+// The images' names: those of the charts, and the agent's. The node gets them from archives, under tags that no registry has.
 const (
-	managerImage = "mcp-admin.test/manager"
-	serverImage  = "mcp-admin.test/server"
+	registry     = "mcp-admin.test"
+	managerImage = registry + "/manager"
+	serverImage  = registry + "/server"
 	agentImage   = "mcp-admin.test/agent:1"
 )
 
@@ -49,7 +51,7 @@ func TestRealNode(t *testing.T) {
 	}
 	RegisterFailHandler(Fail)
 	log.SetLogger(GinkgoLogr)
-	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyTimeout(10 * time.Minute)
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	told.began = time.Now()
 	defer func() { told.write(t.Failed()) }()
@@ -137,8 +139,15 @@ func helm(ctx context.Context, args ...string) {
 // install installs or upgrades the chart of a release, whose images have this tag, and waits until its manager works.
 func install(ctx context.Context, source, tag string) {
 	GinkgoHelper()
-	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(source, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
-		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.repository="+managerImage, "--set", "image.tag="+tag,
-		"--set", "serverImage.repository="+serverImage, "--set", "serverImage.tag="+tag)
-	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=180s")
+	chart := filepath.Join(source, "charts", "mcp-admin-operator")
+	values, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	images := []string{"--set", "image.repository=" + managerImage, "--set", "serverImage.repository=" + serverImage}
+	if strings.Contains(string(values), "registry:") { // the first charts had it in the repository
+		images = []string{"--set", "image.registry=" + registry, "--set", "image.repository=manager",
+			"--set", "serverImage.registry=" + registry, "--set", "serverImage.repository=server"}
+	}
+	helm(ctx, append([]string{"upgrade", "--install", "mcp-admin", chart, "--namespace", "mcp-admin-system",
+		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.tag=" + tag, "--set", "serverImage.tag=" + tag}, images...)...)
+	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=600s")
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -72,7 +74,7 @@ func (s *shop) create(ctx context.Context) {
 
 func ready(ctx context.Context, objects ...string) {
 	GinkgoHelper()
-	kubectl(ctx, append([]string{"-n", "shop", "wait", "--for=condition=Ready", "--timeout=180s"}, objects...)...)
+	kubectl(ctx, append([]string{"-n", "shop", "wait", "--for=condition=Ready", "--timeout=600s"}, objects...)...)
 }
 
 // token returns the text in an MCPToken's Secret.
@@ -151,19 +153,30 @@ func (s *shop) pods(ctx context.Context) map[string]string {
 // settled waits until a shop has its two pods, and no others that end.
 func (s *shop) settled(ctx context.Context) {
 	GinkgoHelper()
-	kubectl(ctx, "-n", "shop", "rollout", "status", "deployment/"+s.name+"-mcp", "--timeout=180s")
-	kubectl(ctx, "-n", "shop", "wait", "--for=jsonpath={.status.readyReplicas}=2", "--timeout=180s", "mcpendpoint/"+s.name)
+	kubectl(ctx, "-n", "shop", "rollout", "status", "deployment/"+s.name+"-mcp", "--timeout=600s")
+	kubectl(ctx, "-n", "shop", "wait", "--for=jsonpath={.status.readyReplicas}=2", "--timeout=600s", "mcpendpoint/"+s.name)
 	Eventually(func() int {
 		return len(strings.Fields(kubectl(ctx, "-n", "shop", "get", "pods", "-l", "mcpadmin.dev/endpoint="+s.name, "-o", "name")))
 	}).Should(Equal(2))
 }
 
-var forwarding = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:\d+)`)
-
-// portForward starts "kubectl port-forward" and returns the local address.
-func portForward(ctx context.Context, namespace, object, port string) string {
+// connect starts "mcp-admin connect --port-forward" for a token, and returns the environment that it tells.
+func connect(ctx context.Context, name string) map[string]string {
 	GinkgoHelper()
-	command := cluster.Command(context.WithoutCancel(ctx), root+"/bin/k8s/kubectl", "-n", namespace, "port-forward", object, ":"+port)
+	lines := follow(cluster.Command(context.WithoutCancel(ctx), filepath.Join(root, "bin", "mcp-admin"), "connect", name, "-n", "shop", "--client", "env", "--port-forward=0"))
+	environment := map[string]string{}
+	for len(environment) < 2 && lines.Scan() {
+		if variable, value, ok := strings.Cut(lines.Text(), "="); ok && strings.HasPrefix(variable, "MCP_") {
+			environment[variable] = strings.Trim(value, `"'`)
+		}
+	}
+	Expect(environment).To(And(HaveKey("MCP_URL"), HaveKey("MCP_TOKEN")))
+	return environment
+}
+
+// follow starts a command that runs until the test ends, and returns the lines that it prints.
+func follow(command *exec.Cmd) *bufio.Scanner {
+	GinkgoHelper()
 	out, err := command.StdoutPipe()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(command.Start()).To(Succeed())
@@ -171,7 +184,15 @@ func portForward(ctx context.Context, namespace, object, port string) string {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
-	lines := bufio.NewScanner(out)
+	return bufio.NewScanner(out)
+}
+
+var forwarding = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:\d+)`)
+
+// portForward starts "kubectl port-forward" and returns the local address.
+func portForward(ctx context.Context, namespace, object, port string) string {
+	GinkgoHelper()
+	lines := follow(cluster.Command(context.WithoutCancel(ctx), filepath.Join(root, "bin", "k8s", "kubectl"), "-n", namespace, "port-forward", object, ":"+port))
 	for lines.Scan() {
 		if found := forwarding.FindStringSubmatch(lines.Text()); found != nil {
 			return found[1]

@@ -22,7 +22,7 @@ var refusals = map[string]int{
 // Every refusal in the source of the tools, of the lookups and of MCP has a row, or a reason why no caller can cause it.
 func TestMessagesAreComplete(t *testing.T) {
 	var told strings.Builder
-	for _, row := range slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfPostgreSQL) {
+	for _, row := range slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing, messagesOfPostgreSQL) {
 		told.WriteString(row.want + "\n")
 	}
 	for _, row := range messagesOverHTTP {
@@ -117,22 +117,30 @@ const (
 	notReady       = "the server or the database is not ready, or has too much to do"
 	meanwhile      = "another transaction comes between"
 	otherSchema    = "it takes a schema, or an exposure, that these tables do not have"
+	ofOtherTests   = "test/work causes it"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
-	"an item failed":        neverTold,
-	"dry run":               neverTold,
-	"Internal server error": neverTold,
-	"several rows of %s have this id; nothing was changed":                                                           neverTold,
-	"the audit table has no column %s":                                                                               neverTold,
-	"arguments must be a JSON object":                                                                                checkedBefore,
-	"must be valid JSON":                                                                                             checkedBefore,
-	"must not contain half of a surrogate pair (\\ud800 to \\udfff alone)":                                           checkedBefore,
-	"%s has no fields that search looks in; use filters":                                                             checkedBefore,
-	"inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out":                       checkedBefore,
-	"lookup %s is not offered for a field of type %s; its lookups are %s":                                            administrators,
-	"%s is unavailable: the database has not answered yet; try again in a few seconds":                               notReady,
+	"report: %s has no report %q; you may run %s":                                                            ofOtherTests,
+	"%s of %s %s cannot be undone: %s; nothing was undone":                                                   ofOtherTests,
+	"%s of %s %s cannot be undone: you may not view it; nothing was undone":                                  ofOtherTests,
+	"%s of %s %s cannot be undone: other rows depend on it%s; nothing was undone":                            ofOtherTests,
+	"these are more than %d changes, or too large ones; take fewer back at once, with call or a later since": ofOtherTests,
+	"nothing can be undone: %s":                                                                              otherSchema,
+	"since: %s":                                                                                              checkedBefore,
+	"an item failed":                                                                                         neverTold,
+	"dry run":                                                                                                neverTold,
+	"Internal server error":                                                                                  neverTold,
+	"several rows of %s have this id; nothing was changed":                                                   neverTold,
+	"the audit table has no column %s":                                                                       neverTold,
+	"arguments must be a JSON object":                                                                        checkedBefore,
+	"must be valid JSON":                                                                                     checkedBefore,
+	"must not contain half of a surrogate pair (\\ud800 to \\udfff alone)":                                   checkedBefore,
+	"%s has no fields that search looks in; use filters":                                                     checkedBefore,
+	"inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out": checkedBefore,
+	"lookup %s is not offered for a field of type %s; its lookups are %s":                      administrators,
+	"%s is unavailable: the database has not answered yet; try again in a few seconds":         notReady,
 	"Too many requests at once":                                                                                      notReady,
 	"The endpoint has no configuration yet":                                                                          notReady,
 	"Some of the endpoint's tokens are not known at the moment":                                                      notReady,

@@ -77,7 +77,7 @@ func (g *game) request(by int) (method, body string) {
 	arguments := map[string]any{}
 	method = "read"
 	tool := pick(g.random, "list", "list", "list", "get", "get", "related", "autocomplete", "describe", "actions", "history",
-		"history", "create", "update", "update", "delete", "bulk", "action", "action", "action", "resource", "prompt", "follow", "confirm")
+		"history", "create", "update", "update", "delete", "bulk", "action", "action", "action", "resource", "prompt", "follow", "confirm", "report", "undo", "undo")
 	switch tool {
 	case "follow", "confirm":
 		kept := g.page
@@ -172,6 +172,10 @@ func (g *game) request(by int) (method, body string) {
 			arguments["confirmation_data"] = map[string]any{"to": g.linkTo(table)}
 		}
 		arguments["ids"], arguments["confirm"] = []any{g.idIn(table), g.idIn(table)}, chance(g.random, 60)
+	case "report":
+		arguments["report"] = "peek"
+	case "undo":
+		return "write", g.takeBack(by)
 	case "resource":
 		uri := pick(g.random, "data://"+table+"/", fmt.Sprintf("data://%s/%v", table, g.idIn(table)), "models://"+table+"/schema")
 		return method, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, uri)
@@ -197,4 +201,28 @@ func (g *game) request(by int) (method, body string) {
 // query is what the URL asks, which changes nothing for calls.
 func (g *game) query() string {
 	return pick(g.random, "", "", "?tools=generic", "?tools=per-model", "?models="+pick(g.random, tableNames...), "?models=nowhere,"+pick(g.random, tableNames...)+"&tools=generic")
+}
+
+// takeBack is a call that undoes one that was made before, by the same token most of the time.
+func (g *game) takeBack(by int) string {
+	made := offer{by: by, given: "nothing"}
+	if len(g.made) > 0 {
+		made = pick(g.random, g.made...)
+	}
+	for _, one := range g.made {
+		if one.by == by && made.by != by && chance(g.random, 90) {
+			made = one
+		}
+	}
+	arguments := map[string]any{"call": made.given}
+	if chance(g.random, 10) {
+		arguments["dry_run"] = true
+	}
+	g.asked = offer{by: by, tool: "undo_", arguments: arguments}
+	g.undoes = made
+	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": "undo", "arguments": arguments})
+	if err != nil {
+		g.Fatal(err)
+	}
+	return string(text)
 }

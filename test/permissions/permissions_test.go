@@ -24,7 +24,7 @@ const (
 )
 
 // did counts what calls did, so that a test in which nothing happens is seen.
-var did struct{ calls, answered, showed, changed, probes, recalled, followed, confirmed int }
+var did struct{ calls, answered, showed, changed, probes, recalled, followed, confirmed, undone, reported int }
 
 // journal is the audit table, from which history_ tells.
 const journal = "mcp_admin_log"
@@ -71,7 +71,7 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 		})
 	}
 	fmt.Printf("permissions: on %d engines, %s (seed %d)\n", len(harness.Engines), told(), seed)
-	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0) {
+	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0 || did.undone == 0 || did.reported == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
 	if asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
@@ -81,10 +81,10 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 
 // told says what happened.
 func told() string {
-	return fmt.Sprintf("%d calls and probes: %d calls, of which %d succeeded, %d showed values (%d of them past ones), %d changed rows, %d followed a cursor and %d confirmed; "+
+	return fmt.Sprintf("%d calls and probes: %d calls, of which %d succeeded, %d showed values (%d of them past ones), %d changed rows, %d followed a cursor, %d confirmed, %d undid and %d asked for a report; "+
 		"%d questions, of which %d had the answer of the oracle (%d of them with rows, %d compared with a measure) and %d were refused as it refuses; "+
 		"%d probes for what is forbidden told nothing, %d of them by names and %d by questions",
-		did.calls+asked.calls+did.probes, did.calls, did.answered, did.showed, did.recalled, did.changed, did.followed, did.confirmed,
+		did.calls+asked.calls+did.probes, did.calls, did.answered, did.showed, did.recalled, did.changed, did.followed, did.confirmed, did.undone, did.reported,
 		asked.calls, asked.answered, asked.rows, asked.measured, asked.refused, did.probes, asked.twins, asked.repeated)
 }
 
@@ -106,8 +106,11 @@ type game struct {
 	past map[string][]place
 	// page and question are the newest answers that gave something to bring back, asked the call at hand.
 	page, question, asked offer
-	count                 int
-	where                 string
+	// made are the calls that changed something, undoes the one that the call at hand undoes.
+	made   []offer
+	undoes offer
+	count  int
+	where  string
 	// nullsLast says that NULLs come last in ascending orders.
 	nullsLast bool
 }
@@ -253,6 +256,7 @@ func (g *game) forget(table, id string) {
 var (
 	canaryText   = regexp.MustCompile(`canary-[0-9]{5}-[0-9a-z]+`)
 	cursorText   = regexp.MustCompile(`next_cursor\\":\\"([\w-]+)`)
+	callText     = regexp.MustCompile(`\\"call\\":\\"([A-Z0-9]{16})\\"`)
 	questionText = regexp.MustCompile(`confirmation_token\\":\\"([\w-]+)`)
 )
 
@@ -291,6 +295,10 @@ func (g *game) play() {
 			shown[text] = shown[text] || may
 		}
 	}
+	if method == "read" && strings.HasPrefix(g.asked.tool, "report_") && strings.Contains(body, `"report"`) {
+		g.judgeReport(token, body, answer)
+		return
+	}
 	showed := false
 	for _, text := range canaryText.FindAllString(answer, -1) {
 		may, stands := shown[text]
@@ -311,10 +319,27 @@ func (g *game) play() {
 	}
 }
 
+// judgeReport makes sure that a report answers those whose rule names it, and nobody else.
+func (g *game) judgeReport(token contract.Token, body, answer string) {
+	g.Helper()
+	_, table, _ := strings.Cut(g.asked.tool, "_")
+	m := g.model(table)
+	allowed := may(token, m, "view") && named(token, m, "peek") && offers(m, "report")
+	if answered := !strings.Contains(answer, `"isError":true`); answered != allowed || !allowed && canaryText.MatchString(answer) {
+		g.Errorf("%s: token %+v\nmodels %+v\n%s\nmay run the report is %v:\n%s", g.where, token, g.models, body, allowed, answer)
+	}
+	did.reported++
+}
+
 // keep notes what an answer gives to bring back.
 func (g *game) keep(answer string) {
 	if found := cursorText.FindStringSubmatch(answer); found != nil {
 		g.page, g.page.given = g.asked, found[1]
+	}
+	if found := callText.FindStringSubmatch(answer); found != nil {
+		made := g.asked
+		made.given = found[1]
+		g.made = append(g.made, made)
 	}
 	if found := questionText.FindStringSubmatch(answer); found != nil {
 		g.question, g.question.given = g.asked, found[1]
@@ -349,7 +374,7 @@ func (g *game) judge(by int, body string, before data) {
 			now, there := g.now[table][id]
 			if !there {
 				changed = true
-				direct := table == target || tool == "update" // what goes along is the database's doing
+				direct := table == target || tool == "update" || tool == "undo" // what goes along is the database's doing
 				if !may(token, m, "delete") || !seesRow(token, m, old, before) || direct && !offers(m, "delete") || table == "vault" && tool == "delete" && target != "vault" && g.users {
 					wrong("%s %s is gone", table, id)
 				}
@@ -407,6 +432,10 @@ func (g *game) judge(by int, body string, before data) {
 	switch action := arguments["action"]; {
 	case arguments["dry_run"] == true:
 		wrong("a dry run changed something")
+	case tool == "undo" && g.undoes.by != by:
+		wrong("it undid what another token did")
+	case tool == "undo":
+		did.undone++
 	case tool != "action":
 	case arguments["confirm"] != true && (action == "delete_selected" || action == "stamp" && asksFirst(g.model(target))):
 		wrong("%s was run before it was confirmed", action)

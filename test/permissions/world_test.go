@@ -94,6 +94,7 @@ func newWorld(r *rand.Rand, users bool) *world {
 			}
 		}
 		m.Actions = w.newActions(name)
+		m.Reports = []contract.Report{{Name: "peek", Statement: "select * from " + name, IgnoresPolicies: true}}
 		if slices.Contains(w.withheld, name) {
 			m.Exclude = append(m.Exclude, vanished)
 			if chance(r, 50) {
@@ -215,7 +216,7 @@ func (w *world) newToken(i int) contract.Token {
 			}
 		}
 		if chance(w.random, 30) {
-			rule.Actions = []string{pick(w.random, "stamp", "wipe", "link", "*", "other")}
+			rule.Actions = []string{pick(w.random, "stamp", "wipe", "link", "peek", "*", "other")}
 		}
 		t.Rules = append(t.Rules, rule)
 	}

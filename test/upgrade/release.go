@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
 	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"

@@ -3,6 +3,7 @@ package work
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -284,5 +285,23 @@ func TestUndoNeedsTheRightsOfTheOppositeChange(t *testing.T) {
 			}
 		})
 		l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "permission_denied")
+		l.Apply(func(c *contract.Config) {
+			for i := range c.Tokens {
+				c.Tokens[i].Rules = []contract.Rule{{Models: []string{"shelf"}, Verbs: []string{"*"}}}
+			}
+		})
+		l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "you may not view it")
 	})
+}
+
+func TestUndoTakesNoMoreChangesThanOneCallMay(t *testing.T) {
+	l := newLibrary(t, harness.Engines[0])
+	for _, first := range []int{100, 1100} {
+		var items []string
+		for i := range 600 {
+			items = append(items, fmt.Sprintf(`{"data":{"id":%d,"title":"x"}}`, first+i))
+		}
+		l.must(clerk, "bulk_book", `{"operation":"create","items":[`+strings.Join(items, ",")+`]}`)
+	}
+	l.refuses(clerk, "undo", `{"since":"2026-01-01T00:00:00Z"}`, "these are more than 1000 changes")
 }

@@ -112,7 +112,7 @@ func set(object map[string]any, s *schema, path []string, text string) error {
 	}
 	if held, ok := object[name].([]any); ok && of.takes("array") {
 		if added, isList := value.([]any); isList {
-			value = append(held, added...)
+			value = slices.Concat(held, added)
 		}
 	}
 	object[name] = value

@@ -54,7 +54,7 @@ pods/portforward.`,
   mcp-admin call agent update_order id=7 data.status=shipped -n shop
   mcp-admin call agent list_order --json '{"filters":{"total__gte":100}}' -o json`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
 			return o.run(command.Context(), args, command.OutOrStdout(), command.ErrOrStderr())
 		},

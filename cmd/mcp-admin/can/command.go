@@ -41,7 +41,7 @@ Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; no Secret is rea
   mcp-admin can agent orders -n shop --explain
   mcp-admin can agent -f manifests/`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
 			found, err := o.find(command.Context(), args[0])
 			if err != nil {

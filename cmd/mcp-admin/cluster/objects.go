@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -39,7 +40,7 @@ func (c *Cluster) find(ctx context.Context, key types.NamespacedName, kind strin
 		return errors.New(message)
 	}
 	var names []string
-	_ = meta.EachListItem(others, func(o runtimeObject) error { // the function never fails
+	_ = meta.EachListItem(others, func(o runtime.Object) error { // the function never fails
 		names = append(names, o.(client.Object).GetName())
 		return nil
 	})

@@ -8,13 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
-
-type runtimeObject = runtime.Object
 
 // ErrNoText is why a token has no text in the cluster that anybody could read.
 var ErrNoText = errors.New("the cluster does not have the token's text")

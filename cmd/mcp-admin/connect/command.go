@@ -50,7 +50,7 @@ for --port-forward list pods, and create pods/portforward.`,
   mcp-admin connect agent -n shop --client cursor --write
   mcp-admin connect agent -n shop --client claude-code --port-forward --write`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
 			return o.run(command.Context(), args[0], command.OutOrStdout())
 		},

@@ -36,7 +36,7 @@ runs. It reads no Secret.`,
   mcp-admin doctor shop -n shop
   mcp-admin doctor -n shop -o json`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
 			k, err := o.Connect()
 			if err != nil {

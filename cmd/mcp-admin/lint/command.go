@@ -64,10 +64,10 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if failed := report.count(severityError); failed > 0 {
-		return fmt.Errorf("%s", counted(failed, "error"))
+		return errors.New(counted(failed, "error"))
 	}
 	if warned := report.count(severityWarning); o.strict && warned > 0 {
-		return fmt.Errorf("%s", counted(warned, "warning"))
+		return errors.New(counted(warned, "warning"))
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ Rights: get mcpendpoints, list pods, get pods/log.`,
   mcp-admin tail shop -n shop -f --since 10m
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
 			k, err := o.Connect()
 			if err != nil {
@@ -68,9 +68,9 @@ func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out,
 	if o.since > 0 {
 		r.from = time.Now().Add(-o.since)
 	}
-	print := o.printer(out)
+	show := o.printer(out)
 	if o.follow {
-		return r.follow(ctx, print)
+		return r.follow(ctx, show)
 	}
-	return r.read(ctx, print)
+	return r.read(ctx, show)
 }

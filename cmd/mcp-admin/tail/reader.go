@@ -38,7 +38,7 @@ type reader struct {
 }
 
 // read prints all lines that are there.
-func (r *reader) read(ctx context.Context, print func(line) error) error {
+func (r *reader) read(ctx context.Context, show func(line) error) error {
 	pods, err := r.cluster.Pods(ctx, r.endpoint)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (r *reader) read(ctx context.Context, print func(line) error) error {
 	}
 	sortByTime(lines)
 	for _, l := range lines {
-		if err := print(l); err != nil {
+		if err := show(l); err != nil {
 			return err
 		}
 	}
@@ -124,16 +124,16 @@ func sortByTime(lines []line) {
 }
 
 // follow prints lines until the context ends.
-func (r *reader) follow(ctx context.Context, print func(line) error) error {
+func (r *reader) follow(ctx context.Context, show func(line) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	lines := make(chan line)
 	go r.pods(ctx, lines)
-	return merge(ctx, lines, print)
+	return merge(ctx, lines, show)
 }
 
 // merge prints lines by their times, each after it has waited for older ones.
-func merge(ctx context.Context, lines <-chan line, print func(line) error) error {
+func merge(ctx context.Context, lines <-chan line, show func(line) error) error {
 	type arrived struct {
 		line
 		when time.Time
@@ -159,7 +159,7 @@ func merge(ctx context.Context, lines <-chan line, print func(line) error) error
 			}
 		}
 		for _, a := range waiting[:last+1] {
-			if err := print(a.line); err != nil {
+			if err := show(a.line); err != nil {
 				return err
 			}
 		}

@@ -26,11 +26,14 @@ func NewSession(folder, checkout, programs string) *Session {
 	path := []string{programs, filepath.Join(checkout, "bin"), os.Getenv("KUBEBUILDER_ASSETS"), os.Getenv("PATH")}
 	environment := append(os.Environ(),
 		"PATH="+strings.Join(path, string(os.PathListSeparator)), "GOBIN="+programs, "HOME="+folder, "NO_COLOR=1")
-	// Caches stay where they are: only what a reader would write goes into the folder.
+	// Caches and settings stay where they are: only what a reader would write goes into the folder.
 	if output, err := exec.Command("go", "env", "GOPATH", "GOCACHE", "GOMODCACHE").Output(); err == nil {
 		for i, value := range strings.Fields(string(output)) {
 			environment = append(environment, []string{"GOPATH", "GOCACHE", "GOMODCACHE"}[i]+"="+value)
 		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		environment = append(environment, "npm_config_userconfig="+filepath.Join(home, ".npmrc")) // where packages come from
 	}
 	return &Session{Folder: folder, Checkout: checkout, Environment: environment}
 }

@@ -49,7 +49,7 @@ type Load struct {
 }
 
 // pace is the pause between two calls of one agent.
-const pace = 20 * time.Millisecond
+const pace = 50 * time.Millisecond
 
 // Start starts three agents that read and one that writes. They never end.
 func Start(url string, token func() string) *Load {
@@ -68,7 +68,7 @@ func (l *Load) Counts() Counts {
 }
 
 func (l *Load) call(keep, writes bool) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: !keep}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: !keep}, Timeout: time.Minute}
 	for ; ; time.Sleep(pace) {
 		began, token := time.Now(), l.token()
 		answer, err := Ask(client, l.url, token, writes)

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// differs are the parts of what is printed that differ from run to run, with what the document has in their place.
+var differs = []struct {
+	pattern *regexp.Regexp
+	shown   string
+}{
+	{regexp.MustCompile(`SQLite [0-9.]+`), "SQLite X"},
+	{regexp.MustCompile(`mcp_[\w.-]{30,}`), "mcp_…"},
+	{regexp.MustCompile(`config=\S+`), "config=…"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:8080"},
+	{regexp.MustCompile(`/\S+/\.mcp-admin-dev/`), "/home/me/.mcp-admin-dev/"},
+}
+
+func same(text string) string {
+	for _, d := range differs {
+		text = d.pattern.ReplaceAllString(text, d.shown)
+	}
+	return text
+}
+
+// inDocument is the block of docs/cli.md that begins so.
+func inDocument(t *testing.T, fence string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```"+fence+"\n")
+	if !found {
+		t.Fatalf("docs/cli.md has no block %q", fence)
+	}
+	block, _, _ := strings.Cut(rest, "```\n")
+	return block
+}
+
+// printed is what a command has printed so far.
+type printed struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.b.Write(b)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.b.String()
+}
+
+func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
+	script := inDocument(t, "sql shop")
+	yaml := inDocument(t, "yaml shop: mcp-admin generate --sqlite shop.sqlite")
+	screen := strings.TrimPrefix(inDocument(t, "text norun: it serves until you end it"), "$ mcp-admin dev --sqlite shop.sqlite\n")
+	t.Chdir(t.TempDir())
+	db, err := sql.Open("sqlite", "shop.sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+
+	var out, errors printed
+	command := newCommand("mcp-admin")
+	command.SetArgs([]string{"generate", "--sqlite", "shop.sqlite"})
+	command.SetOut(&out)
+	command.SetErr(&errors)
+	if err := command.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if same(out.String()) != same(yaml) {
+		t.Errorf("generate prints\n%s\ninstead of\n%s", out.String(), yaml)
+	}
+
+	var served printed
+	ctx, stop := context.WithCancel(t.Context())
+	command = newCommand("mcp-admin")
+	command.SetArgs([]string{"dev", "--sqlite", "shop.sqlite", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--state", filepath.Join(t.TempDir(), ".mcp-admin-dev")})
+	command.SetOut(&served)
+	command.SetErr(&served)
+	ended := make(chan error, 1)
+	go func() { ended <- command.ExecuteContext(ctx) }()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(served.String(), "curl ") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if strings.TrimSpace(same(served.String())) != strings.TrimSpace(same(screen)) {
+		t.Errorf("dev prints\n%s\ninstead of\n%s", served.String(), screen)
+	}
+}
