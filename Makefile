@@ -61,6 +61,11 @@ go-tests:
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
+.PHONY: test-transact
+test-transact: databases ## Lose a thousand answers, cut connections, and have 200 agents change the same rows for a minute, on each engine
+	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
+		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|OverlappingTransacts' ./test/faults
+
 .PHONY: test-attacks
 test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
 	@echo "one token that takes all it can …"
@@ -192,6 +197,7 @@ build: ## Build the manager, the server and the program for people
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
 	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
+	@ln -sf mcp-admin bin/kubectl-mcp_admin
 
 .PHONY: images
 images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images

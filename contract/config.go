@@ -62,6 +62,9 @@ type Endpoint struct {
 	Catalogue Catalogue `json:"catalogue,omitzero"`
 	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
 	Audit *AuditTable `json:"audit,omitempty"`
+	// Idempotency is the table of the database in which the answers of calls with an idempotency key are kept; nil: such calls
+	// are refused, as they are by a server that does not know the member.
+	Idempotency *AuditTable `json:"idempotency,omitempty"`
 	// WithheldTables are the tables of exposures that were not accepted, sorted: nobody has rights on their rows, and nobody
 	// may see them. A mistake in an exposure must not free its table for what others' deletions take along.
 	WithheldTables []TableName `json:"withheldTables,omitempty"`
@@ -183,7 +186,7 @@ const (
 	StyleAuto     = "Auto"
 )
 
-// AuditTable names the audit table; the server makes it if it is missing and may.
+// AuditTable names a table of the server's own, such as the audit table; the server makes it if it is missing and may.
 type AuditTable struct {
 	Schema string `json:"schema,omitempty"`
 	Name   string `json:"name"`

@@ -24,7 +24,7 @@ func (p *problems) fail(format string, args ...any) {
 }
 
 // understood are the names in Requires that this reader understands, beyond the form of version 3.
-var understood = []string{RequiresIdentity, RequiresSessionSettings}
+var understood = []string{RequiresIdentity, RequiresSessionSettings, RequiresStatements}
 
 // Missing are the names among the required ones that this reader does not understand.
 func Missing(required []string) []string {
@@ -74,6 +74,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Endpoint.Audit != nil && c.Endpoint.Audit.Name == "" {
 		fail("endpoint.audit.name: is missing")
+	}
+	if c.Endpoint.Idempotency != nil && c.Endpoint.Idempotency.Name == "" {
+		fail("endpoint.idempotency.name: is missing")
 	}
 	for i, s := range c.Endpoint.Database.SessionSettings {
 		if s.Name == "" || !slices.Contains([]string{SessionToken, SessionGroups, SessionAttribute}, s.Source) {

@@ -191,11 +191,19 @@ func (c *core) becomeReady() {
 // goesOn is said of a database that no new connection can be made to.
 const goesOn = "; calls are answered over the connections from before, which still work"
 
+// notesOf are the sentences about what is not possible on a database.
+func notesOf(schema *database.Schema) []string {
+	if schema.IdempotencyProblem == "" {
+		return schema.Notes
+	}
+	return append(slices.Clone(schema.Notes), "calls with an idempotency_key are refused: "+schema.IdempotencyProblem)
+}
+
 // statusOf is the status of a database that answers.
 func statusOf(schema *database.Schema) contract.DatabaseStatus {
 	status := contract.DatabaseStatus{
 		Reason: contract.ReasonConnected, Engine: schema.Engine, Version: schema.Version, Name: schema.Database,
-		AuditProblem: schema.AuditProblem, Notes: strings.Join(schema.Notes, "; "),
+		AuditProblem: schema.AuditProblem, Notes: strings.Join(notesOf(schema), "; "),
 	}
 	if missing := schema.MissingSchemas; len(missing) > 0 {
 		status.Reason = contract.ReasonSchemaNotFound

@@ -38,13 +38,15 @@ type target struct {
 	address contract.Connection
 	// audit is the table in which changes are recorded; nil is none.
 	audit *contract.AuditTable
+	// idempotency is the table in which answers are kept; nil is none.
+	idempotency *contract.AuditTable
 }
 
 // targetOf returns what a Config and a connection Secret lead to. If the Secret cannot be read, the last address
 // stays: connections that are open go on, and new ones tell what is missing.
 func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
 	d := endpoint.Database
-	t := target{settings: d, engine: d.Engine, audit: endpoint.Audit}
+	t := target{settings: d, engine: d.Engine, audit: endpoint.Audit, idempotency: endpoint.Idempotency}
 	if t.engine != contract.EngineSQLite {
 		found, err := d.Source().Resolve(connection)
 		if err != nil {
@@ -66,6 +68,7 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 // written before the one that is asked for is known.
 func (t target) sameTables(other target) bool {
 	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) && reflect.DeepEqual(t.audit, other.audit) &&
+		reflect.DeepEqual(t.idempotency, other.idempotency) &&
 		slices.Equal(t.settings.Schemas, other.settings.Schemas)
 }
 
@@ -180,7 +183,7 @@ func (r *retirement) closeAll() {
 func (c *core) settingsFor(t target, l login) database.Settings {
 	d := t.settings
 	d.Engine = t.engine
-	settings := database.Settings{Database: d, Audit: t.audit, SQLitePath: c.sqliteFile, SQLiteInitDir: c.sqliteInitDir}
+	settings := database.Settings{Database: d, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: c.sqliteFile, SQLiteInitDir: c.sqliteInitDir}
 	l.apply(&settings)
 	return settings
 }

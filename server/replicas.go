@@ -276,7 +276,7 @@ func (r *replicatedDatabase) reached(fresh time.Time, exact bool) {
 // replicaPools returns what opens the replicas of a target with a login.
 func (c *core) replicaPools(t target) func(login) database.DB {
 	replica := t
-	replica.settings, replica.audit = t.settings.Replica(), nil
+	replica.settings, replica.audit, replica.idempotency = t.settings.Replica(), nil, nil
 	return func(l login) database.DB {
 		settings := c.settingsFor(replica, l)
 		settings.Follows = true

@@ -181,16 +181,35 @@ const (
 	AssignParameter AssignmentSource = "Parameter"
 )
 
-// SQLActionSpec is one statement.
+// SQLActionSpec is one statement, or several that run one after the other.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.statement) != has(self.statements)",message="exactly one of statement and statements must be given"
 type SQLActionSpec struct {
 	// statement is exactly one UPDATE, DELETE or INSERT … SELECT. It must contain :ids, which is bound to the keys of the
 	// selected rows that the token may see ("where id in (:ids)"). Declared parameters are bound as :name; nothing else
 	// is. The statement runs as the database user: row policies do not apply to other rows that it names. The exposure is
 	// not Accepted if the statement is of another form.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10000
 	Statement string `json:"statement,omitempty"`
+	// statements run in their order in one transaction, each of the form of statement. The first must contain :ids; the others
+	// may. What the action affected is what the first did.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=10000
+	Statements []string `json:"statements,omitempty"`
+}
+
+// All are the action's statements, in their order.
+func (a *SQLActionSpec) All() []string {
+	if len(a.Statements) > 0 {
+		return a.Statements
+	}
+	return []string{a.Statement}
 }
 
 // WebhookActionSpec is a service that does the action.

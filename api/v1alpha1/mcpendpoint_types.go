@@ -36,6 +36,7 @@ type MCPEndpoint struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.database.sqlite) || !has(self.server) || !has(self.server.autoscaling)",message="a SQLite file is served by one pod: remove server.autoscaling"
+// +kubebuilder:validation:XValidation:rule="!has(self.audit) || !has(self.idempotency) || self.audit.table != self.idempotency.table",message="idempotency.table is the audit table; name another one"
 type MCPEndpointSpec struct {
 	// database is what the endpoint serves.
 	// +required
@@ -68,6 +69,10 @@ type MCPEndpointSpec struct {
 	// history.
 	// +optional
 	Audit *AuditSpec `json:"audit,omitempty"`
+	// idempotency keeps the answers of calls that have an idempotency_key for a day, so that a call whose answer was lost can be
+	// sent again and happens once; absent, the argument is refused.
+	// +optional
+	Idempotency *IdempotencySpec `json:"idempotency,omitempty"`
 }
 
 // CatalogueSpec says what tools/list shows a token. Whatever it shows, a token can call the tools of both styles.
@@ -112,6 +117,14 @@ const (
 // AuditSpec says where changes are recorded.
 type AuditSpec struct {
 	// table is the audit table. Every change is recorded in it, in the change's own transaction. The server creates a
+	// missing table if the database user may; docs/objects.md lists its columns.
+	// +required
+	Table TableReference `json:"table,omitzero"`
+}
+
+// IdempotencySpec says where answers are kept.
+type IdempotencySpec struct {
+	// table holds a row for each idempotency_key, written in the transaction of the call's own changes. The server creates a
 	// missing table if the database user may; docs/objects.md lists its columns.
 	// +required
 	Table TableReference `json:"table,omitzero"`

@@ -53,6 +53,12 @@ func ValidateMCPEndpoint(e *MCPEndpoint) field.ErrorList {
 	if e.Spec.Audit != nil {
 		v.table(spec.Child("audit", "table"), e.Spec.Audit.Table)
 	}
+	if e.Spec.Idempotency != nil {
+		v.table(spec.Child("idempotency", "table"), e.Spec.Idempotency.Table)
+		if e.Spec.Audit != nil && e.Spec.Audit.Table == e.Spec.Idempotency.Table {
+			v.invalid(spec.Child("idempotency", "table"), e.Spec.Idempotency.Table.Name, "this is the audit table; name another one")
+		}
+	}
 	return v.errs
 }
 

@@ -60,13 +60,7 @@ func (v *validator) action(path *field.Path, a *ActionSpec) {
 		v.update(path.Child("update"), a.Update, parameters)
 	}
 	if a.SQL != nil {
-		at := path.Child("sql", "statement")
-		v.required(at, a.SQL.Statement, 10000, nil)
-		if a.SQL.Statement != "" {
-			if _, err := sqlscan.Scan(a.SQL.Statement, parameters); err != nil {
-				v.invalid(at, field.OmitValueType{}, err.Error())
-			}
-		}
+		v.sql(path.Child("sql"), a.SQL, parameters)
 	}
 	if a.Webhook != nil {
 		v.webhook(path.Child("webhook"), a.Webhook)
@@ -146,4 +140,27 @@ func (v *validator) webhook(path *field.Path, w *WebhookActionSpec) {
 func isWebhookURL(s string) bool {
 	u, err := url.ParseRequestURI(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(s, "#@")
+}
+
+func (v *validator) sql(path *field.Path, a *SQLActionSpec, parameters []string) {
+	if (a.Statement != "") == (len(a.Statements) > 0) {
+		v.invalid(path, field.OmitValueType{}, "exactly one of statement and statements must be given")
+		return
+	}
+	v.atMost(path.Child("statements"), len(a.Statements), 20)
+	at := func(i int) *field.Path {
+		if a.Statement != "" {
+			return path.Child("statement")
+		}
+		return path.Child("statements").Index(i)
+	}
+	for i, statement := range a.All() {
+		v.required(at(i), statement, 10000, nil)
+		if statement == "" {
+			return
+		}
+	}
+	if _, i, err := sqlscan.ScanAll(a.All(), parameters); err != nil {
+		v.invalid(at(i), field.OmitValueType{}, err.Error())
+	}
 }

@@ -54,6 +54,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("call", w.testCall)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
+	w.run("generate", w.testGenerate)
 	w.run("completion", w.testCompletion)
 	w.run("wrong names", w.testWrongNames)
 	w.stop()

@@ -30,6 +30,23 @@ const IDs = "ids"
 // Scan cuts a statement at its parameters. parameters are the declared names; :ids is always one, and must be there. An
 // error says what is wrong and what would do.
 func Scan(statement string, parameters []string) ([]Piece, error) {
+	return scan(statement, parameters, true)
+}
+
+// ScanAll is Scan of several statements that run one after the other. The first must contain :ids, the others may. at is
+// the index of the one that the error is about.
+func ScanAll(statements, parameters []string) (all [][]Piece, at int, err error) {
+	for i, statement := range statements {
+		pieces, err := scan(statement, parameters, i == 0)
+		if err != nil {
+			return nil, i, err
+		}
+		all = append(all, pieces)
+	}
+	return all, 0, nil
+}
+
+func scan(statement string, parameters []string, needsIDs bool) ([]Piece, error) {
 	tokens, err := statementTokens(statement)
 	if err != nil {
 		return nil, err
@@ -37,7 +54,7 @@ func Scan(statement string, parameters []string) ([]Piece, error) {
 	if err := changesRows(tokens); err != nil {
 		return nil, err
 	}
-	if err := checkParameters(tokens, parameters); err != nil {
+	if err := checkParameters(tokens, parameters, needsIDs); err != nil {
 		return nil, err
 	}
 	return cut(tokens), nil
@@ -165,8 +182,9 @@ func isNested(before, t, next token) bool {
 	return isChange(t) || t.is("MERGE") || t.is("REPLACE")
 }
 
-// checkParameters refuses what is not declared, and ids that are not there, or that do not stand where a list may.
-func checkParameters(tokens []token, declared []string) error {
+// checkParameters refuses what is not declared, and ids that are needed and not there, or that do not stand where a list
+// may.
+func checkParameters(tokens []token, declared []string, needsIDs bool) error {
 	tokens = slices.DeleteFunc(slices.Clone(tokens), func(t token) bool { return t.kind == space })
 	found := false
 	for i, t := range tokens {
@@ -184,7 +202,7 @@ func checkParameters(tokens []token, declared []string) error {
 			return errors.New("must have :ids alone between brackets, as in WHERE id IN (:ids): it stands for one id or several")
 		}
 	}
-	if !found {
+	if needsIDs && !found {
 		return errors.New("must contain :ids, the selected rows, as in WHERE id IN (:ids)")
 	}
 	return nil

@@ -80,7 +80,11 @@ func actionEntry(a *v1alpha1.ActionSpec) contract.Action {
 		}
 	}
 	if a.SQL != nil {
-		entry.SQL = &contract.SQLAction{Statement: a.SQL.Statement}
+		statements := a.SQL.All()
+		entry.SQL = &contract.SQLAction{Statement: statements[0]}
+		if len(statements) > 1 {
+			entry.SQL.More = statements[1:]
+		}
 	}
 	return entry
 }

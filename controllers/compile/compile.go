@@ -136,6 +136,9 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 	if audit := e.Spec.Audit; audit != nil {
 		entry.Audit = &contract.AuditTable{Schema: audit.Table.Schema, Name: audit.Table.Name}
 	}
+	if kept := e.Spec.Idempotency; kept != nil {
+		entry.Idempotency = &contract.AuditTable{Schema: kept.Table.Schema, Name: kept.Table.Name}
+	}
 	if cors := e.Spec.Network.CORS; cors != nil {
 		for _, origin := range cors.AllowedOrigins {
 			entry.AllowedOrigins = append(entry.AllowedOrigins, string(origin))

@@ -126,6 +126,7 @@ func (n *Node) apiServerArgs() []string {
 		"--service-account-issuer=" + issuer,
 		"--service-account-key-file=" + n.path("pki/sa.pub"), "--service-account-signing-key-file=" + n.path("pki/sa.key"),
 		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+		"--request-timeout=5m", // machines are sometimes busy
 		"--profiling=false",
 	}
 }

@@ -47,7 +47,7 @@ func writeZip(w io.Writer, files []file, modified time.Time) error {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	for _, f := range files {
 		header := &zip.FileHeader{Name: f.path, Method: zip.Deflate, Modified: modified}
-		header.SetMode(os.FileMode(f.mode())) //nolint:gosec // a mode of nine bits
+		header.SetMode(os.FileMode(f.mode()))
 		part, err := archive.CreateHeader(header)
 		if err != nil {
 			return err

@@ -153,7 +153,7 @@ func (a *Action) assignment(list string, f *Field, set contract.ActionAssignment
 	return assignment, nil
 }
 
-// resolveSQL cuts the statement of an sql action. Its ids are bound as a list, so the key must be one column.
+// resolveSQL cuts the statements of an sql action. Its ids are bound as a list, so the key must be one column.
 func (m *Model) resolveSQL(list string, a *Action) *problem {
 	if len(m.Key) != 1 {
 		return notAllowed("%s: an sql action needs a key of one column, and that of %s has %d", list, m.Table, len(m.Key))
@@ -162,10 +162,14 @@ func (m *Model) resolveSQL(list string, a *Action) *problem {
 	for i, d := range a.Parameters {
 		names[i] = d.Name
 	}
-	statement, err := sqlscan.Scan(a.SQL.Statement, names)
-	if err != nil {
+	statements := a.SQL.All()
+	var at int
+	var err error
+	switch a.Statements, at, err = sqlscan.ScanAll(statements, names); {
+	case err == nil:
+		return nil
+	case len(statements) == 1:
 		return notAllowed("%s: the statement %s", list, err)
 	}
-	a.Statement = statement
-	return nil
+	return notAllowed("%s: statement %d of %d %s", list, at+1, len(statements), err)
 }

@@ -177,8 +177,8 @@ func TestActionsAreCompiled(t *testing.T) {
 	if want := (database.Compare{Column: column("status"), Op: database.Equal, Value: "out"}); len(where) != 1 || !reflect.DeepEqual(where[0].Condition, database.Condition(want)) {
 		t.Errorf("where is %+v", where)
 	}
-	if want := []sqlscan.Piece{{SQL: "DELETE FROM employee WHERE id IN ("}, {Parameter: "ids"}, {SQL: ")"}}; !reflect.DeepEqual(m.Actions[1].Statement, want) {
-		t.Errorf("the statement is %+v", m.Actions[1].Statement)
+	if want := []sqlscan.Piece{{SQL: "DELETE FROM employee WHERE id IN ("}, {Parameter: "ids"}, {SQL: ")"}}; !reflect.DeepEqual(m.Actions[1].Statements[0], want) {
+		t.Errorf("the statement is %+v", m.Actions[1].Statements[0])
 	}
 	if m.Actions[1].Where != nil || m.Actions[2].Webhook == nil {
 		t.Errorf("the others are %+v and %+v", m.Actions[1], m.Actions[2])

@@ -91,7 +91,7 @@ type Model struct {
 	// Policies are the row policies; access says which match a token. If there is any, a token that matches none
 	// sees no row.
 	Policies []*Policy
-	// Audits reports whether the table is the audit table, which is read-only.
+	// Audits reports whether the table is the audit table, or the table of kept answers: both are read-only.
 	Audits bool
 	// Version is the field of optimistic concurrency; nil is none.
 	Version *Field
@@ -176,8 +176,8 @@ type Action struct {
 	// Set and Where are those of an update action.
 	Set   []ActionAssignment
 	Where []RowFilter
-	// Statement is that of an sql action, cut at its parameters.
-	Statement []sqlscan.Piece
+	// Statements are those of an sql action, cut at their parameters.
+	Statements [][]sqlscan.Piece
 }
 
 // ActionAssignment sets a column: to Value, or to the named parameter, or to now.
@@ -322,6 +322,24 @@ func (c *Catalog) AuditProblem() string {
 		return ""
 	}
 	return c.schema.AuditProblem
+}
+
+// Idempotency is the table of kept answers; nil if there is none that can be used, and then IdempotencyProblem says why, if
+// the Config names one.
+func (c *Catalog) Idempotency() *database.Table {
+	if c.schema == nil {
+		return nil
+	}
+	return c.schema.Idempotency
+}
+
+// IdempotencyProblem says why the table of kept answers that the Config names cannot be used; "" if it can, or if the Config
+// names none.
+func (c *Catalog) IdempotencyProblem() string {
+	if c.schema == nil {
+		return ""
+	}
+	return c.schema.IdempotencyProblem
 }
 
 // ReadOnly reports whether the endpoint only reads its database.

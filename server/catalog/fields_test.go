@@ -167,8 +167,8 @@ func TestFieldsThatCannotBeAsTheExposureHasThemWithholdTheModel(t *testing.T) {
 		{"an inline of a model that leads nowhere", "employee", inline("department", ""), wrong, "inlines: department has no foreign key to employee"},
 		{"an inline by one of two keys", "employee", inline("task", ""), wrong, "inlines: task has several foreign keys to employee; name one of assignee_id, reviewer_id in foreignKey"},
 		{"an inline by what is no key to here", "employee", inline("task", "title"), missing, "inlines: title of task is no foreign key to employee; there are assignee_id, reviewer_id"},
-		{"the audit's table is written", "mcp_admin_log", func(m *contract.Model) { m.Operations = []string{"list", "update"} }, wrong, "operations: mcp_admin_log is the audit table, which is read-only; remove update"},
-		{"the audit's table has an action", "mcp_admin_log", func(m *contract.Model) { m.Actions = []contract.Action{{Name: "forget"}} }, wrong, "actions: mcp_admin_log is the audit table, which is read-only; remove them"},
+		{"the audit's table is written", "mcp_admin_log", func(m *contract.Model) { m.Operations = []string{"list", "update"} }, wrong, "operations: mcp_admin_log is a table of the server's own, which is read-only; remove update"},
+		{"the audit's table has an action", "mcp_admin_log", func(m *contract.Model) { m.Actions = []contract.Action{{Name: "forget"}} }, wrong, "actions: mcp_admin_log is a table of the server's own, which is read-only; remove them"},
 	} {
 		r.test(t)
 	}

@@ -36,16 +36,16 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 			m.withhold(problem{contract.ReasonNotPermitted, fmt.Sprintf("the database user may not read %s; grant it SELECT on the table", table)})
 			continue
 		}
-		if m.Audits = schema.Audit != nil && table == schema.Audit; m.Audits {
+		if m.Audits = table == schema.Audit || table == schema.Idempotency; m.Audits {
 			m.onlyView(viewing)
 		}
 	}
 }
 
-// onlyView leaves the model of the audit table only the operations that show rows: nobody may change the records.
+// onlyView leaves the model of a table of the server's own only the operations that show rows: nobody may change the records.
 func (m *Model) onlyView(viewing []string) {
 	if len(m.Declared.Actions) > 0 {
-		m.withhold(*notAllowed("actions: %s is the audit table, which is read-only; remove them", m.Table))
+		m.withhold(*notAllowed("actions: %s is a table of the server's own, which is read-only; remove them", m.Table))
 		return
 	}
 	if len(m.Operations) == 0 {
@@ -54,7 +54,7 @@ func (m *Model) onlyView(viewing []string) {
 	}
 	for _, operation := range m.Operations {
 		if !slices.Contains(viewing, operation) {
-			m.withhold(*notAllowed("operations: %s is the audit table, which is read-only; remove %s", m.Table, operation))
+			m.withhold(*notAllowed("operations: %s is a table of the server's own, which is read-only; remove %s", m.Table, operation))
 			return
 		}
 	}

@@ -34,7 +34,7 @@ func (m *Model) whyNoWrite() string {
 	case m.catalog.AuditProblem() != "":
 		return "the endpoint's audit table cannot be used. The endpoint's status says why."
 	case m.Audits:
-		return "this is the audit table."
+		return "this is a table of the server's own."
 	case !m.IsTable():
 		return m.Table.String() + " is a " + string(m.Table.Kind) + "."
 	case !m.Table.Writable:

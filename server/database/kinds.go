@@ -10,7 +10,7 @@ func (s *Schema) WithKinds(kinds map[*Column]Kind) *Schema {
 	}
 	c := copier{kinds: kinds, tables: map[*Table]*Table{}, columns: map[*Column]*Column{}}
 	all := *s
-	all.Tables, all.Outside, all.Audit = c.list(s.Tables), c.list(s.Outside), c.table(s.Audit)
+	all.Tables, all.Outside, all.Audit, all.Idempotency = c.list(s.Tables), c.list(s.Outside), c.table(s.Audit), c.table(s.Idempotency)
 	return &all
 }
 

@@ -19,6 +19,9 @@ type Schema struct {
 	// be used.
 	Audit        *Table
 	AuditProblem string
+	// Idempotency is the table of kept answers that the settings name, as Audit is the audit table.
+	Idempotency        *Table
+	IdempotencyProblem string
 	// Notes are sentences about what the server lacks and what is not possible because of it.
 	Notes []string
 }

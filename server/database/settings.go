@@ -11,6 +11,8 @@ type Settings struct {
 	contract.Database
 	// Audit names the audit table; nil if there is none. Introspect makes the table if it is missing.
 	Audit *contract.AuditTable
+	// Idempotency names the table of kept answers; nil if there is none. Introspect makes it as it makes the audit table.
+	Idempotency *contract.AuditTable
 	// Connection returns the database's address and our credentials. SQLite does not use it.
 	Connection func() (contract.Connection, error)
 	// CA returns the PEM certificates that the database's own certificate is checked against; nil for the system's.

@@ -37,6 +37,7 @@ var actionOperation = withArguments(operation{
 		common: true, help: "the action's parameters, by name"},
 	argument[actionArguments]{name: "confirmation_token", into: func(a *actionArguments) any { return &a.token },
 		common: true, help: "that of the page, so that only what it showed is done"},
+	keyArgument[actionArguments](),
 )
 
 type actionArguments struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// planSQL locks the rows that the caller may see: only their keys are bound to the declared statement.
+// planSQL locks the rows that the caller may see: only their keys are bound to the declared statements.
 func (e *actionCall) planSQL(w *write) (*actionPlan, error) {
 	p, err := e.findRows(w.tx, true)
 	if err != nil {
@@ -20,41 +20,52 @@ func (e *actionCall) planSQL(w *write) (*actionPlan, error) {
 	return p, nil
 }
 
-// execute runs the statement. The journal tells what became of the selected rows; what else the statement changes is the
-// administrator's to know.
+// execute runs the statements in their order, and returns how many rows the first was about: that one is about the selected
+// rows. The journal tells what became of these; what else the statements change is the administrator's to know.
 func (e *actionCall) execute(w *write, rows []*row) (int, error) {
-	statement, err := e.bind(rows)
+	ids, err := e.boundIDs(rows)
 	if err != nil {
 		return 0, err
 	}
-	n, err := w.tx.Execute(e.call.ctx, statement)
-	if err != nil {
-		return 0, err
+	var affected int64
+	for i, pieces := range e.declared.Statements {
+		n, err := w.tx.Execute(e.call.ctx, e.bind(pieces, ids))
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 {
+			affected = n
+		}
 	}
 	keys, err := e.rowKeys(rows)
 	if err != nil {
 		return 0, err
 	}
-	return int(n), e.journalChanges(w, rows, keys, "ran "+e.declared.Name)
+	return int(affected), e.journalChanges(w, rows, keys, "ran "+e.declared.Name)
 }
 
-// bind puts values in the place of the statement's parameters; one that was left out is NULL.
-func (e *actionCall) bind(rows []*row) (*database.Declared, error) {
+// boundIDs are the keys of the selected rows, as :ids stands for them.
+func (e *actionCall) boundIDs(rows []*row) (database.Piece, error) {
 	key := e.call.scope.Model().Key[0].Column
 	ids := database.Piece{Bound: true, Kind: key.Kind}
 	for _, row := range rows {
 		value, err := lookup.ParseShown(key, row.id())
 		if err != nil {
-			return nil, err
+			return ids, err
 		}
 		ids.Values = append(ids.Values, value)
 	}
+	return ids, nil
+}
+
+// bind puts values in the place of a statement's parameters; one that was left out is NULL.
+func (e *actionCall) bind(pieces []sqlscan.Piece, ids database.Piece) *database.Declared {
 	kinds := map[string]database.Kind{}
 	for _, p := range e.declared.Parameters {
 		kinds[p.Name] = catalog.ParameterKinds[p.Type]
 	}
 	statement := &database.Declared{}
-	for _, piece := range e.declared.Statement {
+	for _, piece := range pieces {
 		switch piece.Parameter {
 		case "":
 			statement.Pieces = append(statement.Pieces, database.Piece{SQL: piece.SQL})
@@ -65,5 +76,5 @@ func (e *actionCall) bind(rows []*row) (*database.Declared, error) {
 			statement.Pieces = append(statement.Pieces, bound)
 		}
 	}
-	return statement, nil
+	return statement
 }

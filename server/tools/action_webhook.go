@@ -50,6 +50,7 @@ func (e *actionCall) runWebhook() ([]byte, error) {
 		return nil, err
 	}
 	if question != nil {
+		e.call.asked = true
 		return encodePlainly(question)
 	}
 	id := rand.Text()
@@ -101,7 +102,7 @@ func (e *actionCall) webhookFailed(p *actionPlan, id string, err error) error {
 	}
 	_ = e.journalAll(p, fmt.Sprintf("webhook %s, request %s", failure.Message, id)) // The audit's line tells of it, too.
 	message := fmt.Sprintf("the webhook of %s %s", e.declared.Name, failure.Message)
-	if failure.Sent {
+	if e.call.uncertain = failure.Sent; failure.Sent {
 		return failf(CodeUnavailable, "%s; it is not known what it did: look at the rows before you try again (request %s)", message, id)
 	}
 	return failf(CodeUnavailable, "%s; nothing was changed", message)
@@ -111,6 +112,7 @@ func (e *actionCall) webhookFailed(p *actionPlan, id string, err error) error {
 func (e *actionCall) webhookAnswered(p *actionPlan, id string, answer *webhook.Answer) ([]byte, error) {
 	if answer.Form == webhook.HTML {
 		_ = e.journalAll(p, "webhook asked for confirmation, request "+id)
+		e.call.asked = true
 		question, err := e.question(p, &confirmationPage{"text/html", string(answer.Body)})
 		if err != nil {
 			return nil, err

@@ -173,8 +173,8 @@ func (a arguments) only(what string, known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		switch {
 		case slices.Contains(known, name):
-		case name == "idempotency_key":
-			return invalid("idempotency_key is reserved and not supported; leave it out")
+		case name == keyName:
+			return invalid("%s is for calls that change something; leave it out", keyName)
 		case len(known) == 0:
 			return invalid("unknown argument %q; %s takes no arguments", name, what)
 		default:

@@ -26,6 +26,7 @@ var bulkOperation = withArguments(operation{
 	argument[bulkArguments]{name: "items", into: func(a *bulkArguments) any { return &a.items }, required: always, schema: itemsSchema},
 	argument[bulkArguments]{name: "atomic", into: func(a *bulkArguments) any { return &a.atomic },
 		common: true, help: "all or nothing; without it, what succeeds is kept"},
+	keyArgument[bulkArguments](),
 )
 
 type bulkArguments struct {
@@ -130,7 +131,7 @@ func (c *call) bulk(a *bulkArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = b.run(false)
+	err = b.run(c.checksItems)
 	var failure *database.Error
 	if errors.As(err, &failure) && failure.Code == database.Violated && !b.atomic {
 		// A constraint that is checked on commit was broken by one item or another: asked after each item, the database

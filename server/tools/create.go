@@ -29,6 +29,7 @@ var createOperation = withArguments(operation{
 		help:  "rows of inline models to add with it: {model: [{data}]}",
 		names: inlineModels},
 	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
+	keyArgument[createArguments](),
 )
 
 type createArguments struct {

@@ -19,6 +19,7 @@ var deleteOperation = withArguments(operation{
 	argument[deleteArguments]{name: idName, schema: idSchema, required: always, into: func(a *deleteArguments) any { return &a.id }},
 	argument[deleteArguments]{name: "expected_version", into: func(a *deleteArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
 	argument[deleteArguments]{name: "dry_run", into: func(a *deleteArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
+	keyArgument[deleteArguments](),
 )
 
 type deleteArguments struct {

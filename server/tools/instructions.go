@@ -51,6 +51,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 	fmt.Fprintf(&b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", aggregate)
 	if changes {
 		b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; crud_guide and bulk_operations_guide say how. An answer with requires_confirmation has changed nothing: ask your user first.")
+		b.WriteString(" What belongs together, do in one call of transact: all of its steps happen, or none.")
 	} else {
 		b.WriteString("\nYou may only read.")
 	}

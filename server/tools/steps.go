@@ -132,6 +132,3 @@ func admitAction(p *call) error {
 	}
 	return err
 }
-
-// keyName is the argument that is kept for calls that are to happen once.
-const keyName = "idempotency_key"

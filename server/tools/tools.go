@@ -18,6 +18,7 @@ package tools
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -40,6 +41,8 @@ type Set struct {
 	toolList toolList
 	// words are those of the models, for find_models; they are found when the first query asks for them.
 	words func() []modelWords
+	// forgotten is when kept answers that are too old were last removed, in seconds since 1970.
+	forgotten *atomic.Int64
 	// resources are the models' entries of resources/list, by Model.Index; nil for a model that is not advertised.
 	resources [][]byte
 }
@@ -72,8 +75,8 @@ func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	}
 	return &Set{
 		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
-		toolList: encodeTools(c, settings.Catalogue.StructuredContent),
-		words:    sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
+		toolList:  encodeTools(c, settings.Catalogue.StructuredContent),
+		forgotten: &atomic.Int64{}, words: sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
 	}
 }
 
@@ -140,6 +143,11 @@ type call struct {
 	confirmations *stepConfirmations
 	// asked is set if the answer is a question, so that nothing is to be kept.
 	asked bool
+	// uncertain is set if a webhook may have done something though there is no answer.
+	uncertain bool
+	// checksItems makes a bulk check its constraints after each item.
+	checksItems bool
+	forgotten   *atomic.Int64
 }
 
 // outcomeOK is a record's outcome where there was no error.
@@ -191,7 +199,7 @@ func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) 
 	if op.writes() {
 		r.id = newCallID()
 	}
-	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words}
+	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words, forgotten: set.forgotten}
 }
 
 // run judges the call, reads its arguments and runs it.
@@ -201,6 +209,13 @@ func (c *call) run(raw []byte) ([]byte, error) {
 	}
 	if !c.op.global && c.op.stale && c.scope.Model().Declared.ReadsReplica {
 		c.db = c.stale
+	}
+	once, err := c.takeKey()
+	switch {
+	case err != nil:
+		return nil, err
+	case once != nil:
+		return once.run()
 	}
 	return c.op.run(c)
 }

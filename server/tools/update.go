@@ -29,6 +29,7 @@ var updateOperation = withArguments(operation{
 		names: inlineModels},
 	argument[updateArguments]{name: "expected_version", into: func(a *updateArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
 	argument[updateArguments]{name: "dry_run", into: func(a *updateArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
+	keyArgument[updateArguments](),
 )
 
 type updateArguments struct {

@@ -112,7 +112,7 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 	l := &library{t: t, log: &bytes.Buffer{}}
 	db := l.open(engine, script, database.Settings{
 		Database: contract.Database{Engine: engine, MaxConnections: 2, StatementTimeout: contract.Duration(10 * time.Second)},
-		Audit:    config.Endpoint.Audit,
+		Audit:    config.Endpoint.Audit, Idempotency: config.Endpoint.Idempotency,
 	})
 	t.Cleanup(db.Close)
 	schema, err := db.Introspect(context.Background())

@@ -132,6 +132,9 @@ func (s *bookshop) same(key string, shown, given any) bool {
 	switch a := shown.(type) {
 	case map[string]any:
 		b, ok := given.(map[string]any)
+		if _, told := a["call"]; !told {
+			delete(b, "call") // every change has one: the pages show it where it matters
+		}
 		if !ok || len(a) != len(b) {
 			return false
 		}

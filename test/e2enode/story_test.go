@@ -236,7 +236,7 @@ var _ = Describe("the product's story", Ordered, func() {
 
 	It("leaves its definitions, objects and servers when it is uninstalled", func(ctx SpecContext) {
 		calling.during("chart uninstalled", func() string {
-			helm(ctx, "uninstall", "mcp-admin", "--namespace", "mcp-admin-system", "--wait", "--timeout=600s")
+			helm(ctx, "uninstall", "mcp-admin", "--ignore-not-found", "--namespace", "mcp-admin-system", "--wait", "--timeout=600s")
 			Expect(kubectl(ctx, "-n", "mcp-admin-system", "get", "deployments", "-o", "name")).To(BeEmpty())
 			kubectl(ctx, "get", "crd", "mcpendpoints.mcpadmin.dev", "mcpmodelexposures.mcpadmin.dev", "mcptokens.mcpadmin.dev")
 			kubectl(ctx, "-n", "shop", "get", "mcpendpoint/shop", "mcptoken/shop-agent", "mcpmodelexposure/shop-item")

@@ -129,11 +129,15 @@ func apply(ctx context.Context, manifest string) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// helm runs helm against the node.
+// helm runs helm against the node. On a busy machine the API server may take longer than it waits: it is tried again.
 func helm(ctx context.Context, args ...string) {
 	GinkgoHelper()
-	output, err := cluster.Command(ctx, filepath.Join(root, "bin", "helm"), args...).CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), "helm %v: %s", args, output)
+	Eventually(func() error {
+		if output, err := cluster.Command(ctx, filepath.Join(root, "bin", "helm"), args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("helm %v: %w: %s", args, err, output)
+		}
+		return nil
+	}).Should(Succeed())
 }
 
 // install installs or upgrades the chart of a release, whose images have this tag, and waits until its manager works.

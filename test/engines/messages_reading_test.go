@@ -35,7 +35,7 @@ var messagesOfReading = []messageRow{
 	{token: "root", tool: "describe_book", arguments: `{"nope":1}`,
 		want: `unknown argument "nope"; describe_book takes no arguments`},
 	{token: "root", tool: "list_book", arguments: `{"idempotency_key":"x"}`,
-		want: `idempotency_key is reserved and not supported; leave it out`},
+		want: `idempotency_key is for calls that change something; leave it out`},
 	{token: "root", tool: "list_book", arguments: `{"limit":-1}`,
 		want: `limit must be an integer of at least 0, not -1`},
 	{token: "root", tool: "list_book", arguments: `{"offset":1.5}`,

@@ -68,6 +68,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.GroupApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HTTPRouteSpec"):
 		return &apiv1alpha1.HTTPRouteSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("IdempotencySpec"):
+		return &apiv1alpha1.IdempotencySpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("IngressSpec"):
 		return &apiv1alpha1.IngressSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("IngressTLS"):

@@ -135,8 +135,6 @@ func (f *Forward) through(ctx context.Context, pod *corev1.Pod, connected func()
 	case err := <-ended:
 		return fmt.Errorf("pod %s: %w", pod.Name, err)
 	case <-gone:
-		stop()
-		<-ended
 		return fmt.Errorf("pod %s is not Ready any more", pod.Name)
 	}
 }

@@ -93,9 +93,11 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 // followDatabase guesses again from time to time, and applies what is new.
 func (s *manifestSource) followDatabase(ctx context.Context, apply func(source.Update)) error {
 	for pause := time.NewTicker(lookEvery); ; {
-		switch o, err := s.load(ctx, time.Now()); {
-		case ctx.Err() != nil:
-			return nil
+		o, err := s.load(ctx, time.Now())
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the end of the context is the end of the source
+		}
+		switch {
 		case err != nil:
 			s.failed(err)
 		default:

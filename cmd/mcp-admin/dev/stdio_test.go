@@ -49,13 +49,14 @@ func TestDevServesAClientOverStandardInputAndOutput(t *testing.T) {
 	if text := answer.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Ada Example") {
 		t.Error(text)
 	}
+	printed.waitFor(t, "is served over standard input and output")
 	if err := session.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("dev ended with %v", err)
 	}
-	if says := printed.String(); !strings.Contains(says, "is served over standard input and output") || strings.Contains(says, "Bearer") {
+	if says := printed.String(); strings.Contains(says, "Bearer") {
 		t.Errorf("printed on standard error:\n%s", says)
 	}
 }

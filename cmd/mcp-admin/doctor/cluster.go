@@ -36,7 +36,7 @@ func (x *examination) problem(object, reason, message, command string) {
 }
 
 // kinds reports whether the cluster has the kinds of the API.
-func (x *examination) kinds(ctx context.Context) bool {
+func (x *examination) kinds() bool {
 	missing := 0
 	for _, kind := range []string{"MCPEndpoint", "MCPModelExposure", "MCPToken"} {
 		_, err := x.RESTMapper().RESTMapping(schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: kind}, v1alpha1.GroupVersion.Version)
@@ -46,7 +46,6 @@ func (x *examination) kinds(ctx context.Context) bool {
 			x.problem("cluster", "", fmt.Sprintf("the kind %s of %s is not installed: install the operator, or its CRDs", kind, v1alpha1.GroupVersion),
 				"kubectl get customresourcedefinitions | grep "+v1alpha1.GroupVersion.Group)
 		case err != nil:
-			missing++
 			x.problem("cluster", "", cluster.Explain(err).Error(), "kubectl version")
 			return false
 		}

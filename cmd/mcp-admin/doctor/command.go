@@ -111,7 +111,7 @@ func (d *diagnosis) show(screen *output.Screen) {
 // examine looks at everything, from the kinds to the tokens. name is the endpoint's; "" is all of the namespace.
 func examine(ctx context.Context, k *cluster.Cluster, name string) (*diagnosis, error) {
 	x := &examination{Cluster: k, name: name, ofEndpoints: map[string]bool{}, found: &diagnosis{Looked: []string{}, Problems: []problem{}}}
-	if !x.kinds(ctx) {
+	if !x.kinds() {
 		return x.found, nil
 	}
 	if err := x.rights(ctx); err != nil {

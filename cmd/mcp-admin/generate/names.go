@@ -26,7 +26,10 @@ func modelNames(tables []*database.Table, schema *database.Schema, known map[str
 		used[name] = true
 	}
 	names := map[*database.Table]string{}
-	for _, t := range tables {
+	inPath := func(t *database.Table) int { return slices.Index(schema.SearchPath, t.Schema) }
+	bySchema := slices.Clone(tables) // the first schema's tables have the plain names
+	slices.SortStableFunc(bySchema, func(a, b *database.Table) int { return cmp.Compare(inPath(a), inPath(b)) })
+	for _, t := range bySchema {
 		inFirst := !schema.HasSchemas || t.Schema == firstOf(schema.SearchPath)
 		if name, ok := known[t.String()]; ok || inFirst && known[t.Name] != "" {
 			names[t] = cmp.Or(name, known[t.Name])

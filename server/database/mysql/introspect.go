@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // Introspect implements database.DB. The server's databases are the schemas.
@@ -49,7 +50,7 @@ type introspection struct {
 	notes []string
 }
 
-// introspect reads the tables of the schemas that the settings name, and the audit table if it is in another schema.
+// introspect reads the tables of the schemas that the settings name, and the server's own tables if they are in others.
 func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *introspection, error) {
 	s := &database.Schema{Engine: "MySQL", Database: c.database, HasSchemas: true, SearchPath: d.settings.Schemas}
 	if c.mariaDB {
@@ -60,8 +61,10 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		s.SearchPath = []string{c.database}
 	}
 	i := &introspection{conn: c, schemas: s.SearchPath, tables: map[tableName]*database.Table{}, numbers: map[*database.Column]bool{}}
-	if audit := d.settings.Audit; audit != nil && audit.Schema != "" && !slices.Contains(i.schemas, audit.Schema) {
-		i.schemas = append(slices.Clone(i.schemas), audit.Schema)
+	for _, own := range sqltext.OwnTables(&d.settings) {
+		if in := own.Named(&d.settings).Schema; in != "" && !slices.Contains(i.schemas, in) {
+			i.schemas = append(slices.Clone(i.schemas), in)
+		}
 	}
 	for _, read := range []func(context.Context) error{
 		i.optional(i.readOtherSchemas, "it does not tell of foreign keys in other schemas: deletions do not follow them"),

@@ -66,18 +66,16 @@ func (i *introspection) mayDelete(ctx context.Context, table *database.Table) (b
 	return false, i.conn.failed(err)
 }
 
-// auditRefusal says what the user lacks to use the existing audit table; "" if nothing is missing.
-func auditRefusal(table *database.Table) string {
-	if table.Privileges.Has(database.MaySelect | database.MayInsert) {
+// ownRefusal says what the user may not do with a table of the server's own, and the GRANT that helps; "" if nothing is
+// missing.
+func ownRefusal(own *sqltext.OwnTable, table *database.Table) string {
+	if table.Privileges.Has(own.Needs) {
 		return ""
 	}
-	var w strings.Builder
-	w.WriteString("the database's user may not ")
-	if table.Privileges.Has(database.MaySelect) {
-		w.WriteString("add to")
-	} else {
-		w.WriteString("read and add to")
+	doing := map[bool]string{true: "read and add to", false: "add to"}[!table.Privileges.Has(database.MaySelect)]
+	if own != sqltext.Audit {
+		doing = "read and change"
 	}
-	w.WriteString(" the audit table " + table.String() + "; run, for that user: GRANT SELECT, INSERT ON " + sqltext.TableName(sqltext.MySQL, table) + " TO …")
-	return w.String()
+	return "the database's user may not " + doing + " the " + own.What + " " + table.String() + "; run, for that user: GRANT " + own.Grants + " ON " +
+		sqltext.TableName(sqltext.MySQL, table) + " TO …"
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // Introspect implements database.DB. It reads the catalogue as of one moment, in seven queries.
@@ -32,17 +33,24 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, error) {
 	var s *database.Schema
 	var i *introspection
-	var problem string
-	if d.settings.Audit != nil && !d.settings.ReadOnly {
+	owns := sqltext.OwnTables(&d.settings)
+	problems := make([]string, len(owns))
+	for n, own := range owns {
+		if d.settings.ReadOnly {
+			break
+		}
 		var err error
-		if problem, err = d.makeAudit(ctx, conn); err != nil {
+		if problems[n], err = d.makeOwn(ctx, conn, own); err != nil {
 			return nil, err
 		}
 	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) (err error) {
-		if s, i, err = introspect(ctx, tx, d.settings.Schemas); err == nil && d.settings.Audit != nil {
-			err = d.findAudit(ctx, tx, s, i, problem)
+		s, i, err = introspect(ctx, tx, d.settings.Schemas)
+		for n, own := range owns {
+			if err == nil {
+				err = d.findOwn(ctx, tx, s, i, own, problems[n])
+			}
 		}
 		return err
 	})

@@ -20,17 +20,14 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.settings.Audit == nil {
-		return schema, nil
-	}
-	made, err := d.makeAudit(ctx, schema)
+	made, problems, err := d.makeOwn(ctx, schema)
 	if err == nil && made {
 		schema, err = d.readSchema(ctx, c)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.findAudit(schema)
+	d.findOwn(schema, problems)
 	return schema, nil
 }
 

@@ -1,7 +1,6 @@
 package sqltext
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -10,6 +9,10 @@ import (
 // AuditTable returns the statements that make the audit table if it is missing; schema is "" on an engine without
 // schemas.
 func AuditTable(d Dialect, schema, name string) []string {
+	return Audit.Statements(d, schema, name)
+}
+
+func auditStatements(d Dialect, schema, name string) []string {
 	return d.auditTable(quotedTable(d, schema, name), indexName(d, name, "_object"), indexName(d, name, "_call"))
 }
 
@@ -62,57 +65,19 @@ func AuditCallNote(d Dialect, table *database.Table) string {
 }
 
 // auditColumns are the columns of the audit table, with the kinds that each may have.
-var auditColumns = []struct {
-	name  string
-	kinds []database.Kind
-}{
-	{"id", []database.Kind{database.Integer}},
-	{"at", []database.Kind{database.TimestampTZ, database.Timestamp}},
-	{"token", []database.Kind{database.Text}},
-	{"action", []database.Kind{database.Text}},
-	{"model", []database.Kind{database.Text}},
-	{"table_schema", []database.Kind{database.Text}},
-	{"table_name", []database.Kind{database.Text}},
-	{"object_id", []database.Kind{database.Text}},
-	{"object_repr", []database.Kind{database.Text}},
-	{"message", []database.Kind{database.Text}},
-	{"changes", []database.Kind{database.JSON, database.Text}},
+var auditColumns = []ownColumn{
+	{name: "id", kinds: []database.Kind{database.Integer}, filled: true},
+	{name: "at", kinds: []database.Kind{database.TimestampTZ, database.Timestamp}, filled: true},
+	{name: "token", kinds: []database.Kind{database.Text}},
+	{name: "action", kinds: []database.Kind{database.Text}},
+	{name: "model", kinds: []database.Kind{database.Text}},
+	{name: "table_schema", kinds: []database.Kind{database.Text}},
+	{name: "table_name", kinds: []database.Kind{database.Text}},
+	{name: "object_id", kinds: []database.Kind{database.Text}},
+	{name: "object_repr", kinds: []database.Kind{database.Text}},
+	{name: "message", kinds: []database.Kind{database.Text}},
+	{name: "changes", kinds: []database.Kind{database.JSON, database.Text}},
 }
 
 // AuditMismatch says, for an administrator, why a table cannot be the audit table; "" if it can.
-func AuditMismatch(table *database.Table) string {
-	if !table.Writable {
-		return "the audit table " + table.String() + " cannot be written to"
-	}
-	known := map[string]bool{auditCall: database.AuditCall(table) != nil}
-	var wrong []string
-	for _, want := range auditColumns {
-		known[want.name] = true
-		c := table.Column(want.name)
-		if c == nil {
-			wrong = append(wrong, want.name+" is missing")
-			continue
-		}
-		fits := false
-		for _, kind := range want.kinds {
-			fits = fits || c.Kind == kind
-		}
-		if !fits {
-			wrong = append(wrong, want.name+" is of the type "+c.NativeType)
-		}
-	}
-	for _, c := range table.Columns {
-		if !known[c.Name] && c.NeedsValue() {
-			wrong = append(wrong, c.Name+" is not one of its columns, and needs a value")
-		}
-	}
-	for _, name := range []string{"id", "at"} {
-		if c := table.Column(name); c != nil && !c.HasDefault && !c.Generated {
-			wrong = append(wrong, name+" has no default")
-		}
-	}
-	if len(wrong) == 0 {
-		return ""
-	}
-	return "the table " + table.String() + " is no audit table: " + strings.Join(wrong, ", ") + "; name another one, or drop it and it is made anew"
-}
+func AuditMismatch(table *database.Table) string { return Audit.Mismatch(table) }

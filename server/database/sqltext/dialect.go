@@ -74,6 +74,8 @@ type Dialect interface {
 
 	// auditTable returns the statements that make the audit table. Its name and the names of its indexes come in quotes.
 	auditTable(table, byObject, byCall string) []string
+	// idempotencyTable returns the statements that make the idempotency table.
+	idempotencyTable(table, byTime string) []string
 	// addAuditCall returns the statement that gives an audit table the column call.
 	addAuditCall(table string) string
 }

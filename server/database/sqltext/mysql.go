@@ -122,6 +122,18 @@ func (mysql) auditTable(table, byObject, byCall string) []string {
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`}
 }
 
+func (mysql) idempotencyTable(table, byTime string) []string {
+	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
+  id varchar(64) NOT NULL PRIMARY KEY,
+  at datetime(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+  token text NOT NULL,
+  ` + "`call`" + ` varchar(32) NOT NULL,
+  request varchar(64) NOT NULL,
+  answer longtext,
+  KEY ` + byTime + ` (at)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`}
+}
+
 func (mysql) addAuditCall(table string) string {
 	return "ALTER TABLE " + table + " ADD COLUMN `call` varchar(32) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 }

@@ -110,6 +110,17 @@ func (postgresql) auditTable(table, byObject, byCall string) []string {
 		"CREATE INDEX IF NOT EXISTS " + byCall + " ON " + table + ` ("call")`}
 }
 
+func (postgresql) idempotencyTable(table, byTime string) []string {
+	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
+  id text PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT now(),
+  token text NOT NULL,
+  "call" text NOT NULL,
+  request text NOT NULL,
+  answer text
+)`, "CREATE INDEX IF NOT EXISTS " + byTime + " ON " + table + " (at)"}
+}
+
 func (postgresql) addAuditCall(table string) string {
 	return "ALTER TABLE " + table + ` ADD COLUMN IF NOT EXISTS "call" text`
 }

@@ -236,6 +236,17 @@ func (sqlite) auditTable(table, byObject, byCall string) []string {
 		"CREATE INDEX IF NOT EXISTS " + byCall + " ON " + table + ` ("call")`}
 }
 
+func (sqlite) idempotencyTable(table, byTime string) []string {
+	return []string{"CREATE TABLE IF NOT EXISTS " + table + ` (
+  id TEXT NOT NULL PRIMARY KEY,
+  at TIMESTAMP NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  token TEXT NOT NULL,
+  "call" TEXT NOT NULL,
+  request TEXT NOT NULL,
+  answer TEXT
+)`, "CREATE INDEX IF NOT EXISTS " + byTime + " ON " + table + " (at)"}
+}
+
 func (sqlite) addAuditCall(table string) string {
 	return "ALTER TABLE " + table + ` ADD COLUMN "call" TEXT`
 }

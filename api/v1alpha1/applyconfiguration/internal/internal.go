@@ -451,6 +451,12 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IPFamilyPolicy
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IdempotencySpec
+  map:
+    fields:
+    - name: table
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IngressSpec
   map:
     fields:
@@ -545,6 +551,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: idempotency
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.IdempotencySpec
     - name: network
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NetworkSpec
@@ -1331,6 +1340,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: statement
       type:
         scalar: string
+    - name: statements
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteClaim
   map:
     fields:

@@ -26,6 +26,9 @@ type MCPEndpointSpecApplyConfiguration struct {
 	// audit records changes in a table of the database; absent, they are in the server's log alone, and there is no
 	// history.
 	Audit *AuditSpecApplyConfiguration `json:"audit,omitempty"`
+	// idempotency keeps the answers of calls that have an idempotency_key for a day, so that a call whose answer was lost can be
+	// sent again and happens once; absent, the argument is refused.
+	Idempotency *IdempotencySpecApplyConfiguration `json:"idempotency,omitempty"`
 }
 
 // MCPEndpointSpecApplyConfiguration constructs a declarative configuration of the MCPEndpointSpec type for use with
@@ -108,5 +111,13 @@ func (b *MCPEndpointSpecApplyConfiguration) WithCatalogue(value *CatalogueSpecAp
 // If called multiple times, the Audit field is set to the value of the last call.
 func (b *MCPEndpointSpecApplyConfiguration) WithAudit(value *AuditSpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
 	b.Audit = value
+	return b
+}
+
+// WithIdempotency sets the Idempotency field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Idempotency field is set to the value of the last call.
+func (b *MCPEndpointSpecApplyConfiguration) WithIdempotency(value *IdempotencySpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
+	b.Idempotency = value
 	return b
 }

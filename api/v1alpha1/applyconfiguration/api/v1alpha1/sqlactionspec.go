@@ -5,13 +5,16 @@ package v1alpha1
 // SQLActionSpecApplyConfiguration represents a declarative configuration of the SQLActionSpec type for use
 // with apply.
 //
-// SQLActionSpec is one statement.
+// SQLActionSpec is one statement, or several that run one after the other.
 type SQLActionSpecApplyConfiguration struct {
 	// statement is exactly one UPDATE, DELETE or INSERT … SELECT. It must contain :ids, which is bound to the keys of the
 	// selected rows that the token may see ("where id in (:ids)"). Declared parameters are bound as :name; nothing else
 	// is. The statement runs as the database user: row policies do not apply to other rows that it names. The exposure is
 	// not Accepted if the statement is of another form.
 	Statement *string `json:"statement,omitempty"`
+	// statements run in their order in one transaction, each of the form of statement. The first must contain :ids; the others
+	// may. What the action affected is what the first did.
+	Statements []string `json:"statements,omitempty"`
 }
 
 // SQLActionSpecApplyConfiguration constructs a declarative configuration of the SQLActionSpec type for use with
@@ -25,5 +28,15 @@ func SQLActionSpec() *SQLActionSpecApplyConfiguration {
 // If called multiple times, the Statement field is set to the value of the last call.
 func (b *SQLActionSpecApplyConfiguration) WithStatement(value string) *SQLActionSpecApplyConfiguration {
 	b.Statement = &value
+	return b
+}
+
+// WithStatements adds the given value to the Statements field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Statements field.
+func (b *SQLActionSpecApplyConfiguration) WithStatements(values ...string) *SQLActionSpecApplyConfiguration {
+	for i := range values {
+		b.Statements = append(b.Statements, values[i])
+	}
 	return b
 }

@@ -10,48 +10,53 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// auditPlaceQuery returns the first of some schemas that has a table of that name, and true; or the first schema that
+// ownPlaceQuery returns the first of some schemas that has a table of that name, and true; or the first schema that
 // exists, and false. An empty list of schemas stands for the search path.
-const auditPlaceQuery = `
+const ownPlaceQuery = `
 SELECT n.nspname, c.oid IS NOT NULL
 FROM unnest(coalesce(nullif($1::text[], '{}'), current_schemas(false)::text[])) WITH ORDINALITY AS s(name, place)
 JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
 LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = $2
 ORDER BY c.oid IS NULL, s.place LIMIT 1`
 
-// auditPlace returns the schema of the audit table, "" if there is none, and whether the table exists there.
-func (d *db) auditPlace(ctx context.Context, tx pgx.Tx) (schema string, there bool, err error) {
+// ownPlace returns the schema of a table of the server's own, "" if there is none, and whether the table exists there.
+func (d *db) ownPlace(ctx context.Context, tx pgx.Tx, named *contract.AuditTable) (schema string, there bool, err error) {
 	schemas := d.settings.Schemas
-	if d.settings.Audit.Schema != "" {
-		schemas = []string{d.settings.Audit.Schema}
+	if named.Schema != "" {
+		schemas = []string{named.Schema}
 	}
-	err = tx.QueryRow(ctx, auditPlaceQuery, append([]string{}, schemas...), d.settings.Audit.Name).Scan(&schema, &there)
+	err = tx.QueryRow(ctx, ownPlaceQuery, append([]string{}, schemas...), named.Name).Scan(&schema, &there)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
 	return schema, there, err
 }
 
-// makeAudit makes the audit table if it is missing, and returns why the server refused it. Servers that do so at the
-// same time wait for each other.
-func (d *db) makeAudit(ctx context.Context, conn *conn) (problem string, err error) {
+// makeOwn makes a table of the server's own if it is missing, and returns why the database refused it. Servers that do so
+// at the same time wait for each other.
+func (d *db) makeOwn(ctx context.Context, conn *conn, own *sqltext.OwnTable) (problem string, err error) {
+	named := own.Named(&d.settings)
 	var schema string
 	var there bool
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if schema, there, err = d.auditPlace(ctx, tx); err != nil || schema == "" {
+		if schema, there, err = d.ownPlace(ctx, tx, named); err != nil || schema == "" {
 			return err
 		}
+		if there && own == sqltext.Audit {
+			return addAuditCall(ctx, tx, schema, named.Name)
+		}
 		if there {
-			return addAuditCall(ctx, tx, schema, d.settings.Audit.Name)
+			return nil
 		}
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('mcp-admin-server audit table'))"); err != nil {
 			return err
 		}
-		for _, statement := range sqltext.AuditTable(sqltext.PostgreSQL, schema, d.settings.Audit.Name) {
+		for _, statement := range own.Statements(sqltext.PostgreSQL, schema, named.Name) {
 			if _, err := tx.Exec(ctx, statement); err != nil {
 				return err
 			}
@@ -71,8 +76,8 @@ func (d *db) makeAudit(ctx context.Context, conn *conn) (problem string, err err
 	default:
 		problem = "the database refused it (SQLSTATE " + answer.Code + ")"
 	}
-	statements := strings.Join(sqltext.AuditTable(sqltext.PostgreSQL, schema, d.settings.Audit.Name), "; ")
-	return "the audit table " + schema + "." + d.settings.Audit.Name + " cannot be made: " + problem +
+	statements := strings.Join(own.Statements(sqltext.PostgreSQL, schema, named.Name), "; ")
+	return "the " + own.What + " " + schema + "." + named.Name + " cannot be made: " + problem +
 		"; make it with: " + strings.Join(strings.Fields(statements), " "), nil
 }
 
@@ -107,13 +112,14 @@ func addAuditCall(ctx context.Context, tx pgx.Tx, schema, name string) error {
 	return err
 }
 
-// findAudit sets the schema's audit table; problem is why it could not be made.
-func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *introspection, problem string) error {
-	schema, there, err := d.auditPlace(ctx, tx)
+// findOwn sets a table of the server's own in the schema; problem is why it could not be made.
+func (d *db) findOwn(ctx context.Context, tx pgx.Tx, s *database.Schema, i *introspection, own *sqltext.OwnTable, problem string) error {
+	named := own.Named(&d.settings)
+	schema, there, err := d.ownPlace(ctx, tx, named)
 	if err != nil {
 		return err
 	}
-	name := d.settings.Audit.Name
+	name := named.Name
 	if there && !slices.Contains(s.SearchPath, schema) {
 		if _, i, err = introspect(ctx, tx, []string{schema}); err != nil {
 			return err
@@ -122,34 +128,37 @@ func (d *db) findAudit(ctx context.Context, tx pgx.Tx, s *database.Schema, i *in
 	table := i.known().resolve(schema, name, nil)
 	switch {
 	case table != nil:
-		s.AuditProblem = cmp.Or(sqltext.AuditMismatch(table), d.auditRefused(table))
-		if s.AuditProblem == "" {
-			s.Audit = table
-			s.Note(sqltext.AuditCallNote(sqltext.PostgreSQL, table))
-		}
+		problem = cmp.Or(own.Mismatch(table), d.ownRefused(own, table))
 	case problem != "":
-		s.AuditProblem = problem
 	case schema == "":
-		s.AuditProblem = "the audit table " + name + " has no place: its schema is not there, or the search path has none"
+		problem = "the " + own.What + " " + name + " has no place: its schema is not there, or the search path has none"
 	default:
-		s.AuditProblem = "there is no table " + schema + "." + name + " for the audit, and none is made where the database is used for reading only"
+		problem = "there is no table " + schema + "." + name + ", the " + own.What + ", and none is made where the database is used for reading only"
 	}
+	own.Found(s, sqltext.PostgreSQL, table, problem)
 	return nil
 }
 
-// auditRefused says what the user may not do with the audit table, and the GRANT that helps; "" if nothing is missing. The
-// right to read the table is demanded only if the database is used for reading only. In other cases only the history is
-// missing without it.
-func (d *db) auditRefused(table *database.Table) string {
-	needed, right := database.MayInsert, "INSERT"
-	if d.settings.ReadOnly {
+// ownRefused says what the user may not do with a table of the server's own, and the GRANT that helps; "" if nothing is
+// missing. The right to read the audit table is demanded only if the database is used for reading only: in other cases only
+// the history is missing without it.
+func (d *db) ownRefused(own *sqltext.OwnTable, table *database.Table) string {
+	needed, right := own.Needs, own.Grants
+	switch {
+	case d.settings.ReadOnly:
 		needed, right = database.MaySelect, "SELECT"
+	case own == sqltext.Audit:
+		needed, right = database.MayInsert, "INSERT"
 	}
+	missing := own != sqltext.Audit && !table.Privileges.Has(needed)
 	for _, c := range table.Columns {
-		if name := c.Name; name != "id" && name != "call" && !c.Privileges.Has(needed) && !c.Generated {
-			return "the database user may not " + right + " on the audit table " + table.String() + "; let its owner run: GRANT SELECT, INSERT ON " +
-				sqltext.TableName(sqltext.PostgreSQL, table) + " TO the user of this endpoint"
+		if own == sqltext.Audit {
+			missing = missing || c.Name != "id" && c.Name != "call" && !c.Privileges.Has(needed) && !c.Generated
 		}
 	}
-	return ""
+	if !missing {
+		return ""
+	}
+	return "the database user may not " + right + " on the " + own.What + " " + table.String() + "; let its owner run: GRANT " + own.Grants + " ON " +
+		sqltext.TableName(sqltext.PostgreSQL, table) + " TO the user of this endpoint"
 }

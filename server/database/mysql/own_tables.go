@@ -1,0 +1,101 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+)
+
+// readSchema reads the schema, and makes the server's own tables that the settings name and that are missing. Servers that
+// do so at the same time wait for each other in the database.
+func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) {
+	s, found, err := d.introspect(ctx, c)
+	owns := sqltext.OwnTables(&d.settings)
+	problems := make([]string, len(owns))
+	for n, own := range owns {
+		if err != nil {
+			return nil, err
+		}
+		name := d.ownName(own, s, found)
+		table := found.tables[name]
+		switch {
+		case d.settings.ReadOnly:
+			problems[n] = "there is no table " + name.String() + ", the " + own.What + ", and none is made where the database is used for reading only"
+		case table == nil:
+			if problems[n], err = makeOwn(ctx, c, own, name); err == nil {
+				s, found, err = d.introspect(ctx, c)
+			}
+		case own == sqltext.Audit && sqltext.LacksAuditCall(table) && own.Mismatch(table) == "":
+			s, found, err = d.addAuditCall(ctx, c, name)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for n, own := range owns {
+		table := found.tables[d.ownName(own, s, found)]
+		if table != nil {
+			problems[n] = cmp.Or(own.Mismatch(table), ownRefusal(own, table))
+		}
+		own.Found(s, c.dialect(), table, problems[n])
+	}
+	return s, nil
+}
+
+// addAuditCall gives an audit table of an earlier version the column call, if the user may, and reads the schema again. If
+// the user may not, or if another server was faster, that is no error: the schema's notes tell what is missing then.
+func (d *db) addAuditCall(ctx context.Context, c *conn, name tableName) (*database.Schema, *introspection, error) {
+	var answer *mysql.MySQLError
+	err := c.exec(ctx, sqltext.AddAuditCall(c.dialect(), name.schema, name.name))
+	if err != nil && !errors.As(err, &answer) {
+		return nil, nil, err
+	}
+	return d.introspect(ctx, c)
+}
+
+// ownName is the name of a table of the server's own with its schema. If the settings name no schema, it is the first of
+// the search path that has the table, else the first.
+func (d *db) ownName(own *sqltext.OwnTable, s *database.Schema, found *introspection) tableName {
+	named := own.Named(&d.settings)
+	name := named.Name
+	if named.Schema != "" {
+		return tableName{named.Schema, name}
+	}
+	for _, schema := range s.SearchPath {
+		if found.tables[tableName{schema, name}] != nil {
+			return tableName{schema, name}
+		}
+	}
+	return tableName{s.SearchPath[0], name}
+}
+
+// makeOwn makes a table of the server's own, and returns why the database refused it.
+func makeOwn(ctx context.Context, c *conn, own *sqltext.OwnTable, name tableName) (problem string, err error) {
+	statements := own.Statements(c.dialect(), name.schema, name.name)
+	for _, statement := range statements {
+		var answer *mysql.MySQLError
+		err := c.exec(ctx, statement)
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &answer) || answer.Number == errStatementTimeout:
+			return "", err
+		case answer.Number == errTableDenied, answer.Number == errDatabaseDenied:
+			problem = "the user may not create tables there"
+		case isReadOnly(answer):
+			problem = "the database allows no changes"
+		default:
+			problem = "the database refused it (error " + strconv.Itoa(int(answer.Number)) + ")"
+		}
+		return "the " + own.What + " " + name.String() + " cannot be made: " + problem + "; make it with: " +
+			strings.Join(strings.Fields(strings.Join(statements, "; ")), " "), nil
+	}
+	return "the " + own.What + " " + name.String() + " was made, but the user may not see it", nil
+}
