@@ -36,7 +36,7 @@ type MCPEndpoint struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.database.sqlite) || !has(self.server) || !has(self.server.autoscaling)",message="a SQLite file is served by one pod: remove server.autoscaling"
-// +kubebuilder:validation:XValidation:rule="!has(self.audit) || !has(self.idempotency) || self.audit.table != self.idempotency.table",message="idempotency.table is the audit table; name another one"
+// +kubebuilder:validation:XValidation:rule="!has(self.audit) || !has(self.idempotency) || self.audit.table.name != self.idempotency.table.name || has(self.audit.table.schema) != has(self.idempotency.table.schema) || has(self.audit.table.schema) && self.audit.table.schema != self.idempotency.table.schema",message="idempotency.table is the audit table; name another one"
 type MCPEndpointSpec struct {
 	// database is what the endpoint serves.
 	// +required

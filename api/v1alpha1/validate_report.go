@@ -16,7 +16,7 @@ func (v *validator) report(path *field.Path, a *ActionSpec, parameters []string)
 	if len(a.Requires) > 0 || a.Confirm != nil {
 		v.invalid(path, a.Name, "a report has neither requires nor confirm: it changes nothing, and runs only if a rule names it")
 	}
-	if slices.ContainsFunc(parameters, func(name string) bool { return sqlscan.IsCaller(name) }) {
+	if slices.ContainsFunc(parameters, sqlscan.IsCaller) {
 		v.invalid(path.Child("parameters"), a.Name, "in a report, token, groups and names that begin with attribute_ stand for the caller")
 	}
 	at := path.Child("report", "statement")

@@ -93,7 +93,9 @@ func newWorld(t *testing.T) *world {
 	go func() { ended <- mgr.Start(ctx) }()
 	w.stop = sync.OnceFunc(func() {
 		stop()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Errorf("the manager: %v", err)
+		}
 	})
 	t.Cleanup(w.stop)
 	w.startKubelet()

@@ -80,7 +80,7 @@ var _ = Describe("A Deployment", Ordered, func() {
 		pod := readyPods(ctx, name)[0]
 		Eventually(get).WithArguments(portForward(ctx, pod.Name, "8080")).Should(Equal(pod.Name + " good day"))
 		refused := portForward(ctx, pod.Name, "8099")
-		_, err := http.Get(refused) //nolint:bodyclose // there is none
+		_, err := http.Get(refused)
 		Expect(err).To(HaveOccurred(), "nobody listens there")
 	})
 

@@ -162,13 +162,13 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 	if err := r.readFields(); err != nil {
 		return nil, err
 	}
-	switch {
-	case e.Action == "create":
+	switch e.Action {
+	case "create":
 		r.op, r.arguments[idName] = &deleteOperation, r.id
 		return r, r.knowsAfter()
-	case e.Action == "delete":
+	case "delete":
 		return r, r.recreate()
-	case e.Action == "update":
+	case "update":
 		return r, r.restore(nil)
 	}
 	return r, r.restoreAction()

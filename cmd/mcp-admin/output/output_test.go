@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 )
 
@@ -32,7 +33,7 @@ func TestTheSameValueIsPrintedInEachFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		err := f.Print(&b, value, func(s *Screen) { s.Write([]byte("It is " + value.Name + ".\n")) })
+		err := f.Print(&b, value, func(s *Screen) { fmt.Fprintf(s, "It is %s.\n", value.Name) })
 		if err != nil || b.String() != want {
 			t.Errorf("%s: printed %q, %v, want %q", text, b.String(), err, want)
 		}

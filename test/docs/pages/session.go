@@ -127,10 +127,10 @@ func (s *Session) Close() error {
 		group := -t.command.Process.Pid
 		_ = syscall.Kill(group, syscall.SIGINT) // it may have ended
 		select {
-		case <-t.ended:
+		case <-t.ended: //nolint:errcheck // it was told to end
 		case <-time.After(30 * time.Second):
 			_ = syscall.Kill(group, syscall.SIGKILL)
-			<-t.ended
+			<-t.ended //nolint:errcheck // it was killed
 		}
 	}
 	s.terminals = nil

@@ -43,13 +43,27 @@ func With(run func(*Host)) (skipped string, err error) {
 	return "", nil
 }
 
-func (h *Host) Helper()                          {}
-func (h *Host) Cleanup(f func())                 { h.cleanups = append(h.cleanups, f) }
-func (h *Host) Fatal(args ...any)                { panic(Failure(fmt.Sprint(args...))) }
-func (h *Host) Fatalf(format string, all ...any) { panic(Failure(fmt.Sprintf(format, all...))) }
-func (h *Host) Error(args ...any)                { fmt.Fprintln(os.Stderr, args...) }
-func (h *Host) Skip(args ...any)                 { panic(skip(fmt.Sprint(args...))) }
+// The methods of testing.TB that the fixtures use.
 
+// Helper does nothing: a program has no lines of a test.
+func (h *Host) Helper() {}
+
+// Cleanup keeps what is done at the end.
+func (h *Host) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
+
+// Fatal ends the program's run.
+func (h *Host) Fatal(args ...any) { panic(Failure(fmt.Sprint(args...))) }
+
+// Fatalf ends the program's run.
+func (h *Host) Fatalf(format string, all ...any) { panic(Failure(fmt.Sprintf(format, all...))) }
+
+// Error prints what is wrong, and goes on.
+func (h *Host) Error(args ...any) { fmt.Fprintln(os.Stderr, args...) }
+
+// Skip ends the program's run: something that it needs is not there.
+func (h *Host) Skip(args ...any) { panic(skip(fmt.Sprint(args...))) }
+
+// TempDir makes a folder that is removed at the end.
 func (h *Host) TempDir() string {
 	folder, err := os.MkdirTemp("", "jobs-")
 	if err != nil {

@@ -34,4 +34,4 @@ func (c *cents) UnmarshalText(text []byte) (err error) {
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (c cents) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c cents) MarshalText() ([]byte, error) { return []byte(c.String()), nil } //nolint:unparam // the interface has the error

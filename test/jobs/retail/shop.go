@@ -194,13 +194,13 @@ func (s shop) cancel(a *arguments) error {
 
 // moveOrder gives the order's address other values.
 func (s shop) moveOrder(a *arguments) error {
-	return s.transact(inStatus(a.OrderID, pending), step{Tool: "update_addresses", Arguments: object{"id": of(0, "address_id"), "data": a.address.data()}})
+	return s.transact(inStatus(a.OrderID, pending), step{Tool: "update_addresses", Arguments: object{"id": of(0, "address_id"), "data": a.data()}})
 }
 
 // moveUser gives the user's address other values.
 func (s shop) moveUser(a *arguments) error {
 	return s.transact(step{Tool: "get_users", Arguments: object{"id": a.UserID, "fields": []string{"address_id"}}},
-		step{Tool: "update_addresses", Arguments: object{"id": of(0, "address_id"), "data": a.address.data()}})
+		step{Tool: "update_addresses", Arguments: object{"id": of(0, "address_id"), "data": a.data()}})
 }
 
 // payOtherwise has the order paid by another method.
