@@ -28,7 +28,7 @@ var transactOperation = withArguments(operation{
 		schema: func(*catalog.Model) schema { return stepsSchema }},
 	argument[transactArguments]{name: "dry_run", into: func(a *transactArguments) any { return &a.dryRun }, help: dryRunHelp},
 	argument[transactArguments]{name: "confirm", into: func(a *transactArguments) any { return &a.confirm },
-		help: "if an action among the steps asks for confirmation, nothing is changed until the call is repeated with confirm: true"},
+		help: "an action that asks for confirmation: nothing is changed until the call is repeated with confirm: true"},
 	argument[transactArguments]{name: "confirmation_token", into: func(a *transactArguments) any { return &a.token },
 		help: "that of the page, so that only what it showed is done"},
 	argument[transactArguments]{name: keyName, into: func(*transactArguments) any { return new(string) }, help: keyHelp},

@@ -271,8 +271,8 @@ func same(a, b any) bool {
 	return fmt.Sprint(a) == fmt.Sprint(b)
 }
 
-// operations are a table's, in the order of the tools: every table of Chinook has all.
-var operations = tools.Operations()
+// operations are a table's, in the order of the tools: every table of Chinook has all but reports, which somebody declares.
+var operations = slices.DeleteFunc(tools.Operations(), func(name string) bool { return name == "report" })
 
 func (e engine) testTools(t *testing.T) {
 	_, body := e.endpoint.Post(e.token, `{"method":"tools/list"}`)
@@ -283,7 +283,7 @@ func (e engine) testTools(t *testing.T) {
 		}
 	}
 	decode(t, body, &list)
-	want := []string{"find_models"}
+	want := []string{"find_models", "transact", "undo"}
 	for _, table := range tables {
 		for _, operation := range operations {
 			want = append(want, operation+"_"+table.name)
