@@ -168,6 +168,7 @@ func TestTheGenericToolsAreWithinTheirBudget(t *testing.T) {
 		if bytes := l.bytes - l.steps; bytes > genericBudget || len(l.tools) < 13 {
 			t.Errorf("%d tables: the %d generic tools have %d bytes, want at most %d", tables, len(l.tools)-2, bytes, genericBudget)
 		}
+		t.Logf("%d tables: %d bytes of generic tools, %d of transact and undo", tables, l.bytes-l.steps, l.steps)
 		if before.bytes != 0 && before.bytes != l.bytes {
 			t.Errorf("%d bytes of generic tools became %d with %d tables", before.bytes, l.bytes, tables)
 		}
