@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	_ "time/tzdata" // an image has no time zones
 
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"

@@ -11,11 +11,7 @@ import (
 	"strings"
 )
 
-const (
-	module = "github.com/mcp-admin/mcp-admin-operator"
-	// buildTags has the time zones compiled in; the Dockerfile has it too.
-	buildTags = "timetzdata"
-)
+const module = "github.com/mcp-admin/mcp-admin-operator"
 
 // A program is one of the project's.
 type program struct {
@@ -64,7 +60,7 @@ func (p program) executable(t target) string {
 // they lie.
 func (r *release) build(ctx context.Context, p program, t target, folder string) (string, error) {
 	output := filepath.Join(folder, t.os+"_"+t.arch, p.executable(t))
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", buildTags, "-buildvcs="+strconv.FormatBool(r.clean()),
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs="+strconv.FormatBool(r.clean()),
 		"-ldflags", "-s -w -X "+module+"/contract/version.version="+r.version, "-o", output, "./cmd/"+p.folder)
 	command.Dir = r.source
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch,

@@ -38,7 +38,7 @@ func TestTheDockerfileMakesTheSameImages(t *testing.T) {
 	has("base", "FROM scratch AS base", "COPY --from=root /out/root/ /", "USER "+rootfs.User, "WORKDIR /")
 	r := &release{version: "$VERSION", revision: "$REVISION"}
 	for _, p := range programs {
-		has("build-"+p.image, "go build -trimpath -tags "+buildTags+" ",
+		has("build-"+p.image, "go build -trimpath ",
 			`-ldflags "-s -w -X `+module+`/contract/version.version=$VERSION" -o /out/`+p.name+" ./cmd/"+p.folder)
 		has(p.image, "FROM base AS "+p.image, "COPY --from=build-"+p.image+" /out/"+p.name+" /"+p.name, `ENTRYPOINT ["/`+p.name+`"]`)
 		if copies := strings.Count(all[p.image], "COPY "); copies != 1 {

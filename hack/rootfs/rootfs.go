@@ -1,6 +1,6 @@
 // Package rootfs is what the images hold beside their one program: the certificates of the public authorities and the
-// user that the program runs as. Time zones are in the programs themselves (the build tag timetzdata), so that they do
-// not depend on an image. There is no /tmp: the programs write to no place that their pod does not give them. The Dockerfile
+// user that the program runs as. Time zones are in the programs themselves (they import time/tzdata), so that they do not depend
+// on an image. There is no /tmp: the programs write to no place that their pod does not give them. The Dockerfile
 // and hack/release use it.
 package rootfs
 
