@@ -324,7 +324,8 @@ func (g *game) judgeReport(token contract.Token, body, answer string) {
 	g.Helper()
 	_, table, _ := strings.Cut(g.asked.tool, "_")
 	m := g.model(table)
-	allowed := may(token, m, "view") && named(token, m, "peek") && offers(m, "report")
+	unreadable := g.users && slices.ContainsFunc(tables[m.Table], func(c column) bool { return c.unreadable }) // the report reads all columns
+	allowed := may(token, m, "view") && named(token, m, "peek") && offers(m, "report") && !unreadable
 	if answered := !strings.Contains(answer, `"isError":true`); answered != allowed || !allowed && canaryText.MatchString(answer) {
 		g.Errorf("%s: token %+v\nmodels %+v\n%s\nmay run the report is %v:\n%s", g.where, token, g.models, body, allowed, answer)
 	}
