@@ -33,8 +33,10 @@ func (m *Model) whyNoWrite() string {
 		return "the endpoint's database.access is ReadOnly."
 	case m.catalog.AuditProblem() != "":
 		return "the endpoint's audit table cannot be used. The endpoint's status says why."
+	case m.Audits && m.Table == m.catalog.Audit():
+		return "this is the audit table."
 	case m.Audits:
-		return "this is a table of the server's own."
+		return "this is the table of idempotency keys."
 	case !m.IsTable():
 		return m.Table.String() + " is a " + string(m.Table.Kind) + "."
 	case !m.Table.Writable:

@@ -19,13 +19,17 @@ func shop() *database.Schema {
 		"shelves": func(t *database.Table) { t.Kind = database.View },
 		"relic":   func(t *database.Table) { t.PrimaryKey, t.Writable = t.Columns[:1], false },
 		"log":     func(t *database.Table) { t.PrimaryKey = t.Columns[:1] },
+		"used":    func(t *database.Table) { t.PrimaryKey = t.Columns[:1] },
 	} {
 		t := &database.Table{Schema: "public", Name: name, Kind: database.BaseTable, Writable: true}
 		t.Columns = []*database.Column{{Name: "id", Kind: database.Integer}, {Name: "name", Kind: database.Text}}
 		change(t)
 		s.Tables = append(s.Tables, t)
-		if name == "log" {
+		switch name {
+		case "log":
 			s.Audit = t
+		case "used":
+			s.Idempotency = t
 		}
 	}
 	return s.GrantAll()
@@ -34,7 +38,7 @@ func shop() *database.Schema {
 func config() *contract.Config {
 	c := &contract.Config{}
 	c.Endpoint.Limits.MaxResultBytes = 1 << 20
-	for _, name := range []string{"book", "log", "price", "relic", "shelves", "visit"} {
+	for _, name := range []string{"book", "log", "price", "relic", "shelves", "used", "visit"} {
 		c.Models = append(c.Models, contract.Model{
 			Name: name, Exposure: name, Table: name, DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 1000,
 		})
@@ -51,6 +55,7 @@ func TestTheStatusSaysWhyAModelHasFewerTools(t *testing.T) {
 		"for its table": {func(*contract.Config, *database.Schema) {}, map[string]string{
 			"book": "", "price": "Give the table a primary key", "visit": "List the columns that identify a row in spec.key",
 			"shelves": "Read-only: public.shelves is a view", "relic": "cannot undo a change of public.relic", "log": "this is the audit table",
+			"used": "this is the table of idempotency keys",
 		}},
 		"for the endpoint's access": {func(c *contract.Config, _ *database.Schema) { c.Endpoint.Database.ReadOnly = true },
 			map[string]string{"book": "database.access is ReadOnly"}},

@@ -185,8 +185,16 @@ type stepError struct {
 	err  error
 }
 
-func (e *stepError) Error() string { return fmt.Sprintf("step %d (%s): %v", e.step, e.tool, e.err) }
+func (e *stepError) Error() string { return fmt.Sprintf("%s: %v", e.name(), e.err) }
 func (e *stepError) Unwrap() error { return e.err }
+
+// name is the step's number, and its tool if it names one.
+func (e *stepError) name() string {
+	if e.tool == "" {
+		return fmt.Sprintf("step %d", e.step)
+	}
+	return fmt.Sprintf("step %d (%s)", e.step, e.tool)
+}
 
 // stepFailed is the error of the step at which all ended; the audit is told of it.
 func (t *transaction) stepFailed(err error) error {
@@ -209,7 +217,7 @@ func (e *stepError) tell(told *toolError) *toolError {
 		return &at
 	}
 	at.Step = &e.step
-	at.Message = fmt.Sprintf("step %d (%s): %s", e.step, e.tool, told.Message)
+	at.Message = e.name() + ": " + told.Message
 	if !strings.Contains(told.Message, "nothing was ") {
 		at.Message += "; nothing was changed"
 	}

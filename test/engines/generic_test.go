@@ -42,7 +42,7 @@ func generic(s *suite, t *testing.T) {
 	})
 	s.check(t, "the list has what the token may use on one model at least", func(t *testing.T) {
 		for token, wanted := range map[string]string{
-			"nobody": "find_models", "adder": "find_models create bulk", "deleter": "find_models delete bulk",
+			"nobody": "find_models", "adder": "find_models transact create bulk", "deleter": "find_models transact delete bulk",
 			"viewer": "find_models describe list get actions related history autocomplete",
 		} {
 			_, body := s.endpoint.PostTo("?tools=generic", secret(token), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

@@ -22,7 +22,8 @@ var refusals = map[string]int{
 // Every refusal in the source of the tools, of the lookups and of MCP has a row, or a reason why no caller can cause it.
 func TestMessagesAreComplete(t *testing.T) {
 	var told strings.Builder
-	for _, row := range slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing, messagesOfPostgreSQL) {
+	for _, row := range slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing,
+		messagesOfSteps, messagesOfKeys, messagesOfUnusableKeys, messagesOfPostgreSQL) {
 		told.WriteString(row.want + "\n")
 	}
 	for _, row := range messagesOverHTTP {
@@ -130,17 +131,20 @@ var elsewhere = map[string]string{
 	"nothing can be undone: %s":                                                                              otherSchema,
 	"since: %s":                                                                                              checkedBefore,
 	"an item failed":                                                                                         neverTold,
-	"dry run":                                                                                                neverTold,
-	"Internal server error":                                                                                  neverTold,
-	"several rows of %s have this id; nothing was changed":                                                   neverTold,
-	"the audit table has no column %s":                                                                       neverTold,
-	"arguments must be a JSON object":                                                                        checkedBefore,
-	"must be valid JSON":                                                                                     checkedBefore,
-	"must not contain half of a surrogate pair (\\ud800 to \\udfff alone)":                                   checkedBefore,
-	"%s has no fields that search looks in; use filters":                                                     checkedBefore,
-	"inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out": checkedBefore,
-	"lookup %s is not offered for a field of type %s; its lookups are %s":                      administrators,
-	"%s is unavailable: the database has not answered yet; try again in a few seconds":         notReady,
+	"the key was used before":                                                                                neverTold,
+	"other calls with this %s got in the way each time, and nothing was changed; try again":                  meanwhile,
+	"the row of the %s went away; nothing was changed":                                                       otherSchema,
+	"dry run":               neverTold,
+	"Internal server error": neverTold,
+	"several rows of %s have this id; nothing was changed":                                                           neverTold,
+	"the audit table has no column %s":                                                                               neverTold,
+	"arguments must be a JSON object":                                                                                checkedBefore,
+	"must be valid JSON":                                                                                             checkedBefore,
+	"must not contain half of a surrogate pair (\\ud800 to \\udfff alone)":                                           checkedBefore,
+	"%s has no fields that search looks in; use filters":                                                             checkedBefore,
+	"inlines: %s has no key, so that no rows can belong to one of its rows; leave inlines out":                       checkedBefore,
+	"lookup %s is not offered for a field of type %s; its lookups are %s":                                            administrators,
+	"%s is unavailable: the database has not answered yet; try again in a few seconds":                               notReady,
 	"Too many requests at once":                                                                                      notReady,
 	"The endpoint has no configuration yet":                                                                          notReady,
 	"Some of the endpoint's tokens are not known at the moment":                                                      notReady,

@@ -32,7 +32,7 @@ const (
 func TestMessages(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
-			startWithParcels(t, engine).tells(t, slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing))
+			startWithParcels(t, engine).tells(t, slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing, messagesOfSteps))
 		})
 	}
 }

@@ -330,11 +330,13 @@ func permissions(s *suite, t *testing.T) {
 		"list_book": `{}`, "get_book": `{"id":1}`, "create_book": `{"data":{}}`, "update_book": `{"id":1,"data":{}}`, "delete_book": `{"id":1}`, "describe_book": `{}`,
 		"actions_book": `{}`, "action_book": `{"action":"retire","ids":[1]}`, "bulk_book": `{"operation":"delete","items":[1]}`, "related_book": `{"id":1,"relation":"author"}`,
 		"history_book": `{"id":1}`, "autocomplete_book": `{"term":"x"}`, "aggregate_book": `{"measures":{"n":{"count":"*"}}}`,
+		"transact": `{"steps":[{"tool":"list_book"}]}`,
 	} {
 		s.check(t, "no rule, no right: "+tool, func(t *testing.T) { s.fails(t, "nobody", tool, arguments, "permission_denied") })
 	}
 	for tool, arguments := range map[string]string{
 		"create_book": `{"data":{"title":"x","author_id":1}}`, "update_book": `{"id":1,"data":{"pages":1}}`, "delete_book": `{"id":1}`, "bulk_book": `{"operation":"delete","items":[1]}`,
+		"transact": `{"steps":[{"tool":"get_book","arguments":{"id":1}},{"tool":"delete_book","arguments":{"id":1}}]}`,
 	} {
 		s.check(t, "view only: "+tool, func(t *testing.T) { s.fails(t, "viewer", tool, arguments, "permission_denied") })
 	}
@@ -343,8 +345,8 @@ func permissions(s *suite, t *testing.T) {
 	}
 	s.check(t, "the tools that are listed are those that can be used", func(t *testing.T) {
 		for token, wanted := range map[string]string{
-			"nobody": "find_models", "adder": "find_models create_category bulk_category create_review bulk_review", "deleter": "find_models delete_category bulk_category delete_review bulk_review",
-			"bookish": "find_models list_book get_book create_book update_book delete_book describe_book actions_book action_book bulk_book history_book autocomplete_book aggregate_book",
+			"nobody": "find_models", "adder": "find_models transact create_category bulk_category create_review bulk_review", "deleter": "find_models transact delete_category bulk_category delete_review bulk_review",
+			"bookish": "find_models transact undo list_book get_book create_book update_book delete_book describe_book actions_book action_book bulk_book history_book autocomplete_book aggregate_book",
 		} {
 			_, body := s.endpoint.Post(secret(token), `{"method":"tools/list"}`)
 			var listed struct{ Tools []struct{ Name string } }

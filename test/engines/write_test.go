@@ -87,9 +87,9 @@ func creating(s *suite, t *testing.T) {
 		s.holds(t, "select count(*) from book where title = 'Dry'", "0")
 		s.failsOn(t, "root", "create_book", `{"data":{"title":"Dry","author_id":2,"isbn":"isbn-2"},"dry_run":true}`, "isbn")
 	})
-	s.check(t, "without view, the id and nothing else", func(t *testing.T) {
+	s.check(t, "without view, the id and the call's, and nothing else", func(t *testing.T) {
 		made := s.ok(t, "adder", "create_review", `{"data":{"book_id":1,"reader":"Zoe","stars":1}}`)
-		if len(made) != 2 || made["success"] != true || made["id"] == nil {
+		if len(made) != 3 || made["success"] != true || made["id"] == nil || made["call"] == "" {
 			t.Fatal(made)
 		}
 	})
