@@ -252,7 +252,7 @@ var _ = Describe("The condition AuthenticationReady", func() {
 		endpoint = w.endpoint("shop")
 		withIssuers("corp", "ci")(endpoint)
 		w.create(endpoint)
-		first, second = w.runServer("shop", "shop-0"), w.runServer("shop", "shop-1")
+		first, second = w.runTwo("shop")
 		first.knows("ci", "corp")
 		expectReady(endpoint)
 	})

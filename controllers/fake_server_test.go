@@ -42,8 +42,8 @@ type fakeServer struct {
 	frozen bool
 	// former reports whether the pod is of the last release, which reports one revision of all.
 	former bool
-	// look is the newest request to look at the database.
-	look string
+	// look is the newest request to look at the database, seen the newest answer that the manager says it has.
+	look, seen string
 	// tables says what the pod finds of a model, by its table; what is not there is served.
 	tables map[string]contract.ModelStatus
 	// used is what the pod says of the tokens' use.
@@ -95,6 +95,16 @@ func (w *world) replicaSet(endpoint string) *appsv1.ReplicaSet {
 		Expect(err).NotTo(HaveOccurred())
 	}
 	return rs
+}
+
+// runTwo starts two pods of an endpoint, and waits until the manager has heard of both: one that it has not heard of holds
+// everything up.
+func (w *world) runTwo(endpoint string) (first, second *fakeServer) {
+	GinkgoHelper()
+	first, second = w.runServer(endpoint, endpoint+"-0"), w.runServer(endpoint, endpoint+"-1")
+	Eventually(first.heard).Should(BeTrue())
+	Eventually(second.heard).Should(BeTrue())
+	return first, second
 }
 
 func (s *fakeServer) setReady(ready bool) {
@@ -227,6 +237,9 @@ func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
 		authorised := s.key != "" && request.Header.Get("Authorization") == "Bearer "+s.key
 		s.look = request.URL.Query().Get("look")
 		status, news, used := s.status, s.news, s.used
+		if authorised && request.URL.Path != "/usage" {
+			s.seen = request.URL.Query().Get("seen")
+		}
 		s.mu.Unlock()
 		if !authorised {
 			http.Error(out, "no", http.StatusUnauthorized)
@@ -252,6 +265,13 @@ func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
 			return
 		}
 	}
+}
+
+// heard reports whether the manager has what the pod reports.
+func (s *fakeServer) heard() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen != ""
 }
 
 // asked is the newest request to look at the database.

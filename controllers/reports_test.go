@@ -13,7 +13,7 @@ var _ = Describe("What the server's pods report", func() {
 		w := newWorld()
 		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
 		w.create(endpoint, token)
-		first, second := w.runServer("shop", "shop-0"), w.runServer("shop", "shop-1")
+		first, second := w.runTwo("shop")
 		expectReady(endpoint, token)
 		const problem = "the audit table public.log cannot be made: the user may not create tables there; make it with: CREATE TABLE …"
 		second.change(func(s *fakeServer) { s.status.Database.AuditProblem = problem })

@@ -97,7 +97,7 @@ var _ = Describe("A token's rotation", func() {
 	BeforeEach(func() {
 		w = newWorld()
 		w.create(w.endpoint("shop"))
-		first, second = w.runServer("shop", "shop-0"), w.runServer("shop", "shop-1")
+		first, second = w.runTwo("shop")
 		token = w.token("agent", "shop")
 		token.Spec.Rotation = &v1alpha1.TokenRotation{Overlap: &metav1.Duration{Duration: overlap}}
 		w.create(token)
