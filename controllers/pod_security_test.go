@@ -44,12 +44,6 @@ func (w *world) connected(name string) *v1alpha1.MCPEndpoint {
 
 var _ = Describe("A namespace that enforces the Pod Security level restricted", func() {
 	var w *world
-	BeforeEach(func() {
-		w = newWorld()
-		edit(&corev1.Namespace{ObjectMeta: w.namespaceMeta()}, func(n *corev1.Namespace) {
-			n.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
-		})
-	})
 	admit := func(template corev1.PodTemplateSpec) error {
 		template.Spec.PriorityClassName = "" // there is no such class here
 		pod := &corev1.Pod{ObjectMeta: w.meta("try"), Spec: template.Spec}
@@ -57,9 +51,15 @@ var _ = Describe("A namespace that enforces the Pod Security level restricted", 
 		return k8s.Create(context.Background(), pod, client.DryRunAll)
 	}
 
-	It("refuses other pods", func() {
-		err := admit(corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "root", Image: "root"}}}})
-		Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
+	BeforeEach(func() {
+		w = newWorld()
+		edit(&corev1.Namespace{ObjectMeta: w.namespaceMeta()}, func(n *corev1.Namespace) {
+			n.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
+		})
+		// The API server's admission sees the label a moment later. From then on it refuses other pods.
+		Eventually(func() bool {
+			return apierrors.IsForbidden(admit(corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "root", Image: "root"}}}}))
+		}).Should(BeTrue())
 	})
 
 	DescribeTable("takes the pods of an endpoint", func(change func(*endpointType)) {
