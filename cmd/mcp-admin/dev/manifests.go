@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
@@ -57,7 +56,7 @@ func ReadManifests(paths []string) (*Manifests, error) {
 	seen := map[string]string{}
 	var errs []error
 	for _, path := range paths {
-		files, err := manifestFiles(path)
+		files, err := manifests.Files(path)
 		if err != nil {
 			return nil, err
 		}
@@ -68,39 +67,6 @@ func ReadManifests(paths []string) (*Manifests, error) {
 		}
 	}
 	return m, errors.Join(errs...)
-}
-
-// manifestFiles are the file itself, or the files below a folder that are named like manifests. Folders whose names begin
-// with a dot are skipped.
-func manifestFiles(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, err
-	}
-	var files []string
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && file != path && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case !entry.IsDir() && isManifest(file):
-			files = append(files, file)
-		}
-		return nil
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s holds no .yaml, .yml or .json file", path)
-	}
-	return files, err
-}
-
-func isManifest(file string) bool {
-	switch filepath.Ext(file) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
 }
 
 func (m *Manifests) readFile(file string, seen map[string]string) error {

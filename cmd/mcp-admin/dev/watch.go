@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 )
 
 // watch tells when the files that manifests are read from change. A file is watched by its folder, because editors
@@ -79,7 +81,7 @@ func (w *watch) concerns(event fsnotify.Event) bool {
 	case !w.folders[filepath.Dir(name)]:
 		return false // beside a file that was given by name
 	}
-	return isManifest(name) || isFolder(name) && !w.skips(name)
+	return manifests.Is(name) || isFolder(name) && !w.skips(name)
 }
 
 func isFolder(path string) bool {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
@@ -49,7 +50,7 @@ func check(ctx context.Context, paths []string, namespace string) (*report, erro
 		spoilt: map[types.NamespacedName]bool{}, incomplete: map[types.NamespacedName]bool{}, secrets: map[types.NamespacedName]compile.WebhookSecret{}, labels: map[string]map[string]string{},
 	}
 	for _, path := range paths {
-		files, err := filesOf(path)
+		files, err := manifests.Files(path)
 		if err != nil {
 			return nil, err
 		}

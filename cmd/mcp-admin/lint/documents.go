@@ -2,10 +2,7 @@ package lint
 
 import (
 	"bytes"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,31 +19,6 @@ type document struct {
 	json   []byte
 	// root is its content with the lines.
 	root *yamlv3.Node
-}
-
-// filesOf are the file itself, or the files of a folder and its subfolders that are named like manifests, but for those in
-// folders whose names begin with a dot.
-func filesOf(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, err
-	}
-	var files []string
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && file != path && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case !entry.IsDir() && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") || strings.HasSuffix(file, ".json")):
-			files = append(files, file)
-		}
-		return nil
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s holds no .yaml, .yml or .json file", path)
-	}
-	return files, err
 }
 
 // read reads a file's documents. What cannot be read is a finding.
