@@ -73,11 +73,7 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	if e.shown == "" {
 		message = e.declared.Name + " needs the confirmation_token of its page; look at the page, then call again with its token"
 	}
-	payload, err := encodePlainly(staleConfirmation{message, CodeConflict, *question})
-	if err != nil {
-		return nil, err
-	}
-	return nil, &toolError{Message: message, Code: CodeConflict, payload: payload}
+	return nil, staleToken(message, question)
 }
 
 // question asks whether to do it; page is a webhook's own, nil for the standard one.
@@ -189,18 +185,34 @@ const confirmations = "confirmation"
 // seal makes a confirmation_token: when it expires, bound to all that would be done.
 func (e *actionCall) seal(p *actionPlan) (string, error) {
 	bound, err := e.bound(p)
-	expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(confirmationLife).Unix()))
-	return seal.New(e.call.settings.SealKey, confirmations).Seal(expires, bound), err
+	return e.call.sealConfirmation(bound), err
 }
 
 // matches reports whether the confirmation_token that the caller shows is that of what would be done, and in time.
 func (e *actionCall) matches(p *actionPlan) (bool, error) {
 	bound, err := e.bound(p)
+	return err == nil && e.call.isConfirmation(e.shown, bound), err
+}
+
+// sealConfirmation is the confirmation_token of what is bound to it: it holds when it expires.
+func (c *call) sealConfirmation(bound []byte) string {
+	expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(confirmationLife).Unix()))
+	return seal.New(c.settings.SealKey, confirmations).Seal(expires, bound)
+}
+
+// isConfirmation reports whether a confirmation_token was made for this, and has not expired.
+func (c *call) isConfirmation(token string, bound []byte) bool {
+	expires, ok := seal.New(c.settings.SealKey, confirmations).Open(token, bound)
+	return ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires)
+}
+
+// staleToken is the conflict of a confirmation_token that is missing or of another page, with the page as it is now.
+func staleToken(message string, question *confirmationRequest) error {
+	payload, err := encodePlainly(staleConfirmation{message, CodeConflict, *question})
 	if err != nil {
-		return false, err
+		return err
 	}
-	expires, ok := seal.New(e.call.settings.SealKey, confirmations).Open(e.shown, bound)
-	return ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires), nil
+	return &toolError{Message: message, Code: CodeConflict, payload: payload}
 }
 
 // bound is who would do what to which rows, with which parameters, and what would go along.

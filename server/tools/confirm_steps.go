@@ -1,12 +1,8 @@
 package tools
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"strings"
-	"time"
-
-	"github.com/mcp-admin/mcp-admin-operator/server/seal"
 )
 
 // stepConfirmations are the questions of the actions among the steps of one call. They are asked together, once all steps
@@ -57,14 +53,10 @@ func (t *transaction) ask() (*confirmationRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealer := seal.New(t.call.settings.SealKey, confirmations)
-	if s.confirmed && s.shown != "" {
-		if expires, ok := sealer.Open(s.shown, bound); ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires) {
-			return nil, nil
-		}
+	if s.confirmed && s.shown != "" && t.call.isConfirmation(s.shown, bound) {
+		return nil, nil
 	}
-	expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(confirmationLife).Unix()))
-	question := t.page(sealer.Seal(expires, bound))
+	question := t.page(t.call.sealConfirmation(bound))
 	if !s.confirmed {
 		return question, nil
 	}
@@ -72,11 +64,7 @@ func (t *transaction) ask() (*confirmationRequest, error) {
 	if s.shown == "" {
 		message = "an action of the steps needs the confirmation_token of the page; look at the page, then call again with its token"
 	}
-	payload, err := encodePlainly(staleConfirmation{message, CodeConflict, *question})
-	if err != nil {
-		return nil, err
-	}
-	return nil, &toolError{Message: message, Code: CodeConflict, payload: payload}
+	return nil, staleToken(message, question)
 }
 
 // bound is who would do what: all steps as they were sent, and what each action would do.
