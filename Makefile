@@ -147,7 +147,8 @@ e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, C
 .PHONY: e2e-story
 e2e-story: build bin/helm databases bin/k8s/kube bin/node/.built
 	@rm -f $(NODE).report
-	@status=0; MCP_TEST_NODE=$(NODE) $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color || status=$$?; \
+	@go run ./hack/release -version "$(version)" -images-only -dist bin/e2e
+	@status=0; MCP_TEST_NODE=$(NODE) MCP_TEST_IMAGES=$(CURDIR)/bin/e2e/images $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color || status=$$?; \
 	go run ./hack/node/cmd/node clean $(NODE) || status=1; \
 	cat $(NODE).report; exit $$status
 

@@ -35,8 +35,10 @@ func newPostgres(ctx context.Context) *shop {
 	server, err := url.Parse(os.Getenv("MCP_TEST_POSTGRES"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(server.Host).NotTo(BeEmpty(), "MCP_TEST_POSTGRES is not set: make e2e sets it")
-	execute(ctx, open("pgx", server.String()), "DROP DATABASE IF EXISTS "+databaseName+" WITH (FORCE)", "DROP ROLE IF EXISTS "+databaseName,
-		"CREATE ROLE "+databaseName+" LOGIN PASSWORD 'first'", "CREATE DATABASE "+databaseName)
+	outside := open("pgx", server.String())
+	drop := []string{"DROP DATABASE IF EXISTS " + databaseName + " WITH (FORCE)", "DROP ROLE IF EXISTS " + databaseName}
+	execute(ctx, outside, append(drop, "CREATE ROLE "+databaseName+" LOGIN PASSWORD 'first'", "CREATE DATABASE "+databaseName)...)
+	DeferCleanup(func(ctx SpecContext) { execute(ctx, outside, drop...) })
 	inside := *server
 	inside.Path = "/" + databaseName
 	s := &shop{name: "shop", db: open("pgx", inside.String()), setPassword: "ALTER ROLE " + databaseName + " PASSWORD '%s'", options: ", schemas: [stock]"}
@@ -57,8 +59,11 @@ func newMariaDB(ctx context.Context) *shop {
 	config.User, config.Net, config.Addr = server.User.Username(), "tcp", server.Host
 	config.Passwd, _ = server.User.Password()
 	user := "'" + databaseName + "'@'127.0.0.1'"
-	execute(ctx, open("mysql", config.FormatDSN()), "DROP DATABASE IF EXISTS "+databaseName, "DROP USER IF EXISTS "+user, "CREATE DATABASE "+databaseName,
-		"CREATE USER "+user+" IDENTIFIED BY 'first'", "GRANT SELECT, INSERT ON "+databaseName+".* TO "+user)
+	outside := open("mysql", config.FormatDSN())
+	drop := []string{"DROP DATABASE IF EXISTS " + databaseName, "DROP USER IF EXISTS " + user}
+	execute(ctx, outside, append(drop, "CREATE DATABASE "+databaseName,
+		"CREATE USER "+user+" IDENTIFIED BY 'first'", "GRANT SELECT, INSERT ON "+databaseName+".* TO "+user)...)
+	DeferCleanup(func(ctx SpecContext) { execute(ctx, outside, drop...) })
 	config.DBName = databaseName
 	s := &shop{name: "market", db: open("mysql", config.FormatDSN()), setPassword: "ALTER USER " + user + " IDENTIFIED BY '%s'"}
 	execute(ctx, s.db, "CREATE TABLE item (id bigint AUTO_INCREMENT PRIMARY KEY, name varchar(40) NOT NULL)", "INSERT INTO item (name) VALUES ('lamp')")
