@@ -30,8 +30,9 @@ type program struct {
 	compiled bool
 	// problem says why the wanted Config could not be stored; nil if it could.
 	problem *finding
-	// written is when something was written last that only adds.
+	// written is when something was written last that only adds, adding how long the parts of that time took together.
 	written time.Time
+	adding  time.Duration
 	// version2 is what is known of the Config in the form of the last release.
 	version2 version2State
 
