@@ -203,10 +203,10 @@ build: ## Build the manager, the server and the program for people
 
 .PHONY: images
 images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images
-	@go run ./hack/release -version "$(version)" -images-only
+	@go run ./hack/release -version "$(version)" -only images -dist dist/images
 
 .PHONY: release
-release: bin/helm ## Write all that a release consists of to dist/: make release VERSION=v1.2.3
+release: ## Write all that a release consists of to dist/: make release VERSION=v1.2.3
 	@go run ./hack/release -version "$(version)"
 
 .PHONY: tools
