@@ -140,7 +140,7 @@ upgrade: kube databases ## Upgrade from the last release and go back, on the loc
 NODE ?= /var/tmp/mcp-admin-node
 
 .PHONY: e2e
-e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, CNI, chart, disturbances (about 10 minutes)
+e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, CNI, chart, disturbances (about 7 minutes)
 	@hack/node/packages.sh
 	@go build -buildvcs=false -o bin/real-node ./hack/node/cmd/node
 	@if bin/real-node check; then $(MAKE) e2e-story; else echo "e2e: SKIPPED: no step was run, as this machine cannot run a node"; fi
