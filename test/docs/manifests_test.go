@@ -3,21 +3,19 @@ package docs
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
 )
 
@@ -36,24 +34,8 @@ func manifests(t *testing.T, path string) (whole, pieces []pages.Block) {
 }
 
 func TestAnAPIServerTakesEveryObjectOfTheDocuments(t *testing.T) {
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		t.Skip("KUBEBUILDER_ASSETS is not set: make sets it")
-	}
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets, CRDDirectoryPaths: []string{filepath.Join(root, "config/crd/bases")}, ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: 2 * time.Minute,
-	}
 	log.SetLogger(logr.Discard())
-	config, err := environment.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	_, config := apiserver.Start(t, filepath.Join(root, "config/crd/bases"))
 	api, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
