@@ -111,15 +111,12 @@ func freeAddress(t *testing.T) string {
 // call makes an example's call and returns the text of the answer.
 func (s *bookshop) call(t *testing.T, e example) string {
 	t.Helper()
-	token, err := os.ReadFile(filepath.Join(s.state, "tokens", s.namespace, e.caller))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := s.token(t, e.caller)
 	arguments := strings.ReplaceAll(e.arguments, "$confirmation_token", s.confirmation)
 	for shown, given := range s.differing {
 		arguments = strings.ReplaceAll(arguments, `"`+shown+`"`, `"`+given+`"`)
 	}
-	body := s.post(t, string(token), fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments))
+	body := s.post(t, token, fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments))
 	var answer struct {
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
@@ -129,7 +126,7 @@ func (s *bookshop) call(t *testing.T, e example) string {
 		t.Fatalf("line %d: %s %s: %s, %v", e.line, e.tool, arguments, body, err)
 	}
 	text := answer.Content[0].Text
-	if err := s.schemasOf(t, string(token)).Check(e.tool, text, answer.StructuredContent, answer.IsError); err != nil {
+	if err := s.schemasOf(t, token).Check(e.tool, text, answer.StructuredContent, answer.IsError); err != nil {
 		t.Errorf("line %d: %s %s: %v", e.line, e.tool, arguments, err)
 	}
 	var confirmation struct {
@@ -139,6 +136,16 @@ func (s *bookshop) call(t *testing.T, e example) string {
 		s.confirmation = confirmation.Token
 	}
 	return text
+}
+
+// token is the text of a token.
+func (s *bookshop) token(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.state, "tokens", s.namespace, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // schemasOf returns the schemas of answers that a token is given.
@@ -161,7 +168,7 @@ func (s *bookshop) post(t *testing.T, token, body string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
