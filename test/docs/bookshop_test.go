@@ -32,14 +32,14 @@ type bookshop struct {
 	confirmation string
 }
 
-// open serves a page's manifests, with a new database, until the test ends.
-func open(t *testing.T, p page) *bookshop {
+// open serves the manifests of a page, which lie in a folder, with a new database, until the test ends.
+func open(t *testing.T, p page, folder string) *bookshop {
 	t.Helper()
 	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
 	command := dev.Command()
-	command.SetArgs([]string{"-f", withStructuredContent(t, p), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command.SetArgs([]string{"-f", folder, "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
@@ -64,8 +64,8 @@ func open(t *testing.T, p page) *bookshop {
 	}
 }
 
-// withStructuredContent copies a page's manifests into a folder, and has the endpoint add structuredContent.
-func withStructuredContent(t *testing.T, p page) string {
+// manifestsOf copies a page's manifests into a folder.
+func manifestsOf(t *testing.T, p page) string {
 	t.Helper()
 	folder := t.TempDir()
 	if p.manifests == "" {
@@ -73,6 +73,12 @@ func withStructuredContent(t *testing.T, p page) string {
 	} else if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, p.manifests))); err != nil {
 		t.Fatal(err)
 	}
+	return folder
+}
+
+// withStructuredContent has the endpoint of the manifests in a folder add structuredContent.
+func withStructuredContent(t *testing.T, folder string) string {
+	t.Helper()
 	file := filepath.Join(folder, "endpoint.yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
