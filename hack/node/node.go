@@ -253,7 +253,7 @@ func (n *Node) ctr(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// Stop ends the node with all its pods, and takes away what it made on this machine. The logs stay. It may be called again.
+// Stop ends the node with all its pods, and takes away what it made on this machine. The logs stay.
 func (n *Node) Stop() error {
 	// The kubelet goes first: it would start anew what ends.
 	n.end("kubelet", "kube-proxy", "kube-scheduler", "kube-controller-manager")

@@ -18,11 +18,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	version := flag.String("version", "", "what the release calls itself, such as v1.2.3")
-	imagesOnly := flag.Bool("images-only", false, "only pack the images")
+	only := flag.String("only", "", "write one part alone: images or chart")
 	dist := flag.String("dist", "dist", "the folder that is written; what was in it goes")
 	flag.Parse()
 	started := time.Now()
-	summary, err := makeRelease(ctx, *version, *dist, *imagesOnly)
+	summary, err := makeRelease(ctx, *version, *dist, part(*only))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
@@ -31,7 +31,7 @@ func main() {
 }
 
 // makeRelease makes the release in a folder beside dist, which takes dist's place when all is there.
-func makeRelease(ctx context.Context, version, dist string, imagesOnly bool) (string, error) {
+func makeRelease(ctx context.Context, version, dist string, only part) (string, error) {
 	root, err := filepath.Abs(".")
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func makeRelease(ctx context.Context, version, dist string, imagesOnly bool) (st
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	summary, err := r.write(ctx, work, imagesOnly)
+	summary, err := r.write(ctx, work, only)
 	if err != nil {
 		return "", err
 	}

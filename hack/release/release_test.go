@@ -121,7 +121,7 @@ func TestTheChartsLayoutIsHelms(t *testing.T) {
 	if err := r.writeChart("../.."); err != nil {
 		t.Fatal(err)
 	}
-	folder := unpack(t, filepath.Join(r.dist, "charts", chartName+"-1.2.3.oci.tar"))
+	folder := unpack(t, filepath.Join(r.dist, chartName+"-1.2.3.oci.tar"))
 	top, err := layout.ImageIndexFromPath(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestTheChartsLayoutIsHelms(t *testing.T) {
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		t.Fatal(err)
 	}
-	packed, err := os.ReadFile(filepath.Join(r.dist, "charts", chartName+"-1.2.3.tgz"))
+	packed, err := os.ReadFile(filepath.Join(r.dist, chartName+"-1.2.3.tgz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,17 +160,13 @@ func TestEveryModuleIsInTheNoticesAndTheSBOM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules, err := linked([]string{self})
+	r, p, _ := sample(t)
+	modules, err := r.modules(t.Context(), []string{self})
 	if err != nil || len(modules) < 10 {
 		t.Fatalf("%d modules: %v", len(modules), err)
 	}
-	r, p, _ := sample(t)
-	located, err := r.locate(t.Context(), modules)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, write := range map[string]func(string) error{
-		"NOTICES.txt": func(name string) error { return r.writeNotices(name, located) },
+		"NOTICES.txt": func(name string) error { return r.writeNotices(name, modules) },
 		"sbom.json":   func(name string) error { return r.writeSBOM(name, p, modules) },
 	} {
 		path := filepath.Join(r.dist, name)
@@ -203,7 +199,7 @@ func TestPackagesHoldTheProgramAndItsLicences(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"mcp-admin_v1.2.3_linux_amd64.tar.gz", "mcp-admin_v1.2.3_linux_arm64.tar.gz", "mcp-admin_v1.2.3_windows_arm64.zip"} {
-		if info, err := os.Stat(filepath.Join(r.dist, "bin", want)); err != nil || info.Size() == 0 {
+		if info, err := os.Stat(filepath.Join(r.dist, want)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
