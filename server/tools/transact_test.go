@@ -157,6 +157,39 @@ func TestAnswersOfStepsAreBounded(t *testing.T) {
 	}
 }
 
+func TestAnAnswerOfTheLargestSizeIsAStepToo(t *testing.T) {
+	l := newLibrary(t)
+	l.set.settings.MaxResultBytes = 60
+	list := `{"max_bytes":60}`
+	alone := l.call(ownerText, "list_author", list)
+	r := l.call(ownerText, "transact", `{"steps":[{"tool":"list_author","arguments":`+list+`}]}`)
+	if notice := value(alone, "notice"); len(alone.Text) <= 60 || notice == "" || value(r, "results.0.notice") != notice {
+		t.Errorf("a step answers %s, and its call by itself %s", r.Text, alone.Text)
+	}
+}
+
+func TestArgumentsOfAStepAreNoReference(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		r := l.call(ownerText, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
+			{"tool":"update_author","arguments":{"_step":0,"path":"object"}}]}`)
+		if r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "arguments cannot be a reference") {
+			t.Errorf("%s", r.Text)
+		}
+	})
+}
+
+func TestHintsNameKeysIfThereIsATableForThem(t *testing.T) {
+	for _, tool := range []string{"create_author", "transact"} {
+		arguments := `{"colour":1}`
+		if without := newLibrary(t).call(ownerText, tool, arguments); strings.Contains(without.Message, keyName) {
+			t.Errorf("%s without a table: %s", tool, without.Message)
+		}
+		if with := newLibrary(t, withAnswers).call(ownerText, tool, arguments); !strings.Contains(with.Message, keyName) {
+			t.Errorf("%s with a table: %s", tool, with.Message)
+		}
+	}
+}
+
 func TestStepsCostWhatTheirCallsCost(t *testing.T) {
 	for arguments, want := range map[string]int{
 		`{"steps":[{"tool":"list_book"},{"tool":"bulk_book","arguments":{"items":[1,2,3]}}]}`:    4,
