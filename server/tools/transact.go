@@ -88,7 +88,7 @@ func (c *call) transactSteps(a *transactArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transaction{call: c, sent: a.steps, steps: steps}
+	t := &transaction{call: c, sent: a.steps, steps: steps, failed: -1}
 	t.confirmations.confirmed, t.confirmations.shown = a.confirm, a.token
 	switch err := t.run(); {
 	case t.question != nil:

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -155,6 +156,18 @@ func TestAnswersOfStepsAreBounded(t *testing.T) {
 	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Repeat(steps[0]+",", 100)+steps[0]+`]}`); r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "101 are too many") {
 		t.Errorf("%s", r.Text)
 	}
+}
+
+// A transaction that cannot begin, for example as all connections are busy, has run no step.
+func TestStepsThatCannotBegin(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		r := l.set.Call(cancelled, l.token(ownerText), "transact", []byte(`{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}}]}`))
+		if r.Code != CodeUnavailable || value(r, "step") != "" {
+			t.Errorf("%s (%v)", r.Text, r.Cause)
+		}
+	})
 }
 
 func TestAnAnswerOfTheLargestSizeIsAStepToo(t *testing.T) {

@@ -237,6 +237,9 @@ func (m *movers) move(n int) object {
 // client keeps a connection for each of many agents.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 
+// errTooMany is the server's answer to more calls than it takes at once.
+var errTooMany = errors.New("the server has no place for the call now")
+
 // callTransact calls transact, and fails if the server does not answer.
 func callTransact(address, arguments string) (object, error) {
 	request, err := http.NewRequest(http.MethodPost, address, strings.NewReader(`{"method":"tools/call","name":"transact","arguments":`+arguments+`}`))
@@ -249,6 +252,9 @@ func callTransact(address, arguments string) (object, error) {
 		return nil, err
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusServiceUnavailable {
+		return nil, errTooMany
+	}
 	var answer struct{ Content []struct{ Text string } }
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return nil, err
