@@ -62,9 +62,9 @@ go-tests:
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: test-transact
-test-transact: databases ## Lose a thousand answers, cut connections, and have 200 agents change the same rows for a minute, on each engine
-	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
-		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|OverlappingTransacts' ./test/faults
+test-transact: databases ## Lose a thousand answers, cut connections, kill servers, and have 200 agents change the same rows for a minute, on each engine
+	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_KILLED_SERVERS=50 MCP_TEST_KILLED_DATABASES=20 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
+		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|ThatIsKilled|OverlappingTransacts' ./test/faults
 
 .PHONY: test-attacks
 test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
