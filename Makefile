@@ -62,9 +62,9 @@ go-tests:
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: test-transact
-test-transact: databases ## Lose a thousand answers, cut connections, and have 200 agents change the same rows for a minute, on each engine
-	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
-		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|OverlappingTransacts' ./test/faults
+test-transact: databases ## Lose a thousand answers, cut connections, kill servers, and have 200 agents change the same rows for a minute, on each engine
+	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_KILLED_SERVERS=50 MCP_TEST_KILLED_DATABASES=20 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
+		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|ThatIsKilled|OverlappingTransacts' ./test/faults
 
 .PHONY: test-attacks
 test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
@@ -94,6 +94,7 @@ test-faults: databases ## Do to served databases what happens to databases
 
 .PHONY: docs-test
 docs-test: kube databases ## Run every block of the documents that can be run, and check the others
+	@hack/go-test.sh -timeout 15m -run 'TestTheDocument|TestCommandsInACluster' ./cmd/mcp-admin > /dev/null
 	@MCP_TEST_DOCS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/docs
 
 .PHONY: five-minutes
@@ -160,6 +161,10 @@ conformance: ## Run the official MCP conformance suite, at both revisions that i
 .PHONY: clients
 clients: build ## Run the public MCP clients against a real server
 	@go run ./test/clients
+
+.PHONY: agents
+agents: ## Have Claude Code, Codex and Gemini CLI read what mcp-admin connect and dev tell them (700 MB from npm)
+	@MCP_TEST_AGENTS=1 hack/go-test.sh -timeout 20m -run TestAgents ./cmd/mcp-admin/connect
 
 .PHONY: test-identity
 test-identity: build kube ## Let in who has a token of a ServiceAccount or an identity provider, and refuse all others, on the local cluster
