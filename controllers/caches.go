@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"slices"
 	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -101,8 +102,13 @@ func slim(obj any) (any, error) {
 	o.SetNamespace(shared(o.GetNamespace()))
 	o.SetLabels(sharedMap(o.GetLabels()))
 	o.SetAnnotations(sharedMap(o.GetAnnotations()))
-	shareConditions(conditionsOf(obj))
 	switch o := obj.(type) {
+	case *v1alpha1.MCPEndpoint:
+		o.Status.Conditions = keptConditions(o.Status.Conditions)
+	case *v1alpha1.MCPModelExposure:
+		o.Status.Conditions = keptConditions(o.Status.Conditions)
+	case *v1alpha1.MCPToken:
+		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *corev1.Pod:
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
 	case *appsv1.ReplicaSet:
@@ -130,11 +136,14 @@ func sharedMap(texts map[string]string) map[string]string {
 	return kept
 }
 
-func shareConditions(conditions []metav1.Condition) {
-	for i := range conditions {
-		c := &conditions[i]
+// keptConditions are conditions in a slice of just their length: the decoder leaves room for more.
+func keptConditions(conditions []metav1.Condition) []metav1.Condition {
+	kept := slices.Clone(conditions)
+	for i := range kept {
+		c := &kept[i]
 		c.Type, c.Status, c.Reason, c.Message = shared(c.Type), metav1.ConditionStatus(shared(string(c.Status))), shared(c.Reason), shared(c.Message)
 	}
+	return kept
 }
 
 // usersClient finds the metadata of a Secret that somebody names, whether users made it or the manager.

@@ -21,6 +21,15 @@ const (
 	// gatherTime is how long an addition may wait for others before it is written (docs/design/controllers.md,
 	// "Gathering changes").
 	gatherTime = 100 * time.Millisecond
+	// gatherShare is how many times as long as the last additions took to write the next ones wait at least, so that ten
+	// thousand new tokens do not keep the API server busy with parts that are soon written again. maxGatherTime is the longest.
+	gatherShare   = 2
+	maxGatherTime = 5 * time.Second
+	// restShare is how many times as long as compiling took a program rests before it compiles what only adds; maxRest is the
+	// longest. What took less than minCompile is not worth a rest.
+	restShare  = 2
+	maxRest    = 250 * time.Millisecond
+	minCompile = 5 * time.Millisecond
 	// conflictRetry is how long to wait before writing again after somebody else wrote.
 	conflictRetry = 50 * time.Millisecond
 	// writeBatch is how many parts one reconcile writes, so that a revocation does not wait for a growing layout.
@@ -63,21 +72,23 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
 	seen := r.removals(request.NamespacedName)
+	if wait := p.rest(endpoint, seen, r.now()); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
 	exposures := r.exposures.of(request.NamespacedName)
 	webhooks, webhookError := r.webhooks.resolve(ctx, request.NamespacedName, exposures)
 	tokens, err := r.namespaces.admitted(ctx, endpoint, r.tokens.of(request.NamespacedName))
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	began := r.now()
 	lookAgain := r.compile(endpoint, p, exposures, tokens, webhooks)
+	p.compiledIn(r.now().Sub(began), seen, r.now())
 	if wait := p.gather(r.now()); wait > 0 {
 		return result(wait, webhookError)
 	}
-	more, err := r.write(ctx, endpoint, p, func() bool { return r.removals(request.NamespacedName) != seen })
-	if more && err == nil {
-		lookAgain = time.Millisecond
-	}
-	return result(lookAgain, errors.Join(err, webhookError))
+	wait, err := r.write(ctx, endpoint, p, func() bool { return r.removals(request.NamespacedName) != seen })
+	return result(soonest(wait, lookAgain), errors.Join(err, webhookError))
 }
 
 // removals is how many changes have come that may take something away at an endpoint.
@@ -222,33 +233,42 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposure
 // of many tokens.
 const countDelay = 5 * time.Second
 
-// write writes the parts that differ from what is stored, and reports whether more are left: what only adds gives way to a
-// removal that has come meanwhile.
-func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, removalCame func() bool) (more bool, err error) {
+// write writes the parts that differ from what is stored, and returns when to go on if some are left, else 0: what only adds
+// waits for its turn after removals, and gives way to a removal that has come meanwhile.
+func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, removalCame func() bool) (time.Duration, error) {
 	if err := r.writeVersion2(ctx, e, p); err != nil {
-		return false, err
+		return 0, err
 	}
+	adding := false
 	for written := 0; ; written++ {
 		next, ok := p.next()
 		if !ok {
 			break
 		}
+		if !next.pending.Urgent && !adding {
+			if wait := p.gather(r.now()); wait > 0 {
+				return wait, nil
+			}
+			adding = true
+			began := r.now()
+			defer func() { p.added(r.now().Sub(began)) }()
+		}
 		if !next.pending.Urgent && (written >= writeBatch || removalCame()) {
-			return true, nil
+			return time.Millisecond, nil
 		}
 		if err := r.writePart(ctx, e, p, next); errors.Is(err, errMakesRoom) {
-			return true, nil
+			return time.Millisecond, nil
 		} else if err != nil {
-			return false, r.notWritten(e, p, err)
+			return 0, r.notWritten(e, p, err)
 		}
 	}
 	if p.setProblem(nil) {
 		r.store.endpoints.wake(keyOf(e))
 	}
 	if p.handOver() {
-		return false, r.writeVersion2(ctx, e, p)
+		return 0, r.writeVersion2(ctx, e, p)
 	}
-	return false, nil
+	return 0, nil
 }
 
 // errMakesRoom is the error of a part that does not fit into a Secret, and will when it is compiled again.

@@ -96,6 +96,17 @@ func (r *versionRecorder) note(o *unstructured.Unstructured) {
 	}
 }
 
+// forgiveOlder forgets that a namespace's objects had a status of an older generation for a moment. Two managers that are at
+// work at once do that if the cache of one is behind.
+func (r *versionRecorder) forgiveOlder(namespace string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := slices.DeleteFunc(r.breaches[namespace], func(breach string) bool { return strings.Contains(breach, wentBack) })
+	if r.breaches[namespace] = left; len(left) == 0 {
+		delete(r.breaches, namespace)
+	}
+}
+
 // in returns what was broken in a namespace.
 func (r *versionRecorder) in(namespace string) []string {
 	r.mu.Lock()
@@ -113,6 +124,8 @@ func (r *versionRecorder) finish() {
 	_, _ = fmt.Fprintf(GinkgoWriter, "kstatus: %v versions of %d objects\n", r.verdicts, len(r.observed))
 }
 
+const wentBack = "observedGeneration went back"
+
 // brokenRule returns which rule a version of an object breaks; "" is none. observedBefore is the observedGeneration of
 // the version before.
 func brokenRule(o *unstructured.Unstructured, verdict status.Status, observedBefore int64, first bool) string {
@@ -127,7 +140,7 @@ func brokenRule(o *unstructured.Unstructured, verdict status.Status, observedBef
 	case observed > o.GetGeneration():
 		return "observedGeneration is ahead of the generation"
 	case observed < observedBefore:
-		return "observedGeneration went back"
+		return wentBack
 	case observed == -1:
 		return unless(len(conditions) == 0, "it has conditions, and was never observed")
 	case observed < 1:

@@ -38,6 +38,33 @@ func (p *program) update(in compile.Objects) compile.Outcome {
 	return outcome
 }
 
+// rest returns how long to wait before compiling again; 0 is not at all. To look at ten thousand tokens for each new one of
+// them would keep a processor busy. What may take something away waits for nothing: removals counts those changes.
+func (p *program) rest(e *v1alpha1.MCPEndpoint, removals int, now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := p.lastCompile; p.compiled && last.took >= minCompile && last.removals == removals && p.compiler.CompiledFor(e) {
+		return max(0, min(restShare*last.took, maxRest)-now.Sub(last.at))
+	}
+	return 0
+}
+
+// compiledIn notes how long compiling took, and how many changes had come before it that may take something away.
+func (p *program) compiledIn(took time.Duration, removals int, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastCompile = compileRun{at: now, took: took, removals: removals}
+}
+
+// refresh takes in a newer state of a token that asks for nothing else.
+func (p *program) refresh(t *v1alpha1.MCPToken) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.compiler != nil {
+		p.compiler.Refresh(t)
+	}
+}
+
 // gather returns how long to wait before changes are written that take nothing away; 0 is not at all. The first of them is
 // written at once, and those that follow wait for each other. As long as no pod counts, nobody waits for them, and all of
 // them do.
@@ -48,11 +75,19 @@ func (p *program) gather(now time.Time) time.Duration {
 	if len(pending) == 0 || pending[0].Urgent {
 		return 0
 	}
-	if p.written.IsZero() || p.applied.pods == 0 && now.Sub(p.written) > 2*gatherTime {
+	pause := min(max(gatherTime, gatherShare*p.adding), maxGatherTime)
+	if p.written.IsZero() || p.applied.pods == 0 && now.Sub(p.written) > 2*pause {
 		p.written = now
 		return gatherTime
 	}
-	return max(0, gatherTime-now.Sub(p.written))
+	return max(0, pause-now.Sub(p.written))
+}
+
+// added notes how long it took to write what only adds.
+func (p *program) added(took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.adding = took
 }
 
 // nextPart is a part that is to be written, as it should be.

@@ -54,7 +54,7 @@ const (
 	// together are not ready within a second. maxSettleTime is the longest. What is wrong with an object is told after
 	// settleTime.
 	settlePace    = 50 * time.Millisecond
-	maxSettleTime = time.Minute
+	maxSettleTime = 3 * time.Minute
 )
 
 type writtenStatus[S any] struct {

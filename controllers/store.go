@@ -74,6 +74,16 @@ func (s *store) program(endpoint types.NamespacedName) *program {
 	return p
 }
 
+// refresh lets what was compiled from a token refer to a newer state of it that asks for nothing else.
+func (s *store) refresh(t *v1alpha1.MCPToken) {
+	s.mu.RLock()
+	p := s.programs[t.Endpoint()]
+	s.mu.RUnlock()
+	if p != nil {
+		p.refresh(t)
+	}
+}
+
 // drop forgets an endpoint's Config, and returns what was known of it; nil if nothing was.
 func (s *store) drop(endpoint types.NamespacedName) *program {
 	s.mu.Lock()

@@ -86,9 +86,8 @@ func isToken(owner metav1.OwnerReference) bool {
 
 // claimants are the other generated tokens that want a token's Secret.
 func (x *tokenTexts) claimants(ctx context.Context, t *v1alpha1.MCPToken) ([]v1alpha1.MCPToken, error) {
-	var found v1alpha1.MCPTokenList
-	err := x.client.List(ctx, &found, client.InNamespace(t.Namespace), client.MatchingFields{secretIndex: t.EffectiveSecretName()})
-	return slices.DeleteFunc(found.Items, func(other v1alpha1.MCPToken) bool {
+	found, err := tokensOfSecret(ctx, x.client, types.NamespacedName{Namespace: t.Namespace, Name: t.EffectiveSecretName()})
+	return slices.DeleteFunc(found, func(other v1alpha1.MCPToken) bool {
 		return other.UID == t.UID || !other.Spec.Generated() || !other.DeletionTimestamp.IsZero()
 	}), err
 }

@@ -23,6 +23,8 @@ type tracked[O client.Object] struct {
 	informers  cache.Informers
 	prototype  O
 	endpointOf func(O) types.NamespacedName
+	// restated is called with an object of which nothing but the status is another than before; nil is not at all.
+	restated func(O)
 
 	mu         sync.RWMutex
 	byEndpoint map[types.NamespacedName]map[types.NamespacedName]O
@@ -71,6 +73,8 @@ func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitin
 			}
 			if relevant(before, after) { // it may take away what somebody may do
 				x.enqueueRemoval(queue, after)
+			} else if x.restated != nil {
+				x.restated(after)
 			}
 		},
 		DeleteFunc: func(obj any) {

@@ -166,11 +166,11 @@ func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 // watch makes a token be reconciled when it, its Secret or its endpoint changes, when another token of the same Secret comes or goes,
 // and when the store has news.
 func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
-	ofSecret := enqueue(referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex))
+	ofSecret := enqueue(tokensReferring(r.client))
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.Or(wantedChanged, rotationAsked))).
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
-			return referring(r.client, &v1alpha1.MCPTokenList{}, secretIndex)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
+			return tokensReferring(r.client)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
 		}), builder.WithPredicates(comeOrGone)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), builder.WithPredicates(servesOthers)).
 		WatchesMetadata(&corev1.Secret{}, ofSecret).
@@ -226,6 +226,33 @@ func referring(cached client.Reader, list client.ObjectList, index string) func(
 		}
 		return keysOf(found)
 	}
+}
+
+// tokensReferring are the tokens whose text or hash is in a Secret.
+func tokensReferring(cached client.Reader) func(context.Context, client.Object) []types.NamespacedName {
+	return func(ctx context.Context, secret client.Object) []types.NamespacedName {
+		found, err := tokensOfSecret(ctx, cached, client.ObjectKeyFromObject(secret))
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "The tokens of a Secret could not be listed")
+			return nil
+		}
+		return keysOf(&v1alpha1.MCPTokenList{Items: found})
+	}
+}
+
+// tokensOfSecret are the tokens whose text or hash is in a Secret.
+func tokensOfSecret(ctx context.Context, cached client.Reader, secret types.NamespacedName) ([]v1alpha1.MCPToken, error) {
+	var found v1alpha1.MCPTokenList
+	if err := cached.List(ctx, &found, client.InNamespace(secret.Namespace), client.MatchingFields{secretIndex: secret.Name}); err != nil {
+		return nil, err
+	}
+	var namesake v1alpha1.MCPToken
+	if err := cached.Get(ctx, secret, &namesake); client.IgnoreNotFound(err) != nil {
+		return nil, err
+	} else if err == nil && tokenSecretName(&namesake) == secret.Name {
+		found.Items = append(found.Items, namesake)
+	}
+	return found.Items, nil
 }
 
 // ofEndpoint are the objects of a list's kind that belong to the event's endpoint, in whatever namespace.
@@ -292,8 +319,8 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
 		}},
 		{&v1alpha1.MCPToken{}, secretIndex, func(o client.Object) []string {
-			if name := tokenSecretName(o.(*v1alpha1.MCPToken)); name != "" {
-				return []string{name}
+			if name := tokenSecretName(o.(*v1alpha1.MCPToken)); name != o.GetName() && name != "" {
+				return []string{name} // most have the token's own name: tokensOfSecret needs no index for those
 			}
 			return nil
 		}},

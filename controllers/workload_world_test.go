@@ -295,6 +295,7 @@ var _ = Describe("Two managers that want different things", func() {
 		w.runServer("shop", "shop-0")
 		expectReady(e)
 		other := startManagerWith(apiServer.Config, func(o *controllers.Options) { o.ServerImage = "server:other" }, w.namespace)
+		DeferCleanup(func() { recorded.forgiveOlder(w.namespace) })
 		DeferCleanup(other.stop)
 		d := w.deployment("shop")
 		before := d.Generation

@@ -31,7 +31,7 @@ type options struct {
 	pullSecrets      []string
 	allowedImages    []string
 	secretOptIn      bool
-	check            bool
+	check, version   bool
 	namespaces       []string
 	leaderElect      bool
 	leaseDuration    time.Duration
@@ -109,6 +109,7 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", list(&o.namespaces))
 	flags.BoolVar(&o.check, "check", false,
 		"only check an installation: the kinds are those of this version, and a manager leads in --manager-namespace")
+	flags.BoolVar(&o.version, "version", false, "only print the version of this program")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"let only one of several managers work at a time")
 	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", leaseDuration,
@@ -142,7 +143,7 @@ func (o *options) validate() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch {
-	case o.check && o.serverImage == "":
+	case (o.check || o.version) && o.serverImage == "":
 	case o.serverImage == "":
 		wrong("--server-image or %s is required", imageVariable)
 	case !imageReference.MatchString(o.serverImage):

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	_ "time/tzdata" // an image has no time zones
 
@@ -30,6 +31,10 @@ func main() {
 	}
 	if err != nil {
 		os.Exit(2) // parse has printed the reason
+	}
+	if options.version {
+		fmt.Println("mcp-admin-manager version", version.String())
+		return
 	}
 	log := zap.New(zap.UseFlagOptions(&options.log))
 	ctrl.SetLogger(log)

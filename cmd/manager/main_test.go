@@ -38,6 +38,7 @@ func TestTheCommandLine(t *testing.T) {
 		"with too long a deadline":     {args: []string{"--leader-elect-renew-deadline=3s"}, env: "b", wrong: "less than the lease duration"},
 		"with too long a period":       {args: []string{"--leader-elect-retry-period=1s"}, env: "b", wrong: "a third of the renew deadline"},
 		"with a check alone":           {args: []string{"--check"}},
+		"with a question of version":   {args: []string{"--version"}},
 		"with how servers are pulled":  {args: []string{"--server-image-pull-policy=Always", "--server-image-pull-secret=mirror"}, env: "b", image: "b"},
 		"with an unknown pull policy":  {args: []string{"--server-image-pull-policy=Often"}, env: "b", wrong: "write Always, IfNotPresent or Never"},
 		"with no Secret's name":        {args: []string{"--server-image-pull-secret=A B"}, env: "b", wrong: "--server-image-pull-secret"},

@@ -54,10 +54,11 @@ type Compiler struct {
 	layout layoutState
 }
 
-// mainSources are what a main part is compiled from.
+// mainSources are what a main part is compiled from. Of the exposures it has only which they were: their objects change with
+// each status, and to hold on to old ones would keep all of them in memory twice.
 type mainSources struct {
 	endpoint  *v1alpha1.MCPEndpoint
-	exposures []*v1alpha1.MCPModelExposure
+	exposures []asked
 	webhooks  map[string]WebhookSecret
 }
 
@@ -160,9 +161,10 @@ func (c *Compiler) use(revision int64) int64 {
 
 // updateMain compiles the main part if something that it depends on has changed, and reports whether anything came of it.
 func (c *Compiler) updateMain(in Objects, next int64) bool {
-	sources := mainSources{in.Endpoint, living(in.Exposures), in.Webhooks}
+	exposed := living(in.Exposures)
+	sources := mainSources{in.Endpoint, allAsked(exposed), in.Webhooks}
 	edited := c.compiled.endpoint == nil || !sameObject(c.compiled.endpoint, in.Endpoint)
-	if !c.again && !edited && slices.EqualFunc(c.compiled.exposures, sources.exposures, sameObject) &&
+	if !c.again && !edited && slices.Equal(c.compiled.exposures, sources.exposures) &&
 		reflect.DeepEqual(c.compiled.webhooks, sources.webhooks) {
 		return false
 	}
@@ -177,7 +179,7 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		changed := edited || !reflect.DeepEqual(endpoint, c.endpoint)
 		c.endpoint = endpoint
 		waiting := waitsFor(in.Endpoint, endpoint)
-		for _, e := range sources.exposures {
+		for _, e := range exposed {
 			exposures[types.NamespacedName{Namespace: e.Namespace, Name: e.Name}] = waiting
 		}
 		changed = changed || !maps.EqualFunc(exposures, c.exposures, sameVerdict)
@@ -190,7 +192,7 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	} else {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}
-	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, sources.exposures, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
+	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, exposed, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
 	if len(main.Endpoint.Database.SessionSettings) > 0 {
 		main.Requires = []string{contract.RequiresSessionSettings}
 	}
@@ -262,10 +264,27 @@ func served(main *contract.Config) func(*v1alpha1.MCPModelExposure) bool {
 	}
 }
 
-// sameObject reports whether two states of an object ask for the same.
-func sameObject[O metav1.Object](a, b O) bool {
-	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() && v1alpha1.IsPaused(a) == v1alpha1.IsPaused(b)
+// asked tells two states of an object apart if they ask for different things.
+type asked struct {
+	uid        types.UID
+	generation int64
+	paused     bool
 }
+
+func askedBy(o metav1.Object) asked {
+	return asked{o.GetUID(), o.GetGeneration(), v1alpha1.IsPaused(o)}
+}
+
+func allAsked(exposures []*v1alpha1.MCPModelExposure) []asked {
+	all := make([]asked, len(exposures))
+	for i, e := range exposures {
+		all[i] = askedBy(e)
+	}
+	return all
+}
+
+// sameObject reports whether two states of an object ask for the same.
+func sameObject[O metav1.Object](a, b O) bool { return askedBy(a) == askedBy(b) }
 
 // living are the exposures that are not being deleted, by name.
 func living(exposures []*v1alpha1.MCPModelExposure) []*v1alpha1.MCPModelExposure {
@@ -295,6 +314,11 @@ func (c *Compiler) InForce() int {
 }
 
 func sameVerdict(a, b Verdict) bool { return reflect.DeepEqual(a, b) }
+
+// CompiledFor reports whether an endpoint asks for the same as the one that was compiled last.
+func (c *Compiler) CompiledFor(e *v1alpha1.MCPEndpoint) bool {
+	return c.compiled.endpoint != nil && sameObject(c.compiled.endpoint, e)
+}
 
 // Source is the endpoint that was compiled last; nil if none was.
 func (c *Compiler) Source() *v1alpha1.MCPEndpoint { return c.compiled.endpoint }

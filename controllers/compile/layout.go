@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -132,7 +133,7 @@ type Pending struct {
 }
 
 // Pending are the parts that are to be written: urgent ones first, then those that exist, then new ones, and a new main part
-// last.
+// last. Of those that are alike the one whose stored content is oldest goes first, so that none waits for ever.
 func (c *Compiler) Pending() []Pending {
 	if c.main == nil {
 		return nil
@@ -158,8 +159,17 @@ func (c *Compiler) Pending() []Pending {
 		}
 		return 2
 	}
-	slices.SortStableFunc(pending, func(a, b Pending) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(pending, func(a, b Pending) int {
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(c.storedRevision(a.Index), c.storedRevision(b.Index)))
+	})
 	return pending
+}
+
+func (c *Compiler) storedRevision(index int) int64 {
+	if index == MainPart {
+		return c.layout.main.stored
+	}
+	return c.layout.parts[index].stored
 }
 
 // held are the parts that must not be written yet: they are not stored, and the text of a token that was in force has not

@@ -258,6 +258,13 @@ func (c *Compiler) withoutEndpoint(in Objects) []types.NamespacedName {
 	return changed
 }
 
+// Refresh takes in a newer state of a token that asks for nothing else, so that the old one is not kept in memory.
+func (c *Compiler) Refresh(t *v1alpha1.MCPToken) {
+	if state := c.tokens[keyOf(t)]; state != nil && sameObject(state.object, t) {
+		state.object = t
+	}
+}
+
 // Token returns what became of a token, and the object and credential that it was compiled from; false if there is no
 // such token.
 func (c *Compiler) Token(key types.NamespacedName) (TokenVerdict, *v1alpha1.MCPToken, *Credential, bool) {

@@ -22,6 +22,10 @@ const (
 
 // Clean takes away what a node in this folder left behind, if it was killed.
 func Clean(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(dir, lockFile)); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -80,6 +84,10 @@ func clean(dir string) error {
 
 // unmount unmounts all below a folder, the deepest first.
 func unmount(dir string) error {
+	dir, err := filepath.EvalSymlinks(dir) // as the kernel has it
+	if err != nil {
+		return err
+	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
 		return err
@@ -119,7 +127,7 @@ func restoreSysctls(dir string) {
 	}
 }
 
-// removeElsewhere removes what kubelet, containerd and the CNI library write to folders that cannot be chosen.
+// removeElsewhere removes what kubelet, containerd, mount and the CNI library write to folders that cannot be chosen.
 func removeElsewhere(dir string) {
 	results, _ := filepath.Glob("/var/lib/cni/results/mcp-admin-node-*")
 	loopback, _ := filepath.Glob("/var/lib/cni/results/cni-loopback-*")
@@ -144,7 +152,7 @@ func removeElsewhere(dir string) {
 		}
 	}
 	for _, folder := range []string{
-		"/run/containerd/s", "/run/containerd", "/var/lib/cni/results", "/var/lib/cni", "/var/log/containers", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet",
+		"/run/containerd/s", "/run/containerd", "/run/mount", "/var/lib/cni/results", "/var/lib/cni", "/var/log/containers", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet",
 	} {
 		_ = os.Remove(folder) // only if it is empty
 	}

@@ -136,6 +136,7 @@ func (n *Node) controllerManagerArgs() []string {
 		"--kubeconfig=" + n.path("conf/controller-manager.kubeconfig"), "--use-service-account-credentials=true",
 		"--service-account-private-key-file=" + n.path("pki/sa.key"), "--root-ca-file=" + n.creds.ca.File(),
 		"--allocate-node-cidrs=true", "--cluster-cidr=" + podRange, "--service-cluster-ip-range=" + serviceRange,
+		"--flex-volume-plugin-dir=" + n.path("volume-plugins"),
 		"--leader-elect=false", "--secure-port=0", "--profiling=false",
 	}
 }

@@ -22,8 +22,11 @@ var sysctls = map[string]string{
 	// These are changed by kubelet, kube-proxy and the CNI plugins.
 	"/proc/sys/net/ipv4/conf/all/route_localnet": "",
 	"/proc/sys/vm/overcommit_memory":             "",
+	"/proc/sys/vm/panic_on_oom":                  "",
 	"/proc/sys/kernel/panic":                     "",
 	"/proc/sys/kernel/panic_on_oops":             "",
+	"/proc/sys/kernel/keys/root_maxkeys":         "",
+	"/proc/sys/kernel/keys/root_maxbytes":        "",
 }
 
 // Check says all that keeps a node from running on this machine; nil if nothing does.
@@ -36,7 +39,7 @@ func Check() error {
 	if os.Geteuid() != 0 {
 		miss("a node needs root")
 	}
-	for _, program := range []string{"nft", "ip", "mount"} {
+	for _, program := range append([]string{"ip"}, tools...) {
 		if _, err := find(program); err != nil {
 			miss("the program %s is missing (Debian's packages are nftables, iproute2 and mount)", program)
 		}
@@ -50,6 +53,7 @@ func Check() error {
 	if err := makeGroup(); err != nil {
 		miss("control groups cannot be made: %w", err)
 	}
+	removeGroup(ownGroup) // one with processes, of a node that runs, stays
 	if err := ownNetwork(); err != nil {
 		miss("network namespaces cannot be made: %w", err)
 	}
@@ -107,14 +111,19 @@ func nodeAddress() (string, error) {
 	return connection.LocalAddr().(*net.UDPAddr).IP.String(), nil
 }
 
+// tools are all of the machine's programs that the components find. With iptables, kubelet and kube-proxy would leave rules.
+var tools = []string{"nft", "mount", "umount"}
+
 // prepareMachine changes the machine as far as the node needs it, and notes what was there before.
 func (n *Node) prepareMachine() error {
-	nft, err := find("nft")
-	if err != nil {
-		return err
-	}
-	if err := os.Symlink(nft, n.path("tools/nft")); err != nil {
-		return err
+	for _, name := range tools {
+		program, err := find(name)
+		if err != nil {
+			return err
+		}
+		if err := os.Symlink(program, n.path("tools/"+name)); err != nil {
+			return err
+		}
 	}
 	tables, err := run("nft", "list", "tables")
 	if err != nil {

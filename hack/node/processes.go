@@ -23,8 +23,7 @@ func (n *Node) launch(name string, args []string) error {
 	defer log.Close()
 	p, err := process.Start(process.Spec{
 		Path: filepath.Join(folder, name), Args: args, Dir: n.o.Dir, Output: log,
-		// Of the machine's programs for the network only nft is there: with iptables, kubelet and kube-proxy would leave rules.
-		Env:    []string{"PATH=" + n.o.Programs + ":" + n.path("tools") + ":/usr/bin:/bin", "HOME=" + n.o.Dir},
+		Env:    []string{"PATH=" + n.o.Programs + ":" + n.path("tools"), "HOME=" + n.o.Dir},
 		Record: n.path("run/" + name + ".pid"),
 	})
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,6 +35,7 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
+// Those of people have those of the images among them.
 var (
 	imageTargets  = []target{{"linux", "amd64"}, {"linux", "arm64"}}
 	peopleTargets = []target{
@@ -41,34 +44,105 @@ var (
 )
 
 // targets are those that a program is built for.
-func (p program) targets(imagesOnly bool) []target {
-	if p.people && !imagesOnly {
+func (r *release) targets(p program, only part) []target {
+	if p.people && only == everything {
 		return peopleTargets
 	}
-	return imageTargets
+	return r.platforms
+}
+
+// parsePlatforms reads a list of targets of images, such as linux/amd64,linux/arm64. Nothing is all.
+func parsePlatforms(list string) ([]target, error) {
+	if list == "" {
+		return imageTargets, nil
+	}
+	var found []target
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(imageTargets, func(t target) bool { return t.String() == name })
+		if i < 0 || slices.Contains(found, imageTargets[i]) {
+			return nil, fmt.Errorf("-platforms: %q is none, or is given twice: there are %v", name, imageTargets)
+		}
+		found = append(found, imageTargets[i])
+	}
+	return found, nil
 }
 
 // executable is the name of a program's file.
-func (p program) executable(t target) string {
+func (p program) executable(t target) string { return p.name + t.extension() }
+
+func (t target) extension() string {
 	if t.os == "windows" {
-		return p.name + ".exe"
+		return ".exe"
 	}
-	return p.name
+	return ""
 }
 
-// build builds a program into folder/os_arch, and returns the file's path. The same sources give the same bytes, wherever
-// they lie.
-func (r *release) build(ctx context.Context, p program, t target, folder string) (string, error) {
-	output := filepath.Join(folder, t.os+"_"+t.arch, p.executable(t))
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs="+strconv.FormatBool(r.clean()),
-		"-ldflags", "-s -w -X "+module+"/contract/version.version="+r.version, "-o", output, "./cmd/"+p.folder)
+// executables are the files of the programs, by the programs' names and by their targets.
+type executables map[string]map[target]string
+
+// buildAll builds every program for all of its targets, and has those for this machine say their version.
+func (r *release) buildAll(ctx context.Context, work string, only part) (executables, error) {
+	all := executables{}
+	for _, t := range peopleTargets {
+		for _, p := range programs {
+			if !slices.Contains(r.targets(p, only), t) {
+				continue
+			}
+			if all[p.name] == nil {
+				all[p.name] = map[target]string{}
+			}
+			all[p.name][t] = filepath.Join(work, t.os+"_"+t.arch, p.folder+t.extension())
+		}
+		if err := r.build(ctx, t, all); err != nil {
+			return nil, err
+		}
+	}
+	return all, r.askVersions(ctx, all)
+}
+
+// build builds the programs of one target at once: what they share is compiled once, and one is linked while others are
+// compiled. The same sources give the same bytes, wherever they lie.
+func (r *release) build(ctx context.Context, t target, files executables) error {
+	folder := ""
+	args := []string{"build", "-trimpath", "-buildvcs=" + strconv.FormatBool(r.clean()),
+		"-ldflags", "-s -w -X " + module + "/contract/version.version=" + r.version}
+	var packages, names []string
+	for _, p := range programs {
+		if file, ok := files[p.name][t]; ok {
+			folder = filepath.Dir(file)
+			packages, names = append(packages, "./cmd/"+p.folder), append(names, p.name)
+		}
+	}
+	if len(packages) == 0 {
+		return nil
+	}
+	fmt.Printf("building %s for %s …\n", strings.Join(names, ", "), t)
+	command := exec.CommandContext(ctx, "go", slices.Concat(args, []string{"-o", folder + string(filepath.Separator)}, packages)...)
 	command.Dir = r.source
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch,
 		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")
 	if problem, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s for %s: %w\n%s", p.name, t, err, problem)
+		return fmt.Errorf("building for %s: %w\n%s", t, err, problem)
 	}
-	return output, nil
+	return nil
+}
+
+// askVersions starts the programs that are for this machine: they must start, and say which version they are.
+func (r *release) askVersions(ctx context.Context, files executables) error {
+	for _, p := range programs {
+		file, ok := files[p.name][target{runtime.GOOS, runtime.GOARCH}]
+		if !ok {
+			continue
+		}
+		said, err := output(ctx, r.root, file, "--version")
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(said+" ", " "+r.version+" ") {
+			return fmt.Errorf("%s --version says %q, without %s", p.name, said, r.version)
+		}
+	}
+	return nil
 }
 
 // output runs a program in a folder and returns what it prints, without spaces around it.

@@ -33,7 +33,7 @@ func (r *release) writeChart(copyOf string) error {
 	if err := writeTarGz(&packed, files, r.created); err != nil {
 		return err
 	}
-	name := filepath.Join(r.dist, "charts", chartName+"-"+r.number())
+	name := filepath.Join(r.dist, chartName+"-"+r.number())
 	if err := create(name+".tgz", func(w io.Writer) error { _, err := w.Write(packed.Bytes()); return err }); err != nil {
 		return err
 	}

@@ -19,15 +19,15 @@ import (
 // published is where the project's images and chart are published.
 const published = "ghcr.io/mcp-admin"
 
-// index is a program's image for all processors. executables are the program's files by their targets.
-func (r *release) index(p program, executables map[target]string) (v1.ImageIndex, error) {
+// index is a program's image for all processors. files are the program's by their targets.
+func (r *release) index(p program, files map[target]string) (v1.ImageIndex, error) {
 	base, err := r.layer(rootFiles())
 	if err != nil {
 		return nil, err
 	}
 	var images []mutate.IndexAddendum
-	for _, t := range imageTargets {
-		image, err := r.image(p, t, base, executables[t])
+	for _, t := range r.platforms {
+		image, err := r.image(p, t, base, files[t])
 		if err != nil {
 			return nil, fmt.Errorf("the image of %s for %s: %w", p.name, t, err)
 		}

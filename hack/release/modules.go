@@ -17,20 +17,43 @@ type dependency struct {
 	sum string
 	// dir is where its files lie.
 	dir string
+	// licence is an expression of SPDX.
+	licence string
 }
+
+// standardLibrary stands for Go's own packages, as if they were a module.
+const standardLibrary = "std"
 
 // authoritiesModule is linked into nothing; its certificates are in the images.
 const authoritiesModule = "golang.org/x/crypto/x509roots/fallback"
 
+// modules are those that are linked into executables, or whose data is in their images, with where they lie and their
+// licences.
+func (r *release) modules(ctx context.Context, files []string) ([]dependency, error) {
+	found, err := linked(files)
+	if err != nil {
+		return nil, err
+	}
+	if found, err = r.locate(ctx, found); err != nil {
+		return nil, err
+	}
+	for i, m := range found {
+		if found[i].licence, err = licence(m); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // linked are the modules of executables, Go's standard library among them, in order of their paths.
-func linked(executables []string) ([]dependency, error) {
+func linked(files []string) ([]dependency, error) {
 	found := map[string]dependency{}
-	for _, executable := range executables {
+	for _, executable := range files {
 		info, err := buildinfo.ReadFile(executable)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", executable, err)
 		}
-		found["std"] = dependency{path: "std", version: strings.TrimPrefix(info.GoVersion, "go")}
+		found[standardLibrary] = dependency{path: standardLibrary, version: strings.TrimPrefix(info.GoVersion, "go")}
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
@@ -45,7 +68,7 @@ func linked(executables []string) ([]dependency, error) {
 func (r *release) locate(ctx context.Context, modules []dependency) ([]dependency, error) {
 	var paths []string
 	for _, m := range modules {
-		if m.path != "std" {
+		if m.path != standardLibrary {
 			paths = append(paths, m.path)
 		}
 	}
@@ -63,7 +86,7 @@ func (r *release) locate(ctx context.Context, modules []dependency) ([]dependenc
 		return nil, err
 	}
 	located := slices.Clone(modules)
-	folders := map[string]string{"std": goroot}
+	folders := map[string]string{standardLibrary: goroot}
 	for line := range strings.Lines(listed) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		folders[fields[0]] = fields[2]

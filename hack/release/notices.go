@@ -56,7 +56,7 @@ func licences(m dependency) ([]file, error) {
 		}
 		base := entry.Name()
 		if entry.IsDir() {
-			if name != m.dir && (m.path == "std" || skipped(name, base)) {
+			if name != m.dir && (m.path == standardLibrary || skipped(name, base)) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -14,7 +14,7 @@ import (
 )
 
 // writePackages writes an archive for each target of a program for people's machines, with the licences beside it.
-func (r *release) writePackages(p program, executables map[target]string) error {
+func (r *release) writePackages(p program, files map[target]string) error {
 	var beside []file
 	for name, from := range map[string]string{"LICENSE": filepath.Join(r.source, "LICENSE"), "NOTICES.txt": filepath.Join(r.dist, "NOTICES.txt")} {
 		data, err := os.ReadFile(from)
@@ -23,17 +23,17 @@ func (r *release) writePackages(p program, executables map[target]string) error 
 		}
 		beside = append(beside, file{path: name, data: data})
 	}
-	for t, executable := range executables {
-		data, err := os.ReadFile(executable)
+	for t, built := range files {
+		data, err := os.ReadFile(built)
 		if err != nil {
 			return err
 		}
-		files := append(slices.Clone(beside), file{path: p.executable(t), data: data, executable: true})
-		name := filepath.Join(r.dist, "bin", fmt.Sprintf("%s_%s_%s_%s", p.name, r.version, t.os, t.arch))
+		packed := append(slices.Clone(beside), file{path: p.executable(t), data: data, executable: true})
+		name := filepath.Join(r.dist, fmt.Sprintf("%s_%s_%s_%s", p.name, r.version, t.os, t.arch))
 		if t.os == "windows" {
-			err = create(name+".zip", func(w io.Writer) error { return writeZip(w, files, r.created) })
+			err = create(name+".zip", func(w io.Writer) error { return writeZip(w, packed, r.created) })
 		} else {
-			err = create(name+".tar.gz", func(w io.Writer) error { return writeTarGz(w, files, r.created) })
+			err = create(name+".tar.gz", func(w io.Writer) error { return writeTarGz(w, packed, r.created) })
 		}
 		if err != nil {
 			return err

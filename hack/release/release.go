@@ -26,6 +26,8 @@ type release struct {
 	version string
 	// revision is the commit, with "-dirty" if the checkout has changes; "" without git.
 	revision string
+	// platforms are what the images are for.
+	platforms []target
 	// created is the commit's date, or SOURCE_DATE_EPOCH. Nothing in a release tells when it was built.
 	created time.Time
 }
@@ -37,7 +39,7 @@ func newRelease(ctx context.Context, root, version string) (*release, error) {
 	if !versionForm.MatchString(version) {
 		return nil, fmt.Errorf("VERSION is %q: write a version such as v1.2.3 or v1.2.3-rc.1", version)
 	}
-	r := &release{root: root, version: version}
+	r := &release{root: root, version: version, platforms: imageTargets}
 	date := ""
 	// The files may only lie in a folder of another repository.
 	if prefix, err := output(ctx, root, "git", "rev-parse", "--show-prefix"); err == nil && prefix == "" {
@@ -100,107 +102,123 @@ func (r *release) takeSource(ctx context.Context, folder string) error {
 // number is the version without its "v".
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
-// write builds and packs everything, and returns what it did. work is a folder for what is not released.
-func (r *release) write(ctx context.Context, work string, imagesOnly bool) (string, error) {
+// A part of a release can be written alone.
+type part string
+
+const (
+	everything part = ""
+	imagesOnly part = "images"
+	chartOnly  part = "chart"
+)
+
+// write builds and packs, reads everything again, and returns what it did. work is a folder for what is not released.
+func (r *release) write(ctx context.Context, work string, only part) (string, error) {
+	writers := map[part]func(context.Context, string) (string, error){
+		everything: r.writeAll, imagesOnly: r.writeImagesOnly, chartOnly: r.writeChartOnly,
+	}
+	writer, ok := writers[only]
+	if !ok {
+		return "", fmt.Errorf("-only is %q: write %s or %s, or leave it out", only, imagesOnly, chartOnly)
+	}
+	if only != imagesOnly && len(r.platforms) < len(imageTargets) {
+		return "", errors.New("-platforms is for -only images: a release has images for all platforms")
+	}
 	if err := r.takeSource(ctx, filepath.Join(work, "source")); err != nil {
 		return "", err
 	}
-	executables, err := r.buildAll(ctx, work, imagesOnly)
+	summary, err := writer(ctx, work)
 	if err != nil {
 		return "", err
 	}
-	digests, err := r.writeImages(executables)
+	return summary, r.check(ctx)
+}
+
+func (r *release) writeAll(ctx context.Context, work string) (string, error) {
+	files, err := r.buildAll(ctx, work, everything)
 	if err != nil {
 		return "", err
 	}
-	summary := fmt.Sprintf("%s: %d images for %d processors", r.version, len(digests), len(imageTargets))
-	if imagesOnly {
-		return "images: " + summary, nil
+	digests, err := r.writeImages(files)
+	if err != nil {
+		return "", err
 	}
-	if err := r.writeLists(ctx, executables); err != nil {
+	if err := r.writeLists(ctx, files); err != nil {
 		return "", err
 	}
 	for _, p := range programs {
 		if p.people {
-			if err := r.writePackages(p, executables[p.name]); err != nil {
+			if err := r.writePackages(p, files[p.name]); err != nil {
 				return "", err
 			}
 		}
 	}
-	copyOf := filepath.Join(work, "stamped")
-	if err := r.stampedCopy(ctx, copyOf); err != nil {
+	stamped := filepath.Join(work, "stamped")
+	if err := r.stampedCopy(ctx, stamped); err != nil {
 		return "", err
 	}
-	if err := errors.Join(r.writeChart(copyOf), r.writeManifest(copyOf, digests), r.copyTexts()); err != nil {
+	if err := errors.Join(r.writeChart(stamped), r.writeManifest(stamped, digests), r.copyTexts()); err != nil {
 		return "", err
 	}
-	files, err := r.writeSums()
-	return fmt.Sprintf("release: %s, mcp-admin for %d systems, chart, install.yaml, SBOMs and notices: %d files", summary, len(peopleTargets), files), err
+	number, err := r.writeSums()
+	return fmt.Sprintf("release: %s: %d images for %d processors, mcp-admin for %d systems, chart, install.yaml, SBOMs and notices: %d files",
+		r.version, len(digests), len(r.platforms), len(peopleTargets), number), err
 }
 
-// buildAll builds every program for all of its targets.
-func (r *release) buildAll(ctx context.Context, work string, imagesOnly bool) (map[string]map[target]string, error) {
-	all := map[string]map[target]string{}
-	for _, p := range programs {
-		all[p.name] = map[target]string{}
-		for _, t := range p.targets(imagesOnly) {
-			fmt.Printf("building %s for %s …\n", p.name, t)
-			executable, err := r.build(ctx, p, t, work)
-			if err != nil {
-				return nil, err
-			}
-			all[p.name][t] = executable
-		}
+func (r *release) writeImagesOnly(ctx context.Context, work string) (string, error) {
+	files, err := r.buildAll(ctx, work, imagesOnly)
+	if err != nil {
+		return "", err
 	}
-	return all, nil
+	digests, err := r.writeImages(files)
+	return fmt.Sprintf("images: %s: %d images for %v", r.version, len(digests), r.platforms), err
+}
+
+func (r *release) writeChartOnly(ctx context.Context, work string) (string, error) {
+	stamped := filepath.Join(work, "stamped")
+	if err := r.stampedCopy(ctx, stamped); err != nil {
+		return "", err
+	}
+	return "chart: " + r.version, r.writeChart(stamped)
 }
 
 // writeImages writes the archives, and returns the digests of the images by their names in the registry.
-func (r *release) writeImages(executables map[string]map[target]string) (map[string]v1.Hash, error) {
+func (r *release) writeImages(files executables) (map[string]v1.Hash, error) {
 	digests := map[string]v1.Hash{}
 	for _, p := range programs {
-		index, err := r.index(p, executables[p.name])
+		index, err := r.index(p, files[p.name])
 		if err != nil {
 			return nil, err
 		}
 		if digests[p.image], err = index.Digest(); err != nil {
 			return nil, err
 		}
-		name := filepath.Join(r.dist, "images", fmt.Sprintf("%s-%s.oci.tar", p.image, r.version))
-		if err := r.writeArchive(name, published+"/"+p.image, index); err != nil {
+		if err := r.writeArchive(filepath.Join(r.dist, r.archiveName(p)), published+"/"+p.image, index); err != nil {
 			return nil, err
 		}
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Printf("%s/%s:%s %s (%.1f MB for %d processors)\n", published, p.image, r.version, digests[p.image], float64(info.Size())/1e6, len(imageTargets))
+		fmt.Printf("%s/%s:%s %s\n", published, p.image, r.version, digests[p.image])
 	}
 	return digests, nil
 }
 
-// writeLists writes which modules are in the programs, and their licences.
-func (r *release) writeLists(ctx context.Context, executables map[string]map[target]string) error {
-	var everything []string
+// writeLists writes which modules are in the programs and their images, and their licences.
+func (r *release) writeLists(ctx context.Context, files executables) error {
+	var all []string
 	for _, p := range programs {
-		var files []string
-		for _, t := range p.targets(false) {
-			files = append(files, executables[p.name][t])
+		var built []string
+		for _, t := range r.targets(p, everything) {
+			built = append(built, files[p.name][t])
 		}
-		modules, err := linked(files)
+		modules, err := r.modules(ctx, built)
 		if err != nil {
 			return err
 		}
-		if err := r.writeSBOM(filepath.Join(r.dist, "sbom", p.name+".cdx.json"), p, modules); err != nil {
+		if err := r.writeSBOM(filepath.Join(r.dist, p.sbomName()), p, modules); err != nil {
 			return err
 		}
-		everything = slices.Concat(everything, files)
+		all = slices.Concat(all, built)
 	}
-	modules, err := linked(everything)
+	modules, err := r.modules(ctx, all)
 	if err != nil {
-		return err
-	}
-	if modules, err = r.locate(ctx, modules); err != nil {
 		return err
 	}
 	return r.writeNotices(filepath.Join(r.dist, "NOTICES.txt"), modules)

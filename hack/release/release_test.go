@@ -28,6 +28,22 @@ func TestAVersionIsOneThatAnImageAndAChartCanHave(t *testing.T) {
 	}
 }
 
+func TestImagesAreForSomePlatforms(t *testing.T) {
+	for list, want := range map[string]int{"": 2, "linux/arm64": 1, "linux/amd64,linux/arm64": 2, "linux/amd64,linux/amd64": 0, "amd64": 0, "windows/amd64": 0} {
+		if got, err := parsePlatforms(list); len(got) != want || (err != nil) != (want == 0) {
+			t.Errorf("%q: %v, %v", list, got, err)
+		}
+	}
+	r, _, _ := sample(t)
+	r.platforms = imageTargets[:1]
+	if _, err := r.write(t.Context(), t.TempDir(), everything); err == nil || !strings.Contains(err.Error(), "-platforms") {
+		t.Errorf("a release for one platform: %v", err)
+	}
+	if _, err := r.write(t.Context(), t.TempDir(), "charts"); err == nil || !strings.Contains(err.Error(), "write images or chart") {
+		t.Errorf("an unknown part: %v", err)
+	}
+}
+
 // A release is of a commit: its clone has the version's tag, and nothing that git does not know.
 func TestAReleaseIsOfACommit(t *testing.T) {
 	root := t.TempDir()
@@ -121,7 +137,7 @@ func TestTheChartsLayoutIsHelms(t *testing.T) {
 	if err := r.writeChart("../.."); err != nil {
 		t.Fatal(err)
 	}
-	folder := unpack(t, filepath.Join(r.dist, "charts", chartName+"-1.2.3.oci.tar"))
+	folder := unpack(t, filepath.Join(r.dist, chartName+"-1.2.3.oci.tar"))
 	top, err := layout.ImageIndexFromPath(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +154,7 @@ func TestTheChartsLayoutIsHelms(t *testing.T) {
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		t.Fatal(err)
 	}
-	packed, err := os.ReadFile(filepath.Join(r.dist, "charts", chartName+"-1.2.3.tgz"))
+	packed, err := os.ReadFile(filepath.Join(r.dist, chartName+"-1.2.3.tgz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,17 +176,13 @@ func TestEveryModuleIsInTheNoticesAndTheSBOM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules, err := linked([]string{self})
+	r, p, _ := sample(t)
+	modules, err := r.modules(t.Context(), []string{self})
 	if err != nil || len(modules) < 10 {
 		t.Fatalf("%d modules: %v", len(modules), err)
 	}
-	r, p, _ := sample(t)
-	located, err := r.locate(t.Context(), modules)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, write := range map[string]func(string) error{
-		"NOTICES.txt": func(name string) error { return r.writeNotices(name, located) },
+		"NOTICES.txt": func(name string) error { return r.writeNotices(name, modules) },
 		"sbom.json":   func(name string) error { return r.writeSBOM(name, p, modules) },
 	} {
 		path := filepath.Join(r.dist, name)
@@ -203,7 +215,7 @@ func TestPackagesHoldTheProgramAndItsLicences(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"mcp-admin_v1.2.3_linux_amd64.tar.gz", "mcp-admin_v1.2.3_linux_arm64.tar.gz", "mcp-admin_v1.2.3_windows_arm64.zip"} {
-		if info, err := os.Stat(filepath.Join(r.dist, "bin", want)); err != nil || info.Size() == 0 {
+		if info, err := os.Stat(filepath.Join(r.dist, want)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -35,8 +36,10 @@ func newPostgres(ctx context.Context) *shop {
 	server, err := url.Parse(os.Getenv("MCP_TEST_POSTGRES"))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(server.Host).NotTo(BeEmpty(), "MCP_TEST_POSTGRES is not set: make e2e sets it")
-	execute(ctx, open("pgx", server.String()), "DROP DATABASE IF EXISTS "+databaseName+" WITH (FORCE)", "DROP ROLE IF EXISTS "+databaseName,
-		"CREATE ROLE "+databaseName+" LOGIN PASSWORD 'first'", "CREATE DATABASE "+databaseName)
+	outside := open("pgx", server.String())
+	drop := []string{"DROP DATABASE IF EXISTS " + databaseName + " WITH (FORCE)", "DROP ROLE IF EXISTS " + databaseName}
+	execute(ctx, outside, append(drop, "CREATE ROLE "+databaseName+" LOGIN PASSWORD 'first'", "CREATE DATABASE "+databaseName)...)
+	DeferCleanup(func(ctx SpecContext) { execute(ctx, outside, drop...) })
 	inside := *server
 	inside.Path = "/" + databaseName
 	s := &shop{name: "shop", db: open("pgx", inside.String()), setPassword: "ALTER ROLE " + databaseName + " PASSWORD '%s'", options: ", schemas: [stock]"}
@@ -57,8 +60,11 @@ func newMariaDB(ctx context.Context) *shop {
 	config.User, config.Net, config.Addr = server.User.Username(), "tcp", server.Host
 	config.Passwd, _ = server.User.Password()
 	user := "'" + databaseName + "'@'127.0.0.1'"
-	execute(ctx, open("mysql", config.FormatDSN()), "DROP DATABASE IF EXISTS "+databaseName, "DROP USER IF EXISTS "+user, "CREATE DATABASE "+databaseName,
-		"CREATE USER "+user+" IDENTIFIED BY 'first'", "GRANT SELECT, INSERT ON "+databaseName+".* TO "+user)
+	outside := open("mysql", config.FormatDSN())
+	drop := []string{"DROP DATABASE IF EXISTS " + databaseName, "DROP USER IF EXISTS " + user}
+	execute(ctx, outside, append(drop, "CREATE DATABASE "+databaseName,
+		"CREATE USER "+user+" IDENTIFIED BY 'first'", "GRANT SELECT, INSERT ON "+databaseName+".* TO "+user)...)
+	DeferCleanup(func(ctx SpecContext) { execute(ctx, outside, drop...) })
 	config.DBName = databaseName
 	s := &shop{name: "market", db: open("mysql", config.FormatDSN()), setPassword: "ALTER USER " + user + " IDENTIFIED BY '%s'"}
 	execute(ctx, s.db, "CREATE TABLE item (id bigint AUTO_INCREMENT PRIMARY KEY, name varchar(40) NOT NULL)", "INSERT INTO item (name) VALUES ('lamp')")
@@ -101,14 +107,13 @@ type relay struct {
 
 	mu       sync.Mutex
 	listener net.Listener
-	open     map[net.Conn]bool
-	// made counts the connections.
-	made int
+	// open are the pods' connections, with the time at which each was made.
+	open map[net.Conn]time.Time
 }
 
 func newRelay(target string) *relay {
 	GinkgoHelper()
-	r := &relay{address: cluster.Address() + ":0", target: target, open: map[net.Conn]bool{}}
+	r := &relay{address: cluster.Address() + ":0", target: target, open: map[net.Conn]time.Time{}}
 	r.mend()
 	DeferCleanup(r.cut)
 	return r
@@ -141,8 +146,7 @@ func (r *relay) join(from net.Conn) {
 	}
 	defer to.Close()
 	r.mu.Lock()
-	r.open[from] = true
-	r.made++
+	r.open[from] = time.Now()
 	r.mu.Unlock()
 	go func() {
 		_, _ = io.Copy(to, from) // ends when either side does, which is all that matters
@@ -154,11 +158,16 @@ func (r *relay) join(from net.Conn) {
 	r.mu.Unlock()
 }
 
-// connections is how many were made up to now.
-func (r *relay) connections() int {
+// olderThan is how many connections are open that were made before a time.
+func (r *relay) olderThan(limit time.Time) (count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.made
+	for _, made := range r.open {
+		if made.Before(limit) {
+			count++
+		}
+	}
+	return count
 }
 
 // cut refuses new connections and breaks those that are open.

@@ -41,23 +41,25 @@ func (r *report) skipped(why error) {
 func (r *report) write(failed bool) {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 2, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "situation\trequests\tlost\tdatabase away\ttook\t")
-	sent, lost := 0, 0
+	fmt.Fprintln(table, "situation\trequests\tlost\trefused\tdatabase away\ttook\t")
+	sent, lost, refused := 0, 0, 0
 	for _, s := range r.situations {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.1f s\t%s\n", s.name, s.counts.Sent, s.counts.Lost, s.counts.Unavailable, s.took.Seconds(), s.note)
-		sent, lost = sent+s.counts.Sent, lost+s.counts.Lost
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%.1f s\t%s\n",
+			s.name, s.counts.Sent, s.counts.Lost, s.counts.Refused, s.counts.Unavailable, s.took.Seconds(), s.note)
+		sent, lost, refused = sent+s.counts.Sent, lost+s.counts.Lost, refused+s.counts.Refused
 	}
 	_ = table.Flush()
 	slices.Sort(r.revoked)
 	revoked := "none"
 	if n := len(r.revoked); n > 0 {
-		revoked = fmt.Sprintf("p50 %d ms, worst %d ms", r.revoked[n/2].Milliseconds(), r.revoked[n-1].Milliseconds())
+		percentile := func(p int) int64 { return r.revoked[(n*p+99)/100-1].Milliseconds() }
+		revoked = fmt.Sprintf("%d tokens (p50 %d ms, p99 %d ms)", n, percentile(50), percentile(99))
 	}
 	outcome := ""
 	if failed {
 		outcome = "FAILED, "
 	}
-	fmt.Fprintf(&out, "\ne2e: %s%d steps, %d requests, %d lost, revoked %s, took %s\n", outcome, r.steps, sent, lost, revoked, time.Since(r.began).Round(time.Second))
+	fmt.Fprintf(&out, "\ne2e: %s%d steps, %d requests, %d lost, %d refused, revoked %s, took %s\n", outcome, r.steps, sent, lost, refused, revoked, time.Since(r.began).Round(time.Second))
 	if err := os.WriteFile(reportFile(), []byte(out.String()), 0o600); err != nil {
 		fmt.Print(out.String())
 	}

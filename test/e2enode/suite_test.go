@@ -21,12 +21,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
-// The images' names: those of the charts, and the agent's. The node gets them from archives, under tags that no registry has.
+// The images' names: those of the charts, and the agent's. The node gets them from archives.
 const (
-	registry     = "mcp-admin.test"
-	managerImage = registry + "/manager"
-	serverImage  = registry + "/server"
+	managerImage = "ghcr.io/mcp-admin/manager"
+	serverImage  = "ghcr.io/mcp-admin/server"
 	agentImage   = "mcp-admin.test/agent:1"
+	// lastTag is the tag of the last release's images.
+	lastTag = "last"
 )
 
 var (
@@ -36,6 +37,8 @@ var (
 	// root is the repository; last the release before this one, nil if there is none.
 	root string
 	last *lastrelease.Release
+	// thisTag is the tag of this release's images, which is their version.
+	thisTag string
 	// told is what the suite reports in the end.
 	told report
 )
@@ -92,28 +95,37 @@ var _ = ReportAfterEach(func(spec SpecReport) {
 	fmt.Println("the components' logs are in", cluster.Logs())
 })
 
-// packImages packs this release, the last one and the tests' agent, and returns the archives.
+// packImages returns the archives of the images: this release's, as "make images" writes them, and those of the last release and
+// of the tests' agent, which it packs.
 func packImages(ctx context.Context, dir string) []string {
 	GinkgoHelper()
+	manager, server := findImage("manager"), findImage("server")
+	thisTag = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(server), "server-"), ".oci.tar")
+	archives := []string{manager, server}
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "agent"), "./test/e2enode/agent")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	said, err := build.CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(said))
-	programs := map[string]string{
-		managerImage + ":this": filepath.Join(root, "bin", "mcp-admin-manager"), serverImage + ":this": filepath.Join(root, "bin", "mcp-admin-server"),
-		agentImage: filepath.Join(dir, "agent"),
-	}
+	programs := map[string]string{agentImage: filepath.Join(dir, "agent")}
 	if last != nil {
-		programs[managerImage+":last"] = filepath.Join(last.Programs, "mcp-admin-manager")
-		programs[serverImage+":last"] = filepath.Join(last.Programs, "mcp-admin-server")
+		programs[managerImage+":"+lastTag] = filepath.Join(last.Programs, "mcp-admin-manager")
+		programs[serverImage+":"+lastTag] = filepath.Join(last.Programs, "mcp-admin-server")
 	}
-	var archives []string
 	for image, program := range programs {
-		archive := filepath.Join(dir, fmt.Sprintf("%d.tar", len(archives)))
+		archive := filepath.Join(dir, filepath.Base(program)+".tar")
 		Expect(node.Pack(image, program, archive)).To(Succeed())
 		archives = append(archives, archive)
 	}
 	return archives
+}
+
+// findImage finds the archive of an image of this release.
+func findImage(name string) string {
+	GinkgoHelper()
+	found, err := filepath.Glob(filepath.Join(os.Getenv("MCP_TEST_IMAGES"), name+"-v*.oci.tar"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(found).To(HaveLen(1), "MCP_TEST_IMAGES must be a folder with the image %s: make e2e makes it", name)
+	return found[0]
 }
 
 func kubectl(ctx context.Context, args ...string) string {
@@ -143,15 +155,7 @@ func helm(ctx context.Context, args ...string) {
 // install installs or upgrades the chart of a release, whose images have this tag, and waits until its manager works.
 func install(ctx context.Context, source, tag string) {
 	GinkgoHelper()
-	chart := filepath.Join(source, "charts", "mcp-admin-operator")
-	values, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-	images := []string{"--set", "image.repository=" + managerImage, "--set", "serverImage.repository=" + serverImage}
-	if strings.Contains(string(values), "registry:") { // the first charts had it in the repository
-		images = []string{"--set", "image.registry=" + registry, "--set", "image.repository=manager",
-			"--set", "serverImage.registry=" + registry, "--set", "serverImage.repository=server"}
-	}
-	helm(ctx, append([]string{"upgrade", "--install", "mcp-admin", chart, "--namespace", "mcp-admin-system",
-		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.tag=" + tag, "--set", "serverImage.tag=" + tag}, images...)...)
+	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(source, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
+		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.tag="+tag, "--set", "serverImage.tag="+tag)
 	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=600s")
 }

@@ -77,6 +77,13 @@ func ready(ctx context.Context, objects ...string) {
 	kubectl(ctx, append([]string{"-n", "shop", "wait", "--for=condition=Ready", "--timeout=600s"}, objects...)...)
 }
 
+// databaseReady waits until the endpoint says this of its database.
+func (s *shop) databaseReady(ctx context.Context, reason string) {
+	GinkgoHelper()
+	kubectl(ctx, "-n", "shop", "wait", `--for=jsonpath={.status.conditions[?(@.type=="DatabaseReady")].reason}=`+reason, "--timeout=600s",
+		"mcpendpoint/"+s.name)
+}
+
 // token returns the text in an MCPToken's Secret.
 func token(ctx context.Context, name string) string {
 	GinkgoHelper()
@@ -97,7 +104,7 @@ func newAgent(ctx context.Context, s *shop) *agent {
 
 func (a *agent) counts() load.Counts {
 	GinkgoHelper()
-	response, err := (&http.Client{Timeout: 10 * time.Second}).Get("http://" + a.address + ":8080/counts")
+	response, err := (&http.Client{Timeout: time.Minute}).Get("http://" + a.address + ":8080/counts")
 	Expect(err).NotTo(HaveOccurred())
 	defer response.Body.Close()
 	var counts load.Counts
@@ -112,7 +119,8 @@ func (all agents) counts() (sum load.Counts) {
 	GinkgoHelper()
 	for _, a := range all {
 		c := a.counts()
-		sum.Sent, sum.Written, sum.Unavailable, sum.Lost = sum.Sent+c.Sent, sum.Written+c.Written, sum.Unavailable+c.Unavailable, sum.Lost+c.Lost
+		sum.Sent, sum.Written, sum.Unavailable = sum.Sent+c.Sent, sum.Written+c.Written, sum.Unavailable+c.Unavailable
+		sum.Refused, sum.Lost = sum.Refused+c.Refused, sum.Lost+c.Lost
 		if c.Problem != "" {
 			sum.Problem = c.Problem
 		}
@@ -120,8 +128,15 @@ func (all agents) counts() (sum load.Counts) {
 	return sum
 }
 
-// during does something while the agents call, and notes what became of the calls. do returns a remark for the report.
-func (all agents) during(name string, do func() string) load.Counts {
+// during does something while the agents call, all of whom must get the right answer.
+func (all agents) during(name string, do func() string) {
+	GinkgoHelper()
+	Expect(all.duringOutage(name, do).Unavailable).To(BeZero(), "calls were told that the database cannot be reached")
+}
+
+// duringOutage does something while the agents call, who may be told that the database cannot be reached, and notes what became
+// of the calls. do returns a remark for the report.
+func (all agents) duringOutage(name string, do func() string) load.Counts {
 	GinkgoHelper()
 	before, began := all.counts(), time.Now()
 	note := do()
@@ -129,10 +144,10 @@ func (all agents) during(name string, do func() string) load.Counts {
 	time.Sleep(2 * time.Second) // what is lost may be known a little later
 	counts := all.counts().Since(before)
 	told.situations = append(told.situations, situation{name, counts, took, note})
-	fmt.Printf("%s: %d requests, %d lost, %d while the database was away; %.1f s; %s %s\n",
-		name, counts.Sent, counts.Lost, counts.Unavailable, took.Seconds(), note, counts.Problem)
+	fmt.Printf("%s: %d requests, %d lost, %d refused, %d while the database was away; %.1f s; %s %s\n",
+		name, counts.Sent, counts.Lost, counts.Refused, counts.Unavailable, took.Seconds(), note, counts.Problem)
 	Expect(counts.Sent).To(BeNumerically(">", 0))
-	Expect(counts.Lost).To(BeZero(), counts.Problem)
+	Expect(counts.Lost+counts.Refused).To(BeZero(), counts.Problem)
 	return counts
 }
 
@@ -177,6 +192,7 @@ func connect(ctx context.Context, name string) map[string]string {
 // follow starts a command that runs until the test ends, and returns the lines that it prints.
 func follow(command *exec.Cmd) *bufio.Scanner {
 	GinkgoHelper()
+	command.Stderr = GinkgoWriter
 	out, err := command.StdoutPipe()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(command.Start()).To(Succeed())

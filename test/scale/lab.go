@@ -157,6 +157,11 @@ func (l *lab) connect(ctx context.Context, program string) error {
 		program: program, kubeconfig: kubeconfig, log: filepath.Join(l.dir, "manager.log"),
 		memoryLimit: pod.Containers[0].Resources.Limits.Memory().Value(),
 	}
+	for _, env := range pod.Containers[0].Env {
+		if env.Name == "GOGC" {
+			l.manager.garbage = env.Value
+		}
+	}
 	return nil
 }
 

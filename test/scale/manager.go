@@ -21,6 +21,7 @@ import (
 type manager struct {
 	program, kubeconfig, log string
 	memoryLimit              int64
+	garbage                  string // GOGC
 
 	mu      sync.Mutex
 	running *process.Process
@@ -46,7 +47,7 @@ func (m *manager) start(ctx context.Context) error {
 			"--kubeconfig=" + m.kubeconfig, "--manager-namespace=" + managerNamespace,
 			"--metrics-bind-address=" + address, "--server-image=mcp-admin/server:scale",
 		},
-		Env: []string{memlimit.Variable + "=" + strconv.FormatInt(m.memoryLimit, 10), "HOME=" + os.TempDir()},
+		Env: []string{memlimit.Variable + "=" + strconv.FormatInt(m.memoryLimit, 10), "GOGC=" + m.garbage, "HOME=" + os.TempDir()},
 	})
 	if err != nil {
 		return err

@@ -18,10 +18,10 @@ import (
 type Counts struct {
 	// Sent are all calls that have ended. Written are those that made a row, by the endpoint's word.
 	Sent, Written int
-	// Unavailable are those that were told that the database cannot be reached. Lost are those with no answer at all, and those
-	// whose answer was neither this nor right.
-	Unavailable, Lost int
-	// Problem is the last one that was lost.
+	// Unavailable are those that were told that the database cannot be reached. Refused are those whose answer was neither this
+	// nor right, and Lost those without an answer.
+	Unavailable, Refused, Lost int
+	// Problem is the last one that was refused or lost.
 	Problem string
 	// Token is the fingerprint of the token that was shown last.
 	Token string
@@ -32,8 +32,9 @@ func (c Counts) Since(earlier Counts) Counts {
 	c.Sent -= earlier.Sent
 	c.Written -= earlier.Written
 	c.Unavailable -= earlier.Unavailable
+	c.Refused -= earlier.Refused
 	c.Lost -= earlier.Lost
-	if c.Lost == 0 {
+	if c.Refused+c.Lost == 0 {
 		c.Problem = ""
 	}
 	return c
@@ -88,7 +89,11 @@ func (l *Load) note(writes bool, token, answer string, err error, took time.Dura
 	case strings.Contains(answer, `"code":"unavailable"`):
 		l.counts.Unavailable++
 	default:
-		l.counts.Lost++
+		if answer == "" {
+			l.counts.Lost++
+		} else {
+			l.counts.Refused++
+		}
 		l.counts.Problem = fmt.Sprintf("%s, after %d ms: %v", time.Now().UTC().Format(time.TimeOnly), took.Milliseconds(), err)
 	}
 }
@@ -99,7 +104,7 @@ func Fingerprint(token string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Ask lists items, or makes one, and returns the tool's answer. An error says why it is not the right one.
+// Ask lists items, or makes one, and returns the answer, "" if there is none. An error says why it is not the right one.
 func Ask(client *http.Client, url, token string, writes bool) (string, error) {
 	body, right := `{"method":"tools/call","name":"list_item","arguments":{"limit":1}}`, `"results":[{`
 	if writes {
@@ -123,7 +128,7 @@ func Ask(client *http.Client, url, token string, writes bool) (string, error) {
 	}
 	var answer struct{ Content []struct{ Text string } }
 	if response.StatusCode != http.StatusOK || json.Unmarshal(content, &answer) != nil || len(answer.Content) != 1 {
-		return "", fmt.Errorf("%s: %.300s", response.Status, content)
+		return response.Status, fmt.Errorf("%s: %.300s", response.Status, content)
 	}
 	if text := answer.Content[0].Text; !strings.Contains(text, right) {
 		return text, fmt.Errorf("%.300s", text)

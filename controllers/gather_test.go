@@ -1,0 +1,104 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// What only adds waits as long as it costs: a single token is written at once, thousands that come together are gathered.
+func TestAdditionsWaitForEachOther(t *testing.T) {
+	now := time.Now()
+	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", Generation: 1}}
+	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	tokens, texts := []*v1alpha1.MCPToken{}, map[string]*compile.Credential{}
+	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
+	add := func(name string) {
+		token := &v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), Generation: 1}}
+		token.Spec.Permissions = []v1alpha1.PermissionRule{{Modules: []string{"*"}, Models: []string{"*"}, Verbs: []v1alpha1.Verb{v1alpha1.VerbView}}}
+		token.Spec.EndpointRef.Name = "shop"
+		tokens = append(tokens, token)
+		text := compile.TextCredential(contract.NewToken())
+		texts[name] = &text
+		p.update(compile.Objects{
+			Endpoint: endpoint, Tokens: tokens, Credential: func(t *v1alpha1.MCPToken) *compile.Credential { return texts[t.Name] }, Now: now,
+		})
+	}
+	write := func() {
+		for next, ok := p.next(); ok; next, ok = p.next() {
+			p.wrote(next, now)
+		}
+	}
+	add("first")
+	if wait := p.gather(now); wait != gatherTime {
+		t.Errorf("as long as no pod is there, the first waits %v", wait)
+	}
+	write()
+	if wait := p.gather(now); wait != 0 {
+		t.Errorf("nothing is to be written, and that waits %v", wait)
+	}
+	p.applied.pods = 1
+	for _, row := range []struct{ took, passed, want time.Duration }{
+		{0, 0, gatherTime},
+		{0, gatherTime, 0},
+		{10 * time.Millisecond, 0, gatherTime},
+		{time.Second, 0, gatherShare * time.Second},
+		{time.Second, 500 * time.Millisecond, gatherShare*time.Second - 500*time.Millisecond},
+		{time.Second, gatherShare * time.Second, 0},
+		{time.Minute, 0, maxGatherTime},
+	} {
+		p.added(row.took)
+		add("after-" + row.took.String() + "-" + row.passed.String())
+		if wait := p.gather(now.Add(row.passed)); wait != row.want {
+			t.Errorf("%v after parts that took %v to write: waits %v, want %v", row.passed, row.took, wait, row.want)
+		}
+		write()
+	}
+	tokens[0] = tokens[0].DeepCopy()
+	tokens[0].Generation, tokens[0].Spec.Active = 2, new(false)
+	add("beside a revocation")
+	if wait := p.gather(now); wait != 0 {
+		t.Errorf("a revocation waits %v", wait)
+	}
+	if next, _ := p.next(); !next.pending.Urgent {
+		t.Errorf("first comes %+v", next.pending)
+	}
+}
+
+// A large program rests between two compilings of what only adds.
+func TestALargeProgramRests(t *testing.T) {
+	now := time.Now()
+	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", UID: "1", Generation: 1}}
+	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	edited := endpoint.DeepCopy()
+	edited.Generation = 2
+	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
+	if wait := p.rest(endpoint, 0, now); wait != 0 {
+		t.Errorf("before it was ever compiled it rests %v", wait)
+	}
+	p.update(compile.Objects{Endpoint: endpoint, Now: now})
+	for name, row := range map[string]struct {
+		took, passed, want time.Duration
+		endpoint           *v1alpha1.MCPEndpoint
+		removals           int
+	}{
+		"soon compiled":       {time.Millisecond, 0, 0, endpoint, 3},
+		"long compiled":       {20 * time.Millisecond, 0, restShare * 20 * time.Millisecond, endpoint, 3},
+		"partly rested":       {20 * time.Millisecond, 30 * time.Millisecond, 10 * time.Millisecond, endpoint, 3},
+		"rested":              {20 * time.Millisecond, time.Second, 0, endpoint, 3},
+		"very long compiled":  {time.Second, 0, maxRest, endpoint, 3},
+		"a removal came":      {time.Second, 0, 0, endpoint, 4},
+		"the endpoint edited": {time.Second, 0, 0, edited, 3},
+	} {
+		p.compiledIn(row.took, 3, now)
+		if wait := p.rest(row.endpoint, row.removals, now.Add(row.passed)); wait != row.want {
+			t.Errorf("%s: rests %v, want %v", name, wait, row.want)
+		}
+	}
+}
