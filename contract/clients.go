@@ -3,7 +3,21 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 )
+
+var noVariable = regexp.MustCompile(`[^A-Z0-9]+`)
+
+// TokenVariable is the environment variable in which a client finds the token of a server of that name. A shell takes none
+// that begins with a digit.
+func TokenVariable(name string) string {
+	variable := noVariable.ReplaceAllString(strings.ToUpper(name), "_") + "_TOKEN"
+	if variable[0] >= '0' && variable[0] <= '9' {
+		return "MCP_" + variable
+	}
+	return variable
+}
 
 // The configurations below tell a client of an endpoint, each in the form that the client reads. They hold the token.
 

@@ -52,3 +52,11 @@ http_headers = { "Authorization" = "Bearer mcp_abc.secret" }
 		}
 	}
 }
+
+func TestAShellTakesTheVariableOfEachName(t *testing.T) {
+	for name, want := range map[string]string{"shop": "SHOP_TOKEN", "my-shop.eu": "MY_SHOP_EU_TOKEN", "2024-orders": "MCP_2024_ORDERS_TOKEN"} {
+		if got := TokenVariable(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

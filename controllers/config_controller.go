@@ -25,6 +25,11 @@ const (
 	// thousand new tokens do not keep the API server busy with parts that are soon written again. maxGatherTime is the longest.
 	gatherShare   = 2
 	maxGatherTime = 5 * time.Second
+	// restShare is how many times as long as compiling took a program rests before it compiles what only adds; maxRest is the
+	// longest. What took less than minCompile is not worth a rest.
+	restShare  = 2
+	maxRest    = 250 * time.Millisecond
+	minCompile = 5 * time.Millisecond
 	// conflictRetry is how long to wait before writing again after somebody else wrote.
 	conflictRetry = 50 * time.Millisecond
 	// writeBatch is how many parts one reconcile writes, so that a revocation does not wait for a growing layout.
@@ -67,13 +72,18 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
 	seen := r.removals(request.NamespacedName)
+	if wait := p.rest(endpoint, seen, r.now()); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
 	exposures := r.exposures.of(request.NamespacedName)
 	webhooks, webhookError := r.webhooks.resolve(ctx, request.NamespacedName, exposures)
 	tokens, err := r.namespaces.admitted(ctx, endpoint, r.tokens.of(request.NamespacedName))
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	began := r.now()
 	lookAgain := r.compile(endpoint, p, exposures, tokens, webhooks)
+	p.compiledIn(r.now().Sub(began), seen, r.now())
 	if wait := p.gather(r.now()); wait > 0 {
 		return result(wait, webhookError)
 	}

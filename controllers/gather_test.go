@@ -70,3 +70,35 @@ func TestAdditionsWaitForEachOther(t *testing.T) {
 		t.Errorf("first comes %+v", next.pending)
 	}
 }
+
+// A large program rests between two compilings of what only adds.
+func TestALargeProgramRests(t *testing.T) {
+	now := time.Now()
+	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", UID: "1", Generation: 1}}
+	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	edited := endpoint.DeepCopy()
+	edited.Generation = 2
+	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
+	if wait := p.rest(endpoint, 0, now); wait != 0 {
+		t.Errorf("before it was ever compiled it rests %v", wait)
+	}
+	p.update(compile.Objects{Endpoint: endpoint, Now: now})
+	for name, row := range map[string]struct {
+		took, passed, want time.Duration
+		endpoint           *v1alpha1.MCPEndpoint
+		removals           int
+	}{
+		"soon compiled":       {time.Millisecond, 0, 0, endpoint, 3},
+		"long compiled":       {20 * time.Millisecond, 0, restShare * 20 * time.Millisecond, endpoint, 3},
+		"partly rested":       {20 * time.Millisecond, 30 * time.Millisecond, 10 * time.Millisecond, endpoint, 3},
+		"rested":              {20 * time.Millisecond, time.Second, 0, endpoint, 3},
+		"very long compiled":  {time.Second, 0, maxRest, endpoint, 3},
+		"a removal came":      {time.Second, 0, 0, endpoint, 4},
+		"the endpoint edited": {time.Second, 0, 0, edited, 3},
+	} {
+		p.compiledIn(row.took, 3, now)
+		if wait := p.rest(row.endpoint, row.removals, now.Add(row.passed)); wait != row.want {
+			t.Errorf("%s: rests %v, want %v", name, wait, row.want)
+		}
+	}
+}

@@ -27,7 +27,8 @@ type program struct {
 	// compiler is nil until the stored Config was read.
 	compiler *compile.Compiler
 	// compiled reports whether the objects were compiled since.
-	compiled bool
+	compiled    bool
+	lastCompile compileRun
 	// problem says why the wanted Config could not be stored; nil if it could.
 	problem *finding
 	// written is when something was written last that only adds, adding how long the parts of that time took together.
@@ -50,6 +51,14 @@ type program struct {
 	doubts map[string]bool
 	// removals are those that not every pod has applied yet.
 	removals []removal
+}
+
+// compileRun is when the objects were compiled last, how long that took, and how many changes had come before that may take
+// something away.
+type compileRun struct {
+	at       time.Time
+	took     time.Duration
+	removals int
 }
 
 // removal is a written part that takes access away.

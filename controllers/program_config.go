@@ -38,6 +38,24 @@ func (p *program) update(in compile.Objects) compile.Outcome {
 	return outcome
 }
 
+// rest returns how long to wait before compiling again; 0 is not at all. To look at ten thousand tokens for each new one of
+// them would keep a processor busy. What may take something away waits for nothing: removals counts those changes.
+func (p *program) rest(e *v1alpha1.MCPEndpoint, removals int, now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := p.lastCompile; p.compiled && last.took >= minCompile && last.removals == removals && p.compiler.CompiledFor(e) {
+		return max(0, min(restShare*last.took, maxRest)-now.Sub(last.at))
+	}
+	return 0
+}
+
+// compiledIn notes how long compiling took, and how many changes had come before it that may take something away.
+func (p *program) compiledIn(took time.Duration, removals int, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastCompile = compileRun{at: now, took: took, removals: removals}
+}
+
 // refresh takes in a newer state of a token that asks for nothing else.
 func (p *program) refresh(t *v1alpha1.MCPToken) {
 	p.mu.Lock()

@@ -8,37 +8,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
-
-// buffer is written by a command while a test reads it.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
 
 // The commands for clusters, against a real API server with the controllers and real servers.
 func TestCommandsInACluster(t *testing.T) {
@@ -48,11 +29,15 @@ func TestCommandsInACluster(t *testing.T) {
 	pod := w.runServer("shop", "shop", "shop-0")
 	w.readyToken("agent")
 	w.run("doctor", w.testDoctor)
+	w.run("doctor about pods", w.testDoctorAboutPods)
+	w.run("doctor about the audit table", w.testDoctorAboutTheAuditTable)
 	w.run("doctor without rights", w.testDoctorWithoutRights)
+	w.run("what the document shows", w.testDocument)
 	w.run("can", w.testCan)
 	w.run("connect", w.testConnect)
 	w.run("call", w.testCall)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
+	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
 	w.run("generate", w.testGenerate)
 	w.run("completion", w.testCompletion)
@@ -108,61 +93,6 @@ func (w *world) expect(t *testing.T, fails bool, wants []string, args ...string)
 		}
 	}
 	return out
-}
-
-func (w *world) testDoctorWithoutPods(t *testing.T) {
-	w.eventually("the endpoint says what is wrong", func() bool {
-		out, err := w.command("doctor", "shop", "-n", "shop")
-		return err != nil && strings.Contains(out, "MCPEndpoint shop/shop") && strings.Contains(out, "\n    kubectl ")
-	})
-}
-
-func (w *world) testDoctor(t *testing.T) {
-	w.eventually("nothing is wrong", func() bool {
-		out, err := w.command("doctor", "-n", "shop")
-		return err == nil && strings.Contains(out, "nothing is wrong\n")
-	})
-	crashed := w.podOf("shop", "shop", "shop-crash")
-	w.create(crashed)
-	crashed.Status.Phase = corev1.PodRunning
-	crashed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "server", Image: "server:test",
-		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 2}}}}
-	w.check(w.k8s.Status().Update(context.Background(), crashed))
-	w.expect(t, true, []string{`ended with exit code 2`, "kubectl logs --previous shop-crash -n shop"}, "doctor", "shop", "-n", "shop")
-	w.check(w.k8s.Delete(context.Background(), crashed, client.GracePeriodSeconds(0)))
-	x := &v1alpha1.MCPModelExposure{ObjectMeta: objectMeta("wrong")}
-	x.Spec.EndpointRef.Name, x.Spec.Table.Name = "shop", "order"
-	w.create(x)
-	w.eventually("a table that does not exist is told", func() bool {
-		out, err := w.command("doctor", "shop", "-n", "shop", "-o", "json")
-		var d struct {
-			Problems []struct{ Object, Reason, Command string }
-		}
-		return json.Unmarshal([]byte(out), &d) == nil && err != nil && len(d.Problems) == 1 && d.Problems[0].Reason == "TableNotFound" &&
-			d.Problems[0].Command == "kubectl edit mcpmodelexposure wrong -n shop"
-	})
-	w.check(w.k8s.Delete(context.Background(), x))
-	w.eventually("nothing is wrong again", func() bool {
-		_, err := w.command("doctor", "-n", "shop")
-		return err == nil
-	})
-}
-
-func (w *world) testDoctorWithoutRights(t *testing.T) {
-	w.create(&rbacv1.Role{ObjectMeta: objectMeta("endpoints"), Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"mcpadmin.dev"}, Resources: []string{"mcpendpoints"}, Verbs: []string{"get", "list"}},
-	}}, &rbacv1.RoleBinding{ObjectMeta: objectMeta("endpoints"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "endpoints"},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "ann", APIGroup: rbacv1.GroupName}}})
-	w.eventually("the Role counts", func() bool {
-		out, err := w.command("doctor", "-n", "shop", "--as", "ann")
-		return err == nil && strings.Contains(out, "nothing is wrong with what could be looked at") &&
-			strings.Contains(out, "pods: you may not list pods in namespace shop") && !strings.Contains(out, "list mcpendpoints")
-	})
-	w.expect(t, true, []string{"ask an administrator of the cluster for that right"}, "can", "agent", "-n", "shop", "--as", "ann")
-}
-
-func (w *world) testDoctorWithoutManager(t *testing.T) {
-	w.expect(t, true, []string{"no manager looks after namespace shop"}, "doctor", "-n", "shop")
 }
 
 func (w *world) testWithoutKinds(*testing.T) {
@@ -237,29 +167,9 @@ func (w *world) testCall(t *testing.T) {
 	w.expect(t, true, []string{`"mcp-admin connect bot" says how they call`}, "call", "bot", "-n", "shop")
 }
 
-func (w *world) testTail(t *testing.T, pod *serverPod) {
-	w.expect(t, false, []string{"shop/agent  update_order 3 (total)  ok, 1 changed  shop-0"}, "tail", "shop", "-n", "shop")
-	ctx, stop := context.WithCancel(t.Context())
-	out, ended := &buffer{}, make(chan error, 1)
-	go func() { ended <- w.commandTo(ctx, out, "tail", "shop", "-n", "shop", "-f", "-o", "json") }()
-	w.eventually("the line of before", func() bool { return strings.Contains(out.String(), `"pod":"shop-0"`) })
-	second := w.runServer("shop", "shop", "shop-1")
-	url := "http://" + second.endpoint + "/mcp/"
-	w.eventually("a new pod answers", func() bool {
-		_, err := w.command("call", "agent", "update_order", "id=1", "data.total=11", "-n", "shop", "--url", url)
-		return err == nil
-	})
-	w.eventually("the line of the new pod", func() bool { return strings.Contains(out.String(), `"pod":"shop-1"`) })
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	second.delete()
-}
-
 func (w *world) testForward(t *testing.T, pod *serverPod) {
 	ctx, stop := context.WithCancel(t.Context())
-	out, ended := &buffer{}, make(chan error, 1)
+	out, ended := &harness.Log{}, make(chan error, 1)
 	go func() {
 		ended <- w.commandTo(ctx, out, "connect", "agent", "-n", "shop", "--port-forward=0", "--client", "inspector")
 	}()

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // differs are the parts of what is printed that differ from run to run, with what the document has in their place.
@@ -23,6 +23,8 @@ var differs = []struct {
 	{regexp.MustCompile(`config=\S+`), "config=…"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:8080"},
 	{regexp.MustCompile(`/\S+/\.mcp-admin-dev/`), "/home/me/.mcp-admin-dev/"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`), "TIME"},
+	{regexp.MustCompile(`\bshop-0\b|shop-mcp-\w+-\w+`), "POD"},
 }
 
 func same(text string) string {
@@ -47,24 +49,6 @@ func inDocument(t *testing.T, fence string) string {
 	return block
 }
 
-// printed is what a command has printed so far.
-type printed struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (p *printed) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.b.Write(b)
-}
-
-func (p *printed) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.b.String()
-}
-
 func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 	script := inDocument(t, "sql shop.sql")
 	yaml := inDocument(t, "yaml norun: it is what generate prints, as another test sees to")
@@ -79,7 +63,7 @@ func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 	}
 	db.Close()
 
-	var out, errors printed
+	var out, errors harness.Log
 	command := newCommand("mcp-admin")
 	command.SetArgs([]string{"generate", "--sqlite", "shop.sqlite"})
 	command.SetOut(&out)
@@ -91,7 +75,7 @@ func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 		t.Errorf("generate prints\n%s\ninstead of\n%s", out.String(), yaml)
 	}
 
-	var served printed
+	var served harness.Log
 	ctx, stop := context.WithCancel(t.Context())
 	command = newCommand("mcp-admin")
 	command.SetArgs([]string{"dev", "--sqlite", "shop.sqlite", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--state", filepath.Join(t.TempDir(), ".mcp-admin-dev")})

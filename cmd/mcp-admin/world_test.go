@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -167,17 +166,21 @@ type serverPod struct {
 	endpoint, admin string
 	audit           harness.Log
 	stop            context.CancelFunc
-	// requests ends the requests of the kubelet for the pod.
+	// ended ends the kubelet's logs of the pod.
 	ended context.Context
+	// container is the log of the present container; the world's lock guards it.
+	container containerLog
 }
 
+// other_log is no audit table.
 const script = `CREATE TABLE orders (id INTEGER PRIMARY KEY, region VARCHAR(10) NOT NULL, total INTEGER NOT NULL);
-INSERT INTO orders VALUES (1, 'north', 10), (2, 'south', 20), (3, 'north', 30);`
+INSERT INTO orders VALUES (1, 'north', 10), (2, 'south', 20), (3, 'north', 30);
+CREATE TABLE other_log (id INTEGER PRIMARY KEY);`
 
 // runServer starts a pod of an endpoint.
 func (w *world) runServer(namespace, endpoint, name string) *serverPod {
 	w.t.Helper()
-	database, _ := harness.OnFile(w.t, filepath.Join(w.t.TempDir(), name+".sqlite"), script)
+	database, _ := harness.OnFile(w.t, filepath.Join(w.t.TempDir(), endpoint+".sqlite"), script)
 	agents, err := net.Listen("tcp", "127.0.0.1:0")
 	w.check(err)
 	admin, err := net.Listen("tcp", "127.0.0.1:0")
@@ -319,25 +322,6 @@ func (w *world) startKubelet() {
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(kubelet.Listener.Addr().(*net.TCPAddr).Port)
 	w.check(w.k8s.Status().Update(context.Background(), node))
-}
-
-// logs answers with the pod's audit lines, each with its time in front, and goes on if it is asked to.
-func (w *world) logs(out http.ResponseWriter, r *http.Request) {
-	p := w.serverPod(r.PathValue("pod"))
-	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
-	for told := 0; ; time.Sleep(20 * time.Millisecond) {
-		lines := p.audit.Lines("")
-		for ; told < len(lines); told++ {
-			at, _, _ := strings.Cut(strings.TrimPrefix(lines[told], `{"time":"`), `"`)
-			if stamp, err := time.Parse(time.RFC3339Nano, at); err == nil && !stamp.Before(since) {
-				fmt.Fprintf(out, "%s %s\n", at, lines[told])
-			}
-		}
-		_ = http.NewResponseController(out).Flush()
-		if r.URL.Query().Get("follow") != "true" || p.ended.Err() != nil || r.Context().Err() != nil {
-			return
-		}
-	}
 }
 
 // forward leads to the pod's server, whatever the port.

@@ -315,5 +315,10 @@ func (c *Compiler) InForce() int {
 
 func sameVerdict(a, b Verdict) bool { return reflect.DeepEqual(a, b) }
 
+// CompiledFor reports whether an endpoint asks for the same as the one that was compiled last.
+func (c *Compiler) CompiledFor(e *v1alpha1.MCPEndpoint) bool {
+	return c.compiled.endpoint != nil && sameObject(c.compiled.endpoint, e)
+}
+
 // Source is the endpoint that was compiled last; nil if none was.
 func (c *Compiler) Source() *v1alpha1.MCPEndpoint { return c.compiled.endpoint }

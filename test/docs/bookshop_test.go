@@ -32,14 +32,14 @@ type bookshop struct {
 	confirmation string
 }
 
-// open serves a page's manifests, with a new database, until the test ends.
-func open(t *testing.T, p page) *bookshop {
+// open serves the manifests of a page, which lie in a folder, with a new database, until the test ends.
+func open(t *testing.T, p page, folder string) *bookshop {
 	t.Helper()
 	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
 	listen, admin := freeAddress(t), freeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
 	command := dev.Command()
-	command.SetArgs([]string{"-f", withStructuredContent(t, p), "--state", s.state, "--listen", listen, "--admin-listen", admin})
+	command.SetArgs([]string{"-f", folder, "--state", s.state, "--listen", listen, "--admin-listen", admin})
 	command.SetOut(io.Discard)
 	command.SetErr(io.Discard)
 	ctx, stop := context.WithCancel(context.Background())
@@ -64,8 +64,8 @@ func open(t *testing.T, p page) *bookshop {
 	}
 }
 
-// withStructuredContent copies a page's manifests into a folder, and has the endpoint add structuredContent.
-func withStructuredContent(t *testing.T, p page) string {
+// manifestsOf copies a page's manifests into a folder.
+func manifestsOf(t *testing.T, p page) string {
 	t.Helper()
 	folder := t.TempDir()
 	if p.manifests == "" {
@@ -73,6 +73,12 @@ func withStructuredContent(t *testing.T, p page) string {
 	} else if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, p.manifests))); err != nil {
 		t.Fatal(err)
 	}
+	return folder
+}
+
+// withStructuredContent has the endpoint of the manifests in a folder add structuredContent.
+func withStructuredContent(t *testing.T, folder string) string {
+	t.Helper()
 	file := filepath.Join(folder, "endpoint.yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -111,15 +117,12 @@ func freeAddress(t *testing.T) string {
 // call makes an example's call and returns the text of the answer.
 func (s *bookshop) call(t *testing.T, e example) string {
 	t.Helper()
-	token, err := os.ReadFile(filepath.Join(s.state, "tokens", s.namespace, e.caller))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := s.token(t, e.caller)
 	arguments := strings.ReplaceAll(e.arguments, "$confirmation_token", s.confirmation)
 	for shown, given := range s.differing {
 		arguments = strings.ReplaceAll(arguments, `"`+shown+`"`, `"`+given+`"`)
 	}
-	body := s.post(t, string(token), fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments))
+	body := s.post(t, token, fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, e.tool, arguments))
 	var answer struct {
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
@@ -129,7 +132,7 @@ func (s *bookshop) call(t *testing.T, e example) string {
 		t.Fatalf("line %d: %s %s: %s, %v", e.line, e.tool, arguments, body, err)
 	}
 	text := answer.Content[0].Text
-	if err := s.schemasOf(t, string(token)).Check(e.tool, text, answer.StructuredContent, answer.IsError); err != nil {
+	if err := s.schemasOf(t, token).Check(e.tool, text, answer.StructuredContent, answer.IsError); err != nil {
 		t.Errorf("line %d: %s %s: %v", e.line, e.tool, arguments, err)
 	}
 	var confirmation struct {
@@ -139,6 +142,16 @@ func (s *bookshop) call(t *testing.T, e example) string {
 		s.confirmation = confirmation.Token
 	}
 	return text
+}
+
+// token is the text of a token.
+func (s *bookshop) token(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.state, "tokens", s.namespace, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
 }
 
 // schemasOf returns the schemas of answers that a token is given.
@@ -161,7 +174,7 @@ func (s *bookshop) post(t *testing.T, token, body string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

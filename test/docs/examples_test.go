@@ -49,7 +49,7 @@ func TestEveryExampleGivesTheAnswerBelowIt(t *testing.T) {
 					t.Errorf("line %d: a call that is not run needs a reason: ```text norun: REASON", b.Line)
 				}
 			}
-			shop := open(t, p)
+			shop := open(t, p, withStructuredContent(t, manifestsOf(t, p)))
 			for _, b := range blocks {
 				if b.Info != "" {
 					continue

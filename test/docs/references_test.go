@@ -53,16 +53,39 @@ func headingsOf(page string) []string {
 	return headings
 }
 
-var link = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
+// link is a link to a file, to a heading of one, or to a heading of the same page.
+var link = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`)
 
-func TestEveryLinkOfADocumentLeadsToAFile(t *testing.T) {
+func TestEveryLinkOfADocumentLeadsSomewhere(t *testing.T) {
 	for _, page := range filesOf(t, ".md") {
 		for _, match := range link.FindAllStringSubmatch(read(t, page), -1) {
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), match[1])); err != nil {
+			target, anchor := filepath.Join(filepath.Dir(page), match[1]), match[2]
+			if match[1] == "" {
+				target = page
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 				t.Errorf("%s has a link to %s, which does not exist", page, match[1])
+				continue
+			}
+			if anchor != "" && filepath.Ext(target) == ".md" && !slices.Contains(anchorsOf(read(t, target)), anchor) {
+				t.Errorf("%s has a link to #%s of %s, which has no such heading", page, anchor, target)
 			}
 		}
 	}
+}
+
+var (
+	fenced = regexp.MustCompile("(?ms)^```.*?^```")
+	noWord = regexp.MustCompile(`[^\w\- ]`)
+)
+
+// anchorsOf are what a page's headings are called in links.
+func anchorsOf(page string) []string {
+	anchors := headingsOf(fenced.ReplaceAllString(page, ""))
+	for i, heading := range anchors {
+		anchors[i] = strings.ReplaceAll(noWord.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+	}
+	return anchors
 }
 
 // sources are the files whose comments refer to documents, but for this package.

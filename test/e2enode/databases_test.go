@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -106,14 +107,13 @@ type relay struct {
 
 	mu       sync.Mutex
 	listener net.Listener
-	open     map[net.Conn]bool
-	// made counts the connections.
-	made int
+	// open are the pods' connections, with the time at which each was made.
+	open map[net.Conn]time.Time
 }
 
 func newRelay(target string) *relay {
 	GinkgoHelper()
-	r := &relay{address: cluster.Address() + ":0", target: target, open: map[net.Conn]bool{}}
+	r := &relay{address: cluster.Address() + ":0", target: target, open: map[net.Conn]time.Time{}}
 	r.mend()
 	DeferCleanup(r.cut)
 	return r
@@ -146,8 +146,7 @@ func (r *relay) join(from net.Conn) {
 	}
 	defer to.Close()
 	r.mu.Lock()
-	r.open[from] = true
-	r.made++
+	r.open[from] = time.Now()
 	r.mu.Unlock()
 	go func() {
 		_, _ = io.Copy(to, from) // ends when either side does, which is all that matters
@@ -159,11 +158,16 @@ func (r *relay) join(from net.Conn) {
 	r.mu.Unlock()
 }
 
-// connections is how many were made up to now.
-func (r *relay) connections() int {
+// olderThan is how many connections are open that were made before a time.
+func (r *relay) olderThan(limit time.Time) (count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.made
+	for _, made := range r.open {
+		if made.Before(limit) {
+			count++
+		}
+	}
+	return count
 }
 
 // cut refuses new connections and breaks those that are open.

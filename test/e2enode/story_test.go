@@ -142,10 +142,10 @@ var _ = Describe("the product's story", Ordered, func() {
 	It("follows the passwords of its databases, and goes on with the old one if the next is wrong", func(ctx SpecContext) {
 		for _, s := range []*shop{postgres, mariaDB} {
 			calling.during("password rotated, "+s.name, func() string {
-				made := s.relay.connections()
 				execute(ctx, s.db, fmt.Sprintf(s.setPassword, "second"))
+				changed := time.Now() // from now on only the new password makes connections
 				apply(ctx, s.secret("second"))
-				Eventually(s.relay.connections).Should(BeNumerically(">", made), "new connections")
+				Eventually(func() int { return s.relay.olderThan(changed) }).Should(BeZero(), "connections with the old password")
 				s.databaseReady(ctx, contract.ReasonConnected)
 				return ""
 			})

@@ -1,6 +1,8 @@
 package fiveminutes
 
 import (
+	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,15 +15,14 @@ import (
 
 // localCluster runs the demo, in which agents with the official Go SDK ask.
 func localCluster(t *testing.T) *way {
-	r := read(t, "local cluster", "docs/start/kind.md")
+	r := read(t, "docs/start/kind.md")
 	_, r.way.answer = r.does(t, r.block(t, "starts the demo", func(b pages.Block) bool { return b.InCheckout }))
 	return r.way
 }
 
-// cluster follows the page on clusters, on a local cluster with the operator. What the page says of installing a release is
-// not a part of it.
+// cluster follows the page on clusters, on a local cluster with the operator.
 func cluster(t *testing.T) *way {
-	r := read(t, "cluster with the operator", "docs/start/cluster.md")
+	r := read(t, "docs/start/cluster.md")
 	p, err := platform.Start(t.Context(), r.Checkout, filepath.Join(r.Checkout, ".local", "five-minutes"), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
@@ -31,13 +32,48 @@ func cluster(t *testing.T) *way {
 			t.Error(err)
 		}
 	})
+	r.follow(t, p.Kubeconfig(), shop(t))
+	return r.way
+}
+
+// realCluster follows the same page on a cluster that is there and has the operator. MCP_TEST_CLUSTER is its kubeconfig,
+// MCP_TEST_CLUSTER_HOST the address by which its pods reach this machine; without them what the page asks for is only counted.
+// What it makes in the namespace "default" goes again.
+func realCluster(t *testing.T) *way {
+	kubeconfig, host := os.Getenv("MCP_TEST_CLUSTER"), os.Getenv("MCP_TEST_CLUSTER_HOST")
+	if kubeconfig == "" || host == "" {
+		r := read(t, "docs/start/cluster.md")
+		for i := range r.blocks {
+			if b := &r.blocks[i]; b.File != "" || b.Needs == "cluster" {
+				r.counts(b)
+			}
+		}
+		return r.way
+	}
+	address, err := url.Parse(shop(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.Host = relay(t, host, address.Host)
+	r := read(t, "docs/start/cluster.md")
+	defer func() {
+		if output, err := r.command(context.Background(), "kubectl", "delete", "--ignore-not-found", "-f", "shop.yaml").CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, output)
+		}
+	}()
+	r.follow(t, kubeconfig, address.String())
+	return r.way
+}
+
+// follow does what the page on clusters says once the operator is there, with a database of the test's own, up to the answer.
+func (r *reader) follow(t *testing.T, kubeconfig, address string) {
+	t.Helper()
 	programs := t.TempDir()
 	if err := pages.Build(t.Context(), r.Checkout, programs, "./cmd/mcp-admin"); err != nil {
 		t.Fatal(err)
 	}
-	environment := pages.NewSession(r.Folder, r.Checkout, programs).Environment
-	r.Environment = append(environment, "KUBECONFIG="+p.Kubeconfig())
-	address, begun, output := shop(t), time.Now(), ""
+	r.Environment = append(pages.NewSession(r.Folder, r.Checkout, programs).Environment, "KUBECONFIG="+kubeconfig)
+	begun, output := time.Now(), ""
 	for i := range r.blocks {
 		switch b := &r.blocks[i]; {
 		case b.File != "":
@@ -51,7 +87,6 @@ func cluster(t *testing.T) *way {
 		t.Fatalf("the last block answered %s", output)
 	}
 	r.way.answer = time.Since(begun)
-	return r.way
 }
 
 // give puts a database's address in the place of that which a saved file shows.

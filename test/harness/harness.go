@@ -37,7 +37,7 @@ type Endpoint struct {
 	schemas listedSchemas
 }
 
-// Log is a server's log, one JSON object a line. Safe for concurrent use.
+// Log is what a server logs or a command prints, for a test to read meanwhile. Safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,6 +48,13 @@ func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
+}
+
+// String is all of it.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // Lines are the lines that hold a text.

@@ -198,6 +198,64 @@ func grants() []string {
 	return all
 }
 
+// outsideColumns are those of the table guest.
+var outsideColumns = []column{{name: "id", key: true}, {name: "label", canary: true}, {name: "item_id"}}
+
+// replace makes the tables hold some rows and no others, in one transaction: a file is slow to commit.
+func (s *store) replace(t *testing.T, all data) {
+	t.Helper()
+	tx, err := s.BeginTx(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := tx.ExecContext(context.Background(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if s.outside != "" {
+		exec("delete from " + s.outside)
+	}
+	for _, table := range slices.Backward(byDependence) {
+		exec("delete from " + table)
+	}
+	for _, table := range byDependence {
+		for _, id := range slices.Sorted(maps.Keys(all[table])) {
+			r := maps.Clone(all[table][id])
+			delete(r, "boss_id") // who need not be there yet
+			exec(insertion(table, tables[table], r))
+		}
+	}
+	for id, r := range all["owner"] {
+		if r["boss_id"] != "" {
+			exec("update owner set boss_id = " + r["boss_id"] + " where id = " + id)
+		}
+	}
+	for _, r := range all["guest"] {
+		exec(insertion(s.outside, outsideColumns, r))
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// insertion is the statement that adds a row.
+func insertion(table string, columns []column, r row) string {
+	values := make([]string, len(columns))
+	for i, c := range columns {
+		switch value := r[c.name]; {
+		case value == "":
+			values[i] = "null"
+		case c.kind == aMoment:
+			values[i] = "'" + strings.Replace(value, "T", " ", 1) + "'"
+		default:
+			values[i] = "'" + strings.ReplaceAll(value, "'", "''") + "'"
+		}
+	}
+	return "insert into " + table + " values (" + strings.Join(values, ", ") + ")"
+}
+
 // read reads all rows by plain SQL.
 func (s *store) read(t *testing.T) data {
 	t.Helper()
@@ -206,7 +264,7 @@ func (s *store) read(t *testing.T) data {
 		all[table] = s.readTable(t, table, tables[table])
 	}
 	if s.outside != "" {
-		all["guest"] = s.readTable(t, s.outside, []column{{name: "id", key: true}, {name: "label", canary: true}, {name: "item_id"}})
+		all["guest"] = s.readTable(t, s.outside, outsideColumns)
 	}
 	return all
 }

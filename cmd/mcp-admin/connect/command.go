@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // defaultPort is the local port of --port-forward: always the same, because it stands in the client's file.
@@ -91,7 +91,7 @@ func (o *options) run(ctx context.Context, name string, out io.Writer) error {
 		return errors.New(instead(token, endpoint))
 	}
 	s := server{name: cmp.Or(o.name, endpoint.Name), url: endpoint.EffectiveURL()}
-	s.variable = variable(s.name)
+	s.variable = contract.TokenVariable(s.name)
 	if c.secret {
 		if s.text, err = k.Text(ctx, token); err != nil {
 			return err
@@ -163,11 +163,4 @@ func (o *options) tell(c client, s server, out io.Writer) error {
 		fmt.Fprintf(out, "# %s\n", c.note)
 	}
 	return nil
-}
-
-var noVariable = regexp.MustCompile(`[^A-Z0-9]+`)
-
-// variable is the environment variable for the token of a server of that name.
-func variable(name string) string {
-	return noVariable.ReplaceAllString(strings.ToUpper(name), "_") + "_TOKEN"
 }

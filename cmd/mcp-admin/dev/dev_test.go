@@ -18,25 +18,11 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // screen is what the command printed so far.
-type screen struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
+type screen struct{ harness.Log }
 
 // waitFor returns what was printed once it has the text.
 func (s *screen) waitFor(t *testing.T, text string) string {
@@ -46,7 +32,7 @@ func (s *screen) waitFor(t *testing.T, text string) string {
 			return printed
 		}
 	}
-	t.Fatalf("%q was not printed, but:\n%s", text, s)
+	t.Fatalf("%q was not printed, but:\n%s", text, s.String())
 	return ""
 }
 

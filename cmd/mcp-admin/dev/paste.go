@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // pasted are lines that a person pastes into a terminal, one for each client, to have it call a server here. They hold the
 // token, which is good on this machine alone.
 func pasted(name, url, token string) [][2]string {
 	header := "Authorization: Bearer " + token
-	variable := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name)) + "_TOKEN"
+	variable := contract.TokenVariable(name)
 	return [][2]string{
 		{"Claude Code", fmt.Sprintf(`claude mcp add --transport http %s %s --header "%s"`, name, url, header)},
 		{"Codex", fmt.Sprintf(`export %s=%s; codex mcp add %s --url %s --bearer-token-env-var %s`, variable, token, name, url, variable)},

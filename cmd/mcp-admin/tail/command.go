@@ -31,8 +31,9 @@ func Command() *cobra.Command {
 		Long: `tail reads the logs of an endpoint's pods, and prints the audit line of each call that changed something or was refused, in the
 order of their times: who (the MCPToken), what, on which rows, and what came of it. Lines hold no values.
 
-With -f it goes on: through restarts of containers, and with new pods. With -o json each line is as the server wrote it, with
-the pod's name. Logs of pods that are gone are gone: for a record that stays, let the endpoint keep an audit table (spec.audit).
+With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
+before is read, too. With -o json each line is as the server wrote it, with the pod's name. Logs of pods that are gone are
+gone: for a record that stays, let the endpoint keep an audit table (spec.audit).
 
 Rights: get mcpendpoints, list pods, get pods/log.`,
 		Example: `  mcp-admin tail shop -n shop

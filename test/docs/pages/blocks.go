@@ -24,8 +24,9 @@ type Block struct {
 	Needs string
 	// File is the name under which the block is saved.
 	File string
-	// InCheckout reports whether it is run in the project's folder, and Given whether its variables are the reader's own.
-	InCheckout, Given bool
+	// InCheckout reports whether it is run in the project's folder, Given whether its variables are the reader's own, and
+	// Served whether it calls the page's server.
+	InCheckout, Given, Served bool
 }
 
 // Text is the block's content.
@@ -99,6 +100,8 @@ func (b *Block) read() error {
 			b.InCheckout = true
 		case word == "yours":
 			b.Given = true
+		case word == "served":
+			b.Served = true
 		case strings.Contains(word, "."):
 			b.File = word
 		default:

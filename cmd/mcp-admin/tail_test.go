@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+func (w *world) testTail(t *testing.T, pod *serverPod) {
+	w.expect(t, false, []string{"shop/agent  update_order 3 (total)  ok, 1 changed  shop-0"}, "tail", "shop", "-n", "shop")
+	ctx, stop := context.WithCancel(t.Context())
+	out, ended := &harness.Log{}, make(chan error, 1)
+	go func() { ended <- w.commandTo(ctx, out, "tail", "shop", "-n", "shop", "-f", "-o", "json") }()
+	w.eventually("the line of before", func() bool { return strings.Contains(out.String(), `"pod":"shop-0"`) })
+	second := w.runServer("shop", "shop", "shop-1")
+	url := "http://" + second.endpoint + "/mcp/"
+	w.eventually("a new pod answers", func() bool {
+		_, err := w.command("call", "agent", "update_order", "id=1", "data.total=11", "-n", "shop", "--url", url)
+		return err == nil
+	})
+	w.eventually("the line of the new pod", func() bool { return strings.Contains(out.String(), `"pod":"shop-1"`) })
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	second.delete()
+}
+
+// No line is lost when a container ends, and none is shown twice: neither what it wrote last, nor what the next one writes
+// before the pod's status shows the restart.
+func (w *world) testTailThroughRestarts(t *testing.T, pod *serverPod) {
+	ctx, stop := context.WithCancel(t.Context())
+	out, ended := &harness.Log{}, make(chan error, 1)
+	go func() { ended <- w.commandTo(ctx, out, "tail", "shop", "-n", "shop", "-f", "-o", "json") }()
+	total := 100
+	change := func() string {
+		total++
+		_, err := w.command("call", "agent", "update_order", "id=1", fmt.Sprintf("data.total=%d", total), "-n", "shop", "--url", "http://"+pod.endpoint+"/mcp/")
+		w.check(err)
+		lines := pod.audit.Lines("update_order")
+		return strings.TrimSuffix(lines[len(lines)-1], "}")
+	}
+	count := func(line string) int { return strings.Count(out.String(), line) }
+	lines := []string{change()}
+	w.eventually("the first line", func() bool { return count(lines[0]) == 1 })
+
+	pod.endContainer()
+	lines = append(lines, change())
+	pod.startContainer()
+	pod.showRestart()
+	lines = append(lines, change())
+	w.eventually("the last line of the first container, and the first of the next", func() bool { return count(lines[1]) == 1 && count(lines[2]) == 1 })
+
+	pod.endContainer()
+	lines = append(lines, change())
+	pod.startContainer()
+	lines = append(lines, change())
+	w.eventually("the first line of the third container", func() bool { return count(lines[4]) == 1 })
+	pod.showRestart()
+	w.eventually("the last line of the second", func() bool { return count(lines[3]) == 1 })
+	for i, line := range lines {
+		if n := count(line); n != 1 {
+			t.Errorf("line %d is shown %d times", i, n)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	// A kubelet has the logs of two containers.
+	all := w.expect(t, false, nil, "tail", "shop", "-n", "shop", "-o", "json")
+	for i, line := range lines[2:] {
+		if n := strings.Count(all, line); n != 1 {
+			t.Errorf("without -f, line %d is shown %d times", i+2, n)
+		}
+	}
+}
