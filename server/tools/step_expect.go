@@ -28,10 +28,10 @@ func (s *step) expectAnswer(answer json.RawMessage) error {
 		}
 		switch {
 		case !there:
-			return failf(CodeConflict, "%s was expected to be %s, but the answer has no such value; its members are %s",
-				lookup.Excerpt([]byte(path)), lookup.Excerpt(s.expect[path]), memberNames(answer))
+			return failf(CodeConflict, "%s was expected to be %s, but the answer has no such value; %s",
+				lookup.Excerpt([]byte(path)), lookup.Excerpt(s.expect[path]), whatIsThere(answer, path))
 		case !equalValues(found, s.expect[path]):
-			return failf(CodeConflict, "%s was expected to be %s, but it is %s", lookup.Excerpt([]byte(path)), lookup.Excerpt(s.expect[path]), lookup.Excerpt(found))
+			return failf(CodeConflict, "%s was expected to be %s, but it is %s; nothing was changed: look at the rows as they are, and send steps that fit them", lookup.Excerpt([]byte(path)), lookup.Excerpt(s.expect[path]), lookup.Excerpt(found))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -84,13 +85,38 @@ func (t *transaction) refer(raw json.RawMessage, reference map[string]json.RawMe
 		return nil, invalid(`a reference is {"_step": the number of a step, the first being 0, "path": "object.id"}, not %s`, lookup.Excerpt(raw))
 	}
 	if n < 0 || n >= len(t.answers) {
-		return nil, invalid("a reference names step %d; only the steps before this one have answered", n)
+		return nil, invalid("a reference names step %d; only the steps before this one have answered, of which the first is 0", n)
 	}
 	value, there := valueAt(t.answers[n], path)
 	if !there {
-		return nil, invalid("what step %d answered has no %s; its members are %s", n, lookup.Excerpt([]byte(path)), memberNames(t.answers[n]))
+		return nil, invalid("what step %d answered has no %s; %s", n, lookup.Excerpt([]byte(path)), whatIsThere(t.answers[n], path))
 	}
 	return value, nil
+}
+
+// whatIsThere says what a document has where a path leads to nothing.
+func whatIsThere(document json.RawMessage, path string) string {
+	so, rest := "", path
+	for {
+		name, behind, _ := strings.Cut(rest, ".")
+		next, there := valueAt(document, name)
+		if !there {
+			break
+		}
+		document, so, rest = next, strings.TrimPrefix(so+"."+name, "."), behind
+	}
+	var list []json.RawMessage
+	switch document = bytes.TrimSpace(document); {
+	case strings.ContainsAny(rest, "[]/"):
+		return "names and indexes are joined by dots, as in results.0.id"
+	case document[0] == '{' && so == "":
+		return "its members are " + memberNames(document)
+	case document[0] == '{':
+		return "the members of " + so + " are " + memberNames(document)
+	case json.Unmarshal(document, &list) == nil:
+		return fmt.Sprintf("%s has %d elements, of which the first is %s.0", so, len(list), so)
+	}
+	return so + " is " + lookup.Excerpt(document)
 }
 
 // valueAt is the value at a place of a JSON document: the names of members and the indexes of elements, joined by dots.

@@ -40,7 +40,7 @@ func (c *call) readSteps(raw json.RawMessage) ([]step, error) {
 	case json.Unmarshal(raw, &list) != nil || len(list) == 0:
 		return nil, invalid("steps must be an array of at least one step: {tool, arguments}")
 	case len(list) > maxSteps:
-		return nil, invalid("steps: %d are too many; one call takes at most %d", len(list), maxSteps)
+		return nil, invalid("steps: %d are too many; one call takes at most %d, and one bulk step writes many rows", len(list), maxSteps)
 	}
 	steps := make([]step, len(list))
 	for i, raw := range list {

@@ -184,7 +184,7 @@ func (u *undoing) conflict(r *reversal, now json.RawMessage) error {
 	}
 	return &toolError{
 		Code: CodeConflict, Current: now, Left: left,
-		Message: fmt.Sprintf("%s %s was changed since: current is the row now, left is what your change left of it; nothing was undone", r.model.Name, r.entry.Row),
+		Message: fmt.Sprintf("%s %s was changed since: current is the row now, left is what your change left of it; nothing was undone. Undo what was done since first, if it was you, or write yourself what is right", r.model.Name, r.entry.Row),
 	}
 }
 

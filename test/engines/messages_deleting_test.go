@@ -25,7 +25,7 @@ var messagesOfDeleting = []messageRow{
 	{token: "root", tool: "delete_book", arguments: `{"id":1,"expected_version":9}`,
 		want: `book has another version by now; read it again, and send its version as expected_version`},
 	{token: "root", tool: "delete_book", arguments: `{"id":1,"data":{}}`,
-		want: `unknown argument "data"; the arguments are id, expected_version, dry_run, idempotency_key`},
+		want: `unknown argument "data"; the arguments are id, expected_version, dry_run`},
 	{token: "root", tool: "delete_country", arguments: `{"id":"PL"}`,
 		want: `country cannot be deleted: it is referred to by 1 author; delete or change that first`},
 	{token: "bookish", tool: "delete_category", arguments: `{"id":1}`,

@@ -60,8 +60,13 @@ func TestACallWhoseAnswerIsLostHappensOnce(t *testing.T) {
 	rounds := number(t, "MCP_TEST_LOST_ANSWERS", 12)
 	onEach(t, false, func(t *testing.T, engine harness.Engine) {
 		s := serve(t, engine, withTransfers)
-		lost := 0
-		for i := range rounds {
+		made := 0
+		// Once in a while the cut meets another commit: the schema is read, and old answers are removed, once a minute.
+		for lost := 0; made < rounds || s.proxy != nil && lost < rounds; made++ {
+			i := made
+			if i > 2*rounds {
+				t.Fatalf("the answers of %d calls were lost, of %d", lost, made)
+			}
 			key, arguments := fmt.Sprintf("order %d", i), transfer(fmt.Sprintf("order %d", i), 1, 2, 100+i)
 			if s.proxy != nil {
 				s.proxy.cutAtCommit(i%2 == 0)
@@ -77,12 +82,9 @@ func TestACallWhoseAnswerIsLostHappensOnce(t *testing.T) {
 				t.Fatalf("%s: %v, then %v", key, first, again)
 			}
 		}
-		if s.proxy != nil && lost != rounds {
-			t.Errorf("the answers of %d calls were lost, not of %d", lost, rounds)
-		}
-		s.holds("select balance from account where id = 1", fmt.Sprint(100-rounds))
-		s.holds("select balance from account where id = 2", fmt.Sprint(200+rounds))
-		s.agree(rounds)
+		s.holds("select balance from account where id = 1", fmt.Sprint(100-made))
+		s.holds("select balance from account where id = 2", fmt.Sprint(200+made))
+		s.agree(made)
 		s.held(fmt.Sprintf("%d answers lost, and asked for again with their keys: each change once, and the same answer", rounds))
 	})
 }

@@ -36,7 +36,8 @@ func (n *together) enough() bool {
 // outcome is what came of steps.
 type outcome struct {
 	answers []any
-	// failed is the error at which they ended; nil if they did not. Without a member error it is the test's own verdict.
+	// failed is the error at which they ended; nil if they did not. Without a member error it is the test's own verdict, and says
+	// is a piece of what the server must say then.
 	failed map[string]any
 	// shown are the texts that the token could be shown at some moment.
 	shown map[string]bool
@@ -106,7 +107,7 @@ func (g *game) oneByOne(by int, steps []oneCall) outcome {
 		s := &steps[i]
 		resolved, ok := o.resolve(s.arguments)
 		if !ok {
-			o.failed = map[string]any{"code": "invalid_argument"}
+			o.failed = map[string]any{"code": "invalid_argument", "says": "answered"} // what a step answered has no such value, or it has not answered
 			return o
 		}
 		answer, isError := g.alone(by, s, resolved.(map[string]any))
@@ -118,7 +119,7 @@ func (g *game) oneByOne(by int, steps []oneCall) outcome {
 			o.failed = answer
 			return o
 		case !o.holds(s.expect, answer):
-			o.failed = map[string]any{"code": "conflict"}
+			o.failed = map[string]any{"code": "conflict", "says": "was expected to be"}
 			return o
 		}
 		o.answers = append(o.answers, answer)
@@ -244,7 +245,7 @@ func (g *game) compareFailure(by int, steps []oneCall, apart *outcome, answer ma
 // sameFailure reports whether two errors are the same, but for what one says of its step.
 func sameFailure(apart, together map[string]any) bool {
 	if apart["error"] == nil {
-		return apart["code"] == together["code"]
+		return apart["code"] == together["code"] && strings.Contains(fmt.Sprint(together["error"]), fmt.Sprint(apart["says"]))
 	}
 	a, b := maps.Clone(apart), maps.Clone(together)
 	message := fmt.Sprint(b["error"])
