@@ -240,9 +240,9 @@ kubernetes_ldflags := -X $(kubernetes_version).gitVersion=$(KUBERNETES_VERSION) 
 bin/k8s/kube: hack/kube/go.mod hack/kube/go.sum hack/kube/main.go hack/go-build.sh
 	@echo "building the local control plane (about 5 minutes the first time) …"
 	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)"
-	@for program in $(KUBE_PROGRAMS); do ln -sf kube bin/k8s/$$program; done
+	@for program in $(KUBE_PROGRAMS) kubelet kube-proxy; do ln -sf kube bin/k8s/$$program; done
 
-# What a real node has beside the control plane: kubelet, kube-proxy, container runtime, network plugins, cluster DNS.
-bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/kube/go.mod hack/kube/go.sum hack/kube/node/main.go hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh
-	@echo "building a node's kubelet, container runtime, network plugins and DNS (about 5 minutes the first time) …"
-	@KUBERNETES_LDFLAGS="$(kubernetes_ldflags)" hack/node/build.sh
+# What a real node has beside Kubernetes: container runtime, network plugins, cluster DNS.
+bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh
+	@echo "building a node's container runtime, network plugins and DNS (about 5 minutes the first time) …"
+	@hack/node/build.sh

@@ -9,14 +9,19 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// declaringFile matches the names of files that say what licence a whole module is under.
-var declaringFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying)([-_.].*)?$`)
+// declaringFile matches the names of files that say what licence a module, or a part of it, is under; mainFile those for the
+// whole module.
+var (
+	declaringFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying)([-_.].*)?$`)
+	mainFile      = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying)(\.(md|rst|txt))?$`)
+	notInNames    = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
+)
 
 // recognized is how much of a file's text, in percent, must be that of known licences: as much as pkg.go.dev asks for.
 const recognized = 75
 
-// licence is what a module says at its top that it is under, as an SPDX expression. A text that is no known licence is an
-// error: somebody has to read it.
+// licence is what a module says at its top that it is under, as an SPDX expression. A text for a part that is no known licence
+// has a name of its own there, and one for the whole module is an error: somebody has to read it.
 func licence(m dependency) (string, error) {
 	texts, err := licences(m)
 	if err != nil {
@@ -29,8 +34,12 @@ func licence(m dependency) (string, error) {
 		}
 		coverage := licensecheck.Scan(f.data)
 		if coverage.Percent < recognized {
-			return "", fmt.Errorf("module %s %s: only %.0f %% of %s is a known licence: read it, and leave the module out if it must not be passed on",
-				m.path, m.version, coverage.Percent, f.path)
+			if mainFile.MatchString(f.path) {
+				return "", fmt.Errorf("module %s %s: only %.0f %% of %s is a known licence: read it, and leave the module out if it must not be passed on",
+					m.path, m.version, coverage.Percent, f.path)
+			}
+			ids = append(ids, "LicenseRef-"+notInNames.ReplaceAllString(f.path, "-"))
+			continue
 		}
 		for _, match := range coverage.Match {
 			if !match.IsURL {

@@ -60,7 +60,7 @@ func component(m dependency) cdx.Component {
 
 // licenceChoice is one licence by its name, or an expression of several.
 func licenceChoice(expression string) *cdx.Licenses {
-	if strings.Contains(expression, " ") {
+	if strings.Contains(expression, " ") || strings.HasPrefix(expression, "LicenseRef-") {
 		return &cdx.Licenses{{Expression: expression}}
 	}
 	return &cdx.Licenses{{License: &cdx.License{ID: expression}}}

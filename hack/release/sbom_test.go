@@ -115,6 +115,7 @@ SOFTWARE.
 	}{
 		{"one", map[string]string{"LICENSE": mit, "PATENTS": "none", "inner/LICENSE": string(apache)}, "MIT", ""},
 		{"two", map[string]string{"LICENSE-MIT.txt": mit, "LICENSE-APACHE": string(apache)}, "Apache-2.0 AND MIT", ""},
+		{"a text for a part", map[string]string{"LICENSE.md": mit, "LICENSE-LOGO (c)": "Draw it as it is."}, "LicenseRef-LICENSE-LOGO-c- AND MIT", ""},
 		{"its own", map[string]string{"LICENSE": "Ask me first, and then pay."}, "", "0 % of LICENSE is a known licence"},
 		{"none at its top", map[string]string{"README": "x", "inner/LICENSE": mit}, "", "has no licence"},
 	} {
