@@ -3,12 +3,10 @@ package docs
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -23,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
 )
 
@@ -43,25 +42,8 @@ func manifests(t *testing.T, path string) (whole, pieces []pages.Block) {
 // startAPIServer starts a real API server with the kinds and those of the files.
 func startAPIServer(t *testing.T, definitions ...string) (*envtest.Environment, *rest.Config) {
 	t.Helper()
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		t.Skip("KUBEBUILDER_ASSETS is not set: make sets it")
-	}
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets, CRDDirectoryPaths: append(definitions, filepath.Join(root, "config/crd/bases")), ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: 2 * time.Minute,
-	}
 	log.SetLogger(logr.Discard())
-	config, err := environment.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return environment, config
+	return apiserver.Start(t, append(definitions, filepath.Join(root, "config/crd/bases"))...)
 }
 
 func TestAnAPIServerTakesEveryObjectOfTheDocuments(t *testing.T) {
