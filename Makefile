@@ -62,9 +62,9 @@ go-tests:
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
 .PHONY: test-transact
-test-transact: databases ## Lose a thousand answers, cut connections, and have 200 agents change the same rows for a minute, on each engine
-	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
-		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|OverlappingTransacts' ./test/faults
+test-transact: databases ## Lose a thousand answers, cut connections, kill servers, and have 200 agents change the same rows for a minute, on each engine
+	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_KILLED_SERVERS=50 MCP_TEST_KILLED_DATABASES=20 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
+		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|ThatIsKilled|OverlappingTransacts' ./test/faults
 
 .PHONY: test-attacks
 test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
@@ -149,8 +149,8 @@ e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, C
 .PHONY: e2e-story
 e2e-story: build bin/helm databases bin/k8s/kube bin/node/.built
 	@rm -f $(NODE).report
-	@go run ./hack/release -version "$(version)" -images-only -dist bin/e2e
-	@status=0; MCP_TEST_NODE=$(NODE) MCP_TEST_IMAGES=$(CURDIR)/bin/e2e/images $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color $(if $(STEPS),-ginkgo.focus '$(STEPS)') || status=$$?; \
+	@go run ./hack/release -version "$(version)" -only images -platforms "linux/$$(go env GOARCH)" -dist bin/e2e
+	@status=0; MCP_TEST_NODE=$(NODE) MCP_TEST_IMAGES=$(CURDIR)/bin/e2e $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color $(if $(STEPS),-ginkgo.focus '$(STEPS)') || status=$$?; \
 	bin/real-node clean $(NODE) || status=1; \
 	cat $(NODE).report; exit $$status
 
@@ -207,8 +207,8 @@ build: ## Build the manager, the server and the program for people
 	@ln -sf mcp-admin bin/kubectl-mcp_admin
 
 .PHONY: images
-images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images
-	@go run ./hack/release -version "$(version)" -only images -dist dist/images
+images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images (PLATFORMS=linux/amd64)
+	@go run ./hack/release -version "$(version)" -only images -platforms "$(PLATFORMS)" -dist dist/images
 
 .PHONY: release
 release: ## Write all that a release consists of to dist/: make release VERSION=v1.2.3
@@ -240,9 +240,9 @@ kubernetes_ldflags := -X $(kubernetes_version).gitVersion=$(KUBERNETES_VERSION) 
 bin/k8s/kube: hack/kube/go.mod hack/kube/go.sum hack/kube/main.go hack/go-build.sh
 	@echo "building the local control plane (about 5 minutes the first time) …"
 	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)"
-	@for program in $(KUBE_PROGRAMS) kubelet kube-proxy; do ln -sf kube bin/k8s/$$program; done
+	@for program in $(KUBE_PROGRAMS); do ln -sf kube bin/k8s/$$program; done
 
-# What a real node has beside Kubernetes: container runtime, network plugins, cluster DNS.
-bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh
-	@echo "building a node's container runtime, network plugins and DNS (about 5 minutes the first time) …"
-	@hack/node/build.sh
+# What a real node has beside the control plane: kubelet, kube-proxy, container runtime, network plugins, cluster DNS.
+bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/kube/go.mod hack/kube/go.sum hack/kube/node/main.go hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh
+	@echo "building a node's kubelet, container runtime, network plugins and DNS (about 5 minutes the first time) …"
+	@KUBERNETES_LDFLAGS="$(kubernetes_ldflags)" hack/node/build.sh

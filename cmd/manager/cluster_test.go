@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/config/rbac"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 const (
@@ -38,23 +39,8 @@ type cluster struct {
 // startCluster starts an API server with the namespaces mcp-admin-system, shop and crm, and without the kinds.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets = filepath.Join("..", "..", "bin", "k8s")
-	}
-	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
-		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
-	}
-	c := &cluster{environment: &envtest.Environment{BinaryAssetsDirectory: assets}}
-	var err error
-	if c.config, err = c.environment.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := &cluster{}
+	c.environment, c.config = apiserver.Start(t)
 	scheme, err := controllers.NewScheme()
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/localcluster"
+	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
 )
 
 var _ = Describe("A Deployment", Ordered, func() {
@@ -98,6 +99,24 @@ var _ = Describe("A Deployment", Ordered, func() {
 		Expect(err).To(HaveOccurred())
 		_, err = kubectl(ctx, "", "exec", "no-such-pod", "--", "true")
 		Expect(err).To(MatchError(ContainSubstring("not found")))
+	})
+
+	It("gives a command a terminal, as large as the client's", func(ctx SpecContext) {
+		ours, theirs, err := process.OpenTerminal()
+		Expect(err).NotTo(HaveOccurred())
+		defer ours.Close()
+		Expect(process.ResizeTerminal(ours, 101, 33)).To(Succeed())
+		command := kubectlCommand(ctx, "exec", "-it", readyPods(ctx, name)[0].Name, "--",
+			"sh", "-c", "until [ \"$(stty size)\" = '33 101' ]; do sleep 0.05; done; tty; read line; echo got $line; exit 7")
+		command.Stdin, command.Stdout, command.Stderr = theirs, theirs, theirs
+		Expect(command.Start()).To(Succeed())
+		Expect(theirs.Close()).To(Succeed())
+		_, err = ours.WriteString("a line\r")
+		Expect(err).NotTo(HaveOccurred())
+		shown, _ := io.ReadAll(ours) // ends with an error when kubectl has ended
+		Expect(string(shown)).To(And(ContainSubstring("/dev/pts/"), ContainSubstring("got a line\r\n")))
+		_ = command.Wait()
+		Expect(command.ProcessState.ExitCode()).To(Equal(7), string(shown))
 	})
 
 	It("has its service account's rights, by KUBECONFIG", func(ctx SpecContext) {

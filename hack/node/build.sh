@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build.sh builds what a node needs beside Kubernetes, into the folder bin/node: containerd, runc, CNI plugins, CoreDNS, pause.
+# build.sh builds what a node needs beside the control plane, into the folder bin/node: kubelet, kube-proxy, containerd, runc, CNI
+# plugins, CoreDNS, pause. KUBERNETES_LDFLAGS tell Kubernetes its version.
 # runc needs a C compiler and libseccomp, for which pods ask (RuntimeDefault).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,4 +22,7 @@ cd ../dns
 build -ldflags '-s -w' -o "$out/coredns" .
 cd ../pause
 build -ldflags '-s -w' -o "$out/pause" .
+cd ../../kube
+build -ldflags "-s -w $KUBERNETES_LDFLAGS" -o "$out/kubelet" ./node
+ln -sf kubelet "$out/kube-proxy"
 touch "$out/.built"

@@ -32,8 +32,8 @@ const Name = "node"
 type Options struct {
 	// Dir holds all that the node writes. It must be empty or an earlier node's, and its path short: sockets lie in it.
 	Dir string
-	// Kubernetes is the folder of the control plane's programs, kubelet, kube-proxy and kubectl; Programs that of the
-	// container runtime and CoreDNS.
+	// Kubernetes is the folder of the control plane's programs and kubectl; Programs that of kubelet, kube-proxy,
+	// the container runtime and CoreDNS.
 	Kubernetes, Programs string
 	// Images are archives of images (OCI or Docker), which pods may name without a registry.
 	Images []string

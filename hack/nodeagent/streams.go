@@ -2,7 +2,6 @@ package nodeagent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -86,10 +85,7 @@ type executor struct{ *container }
 
 // ExecInContainer runs a command until it ends, the client goes away, or the container has ended.
 func (e executor) ExecInContainer(ctx context.Context, _, _, _ string, words []string, in io.Reader, out, errOut io.WriteCloser, tty bool,
-	_ <-chan remotecommand.TerminalSize, _ time.Duration) error {
-	if tty {
-		return errors.New("the local cluster has no terminals: leave out -t")
-	}
+	sizes <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	if !e.runs() {
 		return fmt.Errorf("container %s does not run", e.spec.Name)
 	}
@@ -99,11 +95,19 @@ func (e executor) ExecInContainer(ctx context.Context, _, _, _ string, words []s
 	}
 	s := &streams{}
 	defer s.wait()
-	input, output, problems := s.read(in), s.write(out), s.write(errOut)
-	p, err := process.Start(process.Spec{
-		Path: path, Args: args, Env: env, Dir: e.pod.dir, Input: input, Output: output, Errors: problems,
+	spec := process.Spec{
+		Path: path, Args: args, Env: env, Dir: e.pod.dir,
 		Record: filepath.Join(e.pod.agent.o.RecordDir, fmt.Sprintf("exec-%s-%d.pid", e.pod.uid, time.Now().UnixNano())),
-	})
+	}
+	if tty {
+		spec.Env = append(spec.Env, "TERM=xterm") // as container runtimes have it
+		if spec.Terminal, err = s.terminal(in, out, sizes); err != nil {
+			return err
+		}
+	} else {
+		spec.Input, spec.Output, spec.Errors = s.read(in), s.write(out), s.write(errOut)
+	}
+	p, err := process.Start(spec)
 	s.closeOurs()
 	if err != nil {
 		return err
@@ -188,6 +192,25 @@ func (s *streams) write(stream io.Writer) *os.File {
 		_ = from.Close()
 	})
 	return to
+}
+
+// terminal returns a terminal that shows on one stream what is typed on the other, in the size of the client's.
+func (s *streams) terminal(in io.Reader, out io.Writer, sizes <-chan remotecommand.TerminalSize) (*os.File, error) {
+	ours, theirs, err := process.OpenTerminal()
+	if err != nil {
+		return nil, err
+	}
+	s.ours, s.feed = append(s.ours, theirs), ours
+	if in != nil {
+		go func() { _, _ = io.Copy(ours, in) }()
+	}
+	go func() {
+		for size := range sizes {
+			_ = process.ResizeTerminal(ours, size.Width, size.Height) // the old size will do
+		}
+	}()
+	s.copying.Go(func() { _, _ = io.Copy(out, ours) }) // ends with an error when the process has ended
+	return theirs, nil
 }
 
 func (s *streams) closeOurs() {

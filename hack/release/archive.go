@@ -11,6 +11,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
+// archiveName is the name of the file with a program's image.
+func (r *release) archiveName(p program) string { return p.image + "-" + r.version + ".oci.tar" }
+
 // writeArchive writes an index as an archive that containerd, Podman, Skopeo and Docker read: an OCI layout, which lists
 // the index under its name, and beside it the list of Docker's own format, for a Docker that does not read layouts. That
 // one has no index; there the images of other processors than the first have the processor in their tag.

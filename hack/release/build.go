@@ -44,11 +44,27 @@ var (
 )
 
 // targets are those that a program is built for.
-func (p program) targets(only part) []target {
+func (r *release) targets(p program, only part) []target {
 	if p.people && only == everything {
 		return peopleTargets
 	}
-	return imageTargets
+	return r.platforms
+}
+
+// parsePlatforms reads a list of targets of images, such as linux/amd64,linux/arm64. Nothing is all.
+func parsePlatforms(list string) ([]target, error) {
+	if list == "" {
+		return imageTargets, nil
+	}
+	var found []target
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(imageTargets, func(t target) bool { return t.String() == name })
+		if i < 0 || slices.Contains(found, imageTargets[i]) {
+			return nil, fmt.Errorf("-platforms: %q is none, or is given twice: there are %v", name, imageTargets)
+		}
+		found = append(found, imageTargets[i])
+	}
+	return found, nil
 }
 
 // executable is the name of a program's file.
@@ -69,7 +85,7 @@ func (r *release) buildAll(ctx context.Context, work string, only part) (executa
 	all := executables{}
 	for _, t := range peopleTargets {
 		for _, p := range programs {
-			if !slices.Contains(p.targets(only), t) {
+			if !slices.Contains(r.targets(p, only), t) {
 				continue
 			}
 			if all[p.name] == nil {

@@ -34,6 +34,7 @@ func TestTheDockerfileMakesTheSameImages(t *testing.T) {
 			}
 		}
 	}
+	has("build", "ENV CGO_ENABLED=0 ")
 	has("root", "go run ./hack/rootfs/write /out/root")
 	has("base", "FROM scratch AS base", "COPY --from=root /out/root/ /", "USER "+rootfs.User, "WORKDIR /")
 	r := &release{version: "$VERSION", revision: "$REVISION"}

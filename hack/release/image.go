@@ -26,7 +26,7 @@ func (r *release) index(p program, files map[target]string) (v1.ImageIndex, erro
 		return nil, err
 	}
 	var images []mutate.IndexAddendum
-	for _, t := range imageTargets {
+	for _, t := range r.platforms {
 		image, err := r.image(p, t, base, files[t])
 		if err != nil {
 			return nil, fmt.Errorf("the image of %s for %s: %w", p.name, t, err)

@@ -5,9 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
@@ -29,7 +25,7 @@ import (
 func sample(t *testing.T) (*release, program, map[target]string) {
 	t.Helper()
 	r := &release{
-		source: "../..", dist: t.TempDir(), version: "v1.2.3", revision: strings.Repeat("a", 40),
+		source: "../..", dist: t.TempDir(), version: "v1.2.3", platforms: imageTargets, revision: strings.Repeat("a", 40),
 		created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	executables := map[target]string{}
@@ -219,49 +215,5 @@ func TestDockerLoadsAnArchive(t *testing.T) {
 		if err != nil || config.Architecture != processor {
 			t.Errorf("%s is for %s, want %s: %v", tag, config.Architecture, processor, err)
 		}
-	}
-}
-
-// A registry takes what is in the archives, under the digests that install.yaml names.
-func TestARegistryTakesAnArchive(t *testing.T) {
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	defer server.Close()
-	archive, digest := pack(t)
-	send := func(method, path, kind string, body []byte) http.Header {
-		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/v2/mirror/manager/"+path, bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", kind)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode >= 300 {
-			t.Fatalf("%s %s: %s", method, path, response.Status)
-		}
-		return response.Header
-	}
-	blobs, err := readFolder(filepath.Join(unpack(t, archive), "blobs", "sha256"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	content := map[string][]byte{}
-	for _, b := range blobs {
-		content["sha256:"+b.path] = b.data
-		send(http.MethodPost, "blobs/uploads/?digest=sha256:"+b.path, "application/octet-stream", b.data)
-	}
-	list, err := v1.ParseIndexManifest(bytes.NewReader(content[digest.String()]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, image := range list.Manifests {
-		send(http.MethodPut, "manifests/"+image.Digest.String(), string(image.MediaType), content[image.Digest.String()])
-	}
-	send(http.MethodPut, "manifests/v1.2.3", string(list.MediaType), content[digest.String()])
-	if stored := send(http.MethodHead, "manifests/v1.2.3", "", nil).Get("Docker-Content-Digest"); stored != digest.String() {
-		t.Errorf("the registry has %s, want %s", stored, digest)
 	}
 }

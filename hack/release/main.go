@@ -19,10 +19,11 @@ func main() {
 	defer stop()
 	version := flag.String("version", "", "what the release calls itself, such as v1.2.3")
 	only := flag.String("only", "", "write one part alone: images or chart")
+	platforms := flag.String("platforms", "", "with -only images, what they are for: linux/amd64, linux/arm64, or both with a comma between (default: both)")
 	dist := flag.String("dist", "dist", "the folder that is written; what was in it goes")
 	flag.Parse()
 	started := time.Now()
-	summary, err := makeRelease(ctx, *version, *dist, part(*only))
+	summary, err := makeRelease(ctx, *version, *dist, part(*only), *platforms)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
@@ -31,13 +32,16 @@ func main() {
 }
 
 // makeRelease makes the release in a folder beside dist, which takes dist's place when all is there.
-func makeRelease(ctx context.Context, version, dist string, only part) (string, error) {
+func makeRelease(ctx context.Context, version, dist string, only part, platforms string) (string, error) {
 	root, err := filepath.Abs(".")
 	if err != nil {
 		return "", err
 	}
 	r, err := newRelease(ctx, root, version)
 	if err != nil {
+		return "", err
+	}
+	if r.platforms, err = parsePlatforms(platforms); err != nil {
 		return "", err
 	}
 	r.dist = dist + ".new"

@@ -26,6 +26,8 @@ type release struct {
 	version string
 	// revision is the commit, with "-dirty" if the checkout has changes; "" without git.
 	revision string
+	// platforms are what the images are for.
+	platforms []target
 	// created is the commit's date, or SOURCE_DATE_EPOCH. Nothing in a release tells when it was built.
 	created time.Time
 }
@@ -37,7 +39,7 @@ func newRelease(ctx context.Context, root, version string) (*release, error) {
 	if !versionForm.MatchString(version) {
 		return nil, fmt.Errorf("VERSION is %q: write a version such as v1.2.3 or v1.2.3-rc.1", version)
 	}
-	r := &release{root: root, version: version}
+	r := &release{root: root, version: version, platforms: imageTargets}
 	date := ""
 	// The files may only lie in a folder of another repository.
 	if prefix, err := output(ctx, root, "git", "rev-parse", "--show-prefix"); err == nil && prefix == "" {
@@ -118,6 +120,9 @@ func (r *release) write(ctx context.Context, work string, only part) (string, er
 	if !ok {
 		return "", fmt.Errorf("-only is %q: write %s or %s, or leave it out", only, imagesOnly, chartOnly)
 	}
+	if only != imagesOnly && len(r.platforms) < len(imageTargets) {
+		return "", errors.New("-platforms is for -only images: a release has images for all platforms")
+	}
 	if err := r.takeSource(ctx, filepath.Join(work, "source")); err != nil {
 		return "", err
 	}
@@ -156,7 +161,7 @@ func (r *release) writeAll(ctx context.Context, work string) (string, error) {
 	}
 	number, err := r.writeSums()
 	return fmt.Sprintf("release: %s: %d images for %d processors, mcp-admin for %d systems, chart, install.yaml, SBOMs and notices: %d files",
-		r.version, len(digests), len(imageTargets), len(peopleTargets), number), err
+		r.version, len(digests), len(r.platforms), len(peopleTargets), number), err
 }
 
 func (r *release) writeImagesOnly(ctx context.Context, work string) (string, error) {
@@ -165,7 +170,7 @@ func (r *release) writeImagesOnly(ctx context.Context, work string) (string, err
 		return "", err
 	}
 	digests, err := r.writeImages(files)
-	return fmt.Sprintf("images: %s: %d images for %d processors", r.version, len(digests), len(imageTargets)), err
+	return fmt.Sprintf("images: %s: %d images for %v", r.version, len(digests), r.platforms), err
 }
 
 func (r *release) writeChartOnly(ctx context.Context, work string) (string, error) {
@@ -187,8 +192,7 @@ func (r *release) writeImages(files executables) (map[string]v1.Hash, error) {
 		if digests[p.image], err = index.Digest(); err != nil {
 			return nil, err
 		}
-		name := filepath.Join(r.dist, fmt.Sprintf("%s-%s.oci.tar", p.image, r.version))
-		if err := r.writeArchive(name, published+"/"+p.image, index); err != nil {
+		if err := r.writeArchive(filepath.Join(r.dist, r.archiveName(p)), published+"/"+p.image, index); err != nil {
 			return nil, err
 		}
 		fmt.Printf("%s/%s:%s %s\n", published, p.image, r.version, digests[p.image])
@@ -201,14 +205,14 @@ func (r *release) writeLists(ctx context.Context, files executables) error {
 	var all []string
 	for _, p := range programs {
 		var built []string
-		for _, t := range p.targets(everything) {
+		for _, t := range r.targets(p, everything) {
 			built = append(built, files[p.name][t])
 		}
 		modules, err := r.modules(ctx, built)
 		if err != nil {
 			return err
 		}
-		if err := r.writeSBOM(filepath.Join(r.dist, p.name+".cdx.json"), p, modules); err != nil {
+		if err := r.writeSBOM(filepath.Join(r.dist, p.sbomName()), p, modules); err != nil {
 			return err
 		}
 		all = slices.Concat(all, built)

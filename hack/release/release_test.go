@@ -28,6 +28,22 @@ func TestAVersionIsOneThatAnImageAndAChartCanHave(t *testing.T) {
 	}
 }
 
+func TestImagesAreForSomePlatforms(t *testing.T) {
+	for list, want := range map[string]int{"": 2, "linux/arm64": 1, "linux/amd64,linux/arm64": 2, "linux/amd64,linux/amd64": 0, "amd64": 0, "windows/amd64": 0} {
+		if got, err := parsePlatforms(list); len(got) != want || (err != nil) != (want == 0) {
+			t.Errorf("%q: %v, %v", list, got, err)
+		}
+	}
+	r, _, _ := sample(t)
+	r.platforms = imageTargets[:1]
+	if _, err := r.write(t.Context(), t.TempDir(), everything); err == nil || !strings.Contains(err.Error(), "-platforms") {
+		t.Errorf("a release for one platform: %v", err)
+	}
+	if _, err := r.write(t.Context(), t.TempDir(), "charts"); err == nil || !strings.Contains(err.Error(), "write images or chart") {
+		t.Errorf("an unknown part: %v", err)
+	}
+}
+
 // A release is of a commit: its clone has the version's tag, and nothing that git does not know.
 func TestAReleaseIsOfACommit(t *testing.T) {
 	root := t.TempDir()

@@ -14,6 +14,8 @@ import (
 // sbomVersion is one version before the newest, which not every reader knows yet.
 const sbomVersion = cdx.SpecVersion1_6
 
+func (p program) sbomName() string { return p.name + ".cdx.json" }
+
 // writeSBOM writes which modules a program is made of, as a CycloneDX document.
 func (r *release) writeSBOM(name string, p program, modules []dependency) error {
 	return create(name, func(w io.Writer) error {

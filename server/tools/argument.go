@@ -142,9 +142,11 @@ func unknownArgument[A any](c *call, list []argument[A]) error {
 		names = append(names, modelParameter)
 	}
 	for i := range list {
-		if arg := &list[i]; arg.offered == nil || arg.offered(c.scope.Model()) {
-			names = append(names, arg.name)
+		arg := &list[i]
+		if arg.offered != nil && !arg.offered(c.scope.Model()) || arg.name == keyName && c.catalog.Idempotency() == nil {
+			continue
 		}
+		names = append(names, arg.name)
 	}
 	return c.given.only(c.tool(), names...)
 }

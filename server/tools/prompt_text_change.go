@@ -47,8 +47,28 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 	t.options("Read-only fields, which no data may hold:", d.AdminConfig.ReadonlyFields)
 	t.changes(scope, ops)
 	t.inlines(scope, ops)
+	t.together(scope, ops)
 	t.failures(m, ops)
 	return t.end()
+}
+
+// together shows how several changes are one.
+func (t *promptText) together(scope access.Scope, ops []*operation) {
+	m := scope.Model()
+	var step string
+	switch {
+	case offers(ops, "update"):
+		step = fmt.Sprintf(`{"tool": "update_%s", "arguments": {"id": %s, "data": %s}}`, m.Name, exampleID(m), exampleData(m, purpose{}))
+	case offers(ops, "create"):
+		step = fmt.Sprintf(`{"tool": "create_%s", "arguments": {"data": %s}}`, m.Name, exampleData(m, purpose{creates: true}))
+	case offers(ops, "delete"):
+		step = fmt.Sprintf(`{"tool": "delete_%s", "arguments": {"id": %s}}`, m.Name, exampleID(m))
+	default:
+		return
+	}
+	t.line("Changes that belong together, of other models too, are the steps of one call: all of them happen, or none:")
+	t.line(`- %s {"steps": [%s], "dry_run": true}`, transactName, step)
+	t.line(`  In a later step, {"_step": 0, "path": "object.id"} stands for that value of the first step's answer; "expect" beside "arguments" undoes all if an answer is otherwise.`)
 }
 
 // changes shows how rows are created, updated and deleted.
@@ -186,6 +206,7 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token access.Token) {
 		}
 	}
 	t.line(`What succeeds is kept, and results.errors tells of each item that failed, by its index; with "atomic": true all is undone as soon as one fails.`)
+	t.line(`Changes of several models that belong together are steps of one call of %s: {"tool": "bulk_%s", "arguments": {…}} is one of them, and all or nothing.`, transactName, m.Name)
 }
 
 // actions names the actions and shows how one is confirmed.

@@ -46,7 +46,8 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 		has, hasNot  []string
 	}{
 		{"an editor's guide to changes", "crud_guide", editor,
-			[]string{"Change books safely", "- update_book: data holds only the fields to change", `update_book {"id": 1, "data": {"title": "text"}, "dry_run": true}`, "- title: text, required, at most 80 characters", "- get_book:"}, []string{"create_book", "delete_book", "api_key"}},
+			[]string{"Change books safely", "- update_book: data holds only the fields to change", `update_book {"id": 1, "data": {"title": "text"}, "dry_run": true}`,
+				`transact {"steps": [{"tool": "update_book", "arguments": {"id": 1, "data": {"title": "text"}}}], "dry_run": true}`, "- title: text, required, at most 80 characters", "- get_book:"}, []string{"create_book", "delete_book", "api_key"}},
 		{"a viewer's guide to changes", "crud_guide", viewer, []string{"You may read books here, not change them", "- get_book:"}, []string{"update_book", "bulk_book"}},
 		{"an editor's guide to many rows", "bulk_operations_guide", editor, []string{"- bulk_<model>: many rows", "- books: actions_book, bulk_book\n", "1000 items at most", `{"operation": "update", "items": [{"id": 1, "data": {"title": "text"}}]}`}, []string{"update_book", " action_book", `"operation": "delete"`}},
 		{"a viewer's guide to many rows", "bulk_operations_guide", viewer, []string{"No model that you may use has bulk tools"}, []string{"bulk_book"}},
@@ -196,10 +197,10 @@ func TestExamplesOfPromptsSucceed(t *testing.T) {
 				tool, arguments := call[0], call[1]
 				l := newLibrary(t)
 				script, op := rows, strings.SplitN(tool, "_", 2)[0]
-				if op == "delete" || op == "bulk" || op == "action" {
+				if op == "delete" || op == "bulk" || op == "action" || strings.Contains(arguments, "delete_") {
 					script += ";" + alone
 				}
-				if tool == "update_tag" || tool == "delete_tag" {
+				if called := tool + arguments; strings.Contains(called, "update_tag") || strings.Contains(called, "delete_tag") {
 					script += ";" + tag
 				}
 				if _, err := l.plain.Exec(script); err != nil {
@@ -227,4 +228,4 @@ func examples(text string) (calls [][2]string) {
 	return calls
 }
 
-var exampleCall = regexp.MustCompile(`\b([a-z]+_[a-z_]+) \{`)
+var exampleCall = regexp.MustCompile(`\b(transact|[a-z]+_[a-z_]+) \{`)

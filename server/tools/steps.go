@@ -102,8 +102,11 @@ func (c *call) admit(s *step) error {
 		return err
 	}
 	for name := range p.given {
-		if slices.Contains(ofTheWhole, name) {
+		switch {
+		case slices.Contains(ofTheWhole, name):
 			return invalid("%s is no argument of a step; give it to %s, beside steps", name, transactName)
+		case name == stepMember: // what it names could hold any argument
+			return invalid("arguments cannot be a reference; give each argument by its name, with references as values")
 		}
 	}
 	return s.op.admit(p)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,7 +88,7 @@ func (c *call) transactSteps(a *transactArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transaction{call: c, sent: a.steps, steps: steps}
+	t := &transaction{call: c, sent: a.steps, steps: steps, failed: -1}
 	t.confirmations.confirmed, t.confirmations.shown = a.confirm, a.token
 	switch err := t.run(); {
 	case t.question != nil:
@@ -97,7 +98,25 @@ func (c *call) transactSteps(a *transactArguments) ([]byte, error) {
 		return nil, err
 	}
 	t.tellSteps()
-	return encodePlainly(transacted{Success: true, Results: t.answers, DryRun: c.dryRun, Call: c.recordedAs()})
+	return t.answer()
+}
+
+// answer is the answer to the whole. The steps' own are large, and no copy of them is made beside it.
+func (t *transaction) answer() ([]byte, error) {
+	frame, err := encodePlainly(transacted{Success: true, Results: []json.RawMessage{}, DryRun: t.call.dryRun, Call: t.call.recordedAs()})
+	if err != nil {
+		return nil, err
+	}
+	before, after, _ := bytes.Cut(frame, []byte("[]"))
+	out := append(make([]byte, 0, len(frame)+t.size+len(t.answers)), before...)
+	out = append(out, '[')
+	for i, answer := range t.answers {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, answer...)
+	}
+	return append(append(out, ']'), after...), nil
 }
 
 // run runs all steps in a transaction, and all of them again if others got in their way. The whole has the time that one
@@ -140,11 +159,8 @@ func (t *transaction) runSteps(tx database.Tx) error {
 
 // runStep runs one step, and keeps its answer. What it expects of rows stays so until the end: they are locked.
 func (t *transaction) runStep(tx database.Tx, s *step) error {
-	most := t.call.settings.MaxResultBytes
 	p := t.call.part(tx, s.op, s.model)
-	settings := *t.call.settings
-	settings.MaxResultBytes = max(most-t.size, 1)
-	p.settings, p.locks, p.confirmations = &settings, len(s.expect) > 0, &t.confirmations
+	p.locks, p.confirmations = len(s.expect) > 0, &t.confirmations
 	t.done = append(t.done, p)
 	given, err := t.resolve(s.arguments)
 	if err != nil {
@@ -157,8 +173,10 @@ func (t *transaction) runStep(tx database.Tx, s *step) error {
 	if err := s.expectAnswer(answer); err != nil {
 		return err
 	}
-	if t.size += len(answer); t.size > most {
-		return failf(CodeTooLarge, "the answers of the steps are larger than %d bytes together; ask for fewer rows or fields, or for them before or after", most)
+	// A step that answers alone may answer what its call would: the rows are bounded there, and not what stands around them.
+	if t.size += len(answer); t.size > t.call.settings.MaxResultBytes && len(t.answers) > 0 {
+		return failf(CodeTooLarge, "the answers of the steps are larger than %d bytes together; ask for less in the steps (limit, fields, max_bytes), or read in calls of their own, before or after",
+			t.call.settings.MaxResultBytes)
 	}
 	t.answers = append(t.answers, answer)
 	return nil

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -154,6 +155,51 @@ func TestAnswersOfStepsAreBounded(t *testing.T) {
 	}
 	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Repeat(steps[0]+",", 100)+steps[0]+`]}`); r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "101 are too many") {
 		t.Errorf("%s", r.Text)
+	}
+}
+
+// A transaction that cannot begin, for example as all connections are busy, has run no step.
+func TestStepsThatCannotBegin(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		r := l.set.Call(cancelled, l.token(ownerText), "transact", []byte(`{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}}]}`))
+		if r.Code != CodeUnavailable || value(r, "step") != "" {
+			t.Errorf("%s (%v)", r.Text, r.Cause)
+		}
+	})
+}
+
+func TestAnAnswerOfTheLargestSizeIsAStepToo(t *testing.T) {
+	l := newLibrary(t)
+	l.set.settings.MaxResultBytes = 60
+	list := `{"max_bytes":60}`
+	alone := l.call(ownerText, "list_author", list)
+	r := l.call(ownerText, "transact", `{"steps":[{"tool":"list_author","arguments":`+list+`}]}`)
+	if notice := value(alone, "notice"); len(alone.Text) <= 60 || notice == "" || value(r, "results.0.notice") != notice {
+		t.Errorf("a step answers %s, and its call by itself %s", r.Text, alone.Text)
+	}
+}
+
+func TestArgumentsOfAStepAreNoReference(t *testing.T) {
+	onLibraries(t, func(t *testing.T, l *library) {
+		r := l.call(ownerText, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
+			{"tool":"update_author","arguments":{"_step":0,"path":"object"}}]}`)
+		if r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "arguments cannot be a reference") {
+			t.Errorf("%s", r.Text)
+		}
+	})
+}
+
+func TestHintsNameKeysIfThereIsATableForThem(t *testing.T) {
+	for _, tool := range []string{"create_author", "transact"} {
+		arguments := `{"colour":1}`
+		if without := newLibrary(t).call(ownerText, tool, arguments); strings.Contains(without.Message, keyName) {
+			t.Errorf("%s without a table: %s", tool, without.Message)
+		}
+		if with := newLibrary(t, withAnswers).call(ownerText, tool, arguments); !strings.Contains(with.Message, keyName) {
+			t.Errorf("%s with a table: %s", tool, with.Message)
+		}
 	}
 }
 

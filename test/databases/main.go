@@ -5,6 +5,7 @@
 //	go run ./test/databases run [-further] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
 //	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
+//	go run ./test/databases kill -engine NAME -data DIR                 end it as a crash would
 //
 // COMMAND finds the URIs of users who may do everything in MCP_TEST_POSTGRES and MCP_TEST_MARIADB; a server that is named
 // there already is used as it is. With -further, other releases, engines and a pooler run as well (MCP_TEST_FURTHER, see
@@ -83,7 +84,7 @@ func openKind(name, primary string) (kind, engine, error) {
 
 func command(args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to do: install, run, start or stop")
+		return errors.New("say what to do: install, run, start, stop or kill")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ExitOnError)
 	name := flags.String("engine", "", "the engine's name")
@@ -117,8 +118,10 @@ func command(args []string) error {
 		return err
 	case "stop":
 		return s.stop()
+	case "kill":
+		return quietly(s.shell(s.crash()))
 	}
-	return fmt.Errorf("%q is none of install, run, start and stop", args[0])
+	return fmt.Errorf("%q is none of install, run, start, stop and kill", args[0])
 }
 
 // quietly runs a program whose output matters only if it fails.

@@ -63,4 +63,5 @@ func (mariaDB) uri(_ *server, port int, password string) string {
 	return uri.String()
 }
 
-func (mariaDB) halt() string { return haltProcesses }
+func (mariaDB) halt() string  { return haltProcesses }
+func (mariaDB) crash() string { return killProcesses }

@@ -16,6 +16,7 @@ type pgBouncer struct {
 func (pgBouncer) account() string { return "postgres" }
 func (b pgBouncer) find() string  { return b.unpacked.find("pgbouncer") }
 func (pgBouncer) halt() string    { return haltProcesses }
+func (pgBouncer) crash() string   { return killProcesses }
 
 // behind is the server that it stands before.
 func (b pgBouncer) behind() (*url.URL, error) {

@@ -123,6 +123,10 @@ func (postgres) halt() string {
 	return `if "$0/pg_ctl" status --pgdata "$1/cluster" >/dev/null; then "$0/pg_ctl" stop --wait --mode fast --pgdata "$1/cluster"; fi`
 }
 
+func (postgres) crash() string {
+	return `"$0/pg_ctl" stop --wait --mode immediate --pgdata "$1/cluster"`
+}
+
 // standby is a PostgreSQL that follows another one, whose URI it is given, until it is promoted.
 type standby struct {
 	postgres

@@ -17,6 +17,10 @@ import (
 const haltProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill $all 2>/dev/null
 for pid in $all; do n=0; while kill -0 "$pid" 2>/dev/null; do n=$((n+1)); [ $n -lt 100 ] || kill -9 "$pid"; sleep 0.1; done; done`
 
+// killProcesses kills the servers that detach started, and waits until they are gone.
+const killProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill -9 $all
+for pid in $all; do while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; done`
+
 // patience is how long a server may take to start.
 const patience = time.Minute
 

@@ -32,8 +32,9 @@ type engine interface {
 	launch(s *server, port int) error
 	uri(s *server, port int, password string) string
 	// halt is the shell's script that stops the server, given its programs' folder as $0 and its own as $1; it may be
-	// run if none is running.
+	// run if none is running. crash is one that gives the server no time to end what it does.
 	halt() string
+	crash() string
 }
 
 // server is a database server in a folder: its cluster, its log and its password.

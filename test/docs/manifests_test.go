@@ -13,9 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	kustomize "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
@@ -39,16 +37,10 @@ func manifests(t *testing.T, path string) (whole, pieces []pages.Block) {
 	return whole, pieces
 }
 
-// startAPIServer starts a real API server with the kinds and those of the files.
-func startAPIServer(t *testing.T, definitions ...string) (*envtest.Environment, *rest.Config) {
-	t.Helper()
-	log.SetLogger(logr.Discard())
-	return apiserver.Start(t, append(definitions, filepath.Join(root, "config/crd/bases"))...)
-}
-
 func TestAnAPIServerTakesEveryObjectOfTheDocuments(t *testing.T) {
+	log.SetLogger(logr.Discard())
 	ofOthers, missing := definitionsOfOthers(t.Context())
-	_, config := startAPIServer(t, ofOthers...)
+	_, config := apiserver.Start(t, append(ofOthers, filepath.Join(root, "config/crd/bases"))...)
 	api, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 // ofTheReader are the objects that the documents' commands name, as if the reader had made them.
@@ -59,7 +61,7 @@ const ready = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Rea
   "lastTransitionTime": "2026-11-22T10:00:00Z"}]}}`
 
 func TestEveryCommandAboutObjectsOfTheReaderIsUnderstood(t *testing.T) {
-	environment, _ := startAPIServer(t)
+	environment, _ := apiserver.Start(t, filepath.Join(root, "config/crd/bases"))
 	assets, err := filepath.Abs(environment.BinaryAssetsDirectory)
 	if err != nil {
 		t.Fatal(err)

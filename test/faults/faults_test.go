@@ -160,6 +160,10 @@ func TestAPoolThatIsBusySaysSo(t *testing.T) {
 			if !isError || told["code"] != "unavailable" || !strings.Contains(fmt.Sprint(told["error"]), "busy") {
 				t.Errorf("%v", told)
 			}
+			told, isError = s.call("transact", `{"steps":[{"tool":"get_account","arguments":{"id":1}}]}`)
+			if !isError || told["code"] != "unavailable" || !strings.Contains(fmt.Sprint(told["error"]), "busy") {
+				t.Errorf("%v", told)
+			}
 			waiting.Wait()
 		})
 		s.recovers("get_account", `{"id":1}`)

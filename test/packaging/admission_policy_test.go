@@ -2,7 +2,6 @@ package packaging
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -16,19 +15,13 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 // Who may do what under the admission policies, with users of their own and the API server's own RBAC. Every user may
 // create the three kinds; what else they may is in their rules.
 func TestTheAdmissionPolicies(t *testing.T) {
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: filepath.Dir(tool(t, "kube-apiserver")), CRDDirectoryPaths: []string{root + "/config/crd/bases"},
-	}
-	config, err := environment.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = environment.Stop() })
+	environment, config := apiserver.Start(t, root+"/config/crd/bases")
 	scheme, err := controllers.NewScheme()
 	if err != nil {
 		t.Fatal(err)

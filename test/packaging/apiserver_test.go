@@ -2,7 +2,8 @@ package packaging
 
 import (
 	"context"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 const fieldOwner = client.FieldOwner("packaging-test")
@@ -35,6 +37,7 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 	}{
 		{"config/default", renderKustomization(t, root+"/config/default")},
 		{"config/namespaced", renderKustomization(t, root+"/config/namespaced")},
+		{"config/default with every component", renderComponents(t, "default", slices.Collect(maps.Keys(components))...)},
 		{"the chart", renderChart(t)},
 		{"the chart for two namespaces", renderChart(t, "watchNamespaces={shop,crm}", "fullnameOverride=few")},
 		{"the chart with everything", renderWith(t, "testdata/everything.yaml")},
@@ -80,18 +83,7 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 
 func startAPIServer(t *testing.T) client.Client {
 	t.Helper()
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: filepath.Dir(tool(t, "kube-apiserver")), CRDDirectoryPaths: []string{"testdata/crds"},
-	}
-	config, err := environment.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	_, config := apiserver.Start(t, "testdata/crds")
 	api, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)

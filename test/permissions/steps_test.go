@@ -194,16 +194,37 @@ func (g *game) addReference(s *oneCall, before []oneCall) {
 	if len(found) == 0 || before[n].anyOrder() {
 		return
 	}
-	path := g.likelyPath(&before[n])
+	path := g.somePath(&before[n])
 	if chance(g.random, 3) {
 		n = len(before) + g.random.IntN(2) // a step that has not answered
 	}
 	pick(g.random, found...)(map[string]any{"_step": json.Number(strconv.Itoa(n)), "path": path})
 }
 
-// pathInto is a place of a step's answer: of a value that it shows, or of one that it would show if nothing were hidden.
-func (g *game) pathInto(s *oneCall) string {
-	name := pick(g.random, "id", g.field(s.table()), g.field(s.table()), g.field(s.table()))
+// somePath is a place of a step's answer: mostly one where a value is, sometimes one where it would be if nothing were hidden
+// or masked.
+func (g *game) somePath(s *oneCall) string {
+	m := g.model(s.table())
+	var forbidden []string
+	for _, c := range tables[s.table()] {
+		if hidden(m, c.name) || masked(m, c.name) || c.unreadable {
+			forbidden = append(forbidden, c.name)
+		}
+	}
+	if len(forbidden) > 0 && chance(g.random, 30) {
+		stepped.forbidden++
+		return g.pathInto(s, pick(g.random, forbidden...))
+	}
+	for {
+		path := g.pathInto(s, pick(g.random, "id", g.field(s.table()), g.field(s.table()), g.field(s.table())))
+		if _, there := at(s.tried, path); there || chance(g.random, 20) {
+			return path
+		}
+	}
+}
+
+// pathInto is where a step's answer would have a field.
+func (g *game) pathInto(s *oneCall, name string) string {
 	switch s.operation() {
 	case "get":
 		return name
@@ -223,27 +244,17 @@ func (g *game) pathInto(s *oneCall) string {
 	return "results.0." + pick(g.random, name, "m0")
 }
 
-// likelyPath is mostly a place where a value is.
-func (g *game) likelyPath(s *oneCall) string {
-	for {
-		path := g.pathInto(s)
-		if _, there := at(s.tried, path); there || chance(g.random, 20) {
-			return path
-		}
-	}
-}
-
 // newExpectation expects something of a step's answer: what the row that it names holds, whether the token sees that or not,
 // or something else.
 func (g *game) newExpectation(s *oneCall) map[string]any {
 	if g.random.IntN(4) == 0 || s.anyOrder() {
 		return map[string]any{"count": pick[any](g.random, countIn(s.tried), countIn(s.tried), json.Number("2"))}
 	}
-	path := g.likelyPath(s)
-	if value, there := at(s.tried, path); there && chance(g.random, 85) {
+	path := g.somePath(s)
+	name := path[strings.LastIndex(path, ".")+1:]
+	if value, there := at(s.tried, path); there && chance(g.random, 85) && !masked(g.model(s.table()), name) {
 		return map[string]any{path: value}
 	}
-	name := path[strings.LastIndex(path, ".")+1:]
 	r := g.now[s.table()][fmt.Sprint(s.arguments["id"])]
 	if s.operation() == "list" {
 		for _, id := range slices.Sorted(maps.Keys(g.now[s.table()]))[:min(1, len(g.now[s.table()]))] {

@@ -20,17 +20,17 @@ import (
 // run; the references that carried a value, and those that named none; and expectations that held, and that did not.
 var stepped together
 
-type together struct{ calls, steps, kept, tried, ended, refused, carried, missed, held, unmet, confirmed int }
+type together struct{ calls, steps, kept, tried, ended, refused, carried, missed, forbidden, held, unmet, confirmed int }
 
 func (n *together) told() string {
 	return fmt.Sprintf("%d calls of transact with %d steps did as these do one by one: %d were kept (%d of them once confirmed), %d were dry runs, %d ended at a step, and %d were refused before any; "+
-		"%d references carried a value, %d named none; %d expectations held, %d did not",
-		n.calls, n.steps, n.kept, n.confirmed, n.tried, n.ended, n.refused, n.carried, n.missed, n.held, n.unmet)
+		"%d references carried a value, %d named none; %d expectations held, %d did not; %d of both were about what is hidden or masked",
+		n.calls, n.steps, n.kept, n.confirmed, n.tried, n.ended, n.refused, n.carried, n.missed, n.held, n.unmet, n.forbidden)
 }
 
 // enough reports whether so much happened that the test means something.
 func (n *together) enough() bool {
-	return n.kept > n.calls/10 && n.tried > 0 && n.ended > 0 && n.refused > 0 && n.carried > n.calls/20 && n.missed > 0 && n.held > 0 && n.unmet > 0 && n.confirmed > 0
+	return n.kept > n.calls/10 && n.tried > 0 && n.ended > 0 && n.refused > 0 && n.carried > n.calls/20 && n.missed > 0 && n.forbidden > n.calls/20 && n.held > 0 && n.unmet > 0 && n.confirmed > 0
 }
 
 // outcome is what came of steps.

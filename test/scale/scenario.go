@@ -182,7 +182,10 @@ func (r *run) awaitReady(ctx context.Context, began time.Time, objects int) (too
 		if last.Before(began) {
 			last = began
 		}
-		if ctx.Err() != nil || time.Since(last) > stalled {
+		if ctx.Err() != nil {
+			return time.Since(began), objects - ready
+		}
+		if time.Since(last) > stalled {
 			r.say("%d of %d objects are not Ready, and none has become so for %s: given up", objects-ready, objects, stalled)
 			return last.Sub(began), objects - ready
 		}

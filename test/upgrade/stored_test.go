@@ -15,8 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 const (
@@ -101,17 +102,7 @@ func must(t *testing.T, err error) {
 
 func startAPIServer(t *testing.T) client.Client {
 	t.Helper()
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets = filepath.Join("..", "..", "bin", "k8s")
-	}
-	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
-		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
-	}
-	environment := &envtest.Environment{BinaryAssetsDirectory: assets}
-	config, err := environment.Start()
-	must(t, err)
-	t.Cleanup(func() { _ = environment.Stop() })
+	_, config := apiserver.Start(t)
 	scheme := runtime.NewScheme()
 	must(t, corev1.AddToScheme(scheme))
 	must(t, apiextensions.AddToScheme(scheme))

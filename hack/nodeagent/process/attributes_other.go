@@ -4,10 +4,16 @@ package process
 
 import (
 	"errors"
+	"os"
 	"syscall"
 )
 
-// attributes exists so that the module builds elsewhere; only Linux ends a process with its parent.
-func attributes() (*syscall.SysProcAttr, error) {
-	return nil, errors.New("local processes as pods need Linux; elsewhere use a cluster such as kind")
-}
+var errOther = errors.New("local processes as pods need Linux; elsewhere use a cluster such as kind")
+
+// These exist so that the module builds elsewhere; only Linux ends a process with its parent.
+
+func attributes(bool) (*syscall.SysProcAttr, error) { return nil, errOther }
+
+func OpenTerminal() (ours, theirs *os.File, err error) { return nil, nil, errOther }
+
+func ResizeTerminal(*os.File, uint16, uint16) error { return errOther }

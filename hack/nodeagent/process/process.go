@@ -24,6 +24,8 @@ type Spec struct {
 	// Input is standard input; nil is an empty one. Output receives standard output; nil discards it. Errors receives standard
 	// error; nil sends it to Output.
 	Input, Output, Errors *os.File
+	// Terminal is all three of them, and the process's terminal; nil is none ([OpenTerminal]).
+	Terminal *os.File
 	// Record is the file that says, while the process runs, which process it is; see [EndRecorded].
 	Record string
 }
@@ -77,8 +79,11 @@ func Start(spec Spec) (*Process, error) {
 	if spec.Errors != nil {
 		cmd.Stderr = spec.Errors
 	}
+	if t := spec.Terminal; t != nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = t, t, t
+	}
 	var err error
-	if cmd.SysProcAttr, err = attributes(); err != nil {
+	if cmd.SysProcAttr, err = attributes(spec.Terminal != nil); err != nil {
 		return nil, err
 	}
 

@@ -1,0 +1,176 @@
+package tools
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// reversal is what takes an entry back.
+type reversal struct {
+	entry *undoEntry
+	model *catalog.Model
+	scope access.Scope
+	id    json.RawMessage
+	// op is the opposite operation with its arguments; nil if nothing has to be done.
+	op        *operation
+	arguments map[string]any
+	// before and after are the row's fields as they were and as the entry left them, by the names that they have today: all
+	// that the entry tells of; nil if there was no row.
+	before, after map[string]json.RawMessage
+	// settled are the fields whose values the call sets: they must be as before in the end.
+	settled []string
+}
+
+// plan finds out what takes an entry back, or says why nothing does.
+func (u *undoing) plan(e *undoEntry) (*reversal, error) {
+	r := &reversal{entry: e, arguments: map[string]any{}}
+	for _, m := range u.call.catalog.Models() {
+		if m.Served() && m.Table.Schema == e.Schema && m.Table.Name == e.Table {
+			r.model = m
+		}
+	}
+	if r.model == nil || !u.call.token.Reach(r.model).Has(access.View) {
+		return nil, failf(CodePermissionDenied, "%s of %s %s cannot be undone: you may not view it; nothing was undone", e.what(), e.Model, e.Row)
+	}
+	r.scope = u.call.token.Reach(r.model)
+	if e.Row == "" || len(r.model.Key) == 0 {
+		return nil, e.cannot("the row has no id in the journal")
+	}
+	if r.id = appendJSON(nil, e.Row); len(r.model.Key) == 1 && r.model.Key[0].Column.Kind == database.Boolean {
+		r.id = json.RawMessage(e.Row)
+	}
+	if err := r.readFields(); err != nil {
+		return nil, err
+	}
+	switch e.Action {
+	case "create":
+		r.op, r.arguments[idName] = &deleteOperation, r.id
+		return r, r.knowsAfter()
+	case "delete":
+		return r, r.recreate()
+	case "update":
+		return r, r.restore(nil)
+	}
+	return r, r.restoreAction()
+}
+
+// readFields finds the entry's fields among those that the token sees today.
+func (r *reversal) readFields() error {
+	r.before, r.after = map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for column, change := range r.entry.fieldsChanged() {
+		f := fieldOfColumn(r.scope, column)
+		if f == nil || f.Masked || f.Secret {
+			return r.entry.cannot("it changed a field that you may not see today")
+		}
+		for _, value := range []json.RawMessage{change.Before, change.After} {
+			if isShortened(value) {
+				return r.entry.cannot("%s is longer than the %d bytes that the journal keeps of a value", f.Name, maxJournalValue)
+			}
+		}
+		if change.Before != nil {
+			r.before[f.Name] = change.Before
+		}
+		if change.After != nil {
+			r.after[f.Name] = change.After
+		}
+	}
+	return nil
+}
+
+// isShortened reports whether the journal has the beginning of a value only: no whole value that it keeps is as long.
+func isShortened(value json.RawMessage) bool {
+	return len(value) > 0 && value[0] == '"' && len(plainText(value)) >= maxJournalValue-len("xxx")
+}
+
+// knowsAfter refuses the creation of a row of which the journal has no field: a trigger of the database took it.
+func (r *reversal) knowsAfter() error {
+	if len(r.after) == 0 {
+		return r.entry.cannot("a trigger or rule of the database stored the row")
+	}
+	return nil
+}
+
+// recreate plans the creation of a row that was deleted. All that the row was must be in the journal.
+func (r *reversal) recreate() error {
+	data := map[string]json.RawMessage{}
+	for _, c := range r.model.Table.Columns {
+		f := fieldOf(r.scope, c)
+		switch {
+		case c.Generated:
+		case f == nil || f.Masked || f.Secret:
+			return r.entry.cannot("the journal does not have all of the row: it keeps no hidden, masked or secret columns")
+		case f == r.model.Version:
+		case r.before[f.Name] == nil:
+			return r.entry.cannot("the journal does not have its %s, which the table may have got since", f.Name)
+		default:
+			data[f.Name] = r.before[f.Name]
+			r.settled = append(r.settled, f.Name)
+		}
+	}
+	for _, d := range r.model.Catalog().Dependents(r.model.Table) {
+		if d.Key.OnDelete != database.Restrict && (d.Model == nil || d.Unreadable) {
+			return r.entry.cannot("rows of other tables, which the journal does not know, may have gone or changed with it")
+		}
+	}
+	r.op, r.arguments["data"] = &createOperation, data
+	return nil
+}
+
+// restore plans the change of fields to what they were. must are fields that have to be among those that can be set; others
+// that cannot were set by the database or the server itself, which do so again.
+func (r *reversal) restore(must []*catalog.Field) error {
+	if i := slices.IndexFunc(r.scope.Fields(), func(f *catalog.Field) bool { return f.Secret && !f.ReadOnly }); i >= 0 {
+		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", r.scope.Fields()[i].Name)
+	}
+	for name := range r.after {
+		if r.before[name] == nil {
+			return r.entry.cannot("a trigger or rule of the database stored the row in its own way")
+		}
+	}
+	data := map[string]json.RawMessage{}
+	for name, value := range r.before {
+		f := r.scope.Field(name)
+		switch why := whyNotWritable(f, purpose{}); {
+		case why == "":
+			data[name] = value
+			r.settled = append(r.settled, name)
+		case slices.Contains(must, f):
+			return r.entry.cannot("%s %s", name, why)
+		}
+	}
+	if len(data) > 0 {
+		r.op, r.arguments[idName], r.arguments["data"] = &updateOperation, r.id, data
+	}
+	return nil
+}
+
+// restoreAction plans restore for an action, of which an update alone tells all that it did.
+func (r *reversal) restoreAction() error {
+	var declared *catalog.Action
+	for _, a := range r.model.Actions {
+		if actionPrefix+a.Name == r.entry.Action {
+			declared = a
+		}
+	}
+	switch {
+	case declared == nil:
+		return r.entry.cannot("the action is not declared any more")
+	case declared.Webhook != nil:
+		return r.entry.cannot("it was sent to a webhook")
+	case declared.Update == nil:
+		return r.entry.cannot("the action is an SQL statement, which may have changed more than the journal knows")
+	}
+	var must []*catalog.Field
+	for _, set := range declared.Set {
+		f := fieldOf(r.scope, set.Field.Column)
+		if f == nil || f.Masked || f.Secret {
+			return r.entry.cannot("the action sets a column that you may not see")
+		}
+		must = append(must, f)
+	}
+	return r.restore(must)
+}
