@@ -62,6 +62,11 @@ const ready = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Rea
 
 func TestEveryCommandAboutObjectsOfTheReaderIsUnderstood(t *testing.T) {
 	environment, _ := apiserver.Start(t, filepath.Join(root, "config/crd/bases"))
+	assets, err := filepath.Abs(environment.BinaryAssetsDirectory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBEBUILDER_ASSETS", assets) // where the blocks find kubectl
 	admin, err := environment.AddUser(envtest.User{Name: "reader", Groups: []string{"system:masters"}}, nil)
 	if err != nil {
 		t.Fatal(err)
