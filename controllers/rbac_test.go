@@ -109,6 +109,7 @@ func (w *world) live() {
 		&corev1.Secret{ObjectMeta: w.meta(t.EffectiveSecretName())},
 	} {
 		key := client.ObjectKeyFromObject(child)
+		Eventually(func() error { return k8s.Get(ctx, key, child) }).Should(Succeed(), "%T", child)
 		Expect(k8s.Delete(ctx, child)).To(Succeed())
 		Eventually(func() error { return k8s.Get(ctx, key, child) }).Should(Succeed(), "%T", child)
 		Expect(k8s.Patch(ctx, child, client.RawPatch("application/merge-patch+json",
