@@ -57,7 +57,7 @@ more_databases := go run ./test/databases run -further --
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
 	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|docs|e2e|e2enode|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
-	@$(MAKE) docs-test test-attacks test-engines test-permissions test-faults test-schemas
+	@$(MAKE) docs-blocks test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
 
@@ -94,7 +94,12 @@ test-faults: databases ## Do to served databases what happens to databases
 
 .PHONY: docs-test
 docs-test: kube databases ## Run every block of the documents that can be run, and check the others
-	@hack/go-test.sh -timeout 15m -run 'TestTheDocument|TestCommandsInACluster' ./cmd/mcp-admin > /dev/null
+	@hack/go-test.sh -timeout 15m -run 'TestTheDocument|TestCommandsInACluster' ./cmd/mcp-admin
+	@$(MAKE) docs-blocks
+
+# Without the commands of docs/cli.md, which the tests of cmd/mcp-admin run in any case.
+.PHONY: docs-blocks
+docs-blocks: kube databases
 	@MCP_TEST_DOCS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/docs
 
 .PHONY: five-minutes

@@ -3,13 +3,11 @@
 package attacks
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,32 +80,8 @@ func start(t *testing.T, database harness.Database) *attacked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(os.Args[0], "-test.run", "^TestServe$")
-	command.Env = append(os.Environ(), databaseVariable+"="+string(text), "GOMEMLIMIT="+strconv.Itoa(podMemory*9/10))
-	command.Stderr = os.Stderr
-	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = input.Close()
-		_, _ = io.Copy(io.Discard, output)
-		_ = command.Wait()
-	})
-	for lines := bufio.NewScanner(output); lines.Scan(); {
-		if url, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
-			return &attacked{t, url, command.Process.Pid}
-		}
-	}
-	t.Fatal("the server does not start")
-	return nil
+	process, url := harness.Apart(t, []string{databaseVariable + "=" + string(text), "GOMEMLIMIT=" + strconv.Itoa(podMemory*9/10)}, "-test.run", "^TestServe$")
+	return &attacked{t, url, process.Process.Pid}
 }
 
 // call calls a tool, and returns the answer's text and how long it took.

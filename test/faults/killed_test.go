@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,34 +135,8 @@ func serveApart(t *testing.T, database harness.Database) *apart {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(os.Args[0], "-test.run", "^TestServeUntilKilled$")
-	command.Env = append(os.Environ(), killedVariable+"="+string(text))
-	command.Stderr = os.Stderr
-	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = input.Close()
-		_ = command.Wait()
-	})
-	var said strings.Builder
-	for lines := bufio.NewScanner(output); lines.Scan(); {
-		if address, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
-			go func() { _, _ = io.Copy(io.Discard, output) }() // it ends with the process
-			return &apart{command, address}
-		}
-		fmt.Fprintln(&said, lines.Text())
-	}
-	t.Fatalf("the server does not start: %s", said.String())
-	return nil
+	process, url := harness.Apart(t, []string{killedVariable + "=" + string(text)}, "-test.run", "^TestServeUntilKilled$")
+	return &apart{process, url}
 }
 
 // movers are agents that make one transfer after the other, each until it is answered, whatever happens meanwhile.
