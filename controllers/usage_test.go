@@ -1,6 +1,8 @@
 package controllers_test
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -30,6 +32,10 @@ var _ = Describe("A token's last use", func() {
 				})
 			}
 		}
+		ready := len(running.writes.to(w.namespace))
+		writesTo := func(path string) []string {
+			return slices.DeleteFunc(slices.Clone(running.writes.to(w.namespace)[ready:]), func(request string) bool { return !strings.Contains(request, path) })
+		}
 		last := func() *metav1.Time { reads(token, "Ready")(); return token.Status.LastUsedTime }
 		hour := time.Now().UTC().Truncate(time.Hour)
 		used(hour.Add(-time.Hour))()
@@ -38,6 +44,7 @@ var _ = Describe("A token's last use", func() {
 		Eventually(last).Should(HaveValue(HaveField("Time.UTC()", hour)))
 		used(hour.Add(20 * time.Minute))()
 		w.expectQuiet()
+		Expect(writesTo("/mcptokens/agent/")).To(HaveLen(2), "once an hour")
 		used(hour.Add(48 * time.Hour))()
 		used(hour.Add(-5 * time.Hour))()
 		Consistently(last).WithTimeout(time.Second).Should(HaveValue(HaveField("Time.UTC()", hour)), "neither the future nor the past")
