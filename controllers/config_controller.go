@@ -233,8 +233,9 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposure
 // of many tokens.
 const countDelay = 5 * time.Second
 
-// write writes the parts that differ from what is stored, and returns when to go on if some are left, else 0: what only adds
-// waits for its turn after removals, and gives way to a removal that has come meanwhile.
+// write writes the parts that differ from what is stored, and returns when to go on if there is more to do, else 0: what only
+// adds waits for its turn after removals, and gives way to a removal that has come meanwhile. A larger layout is published
+// once its parts are stored.
 func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, removalCame func() bool) (time.Duration, error) {
 	if err := r.writeVersion2(ctx, e, p); err != nil {
 		return 0, err
@@ -267,6 +268,9 @@ func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p
 	}
 	if p.handOver() {
 		return 0, r.writeVersion2(ctx, e, p)
+	}
+	if p.grown() {
+		return time.Millisecond, nil
 	}
 	return 0, nil
 }

@@ -137,6 +137,13 @@ func (p *program) wrote(next nextPart, now time.Time) {
 	}
 }
 
+// grown reports whether there is a larger layout to publish, since all of its parts are stored.
+func (p *program) grown() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compiler.Grown()
+}
+
 // found notes what was read of a part after it was written by somebody else, or deleted.
 func (p *program) found(index int, read storedPart) {
 	p.mu.Lock()

@@ -75,9 +75,15 @@ func (l *layoutState) fit(c *Compiler, next int64) {
 			l.parts[i].revision = c.use(next)
 		}
 	}
-	if l.published != l.wanted && l.newPartsStored() {
+	if c.Grown() {
 		l.publish(c, l.wanted, next)
 	}
+}
+
+// Grown reports whether all parts of a larger layout are stored, and the next update publishes it.
+func (c *Compiler) Grown() bool {
+	l := &c.layout
+	return l.published != l.wanted && l.newPartsStored()
 }
 
 // settled reports whether nothing of an earlier growth is under way.

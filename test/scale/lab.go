@@ -104,7 +104,8 @@ func (l *lab) startControlPlane(assets string) error {
 	l.env.ControlPlane.GetAPIServer().Configure().
 		Set("service-cluster-ip-range", "10.0.0.0/16"). // there are as many Services as endpoints
 		Set("audit-policy-file", policy).
-		Set("audit-log-path", filepath.Join(l.dir, "audit.log"))
+		Set("audit-log-path", filepath.Join(l.dir, "audit.log")).
+		Set("audit-log-maxsize", "1000000") // a new file after the usual 100 MB would go unread
 	l.env.ControlPlane.Etcd = &envtest.Etcd{}
 	l.env.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", "8589934592")
 	config, err := l.env.Start()

@@ -167,16 +167,27 @@ func (p *pods) decode(ctx context.Context) {
 	}
 }
 
-// apply reads the Secrets that came, and tells who waits.
+// apply reads the Secrets that came until there are no more, and tells who waits. One at a time does that for a pod: of two,
+// the slower would put back what the other has read.
 func (p *pod) apply() {
-	p.mu.Lock()
-	pending := p.pending
-	p.pending, p.queued = nil, false
-	config := p.config
-	p.mu.Unlock()
-	for _, s := range pending { // without the lock: it may take long
-		config.hear(s.secret, s.deleted)
+	for {
+		p.mu.Lock()
+		pending, config := p.pending, p.config
+		p.pending = nil
+		p.queued = len(pending) > 0
+		p.mu.Unlock()
+		if len(pending) == 0 {
+			return
+		}
+		for _, s := range pending { // without the lock: it may take long
+			config.hear(s.secret, s.deleted)
+		}
+		p.applied(config)
 	}
+}
+
+// applied takes a Config that was read, and tells who waits.
+func (p *pod) applied(config podConfig) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -209,7 +209,7 @@ func (r *run) quiet(ctx context.Context) error {
 		return err
 	}
 	var err error
-	r.result.Quiet, err = r.probes.quietly(ctx, 30)
+	r.result.Quiet, err = r.probes.quietly(ctx, 100)
 	return err
 }
 
