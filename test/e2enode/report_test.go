@@ -20,6 +20,10 @@ type report struct {
 	situations []situation
 	// revoked are the times from a revocation to the last pod's first refusal.
 	revoked []time.Duration
+	// installed is how long the chart took until its manager worked; quickStart is what test/fiveminutes says of the page
+	// that goes on from there.
+	installed  time.Duration
+	quickStart string
 }
 
 type situation struct {
@@ -49,6 +53,9 @@ func (r *report) write(failed bool) {
 		sent, lost, refused = sent+s.counts.Sent, lost+s.counts.Lost, refused+s.counts.Refused
 	}
 	_ = table.Flush()
+	if r.quickStart != "" {
+		fmt.Fprintf(&out, "\nthe quick start: %.1f s until the chart is installed; %s\n", r.installed.Seconds(), r.quickStart)
+	}
 	slices.Sort(r.revoked)
 	revoked := "none"
 	if n := len(r.revoked); n > 0 {

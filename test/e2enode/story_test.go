@@ -34,11 +34,13 @@ var _ = Describe("the product's story", Ordered, func() {
 
 	It("installs by its chart into a namespace that enforces Pod Security restricted", func(ctx SpecContext) {
 		apply(ctx, fmt.Sprintf(namespaceManifest, "mcp-admin-system")+"\n---\n"+fmt.Sprintf(namespaceManifest, "shop"))
+		begun := time.Now()
 		if last != nil {
 			install(ctx, last.Source, lastTag)
 		} else {
 			install(ctx, root, thisTag)
 		}
+		told.installed = time.Since(begun)
 	})
 
 	It("serves a PostgreSQL and a MariaDB database as soon as kubectl wait says so", func(ctx SpecContext) {
@@ -96,6 +98,10 @@ var _ = Describe("the product's story", Ordered, func() {
 		agent := connect(ctx, "shop-agent")
 		_, err := load.Ask(&http.Client{Timeout: time.Minute}, agent["MCP_URL"], agent["MCP_TOKEN"], false)
 		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("takes whoever follows the quick start to an answer", func(ctx SpecContext) {
+		told.quickStart = followQuickStart(ctx)
 	})
 
 	It("tells by kubectl logs what was changed, and runs by kubectl exec", func(ctx SpecContext) {

@@ -159,3 +159,18 @@ func install(ctx context.Context, source, tag string) {
 		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.tag="+tag, "--set", "serverImage.tag="+tag)
 	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=600s")
 }
+
+// followQuickStart follows docs/start/cluster.md from the installed operator to an answer, and returns what that took.
+func followQuickStart(ctx context.Context) string {
+	GinkgoHelper()
+	follow := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^TestFiveMinutes$/^real_cluster$", "./test/fiveminutes")
+	follow.Dir = root
+	follow.Env = append(os.Environ(), "MCP_TEST_FIVE_MINUTES=1", "MCP_TEST_CLUSTER="+cluster.Kubeconfig(), "MCP_TEST_CLUSTER_HOST="+cluster.Address())
+	output, err := follow.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(output))
+	_, took, found := strings.Cut(string(output), "five minutes: real cluster: ")
+	Expect(found).To(BeTrue(), string(output))
+	took, _, _ = strings.Cut(took, "\n")
+	Expect(took).To(ContainSubstring("to the answer"))
+	return took
+}
