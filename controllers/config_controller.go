@@ -66,6 +66,7 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	}
 	if ctx = freshLook(ctx, endpoint, endpoint.Status.LastHandledReconcileAt); looksFresh(ctx) {
 		p.doubtAll(endpoint)
+		p.allTokensChanged()
 		r.webhooks.read.forget(request.NamespacedName)
 	}
 	if err := r.recheck(ctx, endpoint, p); err != nil {
@@ -77,18 +78,35 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	}
 	exposures := r.exposures.of(request.NamespacedName)
 	webhooks, webhookError := r.webhooks.resolve(ctx, request.NamespacedName, exposures)
-	tokens, err := r.namespaces.admitted(ctx, endpoint, r.tokens.of(request.NamespacedName))
+	tokens, changed, err := r.changedTokens(ctx, endpoint, p)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	began := r.now()
-	lookAgain := r.compile(endpoint, p, exposures, tokens, webhooks)
+	lookAgain := r.compile(endpoint, p, compile.Objects{Exposures: exposures, Tokens: tokens, Changed: changed, Webhooks: webhooks})
 	p.compiledIn(r.now().Sub(began), seen, r.now())
 	if wait := p.gather(r.now()); wait > 0 {
 		return result(wait, webhookError)
 	}
 	wait, err := r.write(ctx, endpoint, p, func() bool { return r.removals(request.NamespacedName) != seen })
 	return result(soonest(wait, lookAgain), errors.Join(err, webhookError))
+}
+
+// changedTokens returns those of the endpoint's tokens that have changed, and their names with those that are gone; all tokens
+// and nil if nobody knows which.
+func (r *configReconciler) changedTokens(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program) ([]*v1alpha1.MCPToken, []types.NamespacedName, error) {
+	var tokens []*v1alpha1.MCPToken
+	changed := p.takeChangedTokens(e)
+	if changed == nil {
+		tokens = r.tokens.of(keyOf(e))
+	} else {
+		tokens = r.tokens.some(keyOf(e), changed)
+	}
+	tokens, err := r.namespaces.admitted(ctx, e, tokens)
+	if err != nil {
+		p.allTokensChanged()
+	}
+	return tokens, changed, err
 }
 
 // removals is how many changes have come that may take something away at an endpoint.
@@ -208,12 +226,11 @@ func (r *configReconciler) floor(e *v1alpha1.MCPEndpoint) int64 {
 
 // compile compiles what has changed, and wakes the reconcilers of the objects that it concerns. It returns how long that
 // holds; 0 is forever.
-func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, exposures []*v1alpha1.MCPModelExposure, tokens []*v1alpha1.MCPToken, webhooks map[string]compile.WebhookSecret) time.Duration {
+func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, objects compile.Objects) time.Duration {
 	defer timeStep("Config", stepCompile)()
 	now := r.now()
-	outcome := p.update(compile.Objects{
-		Endpoint: e, Exposures: exposures, Tokens: tokens, Credential: r.store.credential, Webhooks: webhooks, Now: now,
-	})
+	objects.Endpoint, objects.Credential, objects.Now = e, r.store.credential, now
+	outcome := p.update(objects)
 	r.store.tokens.wake(outcome.Tokens...)
 	if outcome.Main {
 		r.store.endpoints.wake(keyOf(e))

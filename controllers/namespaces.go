@@ -109,11 +109,13 @@ func foreignTokensOf(cached client.Reader) func(context.Context, client.Object) 
 	}
 }
 
-// endpointsOfForeignTokens are the endpoints that tokens of the event's namespace name elsewhere.
-func endpointsOfForeignTokens(cached client.Reader) func(context.Context, client.Object) []types.NamespacedName {
-	return func(ctx context.Context, o client.Object) []types.NamespacedName {
-		var keys []types.NamespacedName
-		foreignTokens(ctx, cached, o.GetName(), func(t *v1alpha1.MCPToken) { keys = append(keys, t.Endpoint()) })
-		return keys
-	}
+// endpointsOfForeignTokens are the endpoints that tokens of the event's namespace name elsewhere. Which tokens they admit may
+// be another matter now.
+func (r *configReconciler) endpointsOfForeignTokens(ctx context.Context, o client.Object) []types.NamespacedName {
+	var keys []types.NamespacedName
+	foreignTokens(ctx, r.client, o.GetName(), func(t *v1alpha1.MCPToken) {
+		keys = append(keys, t.Endpoint())
+		r.store.program(t.Endpoint()).allTokensChanged()
+	})
+	return keys
 }

@@ -29,6 +29,8 @@ type program struct {
 	// compiled reports whether the objects were compiled since.
 	compiled    bool
 	lastCompile compileRun
+	// changedTokens are those that are to be compiled again; nil is all of them.
+	changedTokens map[types.NamespacedName]struct{}
 	// problem says why the wanted Config could not be stored; nil if it could.
 	problem *finding
 	// written is when something was written last that only adds, adding how long the parts of that time took together.
@@ -179,16 +181,31 @@ func (p *program) observe(pods []corev1.Pod, reports podReports, now time.Time) 
 	if p.compiler == nil {
 		return nil, others
 	}
-	sameWords := p.observed && before.sameWords(next)
 	first := !p.observed
 	p.observed = true
-	p.compiler.EachToken(func(key types.NamespacedName, entry *contract.Token) {
+	return p.otherwiseApplied(before, next, first), others
+}
+
+// otherwiseApplied returns the tokens whose Programmed is another after the pods have applied something else; all of them if
+// it is the first that is known.
+func (p *program) otherwiseApplied(before, next applied, first bool) (tokens []types.NamespacedName) {
+	sameWords := !first && before.sameWords(next)
+	see := func(key types.NamespacedName, entry *contract.Token) {
 		was, is := before.ofToken(key.Namespace, key.Name) >= entry.Revision, next.ofToken(key.Namespace, key.Name) >= entry.Revision
 		if first || was != is || !is && !sameWords || before.former != next.former && entry.Identity != nil {
 			tokens = append(tokens, key)
 		}
-	})
-	return tokens, others
+	}
+	if parts := len(next.tokens); !sameWords || before.former != next.former || len(before.tokens) != parts || !p.compiler.HasParts(parts) {
+		p.compiler.EachToken(see)
+		return tokens
+	}
+	for i := range next.tokens {
+		if before.tokens[i] != next.tokens[i] {
+			p.compiler.EachTokenOfPart(i, see)
+		}
+	}
+	return tokens
 }
 
 // lateRemoval is the oldest removal that some pod has not applied for longer than removalGrace, and how long until the

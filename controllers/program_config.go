@@ -2,9 +2,12 @@ package controllers
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -36,6 +39,35 @@ func (p *program) update(in compile.Objects) compile.Outcome {
 	outcome := p.compiler.Update(in)
 	p.compiled = true
 	return outcome
+}
+
+// tokenChanged notes that a token is to be compiled again.
+func (p *program) tokenChanged(token types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changedTokens != nil {
+		p.changedTokens[token] = struct{}{}
+	}
+}
+
+// allTokensChanged notes that all tokens are to be looked at again.
+func (p *program) allTokensChanged() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changedTokens = nil
+}
+
+// takeChangedTokens returns the tokens that have changed since it was called last; nil is perhaps all, as after a change of
+// which tokens the endpoint admits. What is read of tokens afterwards is as new as that.
+func (p *program) takeChangedTokens(e *v1alpha1.MCPEndpoint) []types.NamespacedName {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	changed := p.changedTokens
+	p.changedTokens = map[types.NamespacedName]struct{}{}
+	if changed == nil || !p.compiler.CompiledFor(e) {
+		return nil
+	}
+	return slices.AppendSeq(make([]types.NamespacedName, 0, len(changed)), maps.Keys(changed))
 }
 
 // rest returns how long to wait before compiling again; 0 is not at all. To look at ten thousand tokens for each new one of

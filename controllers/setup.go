@@ -165,7 +165,7 @@ func (s *setup) configs() *configReconciler {
 		},
 		tokens: &tracked[*v1alpha1.MCPToken]{
 			informers: s.mgr.GetCache(), prototype: &v1alpha1.MCPToken{},
-			endpointOf: (*v1alpha1.MCPToken).Endpoint, restated: s.store.refresh,
+			endpointOf: (*v1alpha1.MCPToken).Endpoint, changed: s.store.tokenChanged, restated: s.store.refresh,
 		},
 		namespaces: s.namespaces,
 		secrets: &configSecrets{

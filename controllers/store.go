@@ -74,6 +74,11 @@ func (s *store) program(endpoint types.NamespacedName) *program {
 	return p
 }
 
+// tokenChanged notes that a token is to be compiled again. The caller wakes the endpoint's config reconciler.
+func (s *store) tokenChanged(endpoint, token types.NamespacedName) {
+	s.program(endpoint).tokenChanged(token)
+}
+
 // refresh lets what was compiled from a token refer to a newer state of it that asks for nothing else.
 func (s *store) refresh(t *v1alpha1.MCPToken) {
 	s.mu.RLock()
@@ -108,6 +113,7 @@ func (s *store) setCredential(token *v1alpha1.MCPToken, credential compile.Crede
 	if same {
 		return
 	}
+	s.tokenChanged(token.Endpoint(), key)
 	priority := priorityChange
 	if known && len(old.credential.Hashes) > 0 {
 		priority = priorityRemoval

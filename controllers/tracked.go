@@ -23,7 +23,10 @@ type tracked[O client.Object] struct {
 	informers  cache.Informers
 	prototype  O
 	endpointOf func(O) types.NamespacedName
-	// restated is called with an object of which nothing but the status is another than before; nil is not at all.
+	// changed is called with the endpoint and the name of an object that came, went, or asks for something else now, before the
+	// endpoint is reconciled for it; restated with an object of which nothing but the status is another than before. Nil is
+	// not at all.
+	changed  func(endpoint, object types.NamespacedName)
 	restated func(O)
 
 	mu         sync.RWMutex
@@ -47,6 +50,19 @@ func (x *tracked[O]) of(endpoint types.NamespacedName) []O {
 	return all
 }
 
+// some returns those of the named objects that refer to an endpoint. They must not be changed.
+func (x *tracked[O]) some(endpoint types.NamespacedName, names []types.NamespacedName) []O {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var found []O
+	for _, name := range names {
+		if object, ok := x.byEndpoint[endpoint][name]; ok {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
 // Start implements source.Source.
 func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	informer, err := x.informers.GetInformer(ctx, x.prototype)
@@ -57,6 +73,7 @@ func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitin
 		AddFunc: func(obj any, initial bool) {
 			if object, ok := obj.(O); ok {
 				x.put(object)
+				x.tell(object)
 				enqueueAt(queue, priorityOfNew(initial), x.endpointOf(object))
 			}
 		},
@@ -90,7 +107,14 @@ func (x *tracked[O]) Start(ctx context.Context, queue workqueue.TypedRateLimitin
 	return err
 }
 
+func (x *tracked[O]) tell(object O) {
+	if x.changed != nil {
+		x.changed(x.endpointOf(object), keyOf(object))
+	}
+}
+
 func (x *tracked[O]) enqueueRemoval(queue workqueue.TypedRateLimitingInterface[reconcile.Request], object O) {
+	x.tell(object)
 	endpoint := x.endpointOf(object)
 	x.mu.Lock()
 	if x.removals == nil {

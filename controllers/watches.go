@@ -64,7 +64,7 @@ func (r *configReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard)
 		WatchesRawSource(r.store.configs.source()).
 		WithOptions(inQueue())
 	if !r.namespaces.some {
-		b = b.WatchesMetadata(&corev1.Namespace{}, firstOfAll(endpointsOfForeignTokens(r.client)), relabelled)
+		b = b.WatchesMetadata(&corev1.Namespace{}, firstOfAll(r.endpointsOfForeignTokens), relabelled)
 	}
 	return b.Complete(g.before("Config", r))
 }

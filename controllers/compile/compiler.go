@@ -15,9 +15,8 @@ import (
 )
 
 // Compiler compiles one endpoint again and again. It keeps what it made of every object, and compiles an object again
-// only if that object, or something that it depends on, has changed. So a change of one token costs a look at the
-// identity of every token, and the compiling of one. It has no client, clock or randomness. It is not safe for concurrent
-// use.
+// only if that object, or something that it depends on, has changed. So a change of one token costs the compiling of one, if
+// it is told which. It has no client, clock or randomness. It is not safe for concurrent use.
 type Compiler struct {
 	// keys are made once, and then those of the stored Config.
 	statusKey, sealKey string
@@ -42,7 +41,10 @@ type Compiler struct {
 	// problems says of expressions what is wrong with them; "" if nothing is.
 	problems map[expression]string
 
-	tokens map[types.NamespacedName]*tokenState
+	tokens  map[types.NamespacedName]*tokenState
+	inParts tokensInParts
+	// lookAgain is the earliest moment at which a token may be another for the clock alone; zero is never.
+	lookAgain time.Time
 	// owners are the tokens by what only one can have, in force or not.
 	owners map[string][]*tokenState
 	rights rightsClasses
@@ -68,6 +70,9 @@ type Objects struct {
 	// Exposures and Tokens are those that refer to the endpoint, in any order. Those that are being deleted are passed over.
 	Exposures []*v1alpha1.MCPModelExposure
 	Tokens    []*v1alpha1.MCPToken
+	// Changed are the names of the tokens that may be others, or have other credentials, than at the update before. Tokens
+	// are then those of these names that there still are. Nil is not known: Tokens are all that there are.
+	Changed []types.NamespacedName
 	// Credential returns what is known of a token's text, as the same pointer as long as it is the same; nil if the token
 	// was not looked up yet. Such a token keeps the hashes that the stored Config has for it, so that a manager that has
 	// just started drops no living token.
@@ -136,16 +141,20 @@ type Outcome struct {
 func (c *Compiler) Update(in Objects) Outcome {
 	var out Outcome
 	next := c.counter + 1
-	servable := c.main != nil
+	servable, shared := c.main != nil, c.shared
 	out.Main = c.updateMain(in, next)
+	if !servable || c.shared != shared || !c.lookAgain.IsZero() && !in.Now.Before(c.lookAgain) {
+		in = c.withAllTokens(in)
+	}
 	if c.main == nil {
 		out.Tokens = c.withoutEndpoint(in)
 		return out
 	}
 	if !servable {
 		clear(c.tokens) // all of them were waiting
+		c.inParts = nil
 	}
-	out.Tokens, out.LookAgain = c.updateTokens(in, next)
+	out.Tokens, out.LookAgain = c.updateTokens(in, next), c.lookAgain
 	if out.Main || len(out.Tokens) > 0 {
 		c.noteEndpoint(in.Endpoint)
 	}

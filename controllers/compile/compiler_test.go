@@ -2,8 +2,6 @@ package compile_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -117,84 +115,6 @@ func TestWhatATokensReconcilerWaitsForIsTold(t *testing.T) {
 	if out := c.Update(objects); len(out.Tokens) != 0 {
 		t.Errorf("nothing: %v", out.Tokens)
 	}
-}
-
-// TestAnIncrementalCompilerEndsWhereAFreshOneDoes makes random changes, and compares with a Compiler that sees the result
-// alone.
-func TestAnIncrementalCompilerEndsWhereAFreshOneDoes(t *testing.T) {
-	for seed := range uint64(30) {
-		random := rand.New(rand.NewPCG(seed, 1))
-		in := large(4, 40)
-		c, objects := compiler(in)
-		texts := make([]compile.Credential, 8) // few texts, so that tokens fight for them
-		for i := range texts {
-			texts[i] = compile.TextCredential(contract.NewToken())
-		}
-		given := map[types.UID]*compile.Credential{}
-		objects.Credential = func(t *v1alpha1.MCPToken) *compile.Credential { return given[t.UID] }
-		for step := range 60 {
-			switch at := random.IntN(len(objects.Tokens)); random.IntN(10) {
-			case 0:
-				objects.Tokens[at] = edited(objects.Tokens[at], func(s *v1alpha1.MCPTokenSpec) { s.Active = new(random.IntN(2) == 0) })
-			case 1:
-				objects.Tokens = slices.Delete(slices.Clone(objects.Tokens), at, at+1)
-			case 2:
-				added := token(fmt.Sprint("t", step), time.Duration(random.IntN(100))*time.Second, func(s *v1alpha1.MCPTokenSpec) { s.Groups = []string{"group-1"} })
-				added.UID = randomUID()
-				objects.Tokens = append(slices.Clone(objects.Tokens), &added)
-			case 3, 4:
-				given[objects.Tokens[at].UID] = &texts[random.IntN(len(texts))]
-			case 5:
-				objects.Tokens[at] = edited(objects.Tokens[at], func(s *v1alpha1.MCPTokenSpec) { s.Groups = []string{fmt.Sprint("group-", random.IntN(110))} })
-			case 6:
-				e := objects.Endpoint.DeepCopy()
-				e.Generation++
-				e.Spec.Groups[random.IntN(5)].Permissions = nil
-				e.Spec.Groups = e.Spec.Groups[:len(e.Spec.Groups)-random.IntN(2)]
-				objects.Endpoint = e
-			case 7:
-				expiry := metav1.NewTime(objects.Now.Add(time.Duration(random.IntN(5)) * time.Minute))
-				objects.Tokens[at] = edited(objects.Tokens[at], func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &expiry })
-			case 8:
-				objects.Tokens[at] = edited(objects.Tokens[at], forAccount(fmt.Sprint("account-", random.IntN(6)))) // few, as with the texts
-			default:
-				objects.Now = objects.Now.Add(time.Minute)
-			}
-			c.Update(objects)
-			if random.IntN(2) == 0 {
-				store(t, c, objects)
-			}
-		}
-		fresh, _ := compiler(in)
-		fresh.Update(objects)
-		if got, want := withoutRevisions(c.Whole()), withoutRevisions(fresh.Whole()); !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d:\n%+v\n%+v", seed, got.Tokens, want.Tokens)
-		}
-		for _, object := range objects.Tokens {
-			key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
-			got, _, _, _ := c.Token(key)
-			want, _, _, _ := fresh.Token(key)
-			if got.Revision, want.Revision = 0, 0; !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s: %+v, want %+v", seed, key, got, want)
-			}
-		}
-	}
-}
-
-func withoutRevisions(c *contract.Config) *contract.Config {
-	c.Revision, c.Endpoint.Revision, c.Endpoint.StatusKey, c.Endpoint.SealKey = 0, 0, "", ""
-	c.Models = slices.Clone(c.Models)
-	for i := range c.Models {
-		c.Models[i].Revision = 0
-	}
-	tokens := []contract.Token{}
-	for _, entry := range c.Tokens {
-		if entry.Revision = 0; entry.InForce() { // that a token was in force once, only one of the two can know
-			tokens = append(tokens, entry)
-		}
-	}
-	c.Tokens = tokens
-	return c
 }
 
 func TestALayoutGrowsWithoutAMomentWithoutATokenOrWithARevokedOne(t *testing.T) {

@@ -101,6 +101,7 @@ func (l *layoutState) grow(c *Compiler, parts int) {
 		c.main = &main
 	}
 	l.parts = append(l.parts, make([]partState, parts-len(l.parts))...)
+	c.inParts.layOut(c.tokens, parts)
 }
 
 func (l *layoutState) newPartsStored() bool {
@@ -198,8 +199,8 @@ func (c *Compiler) held() map[int]bool {
 // TokenPart is a token part as it should be.
 func (c *Compiler) TokenPart(index int) *contract.TokenPart {
 	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}}
-	for _, state := range c.tokens {
-		if state.entry.Revision > 0 && c.layout.wanted.Holds(index, state.hash) {
+	for state := range c.inParts.of(index, c.layout.wanted) {
+		if state.entry.Revision > 0 {
 			part.Tokens = append(part.Tokens, state.entry)
 		}
 	}

@@ -163,8 +163,9 @@ func appendRules(rules []contract.Rule, permissions []v1alpha1.PermissionRule) [
 	return rules
 }
 
+// earliest is the earlier of two moments; a zero time is none.
 func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a

@@ -45,28 +45,46 @@ func keyOf(t *v1alpha1.MCPToken) types.NamespacedName {
 	return types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
 }
 
-// updateTokens compiles the tokens that have changed, and those that depend on what has. It returns of which of
-// them there is news, and when there will be of one.
-func (c *Compiler) updateTokens(in Objects, next int64) (changed []types.NamespacedName, lookAgain time.Time) {
-	stale := c.staleTokens(in)
-	seen := 0
-	for _, t := range in.Tokens {
-		if !t.DeletionTimestamp.IsZero() {
-			continue
-		}
-		seen++
-		state := c.tokens[keyOf(t)]
-		if _, again := stale[state]; again && c.compileToken(in, state, next) {
-			changed = append(changed, keyOf(t))
-		}
-		if !state.changes.IsZero() {
-			lookAgain = earliest(lookAgain, state.changes)
+// withAllTokens adds the tokens that have not changed to those that have.
+func (c *Compiler) withAllTokens(in Objects) Objects {
+	if in.Changed == nil {
+		return in
+	}
+	changed := make(map[types.NamespacedName]bool, len(in.Changed))
+	for _, key := range in.Changed {
+		changed[key] = true
+	}
+	in.Tokens = slices.Clone(in.Tokens)
+	for key, state := range c.tokens {
+		if !changed[key] {
+			in.Tokens = append(in.Tokens, state.object)
 		}
 	}
-	if seen < len(c.tokens) {
-		changed = append(changed, c.dropTokens(in, next)...)
+	in.Changed = nil
+	return in
+}
+
+// updateTokens compiles the tokens that have changed, and those that depend on what has. It returns of which of them there is
+// news.
+func (c *Compiler) updateTokens(in Objects, next int64) []types.NamespacedName {
+	stale := map[*tokenState]struct{}{}
+	changed := c.dropTokens(in, next, stale)
+	c.takeIn(in, stale)
+	for state := range stale {
+		if c.compileToken(in, state, next) {
+			changed = append(changed, keyOf(state.object))
+		}
 	}
-	return changed, lookAgain
+	if in.Changed == nil {
+		c.lookAgain = time.Time{}
+		for _, state := range c.tokens {
+			c.lookAgain = earliest(c.lookAgain, state.changes)
+		}
+	}
+	for state := range stale {
+		c.lookAgain = earliest(c.lookAgain, state.changes)
+	}
+	return changed
 }
 
 // credentialOf is what is known of a token's text; nil if it was not looked up yet.
@@ -77,10 +95,9 @@ func credentialOf(in Objects, t *v1alpha1.MCPToken) *Credential {
 	return in.Credential(t)
 }
 
-// staleTokens takes in new objects and credentials, and returns the tokens to compile: they changed, the clock passed
-// them, something that all tokens depend on changed, or another token owns or owned the same.
-func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
-	stale := map[*tokenState]struct{}{}
+// takeIn takes in new objects and credentials, and adds the tokens to compile: they changed, the clock passed them, something
+// that all tokens depend on changed, or another token owns or owned the same.
+func (c *Compiler) takeIn(in Objects, stale map[*tokenState]struct{}) {
 	for _, t := range in.Tokens {
 		if !t.DeletionTimestamp.IsZero() {
 			continue
@@ -91,6 +108,7 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 		case state == nil:
 			state = &tokenState{hash: contract.NameHash(t.Namespace, t.Name)}
 			c.tokens[key] = state
+			c.inParts.put(state, c.layout.wanted.Parts)
 		case sameObject(state.object, t) && state.given == given:
 			state.object = t
 			if state.shared != c.shared || !state.changes.IsZero() && !in.Now.Before(state.changes) {
@@ -116,7 +134,6 @@ func (c *Compiler) staleTokens(in Objects) map[*tokenState]struct{} {
 		}
 		stale[state] = struct{}{}
 	}
-	return stale
 }
 
 // adoptStored gives a token its entry of the stored Config.
@@ -209,8 +226,9 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 	return changed
 }
 
-// dropTokens takes away the tokens whose objects are gone or being deleted.
-func (c *Compiler) dropTokens(in Objects, next int64) []types.NamespacedName {
+// dropTokens takes away the tokens whose objects are gone or being deleted, and returns them. Those that owned the same are
+// stale.
+func (c *Compiler) dropTokens(in Objects, next int64, stale map[*tokenState]struct{}) []types.NamespacedName {
 	living := make(map[types.NamespacedName]struct{}, len(in.Tokens))
 	for _, t := range in.Tokens {
 		if t.DeletionTimestamp.IsZero() {
@@ -218,21 +236,26 @@ func (c *Compiler) dropTokens(in Objects, next int64) []types.NamespacedName {
 		}
 	}
 	var gone []types.NamespacedName
-	orphaned := map[*tokenState]struct{}{}
-	for key, state := range c.tokens {
-		if _, ok := living[key]; ok {
-			continue
+	drop := func(key types.NamespacedName) {
+		state := c.tokens[key]
+		if _, lives := living[key]; lives || state == nil {
+			return
 		}
-		c.disown(state, orphaned)
+		c.disown(state, stale)
+		delete(stale, state)
 		delete(c.tokens, key)
+		c.inParts.remove(state)
 		gone = append(gone, key)
 		if state.entry.Revision > 0 {
 			c.layout.tokenChanged(state.hash, c.use(next), state.entry.InForce())
 		}
 	}
-	for state := range orphaned {
-		if key := keyOf(state.object); c.tokens[key] == state && c.compileToken(in, state, next) {
-			gone = append(gone, key)
+	for _, key := range in.Changed {
+		drop(key)
+	}
+	if in.Changed == nil {
+		for key := range c.tokens {
+			drop(key)
 		}
 	}
 	return gone
@@ -279,5 +302,15 @@ func (c *Compiler) Token(key types.NamespacedName) (TokenVerdict, *v1alpha1.MCPT
 func (c *Compiler) EachToken(see func(key types.NamespacedName, entry *contract.Token)) {
 	for key, state := range c.tokens {
 		see(key, &state.entry)
+	}
+}
+
+// HasParts reports whether the tokens are laid out in so many parts.
+func (c *Compiler) HasParts(parts int) bool { return len(c.inParts) == parts }
+
+// EachTokenOfPart is EachToken for those that lie in the part of that index.
+func (c *Compiler) EachTokenOfPart(index int, see func(key types.NamespacedName, entry *contract.Token)) {
+	for _, state := range c.inParts[index] {
+		see(keyOf(state.object), &state.entry)
 	}
 }
