@@ -112,12 +112,14 @@ var _ = Describe("A token", func() {
 
 	It("expires by itself, which is as it should be, and works again if the expiry moves", func() {
 		token, short := w.token("agent", "shop"), w.token("short", "shop")
-		token.Spec.Expiry = &metav1.Time{Time: time.Now().Add(2 * time.Second)}
 		short.Spec.TTL = &metav1.Duration{Duration: time.Minute}
 		w.create(token, short)
 		expectReady(token, short)
 		text := w.text("agent")
-		Expect(token.Status.ExpirationTime.UTC()).To(Equal(token.Spec.Expiry.UTC()))
+		Expect(server.lets(text)).To(BeTrue())
+		edit(token, func(t *tokenType) { t.Spec.Expiry = soon() })
+		Eventually(func() *metav1.Time { reads(token, "Ready")(); return token.Status.ExpirationTime }).Should(
+			HaveValue(HaveField("Time.UTC()", token.Spec.Expiry.UTC())))
 		Expect(short.Status.ExpirationTime.UTC()).To(Equal(short.CreationTimestamp.Add(time.Minute).UTC()))
 		Eventually(reads(token, "Ready")).Should(Equal("True Expired"))
 		Expect(server.lets(text)).To(BeFalse(), "Ready says that it is enforced")
