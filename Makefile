@@ -142,7 +142,8 @@ scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one
 upgrade: kube databases ## Upgrade from the last release and go back, on the local cluster, while agents call
 	@$(with_databases) go run ./test/upgrade
 
-# The folder of the real node. Its path must be short, as sockets lie in it. STEPS= tells only a part of the story.
+# The folder of the real node. Its path must be short, as sockets lie in it. STEPS= tells only the steps that match, as in
+# make e2e STEPS='installs by its chart|serves a PostgreSQL|refuses a revoked'.
 NODE ?= /var/tmp/mcp-admin-node
 
 .PHONY: e2e

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +96,15 @@ var _ = ReportAfterEach(func(spec SpecReport) {
 	}
 	fmt.Println("the components' logs are in", cluster.Logs())
 })
+
+// isTold reports whether a step is among those that were asked for by STEPS.
+func isTold(step string) bool {
+	suite, _ := GinkgoConfiguration()
+	return len(suite.FocusStrings) == 0 || slices.ContainsFunc(suite.FocusStrings, func(focus string) bool {
+		matched, err := regexp.MatchString(focus, step)
+		return err == nil && matched
+	})
+}
 
 // packImages returns the archives of the images: this release's, as "make images" writes them, and those of the last release and
 // of the tests' agent, which it packs.
