@@ -5,21 +5,17 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
-	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
 // A program tells which tokens are to be compiled again, and that it may be all of them if nobody knows.
 func TestChangedTokens(t *testing.T) {
-	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", UID: "1", Generation: 1}}
-	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	p, endpoint := newProgram()
 	edited := endpoint.DeepCopy()
 	edited.Generation = 2
-	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
 	agent := types.NamespacedName{Namespace: "shop", Name: "agent"}
 	for _, step := range []struct {
 		name     string

@@ -284,7 +284,9 @@ func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p
 		r.store.endpoints.wake(keyOf(e))
 	}
 	if p.handOver() {
-		return 0, r.writeVersion2(ctx, e, p)
+		if err := r.writeVersion2(ctx, e, p); err != nil {
+			return 0, err
+		}
 	}
 	if p.grown() {
 		return time.Millisecond, nil

@@ -12,13 +12,18 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
+// newProgram is a program that has compiled nothing yet, and an endpoint for it.
+func newProgram() (*program, *v1alpha1.MCPEndpoint) {
+	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", UID: "1", Generation: 1}}
+	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	return &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}, endpoint
+}
+
 // What only adds waits as long as it costs: a single token is written at once, thousands that come together are gathered.
 func TestAdditionsWaitForEachOther(t *testing.T) {
 	now := time.Now()
-	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", Generation: 1}}
-	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	p, endpoint := newProgram()
 	tokens, texts := []*v1alpha1.MCPToken{}, map[string]*compile.Credential{}
-	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
 	add := func(name string) {
 		token := &v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), Generation: 1}}
 		token.Spec.Permissions = []v1alpha1.PermissionRule{{Modules: []string{"*"}, Models: []string{"*"}, Verbs: []v1alpha1.Verb{v1alpha1.VerbView}}}
@@ -74,11 +79,9 @@ func TestAdditionsWaitForEachOther(t *testing.T) {
 // A large program rests between two compilings of what only adds.
 func TestALargeProgramRests(t *testing.T) {
 	now := time.Now()
-	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", UID: "1", Generation: 1}}
-	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
+	p, endpoint := newProgram()
 	edited := endpoint.DeepCopy()
 	edited.Generation = 2
-	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
 	if wait := p.rest(endpoint, 0, now); wait != 0 {
 		t.Errorf("before it was ever compiled it rests %v", wait)
 	}

@@ -70,8 +70,8 @@ func (p *program) takeChangedTokens(e *v1alpha1.MCPEndpoint) []types.NamespacedN
 	return slices.AppendSeq(make([]types.NamespacedName, 0, len(changed)), maps.Keys(changed))
 }
 
-// rest returns how long to wait before compiling again; 0 is not at all. To look at ten thousand tokens for each new one of
-// them would keep a processor busy. What may take something away waits for nothing: removals counts those changes.
+// rest returns how long to wait before compiling again; 0 is not at all. To look at ten thousand tokens for each new
+// model would keep a processor busy. What may take something away waits for nothing: removals counts those changes.
 func (p *program) rest(e *v1alpha1.MCPEndpoint, removals int, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

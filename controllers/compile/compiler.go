@@ -33,11 +33,10 @@ type Compiler struct {
 	main      *contract.Config
 	endpoint  Verdict
 	exposures map[types.NamespacedName]Verdict
-	// groups, issuers and registry are what tokens depend on, beside themselves; shared counts their changes.
+	// groups, issuers and registry are what tokens depend on, beside themselves; each new main part brings them.
 	groups   []string
 	issuers  map[string]string // the URLs, by name
 	registry registry
-	shared   int
 	// problems says of expressions what is wrong with them; "" if nothing is.
 	problems map[expression]string
 
@@ -141,20 +140,20 @@ type Outcome struct {
 func (c *Compiler) Update(in Objects) Outcome {
 	var out Outcome
 	next := c.counter + 1
-	servable, shared := c.main != nil, c.shared
+	before := c.main
 	out.Main = c.updateMain(in, next)
-	if !servable || c.shared != shared || !c.lookAgain.IsZero() && !in.Now.Before(c.lookAgain) {
+	if before == nil {
 		in = c.withAllTokens(in)
 	}
 	if c.main == nil {
 		out.Tokens = c.withoutEndpoint(in)
 		return out
 	}
-	if !servable {
+	if before == nil {
 		clear(c.tokens) // all of them were waiting
 		c.inParts = nil
 	}
-	out.Tokens, out.LookAgain = c.updateTokens(in, next), c.lookAgain
+	out.Tokens, out.LookAgain = c.updateTokens(in, next, c.main != before), c.lookAgain
 	if out.Main || len(out.Tokens) > 0 {
 		c.noteEndpoint(in.Endpoint)
 	}
@@ -220,7 +219,6 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	c.groups, c.issuers = groupNames(in.Endpoint), issuerURLs(main)
 	c.registry = newRegistry(main)
 	c.rights.forget()
-	c.shared++
 	return changed
 }
 

@@ -17,8 +17,6 @@ type tokenState struct {
 	// object and given are what it was compiled from last.
 	object *v1alpha1.MCPToken
 	given  *Credential
-	// shared is the Compiler's count when it was compiled last.
-	shared int
 	// asked reports whether its reconciler waits to hear of this generation or text, whatever comes out.
 	asked bool
 	// known is the credential that counts: the one that was given, or what the stored Config has.
@@ -64,25 +62,32 @@ func (c *Compiler) withAllTokens(in Objects) Objects {
 	return in
 }
 
-// updateTokens compiles the tokens that have changed, and those that depend on what has. It returns of which of them there is
-// news.
-func (c *Compiler) updateTokens(in Objects, next int64) []types.NamespacedName {
+// updateTokens compiles the tokens that have changed, and those that depend on what has: on other tokens, the clock, or a new
+// main part. It returns of which of them there is news.
+func (c *Compiler) updateTokens(in Objects, next int64, newMain bool) []types.NamespacedName {
 	stale := map[*tokenState]struct{}{}
 	changed := c.dropTokens(in, next, stale)
 	c.takeIn(in, stale)
+	passed := func(moment time.Time) bool { return !moment.IsZero() && !in.Now.Before(moment) }
+	expired := passed(c.lookAgain)
+	if newMain || expired {
+		for _, state := range c.tokens {
+			if newMain || passed(state.changes) {
+				stale[state] = struct{}{}
+			}
+		}
+	}
 	for state := range stale {
 		if c.compileToken(in, state, next) {
 			changed = append(changed, keyOf(state.object))
 		}
+		c.lookAgain = earliest(c.lookAgain, state.changes)
 	}
-	if in.Changed == nil {
+	if expired || newMain || in.Changed == nil { // all were looked at: it may be later than before
 		c.lookAgain = time.Time{}
 		for _, state := range c.tokens {
 			c.lookAgain = earliest(c.lookAgain, state.changes)
 		}
-	}
-	for state := range stale {
-		c.lookAgain = earliest(c.lookAgain, state.changes)
 	}
 	return changed
 }
@@ -95,8 +100,8 @@ func credentialOf(in Objects, t *v1alpha1.MCPToken) *Credential {
 	return in.Credential(t)
 }
 
-// takeIn takes in new objects and credentials, and adds the tokens to compile: they changed, the clock passed them, something
-// that all tokens depend on changed, or another token owns or owned the same.
+// takeIn takes in new objects and credentials, and adds the tokens to compile: they changed, or another token owns or owned
+// the same.
 func (c *Compiler) takeIn(in Objects, stale map[*tokenState]struct{}) {
 	for _, t := range in.Tokens {
 		if !t.DeletionTimestamp.IsZero() {
@@ -111,9 +116,6 @@ func (c *Compiler) takeIn(in Objects, stale map[*tokenState]struct{}) {
 			c.inParts.put(state, c.layout.wanted.Parts)
 		case sameObject(state.object, t) && state.given == given:
 			state.object = t
-			if state.shared != c.shared || !state.changes.IsZero() && !in.Now.Before(state.changes) {
-				stale[state] = struct{}{}
-			}
 			continue
 		case state.object.UID != t.UID:
 			c.disown(state, stale)
@@ -206,7 +208,7 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 	t := state.object
 	verdict := c.judgeToken(in, state)
 	entry := tokenEntry(t, state.known, verdict, c.issuers)
-	state.shared, state.changes = c.shared, time.Time{}
+	state.changes = time.Time{}
 	if expiry := t.EffectiveExpiry(); expiry != nil && t.Spec.EffectiveActive() && in.Now.Before(*expiry) {
 		state.changes = *expiry
 	}

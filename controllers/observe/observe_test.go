@@ -149,16 +149,16 @@ func TestAPodIsToldAtOnceToLook(t *testing.T) {
 	if status, _ := poller.Report(shop, "p"); status == nil || status.Revision != 1 {
 		t.Errorf("the report is lost: %+v", status)
 	}
-	for quiet := time.After(100 * time.Millisecond); ; {
+	quiet := time.After(100 * time.Millisecond)
+	for {
 		select {
 		case got := <-looks: // the question that was broken off may come late
 			if got == "now" {
 				t.Fatal("told twice")
 			}
-			continue
 		case <-quiet:
+			return
 		}
-		return
 	}
 }
 
