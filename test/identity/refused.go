@@ -245,8 +245,8 @@ func refuseGone(ctx context.Context, w *world, r *report, j *judge) error {
 	return nil
 }
 
-// reviewLimit is how long a TokenReview may count.
-const reviewLimit = 10 * time.Second
+// reviewLimit is how long a TokenReview may count: ten seconds in the server's memory, and ten in the API server's.
+const reviewLimit = 20 * time.Second
 
 // judgeWithin waits until a token is refused.
 func (j *judge) judgeWithin(ctx context.Context, r *report, what, token string, since time.Time) {
