@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"regexp"
+	"strings"
 )
 
 // MinTokenLength is the shortest text that a bring-your-own token may have, in bytes.
@@ -19,10 +20,11 @@ func HashToken(text string) string {
 
 var generatedToken = regexp.MustCompile(`^(mcp_[A-Za-z0-9_-]{16})\.[A-Za-z0-9_-]{43}$`)
 
-// PublicTokenID returns the part of a generated token that may be shown, or "" for any other text.
+// PublicTokenID returns the part of a generated token that may be shown, or "" for any other text. It is a text of its own:
+// to keep it does not keep the secret part in memory.
 func PublicTokenID(text string) string {
 	if m := generatedToken.FindStringSubmatch(text); m != nil {
-		return m[1]
+		return strings.Clone(m[1])
 	}
 	return ""
 }

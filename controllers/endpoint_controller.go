@@ -54,9 +54,10 @@ type endpointScope struct {
 	monitored *finding
 	// notScaling is why the autoscaler does not scale, in its own word; "" if it does, or there is none.
 	notScaling string
-	// pods are those that are not terminating, reports what each of them says.
-	pods    []corev1.Pod
-	reports podReports
+	// pods are those that are not terminating, observed what is kept of each, reports what each of them says.
+	pods     []corev1.Pod
+	observed []observedPod
+	reports  podReports
 	// reportsDue is how long to wait for pods that were never asked; 0 is not at all.
 	reportsDue time.Duration
 
@@ -179,9 +180,9 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if main := s.config.main; main != nil {
 		r.poller.Observe(keyOf(s.endpoint), main.Endpoint.StatusKey, pods)
 	}
-	s.pods = pods
+	s.pods, s.observed = pods, observedPods(pods)
 	s.program.setEnding(ending)
-	if s.reports, s.reportsDue = reportsOf(r.poller, keyOf(s.endpoint), pods); s.reportsDue == 0 {
+	if s.reports, s.reportsDue = reportsOf(r.poller, keyOf(s.endpoint), s.observed); s.reportsDue == 0 {
 		r.report(s)
 	}
 	return nil
@@ -190,7 +191,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 // report hands on what the pods say.
 func (r *endpointReconciler) report(s *endpointScope) {
 	now := r.now()
-	tokens, _ := s.program.observe(s.pods, s.reports, now)
+	tokens, _ := s.program.observe(s.observed, s.reports, now)
 	r.store.tokens.wake(tokens...)
 	if s.program.lookForVersion2(now) || s.program.configDue() {
 		r.store.configs.wake(keyOf(s.endpoint))

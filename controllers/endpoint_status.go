@@ -21,7 +21,7 @@ func (r *endpointReconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointSta
 	status.Notes = clipped(s.config.endpoint.Notes)
 	if s.config.main != nil && s.config.problem == nil {
 		status.Revision = s.config.main.Revision
-		status.TokenCount = &s.config.inForce
+		status.TokenCount = new(s.config.inForce)
 	}
 	if models := s.reports.servedModels(); models >= 0 {
 		status.ModelCount = &models

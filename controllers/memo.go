@@ -1,9 +1,6 @@
 package controllers
 
-import (
-	"maps"
-	"sync"
-)
+import "sync"
 
 // memo remembers one value for each key. Its zero value is empty; it is safe for concurrent use.
 type memo[K comparable, V any] struct {
@@ -41,11 +38,4 @@ func (m *memo[K, V]) len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.of)
-}
-
-// forgetIf drops what a test says is of no use any more.
-func (m *memo[K, V]) forgetIf(useless func(K, V) bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	maps.DeleteFunc(m.of, useless)
 }

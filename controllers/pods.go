@@ -27,6 +27,22 @@ type podReport struct {
 	status *contract.Status
 }
 
+// observedPod is what is kept of a pod after its endpoint was reconciled.
+type observedPod struct {
+	uid   types.UID
+	ready bool
+	// started is zero for a pod that has not.
+	started time.Time
+}
+
+func observedPods(pods []corev1.Pod) []observedPod {
+	observed := make([]observedPod, len(pods))
+	for i := range pods {
+		observed[i] = observedPod{pods[i].UID, isReady(&pods[i]), value(pods[i].Status.StartTime).Time}
+	}
+	return observed
+}
+
 // podReports are in the order of the pods' names, so that messages do not depend on the order of events.
 type podReports []podReport
 
@@ -68,12 +84,12 @@ func podsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, 
 }
 
 // reportsOf returns the newest report of each pod, and how long to wait for those that were never asked yet.
-func reportsOf(poller *observe.Poller, endpoint types.NamespacedName, pods []corev1.Pod) (podReports, time.Duration) {
+func reportsOf(poller *observe.Poller, endpoint types.NamespacedName, pods []observedPod) (podReports, time.Duration) {
 	reports := make(podReports, len(pods))
 	var longest time.Duration
 	for i := range pods {
-		status, wait := poller.Report(endpoint, pods[i].UID)
-		reports[i] = podReport{isReady(&pods[i]), status}
+		status, wait := poller.Report(endpoint, pods[i].uid)
+		reports[i] = podReport{pods[i].ready, status}
 		longest = max(longest, wait)
 	}
 	return reports, longest

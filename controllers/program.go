@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -42,7 +41,7 @@ type program struct {
 	// observed reports whether the pods were asked since the manager started. Until then what the objects' statuses say of
 	// them stays.
 	observed bool
-	pods     []corev1.Pod
+	pods     []observedPod
 	reports  podReports
 	// ending reports whether pods are terminating, which may still answer.
 	ending  bool
@@ -150,7 +149,7 @@ func (p *program) awayFor(now time.Time) time.Duration {
 
 // observe takes in what the endpoint's pods report. It returns the tokens whose Programmed is another than before, and
 // whether anything else is.
-func (p *program) observe(pods []corev1.Pod, reports podReports, now time.Time) (tokens []types.NamespacedName, others bool) {
+func (p *program) observe(pods []observedPod, reports podReports, now time.Time) (tokens []types.NamespacedName, others bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, beforeAway := p.applied, p.awayFor(now)

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -68,7 +67,7 @@ func (p *program) programmed(verdict compile.Verdict, now time.Time) finding {
 }
 
 // knownPods are the endpoint's pods as they were observed last; false if they never were.
-func (p *program) knownPods() ([]corev1.Pod, bool) {
+func (p *program) knownPods() ([]observedPod, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pods, p.observed
@@ -101,8 +100,8 @@ func (p *program) lookForVersion2(now time.Time) bool {
 	defer p.mu.Unlock()
 	wanted := false
 	for i, r := range p.reports {
-		started := p.pods[i].Status.StartTime
-		wanted = wanted || r.status == nil && started != nil && now.Sub(started.Time) > oldReaderGrace
+		started := p.pods[i].started
+		wanted = wanted || r.status == nil && !started.IsZero() && now.Sub(started) > oldReaderGrace
 	}
 	news := wanted != p.version2.wanted
 	p.version2.wanted = wanted

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,10 +35,8 @@ type statusWriter[O client.Object, S any] struct {
 	// configuration is the JSON that is applied for a status; after is the resourceVersion that the write gave.
 	configuration func(obj O, status []byte) (want runtime.ApplyConfiguration, resourceVersion func() string, err error)
 
-	// written is what was written to each object within the last minute or two: no cache is later than that. swept is when
-	// older ones were forgotten last, in Unix seconds.
+	// written is what was written to each object, until the cache has it.
 	written memo[types.NamespacedName, writtenStatus[S]]
-	swept   atomic.Int64
 	// unsettled is since when a status of an object has been held back.
 	unsettled memo[types.NamespacedName, time.Time]
 	// warned is the reason of the last Warning about an object that has not been Ready since.
@@ -60,15 +57,22 @@ const (
 type writtenStatus[S any] struct {
 	resourceVersion string
 	status          S
-	at              time.Time
 }
 
-// remember keeps what was written until the cache has it.
-func (w *statusWriter[O, S]) remember(key types.NamespacedName, resourceVersion string, status S) {
-	now := w.now()
-	w.written.set(key, writtenStatus[S]{resourceVersion, status, now})
-	if last := w.swept.Load(); now.Unix()-last >= 60 && w.swept.CompareAndSwap(last, now.Unix()) {
-		w.written.forgetIf(func(_ types.NamespacedName, s writtenStatus[S]) bool { return now.Sub(s.at) > time.Minute })
+// remember keeps what was written until the cache has it. The cache may have it before the API server answers the write.
+func (w *statusWriter[O, S]) remember(ctx context.Context, key types.NamespacedName, resourceVersion string, status S) {
+	w.written.set(key, writtenStatus[S]{resourceVersion, status})
+	cached := reflect.New(reflect.TypeFor[O]().Elem()).Interface().(O)
+	if err := w.client.Get(ctx, key, cached); err == nil {
+		w.saw(cached)
+	}
+}
+
+// saw forgets what was written to an object if the cache has it by now.
+func (w *statusWriter[O, S]) saw(cached client.Object) {
+	key := keyOf(cached)
+	if last, ok := w.written.get(key); ok && !olderThan(cached.GetResourceVersion(), last.resourceVersion) {
+		w.written.forget(key)
 	}
 }
 
@@ -110,13 +114,9 @@ func newTokenStatus(c client.Client, recorder events.EventRecorder, now func() t
 
 // refresh gives an object from the cache the status that was written last, if the cache has not seen that yet.
 func (w *statusWriter[O, S]) refresh(obj O) {
-	last, ok := w.written.get(keyOf(obj))
-	switch {
-	case !ok:
-	case olderThan(obj.GetResourceVersion(), last.resourceVersion):
+	w.saw(obj)
+	if last, ok := w.written.get(keyOf(obj)); ok {
 		*w.statusOf(obj) = last.status
-	default:
-		w.written.forget(keyOf(obj))
 	}
 }
 
@@ -154,7 +154,7 @@ func (w *statusWriter[O, S]) write(ctx context.Context, obj O, status S) (time.D
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
 	w.unsettled.forget(keyOf(obj))
-	w.remember(keyOf(obj), resourceVersion(), status)
+	w.remember(ctx, keyOf(obj), resourceVersion(), status)
 	tellChanges(ctx, obj, w.conditionsOf(old), w.conditionsOf(&status))
 	w.tell(obj, w.conditionsOf(old), w.conditionsOf(&status))
 	return 0, nil

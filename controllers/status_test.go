@@ -1,11 +1,13 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
@@ -81,5 +83,52 @@ func TestManyStatusesAreHeldBackLonger(t *testing.T) {
 	}
 	if wait := w.settle(agent(0), nil, summary(v1alpha1.ReasonWaitingForPods)); wait != settleTime {
 		t.Errorf("one alone waits %v", wait)
+	}
+}
+
+// cacheAt is a client whose cache has an object at one resourceVersion.
+type cacheAt struct {
+	client.Client
+	resourceVersion string
+}
+
+func (c cacheAt) Get(_ context.Context, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	obj.SetNamespace(key.Namespace)
+	obj.SetName(key.Name)
+	obj.SetResourceVersion(c.resourceVersion)
+	return nil
+}
+
+// A written status is kept for as long as the cache has an older one, and no longer: there may be ten thousand.
+func TestAWrittenStatusIsKeptUntilTheCacheHasIt(t *testing.T) {
+	at := func(resourceVersion string) *v1alpha1.MCPToken {
+		return &v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "agent", ResourceVersion: resourceVersion}}
+	}
+	for name, row := range map[string]struct {
+		cached string // when the write is answered
+		seen   []string
+		kept   bool
+	}{
+		"the cache is late":                          {"4", nil, true},
+		"an event is older than the write":           {"3", []string{"4"}, true},
+		"the event comes after the write's answer":   {"4", []string{"5"}, false},
+		"somebody else wrote meanwhile":              {"4", []string{"6"}, false},
+		"the event came before the write's answer":   {"5", nil, false},
+		"a later one came before the write's answer": {"6", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTokenStatus(cacheAt{resourceVersion: row.cached}, nil, time.Now)
+			w.remember(t.Context(), keyOf(at("")), "5", v1alpha1.MCPTokenStatus{PublicID: "written"})
+			for _, seen := range row.seen {
+				w.saw(at(seen))
+			}
+			if kept := w.written.len() > 0; kept != row.kept {
+				t.Errorf("it is kept: %v, want %v", kept, row.kept)
+			}
+			token := at("4")
+			if w.refresh(token); (token.Status.PublicID == "written") != row.kept {
+				t.Errorf("a token from the cache gets the status %q", token.Status.PublicID)
+			}
+		})
 	}
 }

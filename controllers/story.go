@@ -21,8 +21,9 @@ import (
 // (docs/design/controllers.md, "The log").
 
 // told passes what another predicate passes, and tells the log what people did to an object of a kind. It is for the watch
-// of that kind's own reconciler: the other watches stay silent.
-func told(mgr manager.Manager, kind string, passes predicate.Predicate) builder.Predicates {
+// of that kind's own reconciler: the other watches stay silent. saw is called with each new state of an object, even one
+// that is not passed.
+func told(mgr manager.Manager, kind string, passes predicate.Predicate, saw func(client.Object)) builder.Predicates {
 	log := mgr.GetLogger().WithName("objects").WithValues("kind", kind)
 	return builder.WithPredicates(predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool {
@@ -32,6 +33,7 @@ func told(mgr manager.Manager, kind string, passes predicate.Predicate) builder.
 			return true
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
+			saw(e.ObjectNew)
 			if !passes.Update(e) {
 				return false
 			}

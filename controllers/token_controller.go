@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +36,7 @@ type tokenReconciler struct {
 type settledToken struct {
 	token      types.UID
 	generation int64
-	credential compile.Credential
+	credential *compile.Credential // the store's
 }
 
 // Reconcile finds the token's text first, so that the endpoint's reconciler can go on, and then writes the status if
@@ -110,13 +109,14 @@ func (r *tokenReconciler) endpointOf(ctx context.Context, t *v1alpha1.MCPToken) 
 // in use, which was the same before or took the place of that one, and only another text comes or goes. The status then
 // stays as it is.
 func (r *tokenReconciler) worksMeanwhile(t *v1alpha1.MCPToken, facts tokenFacts, text tokenText) bool {
+	credential := r.store.credential(t)
 	if facts.Verdict.InForce && facts.Programmed.status == metav1.ConditionTrue {
-		r.settled.set(keyOf(t), settledToken{t.UID, t.Generation, text.credential})
+		r.settled.set(keyOf(t), settledToken{t.UID, t.Generation, credential})
 		return false
 	}
 	last, known := r.settled.get(keyOf(t))
-	return known && last.token == t.UID && last.generation == t.Generation &&
-		facts.Programmed.reason == v1alpha1.ReasonWaitingForPods && !reflect.DeepEqual(last.credential, text.credential) &&
+	return known && last.token == t.UID && last.generation == t.Generation && last.credential != nil &&
+		facts.Programmed.reason == v1alpha1.ReasonWaitingForPods && last.credential != credential &&
 		slices.ContainsFunc(last.credential.Hashes, func(hash string) bool { return hash == text.state.Hash || hash == text.state.Previous })
 }
 

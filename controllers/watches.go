@@ -119,7 +119,7 @@ func (r *configReconciler) changedPart(_ context.Context, o client.Object) []typ
 // a pod has news.
 func (r *endpointReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPEndpoint{}, told(mgr, "MCPEndpoint", wantedChanged)).
+		For(&v1alpha1.MCPEndpoint{}, told(mgr, "MCPEndpoint", wantedChanged, r.status.saw)).
 		WatchesMetadata(&corev1.Secret{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex))).
 		WatchesMetadata(&corev1.ConfigMap{}, enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, configMapIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(referring(r.client, &v1alpha1.MCPEndpointList{}, secretIndex)))).
@@ -156,7 +156,7 @@ func metadataChanged(before, after client.Object) bool {
 // watch makes an exposure be reconciled when it changes, when its endpoint comes or goes, and when the store has news.
 func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure", wantedChanged)).
+		For(&v1alpha1.MCPModelExposure{}, told(mgr, "MCPModelExposure", wantedChanged, r.status.saw)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPModelExposureList{})), builder.WithPredicates(servesOthers)).
 		WatchesRawSource(r.store.exposures.source()).
 		WithOptions(inQueue()).
@@ -168,7 +168,7 @@ func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	ofSecret := enqueue(tokensReferring(r.client))
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.Or(wantedChanged, rotationAsked))).
+		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.Or(wantedChanged, rotationAsked), r.status.saw)).
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
 			return tokensReferring(r.client)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
 		}), builder.WithPredicates(comeOrGone)).

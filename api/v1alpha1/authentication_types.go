@@ -21,8 +21,8 @@ type AuthenticationSpec struct {
 type ServiceAccountAuthentication struct {
 	// check is Keys, which checks a token's signature by the keys that the cluster publishes, and works while the API server
 	// is away; or TokenReview, which asks the API server, so that the token of a pod or ServiceAccount that was deleted is
-	// refused at once. The server's ServiceAccount <endpoint>-mcp must then be allowed to create TokenReviews. Keys when
-	// absent.
+	// refused within twenty seconds. The server's ServiceAccount <endpoint>-mcp must then be allowed to create TokenReviews.
+	// Keys when absent.
 	// +optional
 	Check ServiceAccountCheck `json:"check,omitempty"`
 	// audiences are names of this endpoint, beside its URL; a token must have been issued for one of them.

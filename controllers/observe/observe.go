@@ -113,7 +113,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		}
 		next := &worker{
 			poller: p, endpoint: endpoint, target: target, since: time.Now(),
-			log: p.options.Log.WithValues("pod", klog.KObj(pod)),
+			pod: klog.KObj(pod),
 		}
 		if w != nil {
 			next.report = w.latest()
@@ -171,7 +171,7 @@ type worker struct {
 	poller   *Poller
 	endpoint types.NamespacedName
 	target   target
-	log      logr.Logger
+	pod      klog.ObjectRef
 	since    time.Time
 	stop     context.CancelFunc
 	// usageCursor is that of the pod's last answer about which tokens were used.
@@ -198,7 +198,7 @@ func (w *worker) run(ctx context.Context) {
 		report, err := w.ask(ctx)
 		switch {
 		case err != nil:
-			w.log.V(1).Info("A pod could not be asked for its status", "reason", err.Error())
+			w.poller.options.Log.V(1).Info("A pod could not be asked for its status", "pod", w.pod, "reason", err.Error())
 			if w.failed() {
 				w.poller.options.OnReport(w.endpoint)
 			}

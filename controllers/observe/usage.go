@@ -43,7 +43,7 @@ func (p *Poller) ReadUsage(ctx context.Context, used func(endpoint types.Namespa
 			defer func() { <-places }()
 			usage, err := w.askUsage(ctx)
 			if err != nil {
-				w.log.V(1).Info("A pod did not tell which tokens were used", "reason", err.Error())
+				w.poller.options.Log.V(1).Info("A pod did not tell which tokens were used", "pod", w.pod, "reason", err.Error())
 				return
 			}
 			telling.Lock()
