@@ -54,10 +54,9 @@ type endpointScope struct {
 	monitored *finding
 	// notScaling is why the autoscaler does not scale, in its own word; "" if it does, or there is none.
 	notScaling string
-	// pods are those that are not terminating, observed what is kept of each, reports what each of them says.
-	pods     []corev1.Pod
-	observed []observedPod
-	reports  podReports
+	// pods are those that are not terminating, reports what each of them says.
+	pods    []corev1.Pod
+	reports podReports
 	// reportsDue is how long to wait for pods that were never asked; 0 is not at all.
 	reportsDue time.Duration
 
@@ -180,9 +179,9 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if main := s.config.main; main != nil {
 		r.poller.Observe(keyOf(s.endpoint), main.Endpoint.StatusKey, pods)
 	}
-	s.pods, s.observed = pods, observedPods(pods)
+	s.pods = pods
 	s.program.setEnding(ending)
-	if s.reports, s.reportsDue = reportsOf(r.poller, keyOf(s.endpoint), s.observed); s.reportsDue == 0 {
+	if s.reports, s.reportsDue = unreported(pods).newest(r.poller, keyOf(s.endpoint)); s.reportsDue == 0 {
 		r.report(s)
 	}
 	return nil
@@ -191,7 +190,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 // report hands on what the pods say.
 func (r *endpointReconciler) report(s *endpointScope) {
 	now := r.now()
-	tokens, _ := s.program.observe(s.observed, s.reports, now)
+	tokens, _ := s.program.observe(s.reports, now)
 	r.store.tokens.wake(tokens...)
 	if s.program.lookForVersion2(now) || s.program.configDue() {
 		r.store.configs.wake(keyOf(s.endpoint))
@@ -204,17 +203,17 @@ func (r *endpointReconciler) report(s *endpointScope) {
 // reported takes in the news of a pod. The endpoint's reconciler is woken only for what is more than a revision of tokens.
 func (r *endpointReconciler) reported(endpoint types.NamespacedName) {
 	p, now := r.store.program(endpoint), r.now()
-	pods, observed := p.knownPods()
+	known, observed := p.knownReports()
 	if !observed {
 		r.store.endpoints.wake(endpoint)
 		return
 	}
-	reports, due := reportsOf(r.poller, endpoint, pods)
+	reports, due := known.newest(r.poller, endpoint)
 	if due > 0 {
 		r.store.endpoints.wake(endpoint)
 		return
 	}
-	tokens, others := p.observe(pods, reports, now)
+	tokens, others := p.observe(reports, now)
 	r.store.tokens.wake(tokens...)
 	if p.configDue() {
 		r.store.configs.wake(endpoint)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/podproblem"
 )
 
@@ -18,7 +19,7 @@ func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
 		return ": " + failure.Message
 	}
 	for i := range pods {
-		if isReady(&pods[i]) {
+		if observe.IsReady(&pods[i]) {
 			continue
 		}
 		if why := podproblem.Of(&pods[i]); why != "" {

@@ -19,28 +19,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
-// podReport is what a server's pod says of itself.
+// podReport is what is kept of a server's pod, and what it says of itself.
 type podReport struct {
+	uid types.UID
+	// started is zero for a pod that has not.
+	started time.Time
 	// counted reports whether the pod answers agents: it is Ready and not terminating.
 	counted bool
 	// status is nil if the pod has not reported yet.
 	status *contract.Status
-}
-
-// observedPod is what is kept of a pod after its endpoint was reconciled.
-type observedPod struct {
-	uid   types.UID
-	ready bool
-	// started is zero for a pod that has not.
-	started time.Time
-}
-
-func observedPods(pods []corev1.Pod) []observedPod {
-	observed := make([]observedPod, len(pods))
-	for i := range pods {
-		observed[i] = observedPod{pods[i].UID, isReady(&pods[i]), value(pods[i].Status.StartTime).Time}
-	}
-	return observed
 }
 
 // podReports are in the order of the pods' names, so that messages do not depend on the order of events.
@@ -83,22 +70,25 @@ func podsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, 
 	return living[:min(len(living), maxPods)], ending, nil
 }
 
-// reportsOf returns the newest report of each pod, and how long to wait for those that were never asked yet.
-func reportsOf(poller *observe.Poller, endpoint types.NamespacedName, pods []observedPod) (podReports, time.Duration) {
+// unreported are the reports of pods that have said nothing yet.
+func unreported(pods []corev1.Pod) podReports {
 	reports := make(podReports, len(pods))
-	var longest time.Duration
 	for i := range pods {
-		status, wait := poller.Report(endpoint, pods[i].uid)
-		reports[i] = podReport{pods[i].ready, status}
-		longest = max(longest, wait)
+		reports[i] = podReport{uid: pods[i].UID, started: value(pods[i].Status.StartTime).Time, counted: observe.IsReady(&pods[i])}
 	}
-	return reports, longest
+	return reports
 }
 
-func isReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
+// newest returns the newest reports of the same pods, and how long to wait for those that were never asked yet.
+func (reports podReports) newest(poller *observe.Poller, endpoint types.NamespacedName) (podReports, time.Duration) {
+	next := slices.Clone(reports)
+	var longest time.Duration
+	for i := range next {
+		var wait time.Duration
+		next[i].status, wait = poller.Report(endpoint, next[i].uid)
+		longest = max(longest, wait)
+	}
+	return next, longest
 }
 
 func (reports podReports) counted() int {

@@ -41,7 +41,6 @@ type program struct {
 	// observed reports whether the pods were asked since the manager started. Until then what the objects' statuses say of
 	// them stays.
 	observed bool
-	pods     []observedPod
 	reports  podReports
 	// ending reports whether pods are terminating, which may still answer.
 	ending  bool
@@ -149,12 +148,12 @@ func (p *program) awayFor(now time.Time) time.Duration {
 
 // observe takes in what the endpoint's pods report. It returns the tokens whose Programmed is another than before, and
 // whether anything else is.
-func (p *program) observe(pods []observedPod, reports podReports, now time.Time) (tokens []types.NamespacedName, others bool) {
+func (p *program) observe(reports podReports, now time.Time) (tokens []types.NamespacedName, others bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, beforeAway := p.applied, p.awayFor(now)
 	others = !sameNews(p.reports, reports)
-	p.pods, p.reports = pods, reports
+	p.reports = reports
 	next := reports.applied()
 	switch {
 	case next.pods > 0:

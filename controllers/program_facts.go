@@ -66,11 +66,11 @@ func (p *program) programmed(verdict compile.Verdict, now time.Time) finding {
 	return p.mainProgrammed(verdict, now)
 }
 
-// knownPods are the endpoint's pods as they were observed last; false if they never were.
-func (p *program) knownPods() ([]observedPod, bool) {
+// knownReports are those of the endpoint's pods as they were observed last; false if they never were.
+func (p *program) knownReports() (podReports, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.pods, p.observed
+	return p.reports, p.observed
 }
 
 // setEnding notes whether pods are terminating, which may still answer.
@@ -99,9 +99,8 @@ func (p *program) lookForVersion2(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	wanted := false
-	for i, r := range p.reports {
-		started := p.pods[i].started
-		wanted = wanted || r.status == nil && !started.IsZero() && now.Sub(started) > oldReaderGrace
+	for _, r := range p.reports {
+		wanted = wanted || r.status == nil && !r.started.IsZero() && now.Sub(r.started) > oldReaderGrace
 	}
 	news := wanted != p.version2.wanted
 	p.version2.wanted = wanted

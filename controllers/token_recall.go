@@ -71,7 +71,7 @@ func (x *tokenTexts) recall(ctx context.Context, t *v1alpha1.MCPToken, e *v1alph
 	err := x.children.cached.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: t.EffectiveSecretName()}, seen)
 	version := seen.ResourceVersion
 	if err == nil {
-		_ = x.children.late(seen) // our write is forgotten once the cache has it
+		x.children.late(seen) // our write is forgotten once the cache has it
 	}
 	if left := last.at.Add(cacheDelay).Sub(now); apierrors.IsNotFound(err) && left > 0 && !looksFresh(ctx) {
 		// The cache has not seen the new Secret yet, or it was deleted at once: that is seen later.

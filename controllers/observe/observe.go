@@ -104,7 +104,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		if pod.Status.PodIP == "" {
 			continue
 		}
-		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key, look: p.looks[endpoint], ready: isReady(pod)}
+		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key, look: p.looks[endpoint], ready: IsReady(pod)}
 		w := old[pod.UID]
 		if w != nil && w.target == target {
 			workers[pod.UID] = w
@@ -160,7 +160,8 @@ type target struct {
 	ready bool
 }
 
-func isReady(pod *corev1.Pod) bool {
+// IsReady reports whether a pod has the condition Ready.
+func IsReady(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
