@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
 )
 
@@ -21,7 +22,7 @@ import (
 type heldSecret struct {
 	secret *corev1.Secret
 	exists bool
-	// state is what the manager wrote about the token; zero if the Secret was another token's.
+	// state is what the manager wrote about the token; zero if it wrote nothing of what is in the Secret.
 	state token.State
 }
 
@@ -39,8 +40,9 @@ func (h heldSecret) text() string {
 }
 
 // find reads a token's Secret, and decides whose it is. A Secret is the token's own if the manager wrote it for an MCPToken
-// of this name: so one that lost its owner, and one that a backup brought back, keeps its text (docs/design/controllers.md,
-// "Whose Secret it is"). Any other Secret is an ownershipConflict.
+// of this name, or it holds the text that the status says was issued: so one that lost its owner, and one that a backup
+// brought back, keeps its text (docs/design/controllers.md, "Whose Secret it is"). Any other Secret is an ownershipConflict,
+// or nothing of it counts.
 func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(context.Context, client.Object, client.Object) (bool, error)) (heldSecret, error) {
 	held := heldSecret{secret: secretOf(t)}
 	exists, err := read(ctx, t, held.secret)
@@ -58,10 +60,11 @@ func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(c
 	switch wrote := x.key.Wrote(held.secret.Annotations, keyOf(t)); {
 	case wrote && mayOwn(t, held.secret):
 		held.state = state
+	case mayOwn(t, held.secret) && issuedText(t, held.secret) != "":
+		// It was written with a key that is lost. Who wrote its annotations since is not known: nothing of them counts.
+		held.state = token.State{Hash: contract.HashToken(issuedText(t, held.secret)), IssuedAt: value(t.Status.LastRotation).Time}
 	case err == nil && t.Status.Secret.Name == held.secret.Name:
-		// It was written with another key, or before there was one: the status says that a token was issued, and the owner is
-		// this very MCPToken.
-		held.state = state
+		// It is in the place of a text that was issued, and the owner is this very MCPToken: it is written over.
 	default:
 		taken, err := x.fromYounger(ctx, t, held.secret)
 		if err != nil {
@@ -72,6 +75,14 @@ func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(c
 		}
 	}
 	return held, nil
+}
+
+// issuedText is the text that the status says was issued, if a Secret holds it; else "". Only the manager writes the status.
+func issuedText(t *v1alpha1.MCPToken, secret *corev1.Secret) string {
+	if t.Status.Secret.Name != secret.Name || t.Status.Secret.Fingerprint == "" {
+		return ""
+	}
+	return token.FindByFingerprint(secret.Data, t.Status.Secret.Fingerprint)
 }
 
 // mayOwn reports whether a Secret has no controller, or an MCPToken of this name: that is this one, or one that is gone.

@@ -79,14 +79,42 @@ var _ = Describe("A token's Secret", func() {
 		expectKept(restored, text)
 	})
 
-	It("that was written before it bore a code keeps its text", func() {
+	It("keeps its text if its code is not ours, and nothing else of what its annotations say", func() {
 		token := w.token("agent", "shop")
 		w.create(token)
 		expectReady(token)
-		text := w.text("agent")
-		edit(w.secret("agent"), func(s *corev1.Secret) { delete(s.Annotations, macAnnotation) })
-		Eventually(func() map[string]string { return w.secret("agent").Annotations }).Should(HaveKey(macAnnotation))
+		text, planted := w.text("agent"), contract.NewToken()
+		edit(w.secret("agent"), func(s *corev1.Secret) {
+			s.Annotations[macAnnotation] = "bm8="
+			s.Annotations["mcpadmin.dev/token-next-hash"] = contract.HashToken(planted)
+			s.Annotations["mcpadmin.dev/token-previous-hash"] = contract.HashToken(planted)
+			s.Annotations["mcpadmin.dev/token-previous-until"] = "2999-01-01T00:00:00Z"
+		})
+		Eventually(func() string { return w.secret("agent").Annotations[macAnnotation] }).ShouldNot(Equal("bm8="))
 		expectKept(token, text)
+		Expect(server.lets(planted)).To(BeFalse())
+		Expect(w.secret("agent").Annotations).NotTo(ContainElement(contract.HashToken(planted)))
+	})
+
+	It("is never one that somebody planted in the place of one that was issued", func() {
+		for name, plant := range map[string]func(*corev1.Secret){
+			"written-over": func(s *corev1.Secret) { Expect(k8s.Update(context.Background(), s)).To(Succeed()) },
+			"put":          func(s *corev1.Secret) { w.delete(w.secret(s.Name)); w.create(s) },
+		} {
+			token := w.token(name, "shop")
+			w.create(token)
+			expectReady(token)
+			text := contract.NewToken()
+			planted := &corev1.Secret{ObjectMeta: w.meta(name), Data: map[string][]byte{"token": []byte(text)}}
+			planted.Annotations = map[string]string{"mcpadmin.dev/token-hash": contract.HashToken(text)}
+			planted.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(token, v1alpha1.GroupVersion.WithKind("MCPToken"))}
+			plant(planted)
+			Eventually(func() map[string]string { return w.secret(name).Annotations }).Should(HaveKey(macAnnotation), name)
+			expectReady(token)
+			Expect(w.text(name)).NotTo(Equal(text), name)
+			Eventually(func() bool { return server.lets(w.text(name)) }).Should(BeTrue(), name)
+			Expect(server.lets(text)).To(BeFalse(), name)
+		}
 	})
 
 	It("is never one that somebody planted", func() {

@@ -332,13 +332,19 @@ type RightsStatus struct {
 	Tools *int32 `json:"tools,omitempty"`
 }
 
-// SecretStatus names a Secret that was written.
+// SecretStatus tells which Secret was written, and with which token.
 type SecretStatus struct {
 	// name is the Secret's name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
+	// fingerprint is the first half of the SHA-256 of the token in it, in hex. If the manager's key is lost, the Secret is known
+	// by it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
 // MCPTokenList is a list of MCPToken.

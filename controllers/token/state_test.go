@@ -84,6 +84,12 @@ func TestATextIsFoundWhateverItsKeyIsCalled(t *testing.T) {
 	if got := token.Find(content, contract.HashToken(text)); got != text {
 		t.Errorf("found %q", got)
 	}
+	if got := token.FindByFingerprint(content, token.Fingerprint(contract.HashToken(text))); got != text {
+		t.Errorf("found by its fingerprint: %q", got)
+	}
+	if got := token.FindByFingerprint(content, token.Fingerprint(contract.HashToken(contract.NewToken()))); got != "" {
+		t.Errorf("found by the fingerprint of another: %q", got)
+	}
 	content["TOKEN"] = []byte("weak")
 	if got := token.Find(content, contract.HashToken("weak")); got != "" {
 		t.Errorf("a weak text was found: %q", got)

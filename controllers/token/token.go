@@ -39,8 +39,21 @@ func formatted(format v1alpha1.TokenFormat, endpoint, url, text string) []byte {
 // Find returns the text with a hash among what a Secret holds, whatever its key is called now; "" if there is none. Only
 // the text of a generated token is found: a shorter one was put there by somebody else.
 func Find(data map[string][]byte, hash string) string {
+	return find(data, func(h string) bool { return h == hash })
+}
+
+// Fingerprint is as much of a text's hash as tells it from every other, and too little to let its holder in by a Secret with
+// a hash.
+func Fingerprint(hash string) string { return hash[:min(len(hash), 32)] }
+
+// FindByFingerprint is Find for the text whose hash has a Fingerprint.
+func FindByFingerprint(data map[string][]byte, fingerprint string) string {
+	return find(data, func(h string) bool { return Fingerprint(h) == fingerprint })
+}
+
+func find(data map[string][]byte, wanted func(hash string) bool) string {
 	for _, value := range data {
-		if text := string(value); contract.PublicTokenID(text) != "" && contract.HashToken(text) == hash {
+		if text := string(value); contract.PublicTokenID(text) != "" && wanted(contract.HashToken(text)) {
 			return text
 		}
 	}

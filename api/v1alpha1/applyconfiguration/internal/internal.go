@@ -1398,6 +1398,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretStatus
   map:
     fields:
+    - name: fingerprint
+      type:
+        scalar: string
     - name: name
       type:
         scalar: string

@@ -5,10 +5,13 @@ package v1alpha1
 // SecretStatusApplyConfiguration represents a declarative configuration of the SecretStatus type for use
 // with apply.
 //
-// SecretStatus names a Secret that was written.
+// SecretStatus tells which Secret was written, and with which token.
 type SecretStatusApplyConfiguration struct {
 	// name is the Secret's name.
 	Name *string `json:"name,omitempty"`
+	// fingerprint is the first half of the SHA-256 of the token in it, in hex. If the manager's key is lost, the Secret is known
+	// by it.
+	Fingerprint *string `json:"fingerprint,omitempty"`
 }
 
 // SecretStatusApplyConfiguration constructs a declarative configuration of the SecretStatus type for use with
@@ -22,5 +25,13 @@ func SecretStatus() *SecretStatusApplyConfiguration {
 // If called multiple times, the Name field is set to the value of the last call.
 func (b *SecretStatusApplyConfiguration) WithName(value string) *SecretStatusApplyConfiguration {
 	b.Name = &value
+	return b
+}
+
+// WithFingerprint sets the Fingerprint field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Fingerprint field is set to the value of the last call.
+func (b *SecretStatusApplyConfiguration) WithFingerprint(value string) *SecretStatusApplyConfiguration {
+	b.Fingerprint = &value
 	return b
 }
