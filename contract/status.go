@@ -92,6 +92,8 @@ const (
 	ReasonServed = "Served"
 	// ReasonSchemaUnknown: the database's schema has not been seen yet.
 	ReasonSchemaUnknown = "SchemaUnknown"
+	// ReasonWaitingForReport: the model does not fit the schema as it was read before the Config came; it is read again.
+	ReasonWaitingForReport = "WaitingForReport"
 	// ReasonTableNotFound: there is no such table; the message has the nearest name.
 	ReasonTableNotFound = "TableNotFound"
 	// ReasonNotPermitted: the database's user may not read the table; the message has the statement that would let it.
@@ -167,3 +169,8 @@ type ModelStatus struct {
 
 // Served reports whether the model is answered for.
 func (m ModelStatus) Served() bool { return m.Reason == ReasonServed }
+
+// Known reports whether the schema was read for the model as it is declared now.
+func (m ModelStatus) Known() bool {
+	return m.Reason != ReasonSchemaUnknown && m.Reason != ReasonWaitingForReport
+}

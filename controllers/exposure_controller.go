@@ -75,7 +75,7 @@ func exposureFindings(facts exposureFacts) findings {
 	switch facts.Model.Reason {
 	case contract.ReasonServed:
 		found[v1alpha1.ConditionResolved] = resolved
-	case contract.ReasonSchemaUnknown:
+	case contract.ReasonSchemaUnknown, contract.ReasonWaitingForReport:
 		found[v1alpha1.ConditionResolved] = unknown(reason, message)
 	case contract.ReasonFieldNotAllowed, contract.ReasonFieldNotFound, contract.ReasonTableConflicted:
 		found[v1alpha1.ConditionResolved] = resolved
@@ -105,7 +105,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found findings, facts expos
 	}
 	switch model := facts.Model; {
 	case !facts.Verdict.Accepted:
-	case model == nil || model.Reason == contract.ReasonSchemaUnknown:
+	case model == nil || !model.Known():
 		old := e.Status.DeepCopy()
 		if old.Table != "" {
 			status.Table = old.Table

@@ -238,12 +238,14 @@ func (reports podReports) database() *contract.DatabaseStatus {
 }
 
 // model is the state of a model in the pods that have applied at least a revision. It is that of the first pod that
-// withholds the model; else of the first that serves it; else of one that has not seen the schema. Nil means not known.
+// withholds the model; else of one that answers agents and has not seen the schema; else of the first that serves it; else of
+// one that has not seen the schema. Nil means not known.
 func (reports podReports) model(exposure, uid string, revision int64) *contract.ModelStatus {
-	var best *contract.ModelStatus
 	if revision == 0 {
 		return nil // the Config does not have it
 	}
+	var found *contract.ModelStatus
+	before := 0
 	for _, r := range reports {
 		if r.status == nil || r.status.Revision < revision {
 			continue
@@ -253,14 +255,24 @@ func (reports podReports) model(exposure, uid string, revision int64) *contract.
 			continue
 		}
 		m := &r.status.Models[i]
-		switch {
-		case !m.Served() && m.Reason != contract.ReasonSchemaUnknown:
-			return m
-		case best == nil || !best.Served() && m.Served():
-			best = m
+		if weight := weightOf(m, r.counted); weight > before {
+			found, before = m, weight
 		}
 	}
-	return best
+	return found
+}
+
+// weightOf is how much what a pod says of a model counts beside what others say.
+func weightOf(m *contract.ModelStatus, counted bool) int {
+	switch {
+	case m.Served():
+		return 2
+	case m.Known():
+		return 4
+	case counted:
+		return 3
+	}
+	return 1
 }
 
 // refusals are the reasons for which a database refuses its user. They do not pass with time: an administrator must act.

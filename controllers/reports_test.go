@@ -79,4 +79,29 @@ var _ = Describe("What the server's pods report", func() {
 		Expect(exposure.Status.Notes).To(Equal(found.Notes), "what was found stays until something else is")
 		Expect(exposure.Status.MaskedColumns).To(Equal(found.Masked))
 	})
+
+	It("makes an exposure wait, and not fail, until every pod has looked for the table since", func() {
+		w := newWorld()
+		endpoint, exposure := w.endpoint("shop"), w.exposure("order", "shop")
+		w.create(endpoint)
+		first, second := w.runTwo("shop")
+		waits := contract.ModelStatus{Reason: contract.ReasonWaitingForReport, Table: "order", Message: "table order does not exist; the schema is read again"}
+		for _, pod := range []*fakeServer{first, second} {
+			pod.change(func(s *fakeServer) { s.tables["order"] = waits })
+		}
+		w.create(exposure)
+		Eventually(reads(exposure, "Resolved")).Should(Equal("Unknown WaitingForReport"))
+		Eventually(reads(exposure, "Ready")).Should(Equal("False WaitingForReport"))
+		Expect(reads(exposure, "Reconciling")()).To(HavePrefix("True"))
+		Expect(reads(exposure, "Stalled")()).To(BeEmpty())
+		first.change(func(s *fakeServer) { delete(s.tables, "order") })
+		Eventually(first.heard).Should(BeTrue())
+		Consistently(reads(exposure, "Ready")).Should(Equal("False WaitingForReport"), "one pod does not serve it yet")
+		second.change(func(s *fakeServer) { delete(s.tables, "order") })
+		expectReady(exposure)
+		second.change(func(s *fakeServer) {
+			s.tables["order"] = contract.ModelStatus{Reason: contract.ReasonTableNotFound, Message: "table order does not exist"}
+		})
+		Eventually(reads(exposure, "Stalled")).Should(Equal("True TableNotFound"))
+	})
 })

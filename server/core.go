@@ -47,8 +47,9 @@ type core struct {
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
 
-	// look wakes the schema's watch to look at once; trouble does if a call found something wrong.
-	look, trouble chan struct{}
+	// look wakes the schema's watch to look at once; trouble does if a call found something wrong, unfit if a Config names what
+	// was not there when the schema was read.
+	look, trouble, unfit chan struct{}
 	// heeded is the newest request of the manager's to look.
 	heeded atomic.Pointer[string]
 	// doubt counts the calls in trouble, which are reasons to doubt that a new connection can be made. dispelled is the count
@@ -63,7 +64,11 @@ type core struct {
 	tokens *access.Directory
 	// schema is the last one seen of the database that target names; nil: none yet.
 	schema *database.Schema
-	target target
+	// models are the statuses of the snapshot's models; unread reports whether one of them waits until the schema was read again.
+	models  []contract.ModelStatus
+	unread  bool
+	misfits misfits
+	target  target
 	// login is how the Secrets say to get into the database. The open pool may still have the one before.
 	login login
 	// replicasProblem is what is wrong with the database's replicas; "" if they are read from, or there are none.
@@ -86,6 +91,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
+		unfit:          make(chan struct{}, 1),
 		issuersChanged: make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 		tokens:         access.NewDirectory(),
@@ -119,7 +125,9 @@ func (c *core) apply(update source.Update) {
 	c.readTokens(before, &update)
 	c.configureVerifier(&update)
 	if s := c.snapshot.Load(); reopened || !sameModels(before.Config, update.Config) {
-		c.rebuild()
+		if c.rebuild(); c.unread {
+			wake(c.unfit)
+		}
 	} else if s != nil {
 		c.snapshot.Store(s.With(update.Config, c.tokens))
 	}
@@ -131,9 +139,9 @@ func (c *core) apply(update source.Update) {
 	c.publish()
 }
 
-// introspected takes the schema that was read from db, or the error. refused is why no new connection could be made; nil
-// if one was, or none was tried.
-func (c *core) introspected(db *openDatabase, schema *database.Schema, err, refused error) {
+// introspected takes the schema that was read from db, or the error. config is the one that was known before it was read.
+// refused is why no new connection could be made; nil if one was, or none was tried.
+func (c *core) introspected(db *openDatabase, config *contract.Config, schema *database.Schema, err, refused error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if db != c.db {
@@ -148,6 +156,7 @@ func (c *core) introspected(db *openDatabase, schema *database.Schema, err, refu
 			c.rebuild()
 			c.becomeReady()
 		}
+		c.schemaReadFor(config)
 	}
 	if failed := cmp.Or(refused, err); failed != nil {
 		e := database.AsError(failed)
@@ -214,6 +223,7 @@ func statusOf(schema *database.Schema) contract.DatabaseStatus {
 
 // rebuild swaps in the snapshot of what is known now; without a Config there is none, and the endpoint is closed.
 func (c *core) rebuild() {
+	defer c.judgeModels()
 	config := c.known.Load().Config
 	if config == nil {
 		c.snapshot.Store(nil)
@@ -242,7 +252,7 @@ func (c *core) publish() {
 		status.Ready = c.ready && status.Certificate.InUse
 	}
 	if s := c.snapshot.Load(); s != nil {
-		status.Revision, status.Models, status.TokenParts = s.Config().Revision, s.Models(), c.tokens.Revisions()
+		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models, c.tokens.Revisions()
 	}
 	if known.Version2 {
 		// A manager of the last release asks for one revision; one of this release is told that the parts are not used.

@@ -10,62 +10,88 @@ import (
 
 // How often the database is looked at.
 const (
-	// A database that answers is pinged, and its schema is read from time to time.
+	// A database that answers is pinged, and its schema is read from time to time: soon, and then more seldom, while it lacks
+	// something that the Config names.
 	pingEvery       = 10 * time.Second
 	introspectEvery = time.Minute
+	firstRepeat     = time.Second
 	// The schema of a database that does not answer is tried again and again.
 	firstPause = 200 * time.Millisecond
 	mostPause  = 10 * time.Second
-	// troublePause is the least time between two looks that calls in trouble ask for.
-	troublePause = time.Second
+	// leastPause is the least time between two looks that calls in trouble, or new Configs, ask for.
+	leastPause = time.Second
 
 	pingTimeout       = 5 * time.Second
 	introspectTimeout = 30 * time.Second
 )
 
+// A schemaWatch is what decides when the database is looked at next.
+type schemaWatch struct {
+	healthy bool
+	// read is when the schema was read last, looked when the database was asked for it last.
+	read, looked time.Time
+	// pause is how long a database that does not answer is left alone, repeat how long one that lacks something is.
+	pause, repeat time.Duration
+}
+
 // watchSchema keeps the schema and the database's state in view until ctx ends.
 func (c *core) watchSchema(ctx context.Context) {
-	pause := firstPause
-	var read, looked time.Time // when the schema was read last, and when the database was asked for it last
-	healthy := false
+	w := schemaWatch{pause: firstPause, repeat: firstRepeat}
 	for {
 		wait := mostPause
 		if db := c.openDatabase(); db != nil {
-			if !healthy || time.Since(read) > introspectEvery || !alive(db) {
-				looked = time.Now()
-				if healthy = c.introspect(ctx, db); healthy {
-					read, pause = looked, firstPause
-				}
-			}
-			if wait = pingEvery; !healthy {
-				wait = pause
-				pause = min(2*pause, mostPause)
-			}
+			wait = c.lookIfDue(ctx, db, &w)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.look:
-			healthy, pause = false, firstPause
+			w.healthy, w.pause = false, firstPause
 			continue
 		case <-c.trouble:
-			healthy = false
+			w.healthy = false
 			c.doubt.Add(1)
-			wait = troublePause - time.Since(looked)
-			if wait <= 0 {
-				continue
-			}
+			wait = leastPause - time.Since(w.looked)
+		case <-c.unfit:
+			w.healthy, w.repeat = false, firstRepeat
+			wait = leastPause - time.Since(w.looked)
 		case <-time.After(jittered(wait)):
 			continue
 		}
-		select { // in trouble, but looked at just now
+		if wait <= 0 {
+			continue
+		}
+		select { // looked at just now
 		case <-ctx.Done():
 			return
 		case <-c.look:
-			pause = firstPause
+			w.pause = firstPause
 		case <-time.After(wait):
 		}
 	}
+}
+
+// lookIfDue reads the schema if it is time to, and returns how long to wait until the database is looked at again.
+func (c *core) lookIfDue(ctx context.Context, db *openDatabase, w *schemaWatch) time.Duration {
+	lacks, age := c.lacks(), time.Since(w.read)
+	if !w.healthy || age > introspectEvery || lacks && age > w.repeat || !alive(db) {
+		if w.repeat = min(2*w.repeat, introspectEvery); !lacks {
+			w.repeat = firstRepeat
+		}
+		w.looked = time.Now()
+		if w.healthy = c.introspect(ctx, db); w.healthy {
+			w.read, w.pause = w.looked, firstPause
+		}
+	}
+	switch {
+	case !w.healthy:
+		wait := w.pause
+		w.pause = min(2*w.pause, mostPause)
+		return wait
+	case c.lacks():
+		return min(w.repeat, pingEvery)
+	}
+	return pingEvery
 }
 
 func (c *core) openDatabase() *openDatabase {
@@ -80,6 +106,7 @@ func (c *core) openDatabase() *openDatabase {
 func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	attempt, cancel := context.WithTimeout(db.ctx, introspectTimeout)
 	defer cancel()
+	config := c.known.Load().Config
 	defer context.AfterFunc(ctx, cancel)()
 	schema, refused := c.tryLogin(attempt, db)
 	var err error
@@ -89,7 +116,7 @@ func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 	if ctx.Err() != nil || db.ctx.Err() != nil {
 		return false // Nobody waits for the answer any more.
 	}
-	c.introspected(db, schema, err, refused)
+	c.introspected(db, config, schema, err, refused)
 	return err == nil && refused == nil
 }
 

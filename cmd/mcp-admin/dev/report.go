@@ -94,7 +94,7 @@ func (r *reporter) fetchStatus(ctx context.Context, url, key string) (*contract.
 func (r *reporter) print(status *contract.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.o == nil || status.Revision != r.o.config.Revision || status.Database.Reason == contract.ReasonConnecting {
+	if r.o == nil || status.Revision != r.o.config.Revision || status.Database.Reason == contract.ReasonConnecting || awaits(status) {
 		return
 	}
 	now, before := r.o.report(status), r.shown
@@ -110,6 +110,11 @@ func (r *reporter) print(status *contract.Status) {
 		now = now.screenful()
 	}
 	fmt.Fprint(r.out, now)
+}
+
+// awaits reports whether the schema is being read for the newest Config.
+func awaits(status *contract.Status) bool {
+	return slices.ContainsFunc(status.Models, func(m contract.ModelStatus) bool { return m.Reason == contract.ReasonWaitingForReport })
 }
 
 // text is the text of the newest outcome's token; "" if it has none, or is not in force.
