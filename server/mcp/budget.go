@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // budgets bound what requests hold at once: all of them together, and those of one token.
@@ -30,7 +31,8 @@ const defaultMemory = 256 << 20
 const (
 	// requestOverhead is the memory of an open request: its connection's buffers, its goroutine, its headers.
 	requestOverhead = 32 << 10
-	// parsedBody is how many bytes the parsed form of a body may take while a call runs, for each byte of the body.
+	// parsedBody is how many bytes the parsed form of a body may take while a call runs, for each byte of the body and of
+	// what references in it name.
 	parsedBody = 8
 	// madeAnswer is how many bytes a call may hold for each byte of the largest result: its rows, and the answer that
 	// contains them as a text. structuredAnswer is how many more if the answer has them as structuredContent, too.
@@ -87,7 +89,7 @@ func (b *budgets) enter(x *exchange) bool {
 	if x.endpoint.Settings().Catalogue.StructuredContent {
 		copies += structuredAnswer
 	}
-	need := min(copies*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)), b.answersSize/2)
+	need := min(copies*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)+tools.Referred(x.in)), b.answersSize/2)
 	if b.answers.Wait(x.ctx, x.holder, need, answerPatience) != nil {
 		return false
 	}

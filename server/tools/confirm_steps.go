@@ -14,6 +14,8 @@ type stepConfirmations struct {
 	// tokenRequired is set if one of the actions demands that the caller shows the page's token.
 	tokenRequired bool
 	asked         []stepQuestion
+	// size is how long the questions are together.
+	size int
 }
 
 // stepQuestion is the question of one step. bound is all that the action would do.
@@ -38,7 +40,7 @@ func (s *stepConfirmations) add(e *actionCall, p *actionPlan) error {
 		return err
 	}
 	s.tokenRequired = s.tokenRequired || confirm.TokenRequired
-	s.asked = append(s.asked, q)
+	s.asked, s.size = append(s.asked, q), s.size+len(q.message)+len(q.page)+len(q.bound)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
@@ -15,11 +16,25 @@ import (
 // value at that place of what step n answered.
 const stepMember = "_step"
 
-// The bounds of what references may make of one call's arguments: each reads an answer, and may repeat a piece of it.
+// The bounds of what references may add to arguments: each reads an answer, and may repeat a piece of it. The bytes are
+// those of the values. What a step's references add is gone when the step has run.
 const (
-	maxReferences    = 1000
-	maxStepArguments = 1 << 20
+	maxReferences      = 1000
+	maxReferenceLength = 4 << 10
+	maxStepReferred    = 256 << 10
+	maxCallReferred    = 1 << 20
 )
+
+// Referred is the most bytes that references in a request's body may add to the arguments of one of its calls at a time.
+func Referred(body []byte) int {
+	if mayRefer(body) {
+		return maxStepReferred
+	}
+	return 0
+}
+
+// mayRefer reports whether there may be a reference in a piece of JSON.
+func mayRefer(raw []byte) bool { return bytes.Contains(raw, []byte(`"`+stepMember+`"`)) }
 
 // resolve returns a step's arguments with the values that references name in their places. Only what a step answered can be
 // named, which is cut to what the token may see; the tool then judges the value as if the caller had sent it.
@@ -27,52 +42,46 @@ func (t *transaction) resolve(raw json.RawMessage) (json.RawMessage, error) {
 	if !mayRefer(raw) {
 		return raw, nil
 	}
-	resolved, err := t.resolveValue(raw)
-	if err == nil && len(resolved) > maxStepArguments {
-		return nil, failf(CodeTooLarge, "with the values that its references name, the arguments are larger than %d bytes; refer to single values", maxStepArguments)
-	}
-	return resolved, err
-}
-
-// mayRefer reports whether there may be a reference in a piece of arguments.
-func mayRefer(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(`"`+stepMember+`"`)) }
-
-func (t *transaction) resolveValue(raw json.RawMessage) (json.RawMessage, error) {
-	if !mayRefer(raw) {
-		return raw, nil
-	}
-	if raw = bytes.TrimSpace(raw); raw[0] == '[' {
-		var list []json.RawMessage
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, err
-		}
-		for i := range list {
-			var err error
-			if list[i], err = t.resolveValue(list[i]); err != nil {
+	var resolved []byte
+	// copied is how much of raw was copied, open where the objects and arrays begin that are still open, added the bytes of values.
+	copied, open, added := 0, []int(nil), 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			open = append(open, i)
+		case '}', ']':
+			open = open[:len(open)-1]
+		case '"':
+			end := jsontext.End(raw, i)
+			if !isReference(raw, i, end) {
+				i = end - 1
+				continue
+			}
+			start := open[len(open)-1]
+			end = jsontext.End(raw, start)
+			value, err := t.refer(raw[start:end], start < copied)
+			if err != nil {
 				return nil, err
 			}
+			if added += len(value); added > maxStepReferred || t.referred+added > maxCallReferred {
+				return nil, failf(CodeTooLarge, "the values that references name are larger than %d bytes in one step, or than %d in all steps together; refer to single values, such as results.0.id", maxStepReferred, maxCallReferred)
+			}
+			resolved = append(append(resolved, raw[copied:start]...), value...)
+			copied, open, i = end, open[:len(open)-1], end-1
 		}
-		return json.Marshal(list)
 	}
-	if raw[0] != '{' {
-		return raw, nil // a text that looks like one
-	}
-	object := members(raw)
-	if _, refers := object[stepMember]; refers {
-		return t.refer(raw, object)
-	}
-	for name, value := range object {
-		resolved, err := t.resolveValue(value)
-		if err != nil {
-			return nil, err
-		}
-		object[name] = resolved
-	}
-	return json.Marshal(object)
+	t.referred += added
+	return append(resolved, raw[copied:]...), nil
 }
 
-// refer returns the value that a reference names.
-func (t *transaction) refer(raw json.RawMessage, reference map[string]json.RawMessage) (json.RawMessage, error) {
+// isReference reports whether a string, at these offsets, is the name of the member that makes its object a reference.
+func isReference(raw []byte, start, end int) bool {
+	behind := jsontext.SkipSpace(raw, end)
+	return string(raw[start:end]) == `"`+stepMember+`"` && behind < len(raw) && raw[behind] == ':'
+}
+
+// refer returns the value that a reference names. A nested one holds another.
+func (t *transaction) refer(raw json.RawMessage, nested bool) (json.RawMessage, error) {
 	if t.references++; t.references > maxReferences {
 		return nil, invalid("there are too many references; one call takes at most %d", maxReferences)
 	}
@@ -80,8 +89,12 @@ func (t *transaction) refer(raw json.RawMessage, reference map[string]json.RawMe
 		return nil, &database.Error{Code: database.Cancelled, Message: "cancelled", Cause: err}
 	}
 	var path string
+	reference := map[string]json.RawMessage{}
+	if len(raw) <= maxReferenceLength {
+		reference = members(raw)
+	}
 	n, err := strconv.Atoi(string(reference[stepMember]))
-	if err != nil || len(reference) != 2 || json.Unmarshal(reference["path"], &path) != nil || path == "" {
+	if err != nil || nested || len(reference) != 2 || json.Unmarshal(reference["path"], &path) != nil || path == "" {
 		return nil, invalid(`a reference is {"_step": the number of a step, the first being 0, "path": "object.id"}, not %s`, lookup.Excerpt(raw))
 	}
 	if n < 0 || n >= len(t.answers) {
@@ -119,26 +132,18 @@ func whatIsThere(document json.RawMessage, path string) string {
 	return so + " is " + lookup.Excerpt(document)
 }
 
-// valueAt is the value at a place of a JSON document: the names of members and the indexes of elements, joined by dots.
+// valueAt is the value at a place of a JSON document: the names of members and the indexes of elements, joined by dots. It is
+// a part of the document; nothing is copied.
 func valueAt(document json.RawMessage, path string) (json.RawMessage, bool) {
 	for name := range strings.SplitSeq(path, ".") {
-		switch document = bytes.TrimSpace(document); {
-		case len(document) > 0 && document[0] == '{':
-			value, there := members(document)[name]
-			if !there {
-				return nil, false
-			}
-			document = value
-		case len(document) > 0 && document[0] == '[':
-			var list []json.RawMessage
-			i, err := strconv.Atoi(name)
-			if err != nil || json.Unmarshal(document, &list) != nil || i < 0 || i >= len(list) {
-				return nil, false
-			}
-			document = list[i]
-		default:
+		value, there := jsontext.Member(document, name)
+		if i, err := strconv.Atoi(name); !there && err == nil {
+			value, there = jsontext.Element(document, i)
+		}
+		if !there {
 			return nil, false
 		}
+		document = value
 	}
 	return document, true
 }

@@ -71,8 +71,8 @@ type transaction struct {
 	done    []*call
 	answers []json.RawMessage
 	size    int
-	// references is how many references were followed.
-	references int
+	// references is how many references were followed, referred how many bytes the values are long that they named.
+	references, referred int
 	// confirmations are the questions of actions.
 	confirmations stepConfirmations
 	// question is what the caller is asked; nil if nothing.
@@ -142,7 +142,8 @@ func (t *transaction) run() error {
 
 // runSteps runs the steps in a transaction.
 func (t *transaction) runSteps(tx database.Tx) error {
-	t.done, t.answers, t.size, t.references, t.confirmations.asked, t.question = nil, nil, 0, 0, nil, nil
+	t.done, t.answers, t.size, t.references, t.referred, t.question = nil, nil, 0, 0, 0, nil
+	t.confirmations.asked, t.confirmations.size = nil, 0
 	for i := range t.steps {
 		t.failed = i
 		if err := t.runStep(tx, &t.steps[i]); err != nil {
@@ -167,6 +168,7 @@ func (t *transaction) runStep(tx database.Tx, s *step) error {
 		return err
 	}
 	answer, err := p.run(given)
+	p.given = nil // they are large; p itself is kept for the audit
 	if err != nil {
 		return err
 	}
@@ -174,8 +176,8 @@ func (t *transaction) runStep(tx database.Tx, s *step) error {
 		return err
 	}
 	// A step that answers alone may answer what its call would: the rows are bounded there, and not what stands around them.
-	if t.size += len(answer); t.size > t.call.settings.MaxResultBytes && len(t.answers) > 0 {
-		return failf(CodeTooLarge, "the answers of the steps are larger than %d bytes together; ask for less in the steps (limit, fields, max_bytes), or read in calls of their own, before or after",
+	if t.size += len(answer); t.size+t.confirmations.size > t.call.settings.MaxResultBytes && len(t.answers) > 0 {
+		return failf(CodeTooLarge, "the answers of the steps, and what their actions ask, are larger than %d bytes together; ask for less in the steps (limit, fields, max_bytes), or read in calls of their own, before or after",
 			t.call.settings.MaxResultBytes)
 	}
 	t.answers = append(t.answers, answer)

@@ -20,17 +20,21 @@ import (
 // podMemory is a pod's memory limit; the runtime is told nine tenths of it.
 const podMemory = 256 << 20
 
-// statementTimeout is the endpoint's.
+// statementTimeout is the endpoint's, unless the test asks for another.
 const statementTimeout = 2 * time.Second
+
+// timeoutVariable tells the server another one.
+const timeoutVariable = "MCP_TEST_ATTACKED_TIMEOUT"
 
 // databaseVariable tells the test's own program to be the server of a database.
 const databaseVariable = "MCP_TEST_ATTACKED"
 
-// The tokens: one takes all it can, one wants a row, and one sees rows of a policy.
+// The tokens: one takes all it can, one wants a row, one sees rows of a policy, and one may write.
 var tokens = map[string]string{
 	"greedy":  "mcp_greedygreedygree.0000000000000000000000000000000000000000000",
 	"modest":  "mcp_modestmodestmode.0000000000000000000000000000000000000000000",
 	"limited": "mcp_limitedlimitedli.0000000000000000000000000000000000000000000",
+	"writing": "mcp_writingwritingwr.0000000000000000000000000000000000000000000",
 }
 
 // TestServe is the server that the other tests attack: it serves until its input ends.
@@ -54,13 +58,23 @@ func TestServe(t *testing.T) {
 	for name, secret := range tokens {
 		token := contract.Token{Namespace: "test", Name: name, Hashes: []string{contract.HashToken(secret)}, Groups: []string{"all"},
 			Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}
-		if name == "limited" {
+		switch name {
+		case "limited":
 			token.Groups = []string{"limited"}
+		case "writing":
+			token.Rules[0].Verbs = []string{"*"}
 		}
 		all = append(all, token)
 	}
+	timeout := statementTimeout
+	if text := os.Getenv(timeoutVariable); text != "" {
+		var err error
+		if timeout, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
 	endpoint := harness.Serve(t, database, models, all, func(c *contract.Config) {
-		c.Endpoint.Database.StatementTimeout = contract.Duration(statementTimeout)
+		c.Endpoint.Database.StatementTimeout = contract.Duration(timeout)
 	})
 	_, _ = fmt.Fprintln(os.Stdout, "\nserving", endpoint.URL) // the parent process reads it
 	_, _ = io.Copy(io.Discard, os.Stdin)
@@ -73,14 +87,15 @@ type attacked struct {
 	pid int
 }
 
-// start serves a database in another process.
-func start(t *testing.T, database harness.Database) *attacked {
+// start serves a database in another process, which gets the variables, too.
+func start(t *testing.T, database harness.Database, variables ...string) *attacked {
 	t.Helper()
 	text, err := json.Marshal(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	process, url := harness.Apart(t, []string{databaseVariable + "=" + string(text), "GOMEMLIMIT=" + strconv.Itoa(podMemory*9/10)}, "-test.run", "^TestServe$")
+	variables = append(variables, databaseVariable+"="+string(text), "GOMEMLIMIT="+strconv.Itoa(podMemory*9/10))
+	process, url := harness.Apart(t, variables, "-test.run", "^TestServe$")
 	return &attacked{t, url, process.Process.Pid}
 }
 
