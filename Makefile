@@ -139,7 +139,7 @@ scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one
 	@$(scale) -endpoints 10,100,300,1000 -tokens 10000,50000
 
 .PHONY: upgrade
-upgrade: kube databases ## Upgrade from the last release and go back, on the local cluster, while agents call
+upgrade: kube databases ## Upgrade to the next release and go back, on the local cluster, while agents call
 	@$(with_databases) go run ./test/upgrade
 
 # The folder of the real node. Its path must be short, as sockets lie in it. STEPS= tells only the steps that match, as in

@@ -54,9 +54,6 @@ type Issuer struct {
 // Algorithms are those that an issuer may sign with: asymmetric ones only.
 var Algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
-// RequiresIdentity is required of who lets a token in by its Identity.
-const RequiresIdentity = "identity"
-
 // Identity says which callers a token is for that have no text of ours: a ServiceAccount, or those of an issuer.
 type Identity struct {
 	// ServiceAccount is namespace/name; "" if Issuer is given, which is the URL of one of the endpoint's: its name may be given

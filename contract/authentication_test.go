@@ -20,7 +20,7 @@ func withIdentities() *Config {
 		ServiceAccounts: ServiceAccounts{Check: CheckTokenReview, Audiences: []string{"shop"}}, Issuers: []Issuer{issuer()},
 	}
 	token := func(name string, i Identity) Token {
-		return Token{Revision: 1, Namespace: "ns", Name: name, Identity: &i, Requires: []string{RequiresIdentity}}
+		return Token{Revision: 1, Namespace: "ns", Name: name, Identity: &i}
 	}
 	c.Tokens = []Token{
 		token("clerk", Identity{ServiceAccount: "shop/clerk"}),
@@ -54,22 +54,6 @@ func TestTokensWithIdentitiesComeThroughTheirPart(t *testing.T) {
 	}
 	if read, err := DecodeMain(main); err != nil || !reflect.DeepEqual(read.Endpoint.Authentication, c.Endpoint.Authentication) {
 		t.Errorf("%v: %+v", err, read)
-	}
-}
-
-func TestReadersOfVersion2LetNobodyInByIdentity(t *testing.T) {
-	part, err := EncodeVersion2(withIdentities(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := DecodeVersion2(part)
-	if err != nil || len(got.Tokens) != 3 {
-		t.Fatalf("%v: %+v", err, got)
-	}
-	for i := range got.Tokens {
-		if got.Tokens[i].InForce() {
-			t.Errorf("%s is in force", got.Tokens[i].Name)
-		}
 	}
 }
 

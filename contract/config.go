@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Version is the form of Config that this package writes: one main part, and tokens in parts of their own.
-const Version = 3
+// Version is the form of Config that this package reads and writes: one main part, and tokens in parts of their own.
+const Version = 1
 
 // Config is everything that a server needs to answer, but for the database itself. It lies in parts, each a Secret
 // (docs/design/controllers.md, "The parts of a Config"). Tokens are known by their hash, and the database's credentials
@@ -63,7 +63,7 @@ type Endpoint struct {
 	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
 	Audit *AuditTable `json:"audit,omitempty"`
 	// Idempotency is the table of the database in which the answers of calls with an idempotency key are kept; nil: such calls
-	// are refused, as they are by a server that does not know the member.
+	// are refused.
 	Idempotency *AuditTable `json:"idempotency,omitempty"`
 	// WithheldTables are the tables of exposures that were not accepted, sorted: nobody has rights on their rows, and nobody
 	// may see them. A mistake in an exposure must not free its table for what others' deletions take along.
@@ -112,13 +112,9 @@ type Database struct {
 	ReadOnly         bool     `json:"readOnly,omitempty"`
 	// Replicas are servers that follow the database; nil if there are none.
 	Replicas *Replicas `json:"replicas,omitempty"`
-	// SessionSettings are what each transaction of a caller tells the database of the caller; PostgreSQL only. A Config that
-	// has some has RequiresSessionSettings.
+	// SessionSettings are what each transaction of a caller tells the database of the caller; PostgreSQL only.
 	SessionSettings []SessionSetting `json:"sessionSettings,omitempty"`
 }
-
-// RequiresSessionSettings is required of who serves a database whose row-level security asks who calls.
-const RequiresSessionSettings = "sessionSettings"
 
 // SessionSetting is a setting of the database's session.
 type SessionSetting struct {
@@ -273,6 +269,17 @@ func (c *Config) FindGroup(name string) *Group {
 		return nil
 	}
 	return &c.Groups[i]
+}
+
+// RulesOf are a token's own rules and those of its groups, together.
+func (c *Config) RulesOf(t *Token) []Rule {
+	rules := t.Rules[:len(t.Rules):len(t.Rules)]
+	for _, name := range t.Groups {
+		if group := c.FindGroup(name); group != nil {
+			rules = append(rules, group.Rules...)
+		}
+	}
+	return rules
 }
 
 // CompareTokens orders tokens by namespace and name.

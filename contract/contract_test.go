@@ -62,30 +62,6 @@ func TestAPartThatFitsNoSecretIsTooLarge(t *testing.T) {
 	}
 }
 
-func TestReadersOfVersion2AreToldAllThatTheyCanEnforce(t *testing.T) {
-	c := valid()
-	c.Tokens[0].Groups = []string{"clerks", "nobody"}
-	c.Tokens = append(c.Tokens, Token{Namespace: "ns", Name: "new", Hashes: []string{HashToken("b")}, Requires: []string{"more"}})
-	c.Models = append(c.Models, Model{Name: "later", Requires: []string{"more"}})
-	part, err := EncodeVersion2(c, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, besideParts, err := DecodeVersion2(part)
-	if err != nil || !besideParts {
-		t.Fatal(err)
-	}
-	if rules := got.Tokens[0].Rules; len(rules) != 2 || rules[1].Models[0] != "book" {
-		t.Errorf("the rules of the group are not the token's: %+v", rules)
-	}
-	if len(got.Models) != 1 || len(got.Tokens) != 3 || len(got.Tokens[2].Hashes) != 0 {
-		t.Errorf("a model or token that the reader cannot enforce is there: %+v, %+v", got.Models, got.Tokens)
-	}
-	if len(c.Tokens[0].Rules) != 1 || len(c.Tokens[2].Hashes) != 1 {
-		t.Error("the Config itself was changed")
-	}
-}
-
 func TestABrokenPartIsRefused(t *testing.T) {
 	for name, change := range map[string]func(Part) Part{
 		"nothing":          func(Part) Part { return Part{} },
@@ -206,7 +182,6 @@ func FuzzDecode(f *testing.F) {
 		part := Part{PartKeyRevision: []byte(revision), PartKeyIndex: []byte(index), PartKeyConfig: packed}
 		_, _ = DecodeMain(part)
 		_, _ = DecodeTokens(part, 0)
-		_, _, _ = DecodeVersion2(part)
 	})
 }
 

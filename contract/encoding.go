@@ -15,7 +15,6 @@ import (
 const (
 	PartKeyRevision = "revision"
 	PartKeyIndex    = "part"
-	PartKeyCount    = "parts"
 	PartKeyConfig   = "config.json.gz"
 )
 

@@ -61,11 +61,10 @@ func (l Layout) valid() bool {
 
 func isParts(n int) bool { return n >= 1 && n <= MaxTokenParts && n&(n-1) == 0 }
 
-// MainSecret is the name of the Secret of the main part, and TokensSecret that of a token part. base is the name of the
-// endpoint's Config.
-func MainSecret(base string) string { return base + "-v3" }
+// MainSecret is the name of the Secret of the main part. base is the name of the endpoint's Config.
+func MainSecret(base string) string { return base }
 
 // TokensSecret is the name of the Secret of the token part of that index.
 func TokensSecret(base string, index int) string {
-	return base + "-v3-tokens-" + strconv.Itoa(index)
+	return base + "-tokens-" + strconv.Itoa(index)
 }

@@ -198,16 +198,12 @@ const (
 // SQLAction is DML statements that contract/sqlscan accepts.
 type SQLAction struct {
 	Statement string `json:"statement"`
-	// More run after it, in the same transaction. A model that has such an action requires RequiresStatements.
+	// More run after it, in the same transaction.
 	More []string `json:"more,omitempty"`
 }
 
 // All are the action's statements, in their order.
 func (a *SQLAction) All() []string { return append([]string{a.Statement}, a.More...) }
-
-// RequiresStatements is required of who serves a model that has an action of several statements: without them it would do
-// the first one only.
-const RequiresStatements = "statements"
 
 // Report is one SELECT that contract/sqlscan accepts, with typed parameters. Only a rule that names it grants it.
 type Report struct {

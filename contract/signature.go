@@ -44,7 +44,7 @@ func signedText(part Part, place string) []byte {
 	}
 	add([]byte(signatureContext))
 	add([]byte(place))
-	for _, key := range []string{PartKeyRevision, PartKeyIndex, PartKeyCount, PartKeyConfig} {
+	for _, key := range []string{PartKeyRevision, PartKeyIndex, PartKeyConfig} {
 		add(part[key])
 	}
 	return text

@@ -20,7 +20,7 @@ func TestOnlyTheManagersOwnPartsVerify(t *testing.T) {
 	}
 	place := contract.Place("shop", "shop-mcp-config")
 	signed := contract.Part{
-		contract.PartKeyRevision: []byte("7"), contract.PartKeyIndex: []byte("0"), contract.PartKeyCount: []byte("1"), contract.PartKeyConfig: []byte("packed"),
+		contract.PartKeyRevision: []byte("7"), contract.PartKeyIndex: []byte("0"), contract.PartKeyConfig: []byte("packed"),
 	}
 	contract.Sign(signed, private, place)
 	if err := contract.Verify(signed, public, place); err != nil {

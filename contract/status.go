@@ -10,10 +10,9 @@ const MaxStatusBytes = 2 << 20
 // if its ModelsSerial is that SERIAL: they are large, and seldom change.
 type Status struct {
 	Serial string `json:"serial"`
-	// Version is the form of the Config that the pod answers from. Servers that know version 2 alone do not say it.
-	Version int `json:"version,omitempty"`
-	// Revision is that of the main part that the pod answers from; 0 before the first. In version 2 it is that of the
-	// whole Config.
+	// Version is the form of the Config that the pod answers from.
+	Version int `json:"version"`
+	// Revision is that of the main part that the pod answers from; 0 before the first.
 	Revision int64 `json:"revision"`
 	// TokenParts are the revisions of the token parts that the pod answers from, by index: as many as its layout has. A part
 	// that is missing has 0.
@@ -27,8 +26,7 @@ type Status struct {
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
 	// Issuers are those whose tokens are checked: the cluster, if there are tokens for ServiceAccounts, and the endpoint's.
 	Issuers []IssuerStatus `json:"issuers,omitempty"`
-	// Models are those of the Config that the pod answers from, in its order. ModelsSerial differs if they do; servers that do
-	// not say it always send Models.
+	// Models are those of the Config that the pod answers from, in its order. ModelsSerial differs if they do.
 	Models       []ModelStatus `json:"models,omitempty"`
 	ModelsSerial string        `json:"modelsSerial,omitempty"`
 }
@@ -47,9 +45,6 @@ type Refusal struct {
 // RevisionOfPart is the revision that the pod has applied of a token part; index may be that of a larger layout than the
 // pod's own.
 func (s *Status) RevisionOfPart(index int) int64 {
-	if s.Version < 3 {
-		return s.Revision
-	}
 	if len(s.TokenParts) == 0 {
 		return 0
 	}

@@ -23,8 +23,8 @@ func (p *problems) fail(format string, args ...any) {
 	}
 }
 
-// understood are the names in Requires that this reader understands, beyond the form of version 3.
-var understood = []string{RequiresIdentity, RequiresSessionSettings, RequiresStatements}
+// understood are the names in Requires that this reader understands: what was added to the form since its first release.
+var understood = []string{}
 
 // Missing are the names among the required ones that this reader does not understand.
 func Missing(required []string) []string {

@@ -210,26 +210,6 @@ var _ = Describe("A token without a text", func() {
 		Eventually(reads(greedy, "Ready")).Should(Equal("False GroupNotAllowed"))
 	})
 
-	It("is not Ready while a pod of the last release does not understand it", func() {
-		token, plain := w.tokenOfAccount("agent", "clerk"), w.token("plain", "shop")
-		w.create(token, plain)
-		expectReady(token, plain)
-		server.change(func(s *fakeServer) { s.former = true })
-		Eventually(reads(token, "Ready")).Should(Equal("False NotUnderstood"))
-		Expect(message(token, "Ready")).To(ContainSubstring("spec.server.image"))
-		Eventually(func(g Gomega) {
-			var secret corev1.Secret
-			g.Expect(k8s.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "shop-mcp-config"}, &secret)).To(Succeed())
-			whole, _, err := contract.DecodeVersion2(secret.Data)
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(whole.FindToken(w.namespace, "plain", string(plain.UID)).InForce()).To(BeTrue())
-			g.Expect(whole.FindToken(w.namespace, "agent", string(token.UID)).InForce()).To(BeFalse())
-		}).Should(Succeed())
-		expectReady(plain)
-		server.change(func(s *fakeServer) { s.former = false })
-		expectReady(token)
-	})
-
 	It("is shown by kubectl get with those whom it is for", func() {
 		token := w.tokenOfAccount("agent", "clerk")
 		w.create(token)

@@ -31,7 +31,7 @@ var _ = Describe("An endpoint with a certificate of its own", func() {
 		Eventually(func() error { return k8s.Get(context.Background(), key, deployment) }).Should(Succeed())
 		Expect(k8s.Get(context.Background(), key, role)).To(Succeed())
 		Expect(k8s.Get(context.Background(), key, service)).To(Succeed())
-		Expect(role.Rules[0].ResourceNames).To(Equal([]string{"shop-mcp-config", "shop-mcp-config-v3", "shop-mcp-config-v3-tokens-0", "shop-tls"}))
+		Expect(role.Rules[0].ResourceNames).To(Equal([]string{"shop-mcp-config", "shop-mcp-config-tokens-0", "shop-tls"}))
 		pod := deployment.Spec.Template.Spec
 		Expect(pod.Containers[0].Args).To(ContainElements("--tls-secret=shop-tls", "--tls-dir=/etc/mcp-admin/tls", "--listen=127.0.0.1:8443", "--listen=[$(POD_IP)]:8443"))
 		Expect(pod.Containers[0].VolumeMounts).To(ContainElement(And(HaveField("Name", "tls"), HaveField("MountPath", "/etc/mcp-admin/tls"), HaveField("ReadOnly", true))))

@@ -157,16 +157,6 @@ func (r *configReconciler) load(ctx context.Context, e *v1alpha1.MCPEndpoint, p 
 			stored.Floor = max(stored.Floor, read.part.Revision())
 		}
 	}
-	whole, err := r.loadVersion2(ctx, e, p)
-	if err != nil {
-		return err
-	}
-	if whole != nil {
-		stored.Floor = max(stored.Floor, whole.Revision)
-		if stored.Main == nil || !p.hasHandedOver() {
-			stored.Version2 = whole
-		}
-	}
 	p.start(compile.NewCompiler(stored))
 	return nil
 }
@@ -188,10 +178,6 @@ func (r *configReconciler) recheck(ctx context.Context, e *v1alpha1.MCPEndpoint,
 			return err
 		}
 		p.found(index, read)
-	}
-	if doubts[e.ConfigSecretName()] {
-		_, err := r.loadVersion2(ctx, e, p)
-		return err
 	}
 	return nil
 }
@@ -254,9 +240,6 @@ const countDelay = 5 * time.Second
 // adds waits for its turn after removals, and gives way to a removal that has come meanwhile. A larger layout is published
 // once its parts are stored.
 func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, removalCame func() bool) (time.Duration, error) {
-	if err := r.writeVersion2(ctx, e, p); err != nil {
-		return 0, err
-	}
 	adding := false
 	for written := 0; ; written++ {
 		next, ok := p.next()
@@ -282,11 +265,6 @@ func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p
 	}
 	if p.setProblem(nil) {
 		r.store.endpoints.wake(keyOf(e))
-	}
-	if p.handOver() {
-		if err := r.writeVersion2(ctx, e, p); err != nil {
-			return 0, err
-		}
 	}
 	if p.grown() {
 		return time.Millisecond, nil

@@ -171,7 +171,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	if err := r.readAutoscaler(ctx, s); err != nil {
 		return err
 	}
-	pods, ending, err := podsOf(ctx, r.children.cached, s.endpoint, s.deployment)
+	pods, err := podsOf(ctx, r.children.cached, s.endpoint, s.deployment)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,6 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 		r.poller.Observe(keyOf(s.endpoint), main.Endpoint.StatusKey, pods)
 	}
 	s.pods = pods
-	s.program.setEnding(ending)
 	if s.reports, s.reportsDue = unreported(pods).newest(r.poller, keyOf(s.endpoint)); s.reportsDue == 0 {
 		r.report(s)
 	}
@@ -192,7 +191,7 @@ func (r *endpointReconciler) report(s *endpointScope) {
 	now := r.now()
 	tokens, _ := s.program.observe(s.reports, now)
 	r.store.tokens.wake(tokens...)
-	if s.program.lookForVersion2(now) || s.program.configDue() {
+	if s.program.layoutIsRead() {
 		r.store.configs.wake(keyOf(s.endpoint))
 	}
 	if left := s.program.absenceLeft(now); left > 0 {
@@ -215,7 +214,7 @@ func (r *endpointReconciler) reported(endpoint types.NamespacedName) {
 	}
 	tokens, others := p.observe(reports, now)
 	r.store.tokens.wake(tokens...)
-	if p.configDue() {
+	if p.layoutIsRead() {
 		r.store.configs.wake(endpoint)
 	}
 	if others {

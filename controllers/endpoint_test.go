@@ -66,7 +66,7 @@ var _ = Describe("An endpoint", func() {
 		Eventually(func() error { return k8s.Get(context.Background(), key, deployment) }).Should(Succeed())
 		Expect(k8s.Get(context.Background(), key, role)).To(Succeed())
 		Expect(role.Rules).To(HaveLen(1))
-		Expect(role.Rules[0].ResourceNames).To(Equal([]string{"shop-mcp-config", "shop-mcp-config-v3", "shop-mcp-config-v3-tokens-0", "db"}))
+		Expect(role.Rules[0].ResourceNames).To(Equal([]string{"shop-mcp-config", "shop-mcp-config-tokens-0", "db"}))
 		Expect(role.Rules[0].Verbs).To(Equal([]string{"get", "list", "watch"}))
 		Expect(k8s.Get(context.Background(), key, &rbacv1.RoleBinding{})).To(Succeed())
 		Expect(k8s.Get(context.Background(), key, &corev1.Service{})).To(Succeed())
@@ -215,15 +215,15 @@ var _ = Describe("An endpoint", func() {
 
 	It("never takes a Secret or a Deployment that is somebody else's", func() {
 		w := newWorld()
-		foreign := &corev1.Secret{ObjectMeta: w.meta("shop-mcp-config-v3"), Data: map[string][]byte{"mine": []byte("x")}}
+		foreign := &corev1.Secret{ObjectMeta: w.meta("shop-mcp-config"), Data: map[string][]byte{"mine": []byte("x")}}
 		service := &corev1.Service{ObjectMeta: w.meta("shop-mcp"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}
 		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
 		w.create(foreign, service, endpoint, token)
 		Eventually(reads(endpoint, "Programmed")).Should(Equal("False OwnershipConflict"))
 		Eventually(reads(endpoint, "WorkloadAvailable")).Should(Equal("False OwnershipConflict"))
-		Expect(message(endpoint, "WorkloadAvailable")).To(ContainSubstring(`Secret "shop-mcp-config-v3"`))
+		Expect(message(endpoint, "WorkloadAvailable")).To(ContainSubstring(`Secret "shop-mcp-config"`))
 		Eventually(reads(token, "Programmed")).Should(Equal("False OwnershipConflict"))
-		Expect(w.secret("shop-mcp-config-v3").Data).To(Equal(foreign.Data))
+		Expect(w.secret("shop-mcp-config").Data).To(Equal(foreign.Data))
 
 		w.delete(foreign)
 		edit(endpoint, func(e *endpointType) { e.Spec.Server.Limits.MaxBodyBytes = 2048 })
@@ -281,7 +281,7 @@ var _ = Describe("The Config", func() {
 		server := w.runServer("shop", "shop-0")
 		expectReady(endpoint, token)
 		text, before := w.text("agent"), w.config("shop").Revision
-		for _, part := range []string{"shop-mcp-config-v3", "shop-mcp-config-v3-tokens-0"} {
+		for _, part := range []string{"shop-mcp-config", "shop-mcp-config-tokens-0"} {
 			gone := w.secret(part)
 			w.delete(gone)
 			Eventually(func() bool {
@@ -334,9 +334,9 @@ var _ = Describe("The Config", func() {
 		w.runServer("shop", "shop-0")
 		expectReady(endpoint)
 		before := w.config("shop").Revision
-		edit(w.secret("shop-mcp-config-v3"), func(s *corev1.Secret) { s.Data[contract.PartKeyConfig] = []byte("nonsense") })
+		edit(w.secret("shop-mcp-config"), func(s *corev1.Secret) { s.Data[contract.PartKeyConfig] = []byte("nonsense") })
 		Eventually(func() error {
-			_, err := contract.DecodeMain(w.secret("shop-mcp-config-v3").Data)
+			_, err := contract.DecodeMain(w.secret("shop-mcp-config").Data)
 			return err
 		}).Should(Succeed())
 		Expect(w.config("shop").Revision).To(BeNumerically(">=", before))
@@ -352,7 +352,7 @@ var _ = Describe("The Config", func() {
 		w.create(endpoint, token, exposure, given)
 		server := w.runServer("shop", "shop-0")
 		expectReady(endpoint, token, exposure, given)
-		revision, written := w.config("shop").Revision, w.secret("shop-mcp-config-v3-tokens-0").ResourceVersion
+		revision, written := w.config("shop").Revision, w.secret("shop-mcp-config-tokens-0").ResourceVersion
 
 		running.stop()
 		inactive := w.token("late", "shop")
@@ -360,7 +360,7 @@ var _ = Describe("The Config", func() {
 		running = startManager(apiServer.Config)
 		expectReady(inactive)
 		Expect(w.config("shop").Revision).To(Equal(revision + 1))
-		Expect(w.secret("shop-mcp-config-v3-tokens-0").ResourceVersion).NotTo(Equal(written))
+		Expect(w.secret("shop-mcp-config-tokens-0").ResourceVersion).NotTo(Equal(written))
 		for _, name := range []string{"agent", "given"} {
 			uid := map[string]string{"agent": string(token.UID), "given": string(given.UID)}[name]
 			Expect(w.config("shop").FindToken(w.namespace, name, uid).Revision).To(BeNumerically("<=", revision))
@@ -368,7 +368,7 @@ var _ = Describe("The Config", func() {
 		Expect(server.lets(w.text("agent"))).To(BeTrue())
 		for _, request := range running.writes.to(w.namespace) {
 			Expect(request).To(Or(
-				ContainSubstring("secrets/shop-mcp-config-v3-tokens-0"), HaveSuffix("POST /api/v1/namespaces/"+w.namespace+"/secrets"),
+				ContainSubstring("secrets/shop-mcp-config-tokens-0"), HaveSuffix("POST /api/v1/namespaces/"+w.namespace+"/secrets"),
 				ContainSubstring("mcptokens/late/status"), ContainSubstring("mcpendpoints/shop/status")),
 				"only what the new token needs is written")
 		}

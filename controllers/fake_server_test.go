@@ -40,8 +40,6 @@ type fakeServer struct {
 	status contract.Status
 	serial int
 	frozen bool
-	// former reports whether the pod is of the last release, which reports one revision of all.
-	former bool
 	// look is the newest request to look at the database, seen the newest answer that the manager says it has.
 	look, seen string
 	// tables says what the pod finds of a model, by its table; what is not there is served.
@@ -172,9 +170,6 @@ func (s *fakeServer) follow(ctx context.Context, base client.ObjectKey) {
 // report makes the status what the config and the tables say. The caller holds the lock.
 func (s *fakeServer) report() {
 	s.status.Version, s.status.Revision, s.status.Refused, s.status.Ready, s.status.Models = contract.Version, s.config.Revision, nil, true, nil
-	if s.former {
-		s.status.Version, s.status.Revision = 2, slices.Max(append(s.status.TokenParts, s.config.Revision))
-	}
 	for _, m := range s.config.Models {
 		found, ok := s.tables[m.Table]
 		if !ok {

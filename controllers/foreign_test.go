@@ -33,14 +33,14 @@ var _ = Describe("What others put beside an endpoint", func() {
 		forged.Endpoint.StatusKey = "forged"
 		part, err := contract.EncodeMain(&forged)
 		Expect(err).NotTo(HaveOccurred())
-		edit(w.secret("shop-mcp-config-v3"), func(s *corev1.Secret) { s.Data = part })
+		edit(w.secret("shop-mcp-config"), func(s *corev1.Secret) { s.Data = part })
 		Eventually(func() int64 { return w.config("shop").Revision }).Should(BeNumerically("<", forged.Revision))
 		Expect(w.config("shop").Endpoint.StatusKey).NotTo(Equal("forged"))
 		expectReady(endpoint, token)
 	})
 
 	It("is not made its workload's Config", func() {
-		w.create(&corev1.Secret{ObjectMeta: w.meta("shop-mcp-config-v3")}, w.endpoint("shop"))
+		w.create(&corev1.Secret{ObjectMeta: w.meta("shop-mcp-config")}, w.endpoint("shop"))
 		endpoint := w.endpoint("shop")
 		Eventually(reads(endpoint, "Programmed")).Should(Equal("False OwnershipConflict"))
 		Consistently(func() error {

@@ -30,9 +30,9 @@ func role(e *v1alpha1.MCPEndpoint, parts int) *applyrbac.RoleApplyConfiguration 
 			WithResourceNames(append(configSecretNames(e, parts), serverSecrets(e)...)...))
 }
 
-// configSecretNames are the Secrets of the Config's parts, and the one in which servers of the last release look for it.
+// configSecretNames are the Secrets of the Config's parts.
 func configSecretNames(e *v1alpha1.MCPEndpoint, parts int) []string {
-	names := []string{e.ConfigSecretName(), contract.MainSecret(e.ConfigSecretName())}
+	names := []string{contract.MainSecret(e.ConfigSecretName())}
 	for i := range parts {
 		names = append(names, contract.TokensSecret(e.ConfigSecretName(), i))
 	}

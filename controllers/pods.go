@@ -22,8 +22,6 @@ import (
 // podReport is what is kept of a server's pod, and what it says of itself.
 type podReport struct {
 	uid types.UID
-	// started is zero for a pod that has not.
-	started time.Time
 	// counted reports whether the pod answers agents: it is Ready and not terminating.
 	counted bool
 	// status is nil if the pod has not reported yet.
@@ -36,17 +34,16 @@ type podReports []podReport
 // maxPods is the most pods of one endpoint that are asked: twice as many as it may have, for a rollout.
 const maxPods = 200
 
-// podsOf are the pods of an endpoint's Deployment that are not terminating. ending reports whether there are others that
-// are, and may still answer. A pod must belong to a ReplicaSet of the Deployment. Labels are not enough, because anybody
+// podsOf are the pods of an endpoint's Deployment that are not terminating. A pod must belong to a ReplicaSet of the Deployment. Labels are not enough, because anybody
 // can put them on a pod.
-func podsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) (living []corev1.Pod, ending bool, err error) {
+func podsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) ([]corev1.Pod, error) {
 	if d == nil {
-		return nil, false, nil
+		return nil, nil
 	}
 	ours := []client.ListOption{client.InNamespace(e.Namespace), client.MatchingLabels(selectorLabels(e))}
 	var replicaSets appsv1.ReplicaSetList
 	if err := cached.List(ctx, &replicaSets, ours...); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	owners := map[types.UID]bool{}
 	for i := range replicaSets.Items {
@@ -56,25 +53,21 @@ func podsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, 
 	}
 	var pods corev1.PodList
 	if err := cached.List(ctx, &pods, ours...); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	living = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
+	living := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
 		owner := metav1.GetControllerOfNoCopy(&p)
-		if owner == nil || !owners[owner.UID] {
-			return true
-		}
-		ending = ending || !p.DeletionTimestamp.IsZero()
-		return !p.DeletionTimestamp.IsZero()
+		return owner == nil || !owners[owner.UID] || !p.DeletionTimestamp.IsZero()
 	})
 	slices.SortFunc(living, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return living[:min(len(living), maxPods)], ending, nil
+	return living[:min(len(living), maxPods)], nil
 }
 
 // unreported are the reports of pods that have said nothing yet.
 func unreported(pods []corev1.Pod) podReports {
 	reports := make(podReports, len(pods))
 	for i := range pods {
-		reports[i] = podReport{uid: pods[i].UID, started: value(pods[i].Status.StartTime).Time, counted: observe.IsReady(&pods[i])}
+		reports[i] = podReport{uid: pods[i].UID, counted: observe.IsReady(&pods[i])}
 	}
 	return reports
 }
@@ -108,8 +101,6 @@ type applied struct {
 	// unheard reports whether one of them has not reported, refused is a part that one of them refuses.
 	unheard bool
 	refused *contract.Refusal
-	// former reports whether one of them is of the last release, which does not understand every entry.
-	former bool
 	// main is the least revision of the main part; tokens are the least revisions of the token parts, as many as the pod
 	// with the most parts has.
 	main   int64
@@ -148,7 +139,6 @@ func (reports podReports) applied() applied {
 		if status == nil {
 			a.unheard, status = true, &contract.Status{Version: contract.Version}
 		}
-		a.former = a.former || status.Version < 3
 		if status.Refused != nil && a.refused == nil {
 			a.refused = status.Refused
 		}
@@ -192,15 +182,6 @@ func (reports podReports) haveLayout(parts int) bool {
 		}
 	}
 	return counted > 0
-}
-
-// readVersion2 reports whether a pod reads the form of the last release, or may: it has not reported.
-func (reports podReports) readVersion2() (read, unheard bool) {
-	for _, r := range reports {
-		unheard = unheard || r.status == nil
-		read = read || r.status != nil && r.status.Version < 3
-	}
-	return read, unheard
 }
 
 // sameNews reports whether two reports of the same pods say the same but for the revisions of token parts.

@@ -35,15 +35,11 @@ type program struct {
 	// written is when something was written last that only adds, adding how long the parts of that time took together.
 	written time.Time
 	adding  time.Duration
-	// version2 is what is known of the Config in the form of the last release.
-	version2 version2State
 
 	// observed reports whether the pods were asked since the manager started. Until then what the objects' statuses say of
 	// them stays.
 	observed bool
 	reports  podReports
-	// ending reports whether pods are terminating, which may still answer.
-	ending  bool
 	applied applied
 	// absent is since when no pod counts; zero while one does.
 	absent time.Time
@@ -88,10 +84,6 @@ func (p *program) token(t *v1alpha1.MCPToken, credential *compile.Credential, no
 		return tokenFacts{}, false
 	}
 	facts := tokenFacts{Verdict: verdict, Programmed: p.tokenProgrammed(t.Namespace, t.Name, verdict.Verdict, now)}
-	if verdict.InForce && t.Spec.IssuedElsewhere() && p.applied.former {
-		facts.Programmed = fails(contract.ReasonNotUnderstood, "a server pod is of the last release, which lets nobody in by a token that somebody else "+
-			"issued; replace it, and look at spec.server.image of the MCPEndpoint")
-	}
 	if !p.compiler.StoredToken(t.Namespace, t.Name) {
 		facts.Verdict.Revision = 0 // a status names no revision that is not written
 	}
@@ -190,11 +182,11 @@ func (p *program) otherwiseApplied(before, next applied, first bool) (tokens []t
 	sameWords := !first && before.sameWords(next)
 	see := func(key types.NamespacedName, entry *contract.Token) {
 		was, is := before.ofToken(key.Namespace, key.Name) >= entry.Revision, next.ofToken(key.Namespace, key.Name) >= entry.Revision
-		if first || was != is || !is && !sameWords || before.former != next.former && entry.Identity != nil {
+		if first || was != is || !is && !sameWords {
 			tokens = append(tokens, key)
 		}
 	}
-	if parts := len(next.tokens); !sameWords || before.former != next.former || len(before.tokens) != parts || !p.compiler.HasParts(parts) {
+	if parts := len(next.tokens); !sameWords || len(before.tokens) != parts || !p.compiler.HasParts(parts) {
 		p.compiler.EachToken(see)
 		return tokens
 	}

@@ -33,12 +33,25 @@ func (p *program) start(c *compile.Compiler) {
 func (p *program) update(in compile.Objects) compile.Outcome {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if published, _ := p.compiler.Layout(); published.Before > 0 && p.reports.haveLayout(published.Parts) {
+	if p.growthIsRead() {
 		p.compiler.Settle()
 	}
 	outcome := p.compiler.Update(in)
 	p.compiled = true
 	return outcome
+}
+
+// growthIsRead reports whether every counted pod has the layout that a growth led to. The caller holds the lock.
+func (p *program) growthIsRead() bool {
+	published, _ := p.compiler.Layout()
+	return published.Before > 0 && p.reports.haveLayout(published.Parts)
+}
+
+// layoutIsRead reports whether the pods' reports give the config reconciler something to do: to end a growth.
+func (p *program) layoutIsRead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compiled && p.compiler.Main() != nil && p.growthIsRead()
 }
 
 // tokenChanged notes that a token is to be compiled again.
@@ -237,7 +250,7 @@ func (p *program) secretNames(endpoint string) []string {
 	defer p.mu.Unlock()
 	e := v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Name: endpoint}}
 	base := e.ConfigSecretName()
-	names := []string{base, contract.MainSecret(base), contract.TokensSecret(base, 0)}
+	names := []string{contract.MainSecret(base), contract.TokensSecret(base, 0)}
 	if p.compiler != nil {
 		_, parts := p.compiler.Layout()
 		for i := 1; i < parts; i++ {

@@ -29,8 +29,6 @@ type configFacts struct {
 	parts int
 	// stored reports whether there is a main part for pods to read.
 	stored bool
-	// version2 reports whether pods may read the Secret of the last release.
-	version2 bool
 	// problem says why the wanted Config could not be stored; nil if it could.
 	problem *finding
 }
@@ -39,7 +37,7 @@ type configFacts struct {
 func (p *program) facts() configFacts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f := configFacts{compiled: p.compiled, problem: p.problem, version2: p.version2.exists}
+	f := configFacts{compiled: p.compiled, problem: p.problem}
 	if !p.compiled {
 		return f
 	}
@@ -73,13 +71,6 @@ func (p *program) knownReports() (podReports, bool) {
 	return p.reports, p.observed
 }
 
-// setEnding notes whether pods are terminating, which may still answer.
-func (p *program) setEnding(ending bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ending = ending
-}
-
 // absenceLeft is how long the absence of all pods still counts for nothing; 0 if one is there, or none was for long.
 func (p *program) absenceLeft(now time.Time) time.Duration {
 	p.mu.Lock()
@@ -88,21 +79,4 @@ func (p *program) absenceLeft(now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, absenceGrace-p.awayFor(now))
-}
-
-// oldReaderGrace is how long a pod may be silent before it is taken for one of the last release, which cannot read the
-// parts and so knows no key under which it would report.
-const oldReaderGrace = 10 * time.Second
-
-// lookForVersion2 notes whether a pod seems to wait for the Config of the last release, and reports whether that is news.
-func (p *program) lookForVersion2(now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	wanted := false
-	for _, r := range p.reports {
-		wanted = wanted || r.status == nil && !r.started.IsZero() && now.Sub(r.started) > oldReaderGrace
-	}
-	news := wanted != p.version2.wanted
-	p.version2.wanted = wanted
-	return news
 }

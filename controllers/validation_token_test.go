@@ -73,9 +73,10 @@ var _ = Describe("The API server and Validate", func() {
 		Entry("an endpoint elsewhere, and attributes", false, func(t *tokenType) {
 			t.Spec.EndpointRef.Namespace, t.Spec.Attributes = "other", map[string]v1alpha1.AttributeValue{"a": "b"}
 		}),
-		Entry("the name of a Config's Secret", false, name("shop-mcp-config-v3")),
-		Entry("the name of a part's Secret", false, name("shop-mcp-config-v3-tokens-12")),
-		Entry("a name that is like it", true, name("shop-mcp-config-v3-tokens")),
+		Entry("the name of a Config's Secret", false, name("shop-mcp-config")),
+		Entry("the name of a part's Secret", false, name("shop-mcp-config-tokens-12")),
+		Entry("the name of a part's Secret of a later form", false, name("shop-mcp-config-v2-tokens-12")),
+		Entry("a name that is like it", true, name("shop-mcp-config-tokens")),
 		Entry("as many attributes as fit", true, func(t *tokenType) {
 			t.Spec.Attributes = map[string]v1alpha1.AttributeValue{"a": v1alpha1.AttributeValue(long(1000)), "b": v1alpha1.AttributeValue(long(1000)), "c": v1alpha1.AttributeValue(long(1000))}
 		}),

@@ -101,7 +101,7 @@ func endpointChanged() handler.TypedEventHandler[*v1alpha1.MCPEndpoint, reconcil
 }
 
 // partSecret is the form of the names of a Config's Secrets.
-var partSecret = regexp.MustCompile(`^(.+)-mcp-config(-v3(-tokens-[0-9]+)?)?$`)
+var partSecret = regexp.MustCompile(`^(.+)-mcp-config(-tokens-[0-9]+)?$`)
 
 // changedPart is the endpoint of a Config's Secret that is not as this process wrote it. It is read again. The name says
 // whose it is, since somebody may have removed labels and owner.

@@ -22,7 +22,6 @@ import (
 
 // Where things lie in the server's pod. The server is told every path on its command line.
 const (
-	configDir         = "/etc/mcp-admin/config"
 	stateDir          = "/run/mcp-admin"
 	connectionDir     = "/etc/mcp-admin/connection"
 	replicasDir       = "/etc/mcp-admin/replicas"
@@ -151,19 +150,16 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 		WithImage(options.imageOf(e)).
 		WithCommand(serverCommand).
 		WithArgs("serve",
-			// "kubectl port-forward" leads to localhost. The pod's address comes last, because servers of the last release
-			// listen on one address, the last; in brackets it may be IPv4 or IPv6.
+			// "kubectl port-forward" leads to localhost. The pod's address is in brackets, as it may be IPv4 or IPv6.
 			fmt.Sprintf("--listen=127.0.0.1:%d", port.number), fmt.Sprintf("--listen=[$(POD_IP)]:%d", port.number),
 			"--admin-listen=127.0.0.1:8081", "--admin-listen=[$(POD_IP)]:8081",
 			"--namespace=$(POD_NAMESPACE)",
 			"--config-secret="+e.ConfigSecretName(),
-			"--config-dir="+configDir,
+			"--state-dir="+stateDir,
 			"--config-key="+contract.FormatPublicKey(options.configKey),
 			"--service-account-dir="+serviceAccountDir).
 		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_IPS", "status.podIPs"),
-			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit(),
-			// A variable, because servers of the last release do not know it as a flag.
-			applycore.EnvVar().WithName("MCP_ADMIN_STATE_DIR").WithValue(stateDir)).
+			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).
 		WithPorts(
 			applycore.ContainerPort().WithName(port.name).WithContainerPort(port.number).WithProtocol(corev1.ProtocolTCP),
 			applycore.ContainerPort().WithName("admin").WithContainerPort(adminPort).WithProtocol(corev1.ProtocolTCP)).
@@ -188,8 +184,6 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 	pod.WithVolumes(applycore.Volume().WithName("tmp").
 		WithEmptyDir(applycore.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(tmpSize))))
 	container.WithVolumeMounts(applycore.VolumeMount().WithName("tmp").WithMountPath("/tmp"))
-	// Servers of the last release read their Config here; an endpoint may name their image.
-	mountSecret(pod, container, "config", e.ConfigSecretName(), configDir+"/0")
 	pod.WithVolumes(applycore.Volume().WithName("state").
 		WithEmptyDir(applycore.EmptyDirVolumeSource().WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse(stateSize))))
 	container.WithVolumeMounts(applycore.VolumeMount().WithName("state").WithMountPath(stateDir))

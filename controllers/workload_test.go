@@ -45,7 +45,7 @@ func TestThePodWritesToItsTemporaryFolderAlone(t *testing.T) {
 	for _, m := range pod.Containers[0].VolumeMounts {
 		writable[*m.MountPath] = m.ReadOnly == nil || !*m.ReadOnly
 	}
-	if want := map[string]bool{"/run/mcp-admin": true, "/tmp": true, configDir + "/0": false, connectionDir: false}; !maps.Equal(writable, want) {
+	if want := map[string]bool{"/run/mcp-admin": true, "/tmp": true, connectionDir: false}; !maps.Equal(writable, want) {
 		t.Errorf("got %v, want %v", writable, want)
 	}
 	if !*pod.Containers[0].SecurityContext.ReadOnlyRootFilesystem {

@@ -54,7 +54,7 @@ type office struct {
 }
 
 func forCallers(name string, groups []string, i contract.Identity) contract.Token {
-	return contract.Token{Namespace: "test", Name: name, Groups: groups, Rules: everything, Identity: &i, Requires: []string{contract.RequiresIdentity}}
+	return contract.Token{Namespace: "test", Name: name, Groups: groups, Rules: everything, Identity: &i}
 }
 
 // newOffice serves notes on an engine.

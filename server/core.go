@@ -254,10 +254,6 @@ func (c *core) publish() {
 	if s := c.snapshot.Load(); s != nil {
 		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models, c.tokens.Revisions()
 	}
-	if known.Version2 {
-		// A manager of the last release asks for one revision; one of this release is told that the parts are not used.
-		status.Version, status.TokenParts = 2, nil
-	}
 	c.metrics.Config(status.Revision, status.Refused != nil)
 	c.metrics.Database(status.Database.Reason == contract.ReasonConnected || status.Database.Reason == contract.ReasonSchemaNotFound)
 	c.status.set(status)

@@ -144,7 +144,7 @@ func (e *MCPEndpoint) ServiceName() string { return e.Name + "-mcp" }
 // ConfigSecretName is the name of the Secret with the endpoint's Config.
 func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
 
-// configSuffix ends the names of the Secrets with Configs, before a version and the number of a part.
+// configSuffix ends the names of the Secrets with Configs, before the number of a token part.
 const configSuffix = "-mcp-config"
 
 // EffectiveMaxConnections is the most database connections of one pod.

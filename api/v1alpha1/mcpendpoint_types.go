@@ -371,8 +371,6 @@ type MCPEndpointStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	Selector string `json:"selector,omitempty"`
-
-	FormerEndpointStatus `json:",inline"`
 }
 
 // DatabaseStatus is the database as the server's pods found it.

@@ -18,7 +18,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="[self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef) || has(s.serviceAccountRef) || has(s.oidc)) || (has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret) && has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",message="the Secret's name cannot be changed; make a new MCPToken"
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || [self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef) || has(s.serviceAccountRef) || has(s.oidc)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).matches('-mcp-config(-v[0-9]+(-tokens-[0-9]+)?)?$')",message="names that end in -mcp-config, or that and a version, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || [self.spec].exists(s, has(s.tokenSecretRef) || has(s.tokenHashSecretRef) || has(s.serviceAccountRef) || has(s.oidc)) || !(has(self.spec.secret) && has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name).matches('-mcp-config(-v[0-9]+)?(-tokens-[0-9]+)?$')",message="names that end in -mcp-config, with or without a version or part, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name",optionalOldSelf=true
 type MCPToken struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -309,8 +309,6 @@ type MCPTokenStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`
-
-	FormerTokenStatus `json:",inline"`
 }
 
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is

@@ -14,7 +14,7 @@ import (
 
 var (
 	// endpointsSecret is the name of a Secret that belongs to an endpoint: its Config, or a part of it.
-	endpointsSecret = regexp.MustCompile(configSuffix + `(-v[0-9]+(-tokens-[0-9]+)?)?$`)
+	endpointsSecret = regexp.MustCompile(configSuffix + `(-v[0-9]+)?(-tokens-[0-9]+)?$`)
 	secretType      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9./_-]*$`)
 	secretKey       = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 )
@@ -45,7 +45,7 @@ func ValidateMCPToken(t *MCPToken) field.ErrorList {
 	v.lifetime(spec, &t.Spec)
 	v.credential(spec, &t.Spec)
 	if t.Spec.Generated() && endpointsSecret.MatchString(t.EffectiveSecretName()) {
-		v.invalid(spec.Child("secret", "name"), t.EffectiveSecretName(), "names that end in "+configSuffix+", or that and a version, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name")
+		v.invalid(spec.Child("secret", "name"), t.EffectiveSecretName(), "names that end in "+configSuffix+", with or without a version or part, are those of endpoints' Secrets; give the token's Secret another name in spec.secret.name")
 	}
 	v.tokenSecret(spec.Child("secret"), t.Spec.Secret)
 	return v.errs

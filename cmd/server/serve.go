@@ -26,6 +26,7 @@ type serveOptions struct {
 	namespace           string
 	configSecret        string
 	configDir           string
+	stateDir            string
 	configKey           string
 	connectionSecret    string
 	connectionDir       string
@@ -51,9 +52,8 @@ func newServeCommand() *cobra.Command {
 
 The Config, which lies in several Secrets, and the Secrets of the database and of the endpoint's certificate are followed
 through the Kubernetes API, with the service account in --service-account-dir. While the API cannot be reached, a server
-that starts uses the mounted copies of the latter, and the Config that it stored itself: in the folder that the environment
-variable MCP_ADMIN_STATE_DIR names, which must be in memory and the pod's own. Without --service-account-dir everything is
-read from folders, the Config from --config-dir.
+that starts uses the mounted copies of the latter, and the Config that it stored itself: in --state-dir. Without
+--service-account-dir everything is read from folders, the Config from --config-dir.
 
 Changes are applied without a restart. SIGTERM drains: readiness says no, requests under way are answered, then the
 process ends.`,
@@ -75,8 +75,9 @@ process ends.`,
 	f.StringArrayVar(&o.listen, "listen", []string{"127.0.0.1:8080"}, "address and port of the endpoint and its health page; may be given more than once")
 	f.StringArrayVar(&o.adminListen, "admin-listen", []string{"127.0.0.1:8081"}, "address and port of /healthz, /readyz, /metrics and /status; may be given more than once")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets")
-	f.StringVar(&o.configSecret, "config-secret", "", "name of the Config: its Secrets are NAME-v3, NAME-v3-tokens-0, NAME-v3-tokens-1 and so on")
+	f.StringVar(&o.configSecret, "config-secret", "", "name of the Config: its Secrets are NAME, NAME-tokens-0, NAME-tokens-1 and so on")
 	f.StringVar(&o.configDir, "config-dir", "", "folder in whose subfolders main, tokens-0, tokens-1, … the Config's parts lie; used only without --service-account-dir")
+	f.StringVar(&o.stateDir, "state-dir", "", "folder where the Config is stored for the next start of the container: it must be in memory and the pod's own; none: it is not stored")
 	f.StringVar(&o.configKey, "config-key", "", "public key of the manager, in base64: only a Config that it signed is applied; none: any is")
 	f.StringVar(&o.connectionSecret, "connection-secret", "", "Secret with the connection of the database")
 	f.StringVar(&o.connectionDir, "connection-dir", "", "folder where the connection's Secret is mounted")
@@ -158,7 +159,7 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 		Namespace:        o.namespace,
 		ConfigSecret:     o.configSecret,
 		ConfigDir:        o.configDir,
-		StateDir:         os.Getenv("MCP_ADMIN_STATE_DIR"),
+		StateDir:         o.stateDir,
 		ConnectionSecret: o.connectionSecret,
 		ConnectionDir:    o.connectionDir,
 		CASecret:         o.caSecret,

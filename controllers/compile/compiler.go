@@ -49,8 +49,6 @@ type Compiler struct {
 	rights rightsClasses
 	// stored are the entries of tokens in the stored Config. An entry is taken out when its object is seen.
 	stored map[tokenID]contract.Token
-	// ungrouped reports whether the rules of the stored entries are those of the tokens' groups too.
-	ungrouped bool
 
 	layout layoutState
 }
@@ -88,12 +86,9 @@ type Stored struct {
 	Main *contract.Config
 	// Parts are the token parts that can be read.
 	Parts []*contract.TokenPart
-	// Version2 is a Config in the form of the last release, if a manager of that release wrote last; its tokens' rules are
-	// those of their groups too. Then Main and Parts tell no more than what is to be written over.
-	Version2 *contract.Config
 	// Floor is the highest revision that any pod may have applied, or any object's status may name.
 	Floor int64
-	// StatusKey and SealKey are for a Config without a Main and a Version2.
+	// StatusKey and SealKey are for a Config without a Main.
 	StatusKey, SealKey string
 }
 
@@ -110,16 +105,6 @@ func NewCompiler(stored Stored) *Compiler {
 		c.main = main
 		c.statusKey, c.sealKey = main.Endpoint.StatusKey, main.Endpoint.SealKey
 		c.counter = max(c.counter, main.Revision)
-	}
-	if old := stored.Version2; old != nil {
-		main := *old
-		main.Tokens = nil
-		c.main, c.ungrouped = &main, true
-		c.statusKey, c.sealKey = old.Endpoint.StatusKey, old.Endpoint.SealKey
-		c.counter = max(c.counter, old.Revision)
-		for i := range old.Tokens {
-			c.stored[idOf(&old.Tokens[i])] = old.Tokens[i]
-		}
 	}
 	c.layout.load(c, stored)
 	return c
@@ -201,9 +186,6 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}
 	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, exposed, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
-	if len(main.Endpoint.Database.SessionSettings) > 0 {
-		main.Requires = []string{contract.RequiresSessionSettings}
-	}
 	urgent := c.assignRevisions(main, previous, next)
 	endpoint.Revision = main.Endpoint.Revision
 	for i := range main.Models {

@@ -188,56 +188,6 @@ func TestAPartThatIsLostWaitsForItsLivingTokens(t *testing.T) {
 	}
 }
 
-func TestAManagerGoesOnFromTheConfigOfTheLastRelease(t *testing.T) {
-	in := inputs()
-	old := mustCompile(t, in)
-	part, err := contract.EncodeVersion2(old, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, _, err := contract.DecodeVersion2(part)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, objects := compiler(in)
-	objects.Credential = func(*v1alpha1.MCPToken) *compile.Credential { return nil }
-	c := compile.NewCompiler(compile.Stored{Version2: whole, StatusKey: "another"})
-	c.Update(objects)
-	if main := c.Main(); main.Endpoint.StatusKey != in.StatusKey || main.Endpoint.SealKey != in.SealKey || main.Version != contract.Version {
-		t.Errorf("the keys are not kept: %+v", main.Endpoint)
-	}
-	for _, entry := range c.TokenPart(0).Tokens {
-		if len(entry.Hashes) != 1 || entry.Revision != old.Revision {
-			t.Errorf("not kept: %+v", entry)
-		}
-	}
-	if wrote := store(t, c, objects); !slices.Equal(wrote, []int{0, compile.MainPart}) {
-		t.Errorf("written: %v", wrote)
-	}
-}
-
-// After a rollback the parts are older than the Config of the last release, and all of them are written anew.
-func TestAManagerGoesOnFromTheConfigOfTheLastReleaseAndNotFromOlderParts(t *testing.T) {
-	in := inputs()
-	old := mustCompile(t, in)
-	main := *old
-	main.Tokens = nil
-	whole := *old
-	whole.Version, whole.Revision = 2, 40
-	_, objects := compiler(in)
-	objects.Credential = func(*v1alpha1.MCPToken) *compile.Credential { return nil }
-	c := compile.NewCompiler(compile.Stored{
-		Main: &main, Parts: []*contract.TokenPart{{Version: contract.Version, Revision: 9}}, Version2: &whole, Floor: 40,
-	})
-	c.Update(objects)
-	if c.Stored() || len(c.TokenPart(0).Tokens) != len(old.Tokens) || c.TokenPart(0).Revision <= 40 {
-		t.Errorf("the older part is kept: %+v", c.TokenPart(0))
-	}
-	if wrote := store(t, c, objects); len(wrote) != 2 || !c.Stored() {
-		t.Errorf("written: %v", wrote)
-	}
-}
-
 func TestModelsThatDoNotFitAreLeftOutFromTheYoungest(t *testing.T) {
 	in := large(10, 0)
 	for i := range in.Exposures {

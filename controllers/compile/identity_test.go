@@ -98,7 +98,7 @@ func TestTokensWithoutATextHaveAnIdentity(t *testing.T) {
 			if identity, _ := json.Marshal(entry.Identity); string(identity) != row.want {
 				t.Errorf("%s\nwant %s", identity, row.want)
 			}
-			if len(entry.Hashes) > 0 || !slices.Equal(entry.Requires, []string{contract.RequiresIdentity}) || !slices.Equal(entry.Groups, []string{"support"}) {
+			if len(entry.Hashes) > 0 || !slices.Equal(entry.Groups, []string{"support"}) {
 				t.Errorf("%+v", entry)
 			}
 		})

@@ -46,10 +46,6 @@ func (l *layoutState) load(c *Compiler, stored Stored) {
 		if part.Index >= len(l.parts) {
 			continue
 		}
-		if stored.Version2 != nil {
-			l.parts[part.Index].stored = part.Revision // it gets a new revision, whatever is in it
-			continue
-		}
 		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision}
 		for i := range part.Tokens {
 			t := &part.Tokens[i]
@@ -277,11 +273,6 @@ func (c *Compiler) StoredToken(namespace, name string) bool {
 // StoredMain reports whether the stored main part is the wanted one.
 func (c *Compiler) StoredMain() bool {
 	return c.layout.main.stored > 0 && c.layout.main.stored == c.layout.main.revision
-}
-
-// Stored reports whether all parts are stored as they should be.
-func (c *Compiler) Stored() bool {
-	return c.StoredMain() && !slices.ContainsFunc(c.layout.parts, func(p partState) bool { return p.stored <= 0 || p.stored != p.revision })
 }
 
 // HasMain reports whether there is a stored main part.

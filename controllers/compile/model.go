@@ -52,9 +52,6 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 		verdict := accepted()
 		entry := modelEntry(e)
 		entry.Actions, verdict.Lack = webhooks.actionEntries(e)
-		if slices.ContainsFunc(entry.Actions, func(a contract.Action) bool { return a.SQL != nil && len(a.SQL.More) > 0 }) {
-			entry.Requires = []string{contract.RequiresStatements}
-		}
 		entry.Reports = reportEntries(e.Spec.Actions)
 		if verdict.Lack == (Lack{}) {
 			verdict.Lack = missingGroup(endpoint, e)

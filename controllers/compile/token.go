@@ -133,7 +133,6 @@ func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdi
 	entry.Hashes = slices.Sorted(slices.Values(credential.Hashes))
 	if entry.Identity = identityEntry(t); entry.Identity != nil {
 		entry.Identity.Issuer = issuers[entry.Identity.Issuer]
-		entry.Requires = []string{contract.RequiresIdentity}
 	}
 	entry.Groups = slices.Sorted(slices.Values(t.Spec.Groups))
 	entry.Attributes = texts(t.Spec.Attributes)

@@ -142,9 +142,6 @@ func (c *Compiler) takeIn(in Objects, stale map[*tokenState]struct{}) {
 func (c *Compiler) adoptStored(state *tokenState, t *v1alpha1.MCPToken) {
 	id := tokenID{t.Namespace, t.Name, string(t.UID)}
 	if entry, ok := c.stored[id]; ok {
-		if c.ungrouped {
-			entry.Rules = appendRules(nil, t.Spec.Permissions)
-		}
 		state.entry = entry
 		delete(c.stored, id)
 	}

@@ -25,7 +25,7 @@ func forCallers(name string, i contract.Identity) contract.Token {
 	if !other {
 		namespace, short = "own", name
 	}
-	return contract.Token{Namespace: namespace, Name: short, Identity: &i, Requires: []string{contract.RequiresIdentity}}
+	return contract.Token{Namespace: namespace, Name: short, Identity: &i}
 }
 
 // identities are the tokens of an endpoint in the namespace "own".
@@ -334,7 +334,7 @@ func manyCallers(count int, of func(i int) contract.Identity) []contract.Token {
 	tokens := manyTokens(count)
 	for i := range tokens {
 		tokens[i].Hashes, tokens[i].PublicID = nil, ""
-		tokens[i].Identity, tokens[i].Requires = new(of(i)), []string{contract.RequiresIdentity}
+		tokens[i].Identity = new(of(i))
 	}
 	return tokens
 }

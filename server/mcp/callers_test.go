@@ -49,7 +49,7 @@ func withCallers() *contract.Config {
 	}
 	c.Tokens = append(c.Tokens, contract.Token{
 		Namespace: "shop", Name: "staff", Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}},
-		Identity: &contract.Identity{Issuer: "corp", Subject: "ann"}, Requires: []string{contract.RequiresIdentity},
+		Identity: &contract.Identity{Issuer: "corp", Subject: "ann"},
 	})
 	return c
 }

@@ -81,9 +81,6 @@ func (c *Cluster) Run(ctx context.Context, apply func(Update)) error {
 		})
 	}
 	f.followOthers()
-	if f.API != nil {
-		f.watch(ctx, c.ConfigSecret, func(data Secret) { f.view.version2.hear(data, time.Now()) })
-	}
 	followPart(ctx, f, f.view.main, "main")
 	f.loop(apply)
 	return nil
@@ -206,7 +203,6 @@ func (f *following) read(dir string) Secret {
 
 // restore takes the parts that were stored before the process was started again.
 func (f *following) restore() {
-	restorePart(f, f.view.version2.secret, f.view.version2.restore)
 	restorePart(f, f.view.main.secret, f.view.main.restore)
 	f.view.settle()
 	for _, p := range f.view.tokens {
@@ -227,7 +223,6 @@ func restorePart(f *following, secret string, restore func(Secret) *contract.Ref
 // store stores the parts that have changed. It is done before they are applied: a process that ends in between must not
 // start again from something older.
 func (f *following) store() {
-	storePart(f, &f.view.version2.part)
 	storePart(f, f.view.main)
 	for _, p := range f.view.tokens {
 		storePart(f, p)

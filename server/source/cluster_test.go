@@ -246,8 +246,8 @@ func TestRefusedPartsLeaveTheLastGoodOnesForAWhile(t *testing.T) {
 	r := start(t, &Cluster{API: api.config(), patience: 500 * time.Millisecond})
 	r.next("5: 5")
 	api.put(tokensSecret(0), broken(t, tokensSecret(0), tokensPart(t, 0, 6)))
-	r.next("5: 5, refused -v3-tokens-0 6")
-	r.next("5: -, refused -v3-tokens-0 6 closed")
+	r.next("5: 5, refused tokens-0 6")
+	r.next("5: -, refused tokens-0 6 closed")
 	if got := r.known("a"); got != nil {
 		t.Errorf("known are %q", got)
 	}
@@ -257,8 +257,8 @@ func TestRefusedPartsLeaveTheLastGoodOnesForAWhile(t *testing.T) {
 		t.Error("the token is not known")
 	}
 	api.put(mainSecret, forged(mainPart(t, 7, one)))
-	r.next("5: 5, refused -v3 0")
-	r.next("closed, refused -v3 0 closed")
+	r.next("5: 5, refused main 0")
+	r.next("closed, refused main 0 closed")
 	api.put(mainSecret, mainPart(t, 8, one))
 	r.next("8: 5")
 	if got := r.known("a"); len(got) != 1 {
@@ -354,7 +354,7 @@ func TestFoldersAloneAreEnough(t *testing.T) {
 	write(t, tokens, tokensPart(t, 0, 2, "a")) // comes late
 	r.quiet()
 	write(t, main, broken(t, mainSecret, mainPart(t, 4, one)))
-	r.next("1: 3, refused -v3 4")
+	r.next("1: 3, refused main 4")
 	write(t, main, mainPart(t, 5, contract.Layout{Parts: 4, Before: 1}))
 	r.next("5: 3")
 	for i := range 3 {

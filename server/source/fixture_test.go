@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -207,7 +209,7 @@ func describe(u Update) string {
 		}
 	}
 	if u.Refused != nil {
-		text += fmt.Sprintf(", refused %s %d", u.Refused.Secret[len(base):], u.Refused.Revision)
+		text += fmt.Sprintf(", refused %s %d", cmp.Or(strings.TrimPrefix(u.Refused.Secret[len(base):], "-"), "main"), u.Refused.Revision)
 		if u.Refused.Closed {
 			text += " closed"
 		}

@@ -27,8 +27,6 @@ type Update struct {
 	// part that is the same pointer as in the update before has not changed. Its Tokens may be dropped once apply has
 	// returned. If there are no TokenParts, the Config has the tokens in itself.
 	TokenParts []*contract.TokenPart
-	// Version2 reports whether the Config is one of version 2, which a manager of the last release wrote.
-	Version2 bool
 	// Incomplete reports whether there are token parts of which nothing is known yet, not even that they are missing.
 	Incomplete bool
 	// Refused is a part that was refused, if none of its Secret was accepted since; nil if there is none.

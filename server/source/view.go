@@ -19,13 +19,11 @@ import (
 //     that Secret stays. After a while what it governs is closed.
 //   - Tokens are answered for from the parts of the layout that the main part names. As long as one of them is missing, the
 //     first parts of the layout before are as good, if the main part says so and all of them are there.
-//   - While a manager of the last release is in charge, its whole Config counts, and the parts do not.
 type view struct {
 	base     string
 	verify   func(secret string, p contract.Part) error
 	patience time.Duration
 	main     *part[contract.Config]
-	version2 *version2
 	// tokens are the token parts that the last good main part names, by index.
 	tokens []*part[contract.TokenPart]
 	// The Secrets beside the Config.
@@ -50,7 +48,6 @@ type copies struct {
 func newView(base string, patience time.Duration, verify func(string, contract.Part) error) *view {
 	return &view{
 		base: base, verify: verify, patience: patience, booting: true,
-		version2:   newVersion2(base, patience, verify),
 		main:       &part[contract.Config]{secret: contract.MainSecret(base), verify: verify, decode: contract.DecodeMain, patience: patience},
 		connection: &copies{}, replicas: &copies{}, ca: &copies{}, client: &copies{}, certificate: &copies{},
 	}
@@ -78,8 +75,7 @@ func (v *view) settle() {
 
 // allHeard reports whether it was said of every Secret that counts what it holds.
 func (v *view) allHeard() bool {
-	parts := v.main.heard && !slices.ContainsFunc(v.tokens, func(p *part[contract.TokenPart]) bool { return !p.heard })
-	return v.version2.heard && (parts || v.version2.governs) &&
+	return v.main.heard && !slices.ContainsFunc(v.tokens, func(p *part[contract.TokenPart]) bool { return !p.heard }) &&
 		!slices.ContainsFunc(v.followed, func(c *copies) bool { return !c.heard })
 }
 
@@ -90,10 +86,6 @@ func (v *view) update(now time.Time) Update {
 		Connection: v.connection.newest(), Replicas: v.replicas.newest(), CA: v.ca.newest(), ClientCertificate: v.client.newest(),
 		Certificate: v.certificate.newest(),
 		Refused:     v.refusal(now),
-	}
-	if v.version2.counts(now) {
-		u.Version2, u.Config = true, v.version2.config(now)
-		return u
 	}
 	if u.Config = v.main.content(now); u.Config == nil {
 		return u
@@ -143,9 +135,6 @@ func (v *view) appliedUpdate(u Update) {
 
 // refusal is the refused part to tell of: one that closes something before others, and the newest of those.
 func (v *view) refusal(now time.Time) *contract.Refusal {
-	if v.version2.counts(now) {
-		return v.version2.refusal(now)
-	}
 	newest, since := v.main.refusal(now), v.main.since
 	for _, p := range v.tokens {
 		r := p.refusal(now)
@@ -156,16 +145,13 @@ func (v *view) refusal(now time.Time) *contract.Refusal {
 	return newest
 }
 
-// nextChange is when the clock alone changes what counts: a refused part is closed, or a rollback is over. It is false if
-// neither is to come.
+// nextChange is when the clock alone changes what counts, as a refused part is closed. It is false if nothing is to come.
 func (v *view) nextChange(now time.Time) (next time.Time, ok bool) {
 	consider := func(waits, done bool, at time.Time) {
 		if waits && !done && (!ok || at.Before(next)) {
 			next, ok = at, true
 		}
 	}
-	consider(v.version2.rollingBack(now), false, v.version2.since.Add(rollbackTime))
-	consider(v.version2.refused != nil, v.version2.closed(now), v.version2.closing())
 	consider(v.main.refused != nil, v.main.closed(now), v.main.closing())
 	for _, p := range v.tokens {
 		consider(p.refused != nil, p.closed(now), p.closing())
@@ -184,7 +170,7 @@ func (c *copies) newest() Secret {
 // equal reports whether two updates say the same. Configs and token parts are compared as pointers: the view keeps the old
 // one if a new one is alike.
 func (u Update) equal(other Update) bool {
-	return u.Config == other.Config && u.Version2 == other.Version2 && slices.Equal(u.TokenParts, other.TokenParts) && u.Incomplete == other.Incomplete &&
+	return u.Config == other.Config && slices.Equal(u.TokenParts, other.TokenParts) && u.Incomplete == other.Incomplete &&
 		reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.Replicas.equal(other.Replicas) && u.CA.equal(other.CA) &&
 		u.ClientCertificate.equal(other.ClientCertificate) && u.Certificate.equal(other.Certificate)

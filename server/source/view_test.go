@@ -27,34 +27,34 @@ func TestAPartThatIsRefusedClosesAfterTenSeconds(t *testing.T) {
 		until, then string
 	}{
 		{"a main part that does not decode", func(v *view) { v.main.hear(broken(t, mainSecret, mainPart(t, 6, one)), start) },
-			"5: 5, refused -v3 6", "closed, refused -v3 6 closed"},
+			"5: 5, refused main 6", "closed, refused main 6 closed"},
 		{"a main part of another's hand", func(v *view) { v.main.hear(forged(mainPart(t, 4, one)), start) },
-			"5: 5, refused -v3 0", "closed, refused -v3 0 closed"},
+			"5: 5, refused main 0", "closed, refused main 0 closed"},
 		{"an older main part", func(v *view) { v.main.hear(broken(t, mainSecret, mainPart(t, 4, one)), start) },
-			"5: 5, refused -v3 4", "closed, refused -v3 4 closed"},
+			"5: 5, refused main 4", "closed, refused main 4 closed"},
 		{"a token part that does not decode", func(v *view) { v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), start) },
-			"5: 5, refused -v3-tokens-0 6", "5: -, refused -v3-tokens-0 6 closed"},
+			"5: 5, refused tokens-0 6", "5: -, refused tokens-0 6 closed"},
 		{"a token part that was copied from elsewhere", func(v *view) { v.tokens[0].hear(tokensPart(t, 1, 6), start) },
-			"5: 5, refused -v3-tokens-0 0", "5: -, refused -v3-tokens-0 0 closed"},
+			"5: 5, refused tokens-0 0", "5: -, refused tokens-0 0 closed"},
 		{"another that is refused, too", func(v *view) {
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), start)
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 7)), at(6))
-		}, "5: 5, refused -v3-tokens-0 7", "5: -, refused -v3-tokens-0 7 closed"},
+		}, "5: 5, refused tokens-0 7", "5: -, refused tokens-0 7 closed"},
 		{"a newer one after an older one", func(v *view) {
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 4)), start)
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(3))
-		}, "5: 5, refused -v3-tokens-0 6", "5: -, refused -v3-tokens-0 6 closed"},
+		}, "5: 5, refused tokens-0 6", "5: -, refused tokens-0 6 closed"},
 		{"one that is good for a moment in between", func(v *view) {
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(-8))
 			v.tokens[0].hear(tokensPart(t, 0, 5, "a"), at(-4))
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 7)), start)
-		}, "5: 5, refused -v3-tokens-0 7", "5: -, refused -v3-tokens-0 7 closed"},
+		}, "5: 5, refused tokens-0 7", "5: -, refused tokens-0 7 closed"},
 		{"an older one of another's hand in a folder", func(v *view) { v.tokens[0].look(forged(tokensPart(t, 0, 4)), start) },
-			"5: 5, refused -v3-tokens-0 0", "5: -, refused -v3-tokens-0 0 closed"},
+			"5: 5, refused tokens-0 0", "5: -, refused tokens-0 0 closed"},
 		{"a closed part before one that is refused later", func(v *view) {
 			v.main.hear(broken(t, mainSecret, mainPart(t, 6, one)), start)
 			v.tokens[0].hear(broken(t, tokens, tokensPart(t, 0, 6)), at(5))
-		}, "5: 5, refused -v3-tokens-0 6", "closed, refused -v3 6 closed"},
+		}, "5: 5, refused tokens-0 6", "closed, refused main 6 closed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := newTestView(t, start)

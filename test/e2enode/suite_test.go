@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/node"
-	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
 // The images' names: those of the charts, and the agent's. The node gets them from archives.
@@ -28,17 +27,16 @@ const (
 	managerImage = "ghcr.io/mcp-admin/manager"
 	serverImage  = "ghcr.io/mcp-admin/server"
 	agentImage   = "mcp-admin.test/agent:1"
-	// lastTag is the tag of the last release's images.
-	lastTag = "last"
+	// beforeTag is the tag of the same programs in other images, from which the product is upgraded.
+	beforeTag = "before"
 )
 
 var (
 	cluster *node.Node
 	// api asks the API server without the time that kubectl takes to start.
 	api dynamic.Interface
-	// root is the repository; last the release before this one, nil if there is none.
+	// root is the repository.
 	root string
-	last *lastrelease.Release
 	// thisTag is the tag of this release's images, which is their version.
 	thisTag string
 	// told is what the suite reports in the end.
@@ -67,9 +65,6 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	root, err = filepath.Abs("../..")
 	Expect(err).NotTo(HaveOccurred())
-	if last, err = lastrelease.Find(ctx, root); err != nil {
-		fmt.Println("the story begins without an upgrade:", err)
-	}
 	dir := os.Getenv("MCP_TEST_NODE")
 	archives := packImages(ctx, GinkgoT().TempDir())
 	cluster, err = node.Start(ctx, node.Options{
@@ -106,26 +101,25 @@ func isTold(step string) bool {
 	})
 }
 
-// packImages returns the archives of the images: this release's, as "make images" writes them, and those of the last release and
-// of the tests' agent, which it packs.
+// packImages returns the archives of the images: this release's, as "make images" writes them, and those that it packs itself:
+// the same programs under another tag, and the tests' agent.
 func packImages(ctx context.Context, dir string) []string {
 	GinkgoHelper()
 	manager, server := findImage("manager"), findImage("server")
 	thisTag = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(server), "server-"), ".oci.tar")
 	archives := []string{manager, server}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "agent"), "./test/e2enode/agent")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	said, err := build.CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(said))
-	programs := map[string]string{agentImage: filepath.Join(dir, "agent")}
-	if last != nil {
-		programs[managerImage+":"+lastTag] = filepath.Join(last.Programs, "mcp-admin-manager")
-		programs[serverImage+":"+lastTag] = filepath.Join(last.Programs, "mcp-admin-server")
-	}
-	for image, program := range programs {
-		archive := filepath.Join(dir, filepath.Base(program)+".tar")
-		Expect(node.Pack(image, program, archive)).To(Succeed())
-		archives = append(archives, archive)
+	for _, packed := range []struct{ image, program, source string }{
+		{agentImage, "agent", "./test/e2enode/agent"},
+		{managerImage + ":" + beforeTag, "mcp-admin-manager", "./cmd/manager"},
+		{serverImage + ":" + beforeTag, "mcp-admin-server", "./cmd/server"},
+	} {
+		program := filepath.Join(dir, packed.program)
+		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, packed.source)
+		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+		said, err := build.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(said))
+		Expect(node.Pack(packed.image, program, program+".tar")).To(Succeed())
+		archives = append(archives, program+".tar")
 	}
 	return archives
 }
@@ -163,10 +157,10 @@ func helm(ctx context.Context, args ...string) {
 	}).Should(Succeed())
 }
 
-// install installs or upgrades the chart of a release, whose images have this tag, and waits until its manager works.
-func install(ctx context.Context, source, tag string) {
+// install installs the chart or upgrades it to the images of this tag, and waits until its manager works.
+func install(ctx context.Context, tag string) {
 	GinkgoHelper()
-	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(source, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
+	helm(ctx, "upgrade", "--install", "mcp-admin", filepath.Join(root, "charts", "mcp-admin-operator"), "--namespace", "mcp-admin-system",
 		"--set", "fullnameOverride=mcp-admin-manager", "--set", "image.tag="+tag, "--set", "serverImage.tag="+tag)
 	kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment/mcp-admin-manager", "--timeout=600s")
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/e2enode/load"
 )
 
-// The manifests have only what the last release knows too.
 const namespaceManifest = `{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}`
 
 const shopManifest = `

@@ -30,7 +30,7 @@ func (w *world) declared(i int, issuer string) contract.Token {
 	} else {
 		t.Identity.Claims = map[string]string{"team": t.Name}
 	}
-	t.Hashes, t.Groups, t.Attributes, t.Requires = nil, nil, nil, []string{contract.RequiresIdentity}
+	t.Hashes, t.Groups, t.Attributes = nil, nil, nil
 	return t
 }
 

@@ -41,6 +41,16 @@ func makeDatabase(ctx context.Context, server string) (string, error) {
 	return fmt.Sprintf("{host: %q, port: %q, dbname: %[3]s, user: %[3]s, password: right-password}", at.Hostname(), at.Port(), database), nil
 }
 
+// addColumn changes the schema of the database that makeDatabase made.
+func addColumn(ctx context.Context, server string) error {
+	at, err := url.Parse(server)
+	if err != nil {
+		return err
+	}
+	at.Path = "/" + database
+	return execute(ctx, at.String(), []string{"ALTER TABLE stock.item ADD COLUMN note text"})
+}
+
 func execute(ctx context.Context, uri string, statements []string) error {
 	connection, err := pgx.Connect(ctx, uri)
 	if err != nil {

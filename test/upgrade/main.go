@@ -1,4 +1,4 @@
-// Command upgrade goes from the last release to this one and back, on the local cluster, while agents call: objects,
+// Command upgrade goes from this release to the next one and back, on the local cluster, while agents call: objects,
 // Configs and pods of the one under the manager of the other. It says what was refused, and what should have been.
 // "make upgrade" runs it.
 package main
@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
-	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
 var began = time.Now()
@@ -32,9 +31,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, *many); errors.Is(err, lastrelease.ErrAbsent) {
-		fmt.Println("upgrade: SKIPPED:", err)
-	} else if err != nil {
+	if err := measure(ctx, *many); err != nil {
 		fmt.Fprintln(os.Stderr, "upgrade:", err)
 		os.Exit(1)
 	}
@@ -50,22 +47,19 @@ func measure(ctx context.Context, many int) (err error) {
 	if server == "" {
 		return errors.New("MCP_TEST_POSTGRES is not set: make upgrade sets it to a PostgreSQL server of its own")
 	}
-	t := &test{many: many, next: &release{tag: "dev", Release: &lastrelease.Release{
-		Source: root, Programs: filepath.Join(root, ".local", "upgrade-programs"),
-	}}}
-	last, err := lastrelease.Find(ctx, root)
-	if err != nil {
+	t := &test{many: many, server: server}
+	say("building this release and the next")
+	programs := filepath.Join(root, ".local", "upgrade-programs")
+	if t.this, err = thisRelease(ctx, root, programs); err != nil {
 		return err
 	}
-	t.last = &release{tag: "last", Release: last}
-	say("building this release")
-	if err := t.next.Build(ctx, "dev"); err != nil {
+	if t.next, err = nextRelease(ctx, root, programs); err != nil {
 		return err
 	}
 	if t.connection, err = makeDatabase(ctx, server); err != nil {
 		return err
 	}
-	images := t.last.images()
+	images := t.this.images()
 	maps.Copy(images, t.next.images())
 	images[brokenImage] = "/bin/false"
 	t.cluster, err = platform.StartCluster(ctx, root, filepath.Join(root, ".local", "upgrade"), images, os.Stdout)

@@ -2,18 +2,40 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
-	"github.com/mcp-admin/mcp-admin-operator/test/lastrelease"
 )
 
 // release is one release of the operator, built.
 type release struct {
-	*lastrelease.Release
 	// tag is that of the images, in place of what config/default names.
 	tag string
+	// config is the release's folder config, programs the folder of its manager and server.
+	config, programs string
+}
+
+// thisRelease builds the repository as it is.
+func thisRelease(ctx context.Context, root, dir string) (*release, error) {
+	r := &release{tag: "this", config: filepath.Join(root, "config"), programs: filepath.Join(dir, "this")}
+	return r, r.build(ctx, root)
+}
+
+// build builds the programs.
+func (r *release) build(ctx context.Context, root string, flags ...string) error {
+	for _, program := range []string{"manager", "server"} {
+		args := append([]string{"build", "-buildvcs=false", "-ldflags", "-X github.com/mcp-admin/mcp-admin-operator/contract/version.version=" + r.tag}, flags...)
+		build := exec.CommandContext(ctx, "go", append(args, "-o", filepath.Join(r.programs, "mcp-admin-"+program), "./cmd/"+program)...)
+		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+		if problem, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build ./cmd/%s: %w\n%s", program, err, problem)
+		}
+	}
+	return nil
 }
 
 func (r *release) image(program string) string { return "mcp-admin/" + program + ":" + r.tag }
@@ -21,17 +43,17 @@ func (r *release) image(program string) string { return "mcp-admin/" + program +
 // images are what the local cluster runs for the release's images.
 func (r *release) images() map[string]string {
 	return map[string]string{
-		r.image("manager"): filepath.Join(r.Programs, "mcp-admin-manager"),
-		r.image("server"):  filepath.Join(r.Programs, "mcp-admin-server"),
+		r.image("manager"): filepath.Join(r.programs, "mcp-admin-manager"),
+		r.image("server"):  filepath.Join(r.programs, "mcp-admin-server"),
 	}
 }
 
-// namedImage is an image that a release's config/default names; the first ones had no registry.
-var namedImage = regexp.MustCompile(`(?:ghcr\.io/)?mcp-admin/(manager|server):[A-Za-z0-9._-]+`)
+// namedImage is an image that config/default names.
+var namedImage = regexp.MustCompile(`ghcr\.io/mcp-admin/(manager|server):[A-Za-z0-9._-]+`)
 
 // install applies the release's config/default, and waits until its manager has replaced the other.
 func (r *release) install(ctx context.Context, cluster *platform.Platform) error {
-	manifest, err := cluster.Kubectl(ctx, "kustomize", filepath.Join(r.Source, "config", "default"))
+	manifest, err := cluster.Kubectl(ctx, "kustomize", filepath.Join(r.config, "default"))
 	if err != nil {
 		return err
 	}

@@ -153,6 +153,23 @@ func (s *shop) revoke(ctx context.Context, name string, inactive bool) error {
 	return err
 }
 
+// useAddedField sets the field that only the next release knows, in an object of each kind.
+func (s *shop) useAddedField(ctx context.Context) error {
+	for _, object := range []string{"mcpendpoint/" + s.name, "mcpmodelexposure/" + s.name + "-item", "mcptoken/agent-0"} {
+		if _, err := s.kubectl(ctx, "patch", object, "--type=merge", "-p", `{"spec":{"`+addedField+`":"set"}}`); err != nil {
+			return err
+		}
+		value, err := s.kubectl(ctx, "get", object, "-o", "jsonpath={.spec."+addedField+"}")
+		if err != nil {
+			return err
+		}
+		if value != "set" {
+			return fmt.Errorf("%s: the next release's definition drops spec.%s", object, addedField)
+		}
+	}
+	return nil
+}
+
 // configs are the names of the Secrets in which the endpoint's Config lies.
 func (s *shop) configs(ctx context.Context) ([]string, error) {
 	names, err := s.kubectl(ctx, "get", "secrets", "-l", "mcpadmin.dev/component=config,mcpadmin.dev/endpoint="+s.name, "-o", "jsonpath={.items[*].metadata.name}")

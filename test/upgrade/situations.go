@@ -16,8 +16,9 @@ import (
 // test is the cluster, and the two releases that it goes to and fro between.
 type test struct {
 	cluster    *platform.Platform
-	last, next *release
-	connection string
+	this, next *release
+	// server is the URI of the PostgreSQL server, connection what a Secret has that leads to the test's database.
+	server, connection string
 	// many is how many tokens the endpoint has whose Config is lost.
 	many    int
 	results []counts
@@ -28,8 +29,8 @@ const brokenImage = "mcp-admin/server:broken"
 
 // run goes through all situations.
 func (t *test) run(ctx context.Context) error {
-	say("the last release is installed")
-	if err := t.last.install(ctx, t.cluster); err != nil {
+	say("this release is installed")
+	if err := t.this.install(ctx, t.cluster); err != nil {
 		return err
 	}
 	upgraded, err := t.upgrade(ctx)
@@ -52,10 +53,10 @@ func (t *test) run(ctx context.Context) error {
 	}
 	say("rollback")
 	err = t.during(ctx, []*agents{startAgents(ctx, "rollback", upgraded.shop, upgraded.living)}, func() error {
-		if err := t.last.install(ctx, t.cluster); err != nil {
+		if err := t.this.install(ctx, t.cluster); err != nil {
 			return err
 		}
-		return upgraded.shop.rolledOut(ctx, t.last.image("server"))
+		return upgraded.shop.rolledOut(ctx, t.this.image("server"))
 	})
 	if err != nil {
 		problems = append(problems, fmt.Errorf("rollback: %w", err))
@@ -63,13 +64,13 @@ func (t *test) run(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// upgrade installs the next release while agents call three endpoints: one that follows, one that is pinned to the last
+// upgrade installs the next release while agents call three endpoints: one that follows, one that is pinned to this
 // release's server, and one whose rollout is stuck. It returns the agents of the first.
 func (t *test) upgrade(ctx context.Context) (*agents, error) {
 	var all []*agents
 	for _, of := range []struct{ namespace, situation, image string }{
 		{"upgrade", "upgrade", ""},
-		{"pinned", "pinned image", t.last.image("server")},
+		{"pinned", "pinned image", t.this.image("server")},
 		{"stuck", "stuck rollout", ""},
 	} {
 		s, living, err := t.open(ctx, of.namespace, of.image, 3)
@@ -85,7 +86,13 @@ func (t *test) upgrade(ctx context.Context) (*agents, error) {
 	}
 	say("the manager is upgraded, while agents call %d endpoints", len(all))
 	return all[0], t.during(ctx, all, func() error {
+		if err := addColumn(ctx, t.server); err != nil {
+			return err
+		}
 		if err := t.next.install(ctx, t.cluster); err != nil {
+			return err
+		}
+		if err := all[0].shop.useAddedField(ctx); err != nil {
 			return err
 		}
 		return all[0].shop.rolledOut(ctx, t.next.image("server"))

@@ -173,7 +173,6 @@ func TestSessionSettings(t *testing.T) {
 			{Name: "note", Table: "note", Expose: true},
 		}, []contract.Token{red.Token, blue.Token, plain.Token}, redAndBlue, func(c *contract.Config) {
 			c.Endpoint.Database.MaxConnections = 1
-			c.Requires = []string{contract.RequiresSessionSettings}
 			c.Endpoint.Database.SessionSettings = []contract.SessionSetting{
 				{Name: "app.token", Source: contract.SessionToken}, {Name: "app.groups", Source: contract.SessionGroups},
 				{Name: "app.team", Source: contract.SessionAttribute, Attribute: "team"},

@@ -58,12 +58,6 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.FieldOverrideApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("FieldsSpec"):
 		return &apiv1alpha1.FieldsSpecApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("FormerEndpointStatus"):
-		return &apiv1alpha1.FormerEndpointStatusApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("FormerReplicas"):
-		return &apiv1alpha1.FormerReplicasApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("FormerTokenStatus"):
-		return &apiv1alpha1.FormerTokenStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Group"):
 		return &apiv1alpha1.GroupApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HTTPRouteSpec"):

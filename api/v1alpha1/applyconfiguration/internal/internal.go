@@ -379,18 +379,6 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FormerReplicas
-  map:
-    fields:
-    - name: desired
-      type:
-        scalar: numeric
-    - name: display
-      type:
-        scalar: string
-    - name: ready
-      type:
-        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FromNamespaces
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Group
@@ -586,9 +574,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: modelCount
       type:
         scalar: numeric
-    - name: models
-      type:
-        scalar: numeric
     - name: notes
       type:
         list:
@@ -604,9 +589,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: readyReplicas
       type:
         scalar: numeric
-    - name: replicas
-      type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FormerReplicas
     - name: revision
       type:
         scalar: numeric
@@ -614,9 +596,6 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: tokenCount
-      type:
-        scalar: numeric
-    - name: tokens
       type:
         scalar: numeric
     - name: url
@@ -908,9 +887,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: expirationTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
-    - name: expires
-      type:
-        scalar: string
     - name: groupsDisplay
       type:
         scalar: string

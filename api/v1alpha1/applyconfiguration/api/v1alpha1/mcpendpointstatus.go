@@ -38,8 +38,7 @@ type MCPEndpointStatusApplyConfiguration struct {
 	// readyDisplay is the number of pods that are Ready and the number that is wanted, in one text: 2/3.
 	ReadyDisplay *string `json:"readyDisplay,omitempty"`
 	// selector selects the server's pods, in the form that an autoscaler reads.
-	Selector                               *string `json:"selector,omitempty"`
-	FormerEndpointStatusApplyConfiguration `json:""`
+	Selector *string `json:"selector,omitempty"`
 }
 
 // MCPEndpointStatusApplyConfiguration constructs a declarative configuration of the MCPEndpointStatus type for use with
@@ -156,29 +155,5 @@ func (b *MCPEndpointStatusApplyConfiguration) WithReadyDisplay(value string) *MC
 // If called multiple times, the Selector field is set to the value of the last call.
 func (b *MCPEndpointStatusApplyConfiguration) WithSelector(value string) *MCPEndpointStatusApplyConfiguration {
 	b.Selector = &value
-	return b
-}
-
-// WithFormerModels sets the FormerModels field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the FormerModels field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithFormerModels(value int32) *MCPEndpointStatusApplyConfiguration {
-	b.FormerEndpointStatusApplyConfiguration.FormerModels = &value
-	return b
-}
-
-// WithFormerTokens sets the FormerTokens field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the FormerTokens field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithFormerTokens(value int32) *MCPEndpointStatusApplyConfiguration {
-	b.FormerEndpointStatusApplyConfiguration.FormerTokens = &value
-	return b
-}
-
-// WithFormerReplicas sets the FormerReplicas field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the FormerReplicas field is set to the value of the last call.
-func (b *MCPEndpointStatusApplyConfiguration) WithFormerReplicas(value *FormerReplicasApplyConfiguration) *MCPEndpointStatusApplyConfiguration {
-	b.FormerEndpointStatusApplyConfiguration.FormerReplicas = value
 	return b
 }

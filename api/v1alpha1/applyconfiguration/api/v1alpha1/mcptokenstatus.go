@@ -42,8 +42,7 @@ type MCPTokenStatusApplyConfiguration struct {
 	// no row. A token with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this token in its present form.
-	Revision                            *int64 `json:"revision,omitempty"`
-	FormerTokenStatusApplyConfiguration `json:""`
+	Revision *int64 `json:"revision,omitempty"`
 }
 
 // MCPTokenStatusApplyConfiguration constructs a declarative configuration of the MCPTokenStatus type for use with
@@ -168,13 +167,5 @@ func (b *MCPTokenStatusApplyConfiguration) WithNotes(values ...string) *MCPToken
 // If called multiple times, the Revision field is set to the value of the last call.
 func (b *MCPTokenStatusApplyConfiguration) WithRevision(value int64) *MCPTokenStatusApplyConfiguration {
 	b.Revision = &value
-	return b
-}
-
-// WithFormerExpires sets the FormerExpires field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the FormerExpires field is set to the value of the last call.
-func (b *MCPTokenStatusApplyConfiguration) WithFormerExpires(value string) *MCPTokenStatusApplyConfiguration {
-	b.FormerTokenStatusApplyConfiguration.FormerExpires = &value
 	return b
 }
