@@ -167,7 +167,7 @@ func TestRelationNames(t *testing.T) {
 
 func TestSecretLookingNames(t *testing.T) {
 	is := func(name string, kind database.Kind) bool {
-		return LooksSecret(&database.Column{Name: name, Kind: kind})
+		return LooksSecret(&database.Table{Name: "person"}, &database.Column{Name: name, Kind: kind})
 	}
 	for _, name := range []string{"password", "passwordHash", "user_password", "PASSWD", "secret", "client_secret", "token", "AccessToken",
 		"refresh_token", "api_key", "apiKey", "hash", "pw_hash", "salt", "private_key", "PrivateKey", "authtoken", "accesstoken", "pwhash",

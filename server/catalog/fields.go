@@ -40,7 +40,7 @@ func (m *Model) chooseFields() *problem {
 	var unreadable []string
 	for _, f := range m.all {
 		f.ReadOnly = readOnly[f] || f.Column.Generated || !f.Column.Privileges.Has(database.MayInsert) && !f.Column.Privileges.Has(database.MayUpdate)
-		f.Secret = LooksSecret(f.Column)
+		f.Secret = LooksSecret(m.Table, f.Column)
 		hidden := f.Secret && !included[f]
 		switch {
 		case !f.Column.Privileges.Has(database.MaySelect):
@@ -205,7 +205,7 @@ func (m *Model) resolveDisplay() *problem {
 	}
 	for _, name := range displayNames {
 		i := slices.IndexFunc(m.Fields, func(f *Field) bool {
-			return f.Column.Kind == database.Text && !f.Masked && strings.EqualFold(f.Column.Name, name)
+			return f.Column.Kind == database.Text && !f.Masked && !f.Secret && strings.EqualFold(f.Column.Name, name)
 		})
 		if i >= 0 {
 			m.Display = m.Fields[i]

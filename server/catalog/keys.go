@@ -66,7 +66,7 @@ func (m *Model) canBeKey(c *database.Column) bool {
 	named := func(list []string) bool { return slices.Contains(list, c.Name) || slices.Contains(list, f.Name) }
 	masked := slices.ContainsFunc(m.Declared.Masked, func(mask contract.MaskedField) bool { return mask.Name == c.Name || mask.Name == f.Name })
 	return c.Privileges.Has(database.MaySelect) && c.Ordered() && !masked && !named(m.Declared.Exclude) &&
-		(named(m.Declared.Include) || len(m.Declared.Include) == 0 && !LooksSecret(c))
+		(named(m.Declared.Include) || len(m.Declared.Include) == 0 && !LooksSecret(m.Table, c))
 }
 
 func anyNullable(columns []*database.Column) bool {

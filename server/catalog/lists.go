@@ -18,7 +18,7 @@ func (m *Model) resolveLists() *problem {
 	}
 	if len(m.Declared.SearchFields) == 0 {
 		for _, f := range m.Fields {
-			if f.Column.Kind == database.Text && !f.Masked {
+			if f.Column.Kind == database.Text && !f.Masked && !f.Secret {
 				m.Search = append(m.Search, SearchField{Text: f.Name, Op: database.TextContains, Field: f})
 			}
 		}

@@ -16,7 +16,7 @@ func (m *Model) guessFields() {
 		personal, keepLast := personalData(c)
 		switch {
 		case !c.Privileges.Has(database.MaySelect):
-		case catalog.LooksSecret(c):
+		case catalog.LooksSecret(m.Table, c):
 			f.Exclude = append(f.Exclude, c.Name)
 			m.because("fields.exclude."+c.Name, "named like a secret")
 		case personal && (m.isKey(c) || m.isReferenced(c)):

@@ -193,7 +193,7 @@ func (m *Model) shown() []*database.Column {
 	f := &m.Exposure.Spec.Fields
 	return slices.DeleteFunc(slices.Clone(m.Table.Columns), func(c *database.Column) bool {
 		masked := slices.ContainsFunc(f.Masked, func(masked v1alpha1.MaskedField) bool { return masked.Name == c.Name })
-		return masked || slices.Contains(f.Exclude, c.Name) || catalog.LooksSecret(c) || !c.Privileges.Has(database.MaySelect)
+		return masked || slices.Contains(f.Exclude, c.Name) || catalog.LooksSecret(m.Table, c) || !c.Privileges.Has(database.MaySelect)
 	})
 }
 

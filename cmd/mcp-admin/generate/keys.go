@@ -15,7 +15,7 @@ func (m *Model) guessKey(schema *database.Schema) {
 	}
 	fit := func(c *database.Column) bool {
 		personal, _ := personalData(c)
-		return c.Ordered() && c.Privileges.Has(database.MaySelect) && !catalog.LooksSecret(c) && !personal
+		return c.Ordered() && c.Privileges.Has(database.MaySelect) && !catalog.LooksSecret(t, c) && !personal
 	}
 	if c := column(t, "id"); c != nil && fit(c) {
 		m.Exposure.Spec.Key = []string{c.Name}

@@ -38,11 +38,11 @@ func (o *Options) reasonToLeaveOut(t *database.Table) string {
 		return "bookkeeping of " + keeper
 	}
 	for _, c := range t.PrimaryKey {
-		if catalog.LooksSecret(c) {
+		if catalog.LooksSecret(t, c) {
 			return "its key " + c.Name + " is named like a secret"
 		}
 	}
-	if !slices.ContainsFunc(t.Columns, func(c *database.Column) bool { return !catalog.LooksSecret(c) && c.Privileges.Has(database.MaySelect) }) {
+	if !slices.ContainsFunc(t.Columns, func(c *database.Column) bool { return !catalog.LooksSecret(t, c) && c.Privileges.Has(database.MaySelect) }) {
 		return "all its columns are named like secrets"
 	}
 	return ""
