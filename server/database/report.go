@@ -11,8 +11,8 @@ type Report struct {
 	Statement *Declared
 	// Form is how a row is written. Its members are the query's columns.
 	Form RowForm
-	// Limit, MaxBytes and MaxValue are as in Select.
-	Limit, MaxBytes, MaxValue int
+	// Limit, Offset, MaxBytes and MaxValue are as in Select. The rows before the offset are read and passed over.
+	Limit, Offset, MaxBytes, MaxValue int
 }
 
 // Reported tells about the rows that a Report wrote.

@@ -47,8 +47,8 @@ var aggregateOperation = withArguments(operation{
 	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: limitSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
-		schema:   func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
-		unlisted: true, help: "none leaves total_groups out"},
+		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
+		brief:  "exact: count all groups", help: "exact adds total_groups, the number of all groups; none without it"},
 )...)
 
 type aggregateArguments struct {

@@ -27,13 +27,14 @@ var autocompleteOperation = withArguments(operation{
 	argument[autocompleteArguments]{name: "filters", into: func(a *autocompleteArguments) any { return &a.filters },
 		unlisted: true, help: "which rows, as in list"},
 	argument[autocompleteArguments]{name: "limit", into: func(a *autocompleteArguments) any { return &a.limit },
-		common: true, help: fmt.Sprintf("%d without it", autocompleteLimit)},
+		schema: defaultLimit(autocompleteLimit)},
+	argument[autocompleteArguments]{name: "offset", into: func(a *autocompleteArguments) any { return &a.offset }, unlisted: true},
 )
 
 type autocompleteArguments struct {
-	term    string
-	filters json.RawMessage
-	limit   count
+	term          string
+	filters       json.RawMessage
+	limit, offset count
 }
 
 // autocompleteLimit is how many rows autocomplete_ answers if the call does not say.
@@ -45,8 +46,7 @@ type suggestions struct {
 	Term    string       `json:"term"`
 	Count   int          `json:"count"`
 	Results []suggestion `json:"results"`
-	// Notice says that there is more, if the size of the answer ended it.
-	Notice string `json:"notice,omitempty"`
+	ending
 }
 
 type suggestion struct {
@@ -66,7 +66,8 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	if where, err = appendTerm(where, c.scope, a.term); err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: c.scope.Source(), Joins: rows.joins, Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize)}
+	plan := &database.Select{From: c.scope.Source(), Joins: rows.joins, More: true,
+		Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize), Offset: a.offset.or(0)}
 	if len(where) > 0 {
 		plan.Where = where
 	}
@@ -87,10 +88,9 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read))}
-	if page.Cut {
-		found.Notice = fmt.Sprintf("the rows were cut off after %d bytes: send a longer term, or filters", plan.MaxBytes)
-	}
+	end := pageEnd{things: "rows", offset: plan.Offset, count: page.Count, more: page.More, cut: page.Cut, bytes: plan.MaxBytes,
+		limit: plan.Limit, usualLimit: autocompleteLimit, mostLimit: m.Declared.MaxPageSize}
+	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read)), ending: end.ending()}
 	for i, row := range read {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
 	}

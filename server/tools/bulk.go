@@ -69,6 +69,8 @@ type bulkAnswer struct {
 	ErrorCount   int         `json:"error_count"`
 	Call         string      `json:"call,omitempty"`
 	Results      bulkResults `json:"results"`
+	// Notice says that not every error is told in full.
+	Notice string `json:"notice,omitempty"`
 }
 
 type bulkResults struct {
@@ -271,6 +273,9 @@ func (b *bulkRun) fail(i int, problem *toolError) {
 func (b *bulkRun) answer() ([]byte, error) {
 	a := bulkAnswer{Operation: b.operation, TotalItems: len(b.items), SuccessCount: len(b.results.Success),
 		ErrorCount: len(b.results.Errors), Results: b.results}
+	if a.ErrorCount > maxDetailed {
+		a.Notice = fmt.Sprintf("validation_errors are there for the first %d items at fault: send the others again to see theirs", maxDetailed)
+	}
 	b.call.record.Changed = a.SuccessCount
 	b.call.record.IDs = nil
 	for _, s := range b.results.Success {

@@ -9,6 +9,7 @@ import (
 	htmltemplate "html/template"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
 )
 
@@ -32,6 +33,8 @@ type confirmationRequest struct {
 	Token                string            `json:"confirmation_token"`
 	MissingIDs           []json.RawMessage `json:"missing_ids"`
 	SkippedIDs           []json.RawMessage `json:"skipped_ids"`
+	// Notice says that the page does not name all rows.
+	Notice string `json:"notice,omitempty"`
 }
 
 type confirmationPage struct {
@@ -91,10 +94,19 @@ func (e *actionCall) question(p *actionPlan, page *confirmationPage) (*confirmat
 		return nil, err
 	}
 	return &confirmationRequest{
+		Notice:               rowsNotNamed(e.call.scope.Model(), len(p.rows)),
 		RequiresConfirmation: true, Action: e.declared.Name, AffectedCount: len(p.rows), Page: *page, Token: token,
 		Message:    message + " Nothing was changed: to go on, call again with the same arguments, confirm: true and this confirmation_token.",
 		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped),
 	}, nil
+}
+
+// rowsNotNamed says that a page does not name all of so many rows; "" if it does.
+func rowsNotNamed(m *catalog.Model, rows int) string {
+	if rows <= maxPageRows {
+		return ""
+	}
+	return fmt.Sprintf("the page names the first %d of %s: ask with fewer ids to see each of them", maxPageRows, counted(m, rows))
 }
 
 // message is the action's own question, or the standard one.

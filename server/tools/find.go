@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -32,16 +33,21 @@ var findModelsOperation = withArguments(operation{
 	argument[findArguments]{name: "detail", into: func(a *findArguments) any { return &a.detail },
 		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{detailFields}} },
 		help:   "fields: with the fields and relations of each"},
+	argument[findArguments]{name: "offset", into: func(a *findArguments) any { return &a.offset }, help: fmt.Sprintf("an answer has %d models", mostFound)},
 )
 
-type findArguments struct{ query, detail string }
+type findArguments struct {
+	query, detail string
+	offset        count
+}
 
 // modelList is find_models' payload.
 type modelList struct {
 	Count int `json:"count"`
-	// More is how many models match beside those that are named.
+	// More is how many models match behind those that are named.
 	More   int         `json:"more,omitempty"`
 	Models []modelInfo `json:"models"`
+	ending
 }
 
 type modelInfo struct {
@@ -66,11 +72,15 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 	}
 	words := wordsOf(a.query)
 	found := c.rank(words[:min(len(words), mostWords)])
+	offset := min(a.offset.or(0), len(found))
+	found = found[offset:]
 	list := modelList{More: max(0, len(found)-mostFound), Models: []modelInfo{}}
 	for _, f := range found[:min(len(found), mostFound)] {
 		list.Models = append(list.Models, c.modelInfo(f.scope, a.detail == detailFields))
 	}
 	list.Count = len(list.Models)
+	end := pageEnd{things: "models", offset: offset, count: list.Count, more: list.More > 0}
+	list.ending = end.ending()
 	return json.Marshal(list)
 }
 

@@ -21,7 +21,7 @@ var historyOperation = withArguments(operation{
 }, (*call).history,
 	argument[historyArguments]{name: idName, schema: idSchema, required: always, into: func(a *historyArguments) any { return &a.id }},
 	argument[historyArguments]{name: "limit", into: func(a *historyArguments) any { return &a.limit },
-		common: true, help: fmt.Sprintf("%d without it", historyLimit)},
+		schema: defaultLimit(historyLimit)},
 	argument[historyArguments]{name: "offset", into: func(a *historyArguments) any { return &a.offset }},
 )
 
@@ -42,8 +42,7 @@ type rowHistory struct {
 	ObjectID json.RawMessage `json:"object_id"`
 	Count    int             `json:"count"`
 	History  []historyEntry  `json:"history"`
-	// Notice says how to go on, if the size of the answer ended it.
-	Notice string `json:"notice,omitempty"`
+	ending
 }
 
 // historyEntry is one change. Changes are by the names that fields have today.
@@ -74,7 +73,8 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, page, err := j.read(first, min(a.limit.or(historyLimit), m.Declared.MaxPageSize), a.offset.or(0))
+	plan := j.plan(first, min(a.limit.or(historyLimit), m.Declared.MaxPageSize), a.offset.or(0))
+	entries, page, err := readAll[journalEntry](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 		found.History[i] = historyEntry{Action: e.Action, ActionTime: j.moment(e.At), Token: e.Token, ObjectRepr: called,
 			Changes: changes, ChangeMessage: changeMessage(c.scope, e.Action, changes)}
 	}
-	if page.Cut {
-		found.Notice = fmt.Sprintf("the entries were cut off after %d bytes: go on with offset %d", rowBytes(c.settings.MaxResultBytes), a.offset.or(0)+page.Count)
-	}
+	end := pageEnd{things: "entries", offset: plan.Offset, count: page.Count, more: page.More, cut: page.Cut, bytes: plan.MaxBytes,
+		limit: plan.Limit, usualLimit: historyLimit, mostLimit: m.Declared.MaxPageSize}
+	found.ending = end.ending()
 	return json.Marshal(found)
 }
 
@@ -141,10 +141,11 @@ type journalEntry struct {
 	Changes           json.RawMessage
 }
 
-func (j *rowJournal) read(first database.Condition, limit, offset int) ([]journalEntry, database.Page, error) {
+// plan reads a page of the entries, from the first one on that is about the row.
+func (j *rowJournal) plan(first database.Condition, limit, offset int) *database.Select {
 	plan := j.newest(append(slices.Clone(j.where), first), "at", "token", "action", "changes")
-	plan.Limit, plan.Offset, plan.MaxBytes = limit, offset, rowBytes(j.call.settings.MaxResultBytes)
-	return readAll[journalEntry](j.call.ctx, j.call.db, plan)
+	plan.Limit, plan.Offset, plan.More, plan.MaxBytes = limit, offset, true, rowBytes(j.call.settings.MaxResultBytes)
+	return plan
 }
 
 // moment is the time of an entry in RFC 3339; where the table's type has no zone, it is kept in UTC.

@@ -171,11 +171,13 @@ func rowsSchema(row schema, total string) schema {
 		"results": {Type: types{"array"}, Items: &row},
 		"columns": {Type: types{"array"}, Items: &schema{Type: types{"string"}}},
 		// rows are the rows in columns, or say that a row policy narrows the results.
-		"rows":        {Type: types{"array", "string"}, Items: &schema{Type: types{"array"}}},
-		"limited":     {Type: types{"string"}},
-		"next_cursor": {Type: types{"string"}}, "notice": {Type: types{"string"}},
-		"total_count_estimated": {Type: types{"boolean"}}, "total_count_at_least": {Type: types{"boolean"}},
+		"rows":                  {Type: types{"array", "string"}, Items: &schema{Type: types{"array"}}},
+		"limited":               {Type: types{"string"}},
+		"total_count_estimated": {Type: types{"integer"}}, "total_count_at_least": {Type: types{"integer"}},
 	}, "count")
+	for name, member := range payloadSchema[ending]().Properties {
+		s.Properties[name] = member
+	}
 	s.AnyOf = []schema{{Required: []string{"results"}}, {Required: []string{"columns", "rows"}}}
 	return s
 }

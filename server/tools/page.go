@@ -3,9 +3,9 @@ package tools
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -18,8 +18,8 @@ const (
 
 // answerPage reads a plan's rows, which are those of a scope or groups of them, and answers {count, total_count, results},
 // or columns and rows instead of results, behind what opening has: an object's brace and members that end with a comma.
-// total_count, which is total_groups of groups, is left out if it was not asked for. next makes the cursor that goes on
-// behind a page; it may be nil.
+// total_count, which is total_groups of groups, is left out if it was not asked for or is not known exactly. next makes the
+// cursor that goes on behind a page; it may be nil.
 func (c *call) answerPage(opening string, scope access.Scope, plan *database.Select, next func(last []database.Value) (string, error)) ([]byte, error) {
 	if plan.MaxBytes == 0 {
 		plan.MaxBytes = rowBytes(c.settings.MaxResultBytes)
@@ -27,7 +27,7 @@ func (c *call) answerPage(opening string, scope access.Scope, plan *database.Sel
 	plan.MaxValue = maxListValue
 	// The rows come first, the counts are known after: room for them is left in front of the rows.
 	frame := frameOf(opening, scope, plan)
-	room := len(frame.opening) + len(frame.total) + len(frame.mark) + len(frame.rest) + len(`"count":`) + 2*20
+	room := len(frame.opening) + longestTotal + len(frame.mark) + len(frame.rest) + len(`"count":`) + 2*20
 	out, page, err := c.db.Select(c.ctx, plan, make([]byte, room, 4096))
 	if err != nil {
 		return nil, explainRead(scope, err)
@@ -38,30 +38,63 @@ func (c *call) answerPage(opening string, scope access.Scope, plan *database.Sel
 	copy(out[start:], head)
 	out = append(out[start:], ']')
 
-	var cursor string
+	end, err := c.pageEnding(scope, plan, page, next)
+	if err != nil {
+		return nil, err
+	}
+	return append(end.appendTo(out), '}'), nil
+}
+
+// pageEnding says how a page ended before its rows did, and what else is to be known of them.
+func (c *call) pageEnding(scope access.Scope, plan *database.Select, page database.Page, next func(last []database.Value) (string, error)) (ending, error) {
+	declared := scope.Model().Declared
+	p := pageEnd{things: "rows", less: "fields", narrow: "narrow the filters", offset: max(plan.Offset, 0), count: page.Count, more: page.More, cut: page.Cut,
+		bytes: plan.MaxBytes, mostBytes: c.settings.MaxResultBytes, limit: plan.Limit,
+		usualLimit: declared.DefaultPageSize, mostLimit: declared.MaxPageSize, fixed: plan.After != nil}
+	groups := plan.From.Groups() != nil
+	if groups {
+		p.things, p.less = "groups", "measures"
+	}
 	if page.More && next != nil {
-		if cursor, err = next(page.Last); err != nil {
-			return nil, err
+		var err error
+		if p.cursor, err = next(page.Last); err != nil {
+			return ending{}, err
 		}
 	}
-	if cursor != "" {
-		out = append(append(append(out, `,"next_cursor":"`...), cursor...), '"')
+	end := p.ending()
+	if groups && page.More && page.Total < 0 && plan.Limit == declared.DefaultPageSize {
+		end.note("total: exact counts them all")
 	}
-	switch page.Precision {
-	case database.TotalIsEstimated:
-		out = append(out, `,"total_count_estimated":true`...)
-	case database.TotalIsAtLeast:
-		out = append(out, `,"total_count_at_least":true`...)
+	if page.Shortened {
+		end.note(shortened(scope.Model(), plan.MaxValue))
 	}
-	if notice := pageNotice(scope, plan, page, cursor, c.settings.MaxResultBytes); notice != "" {
-		out = appendJSON(append(out, `,"notice":`...), notice)
+	if (page.More || plan.Offset > 0) && !groups && !isDistinct(scope, plan.Order) {
+		end.note("nothing tells these rows apart for certain, so that a row may be missing, or be there twice, in pages by offset: narrow the filters until one page has all rows")
 	}
-	return append(out, '}'), nil
+	return end, nil
+}
+
+// shortened says that values of more bytes are not whole.
+func shortened(m *catalog.Model, bytes int) string {
+	notice := fmt.Sprintf("values of more than %d bytes are shortened", bytes)
+	if len(m.Key) > 0 {
+		notice += fmt.Sprintf("; get_%s shows up to %d", m.Name, maxOneValue)
+	}
+	return notice
 }
 
 // frame is what stands before the rows of an answer: opening before the counts, mark and rest behind them. total names
-// the count of all rows.
+// the count of all things.
 type frame struct{ opening, total, mark, rest string }
+
+// The members beside total_count: a number that is not exact has a name of its own.
+var totalMembers = map[database.Precision]string{
+	database.TotalIsEstimated: `,"total_count_estimated":`,
+	database.TotalIsAtLeast:   `,"total_count_at_least":`,
+}
+
+// longestTotal is the longest of them.
+const longestTotal = len(`,"total_count_estimated":`)
 
 func frameOf(opening string, scope access.Scope, plan *database.Select) frame {
 	f := frame{opening: opening, total: `,"total_count":`, rest: `,"results":[`}
@@ -86,7 +119,11 @@ func (f *frame) append(dst []byte, page database.Page) []byte {
 	dst = append(dst, f.opening...)
 	dst = strconv.AppendInt(append(dst, `"count":`...), int64(page.Count), 10)
 	if page.Total >= 0 {
-		dst = strconv.AppendInt(append(dst, f.total...), page.Total, 10)
+		total := f.total
+		if page.Precision != database.TotalIsExact {
+			total = totalMembers[page.Precision]
+		}
+		dst = strconv.AppendInt(append(dst, total...), page.Total, 10)
 	}
 	return append(append(dst, f.mark...), f.rest...)
 }
@@ -101,45 +138,4 @@ func appendColumns(dst []byte, outputs []database.Output) []byte {
 		dst = appendJSON(dst, outputs[i].Name)
 	}
 	return append(dst, ']')
-}
-
-// pageNotice says what of the rows is not on the page for its size, and how to get it, and if the pages are not certain to
-// have each row once; "" if there is nothing to say. most is the most bytes that a call may ask for.
-func pageNotice(scope access.Scope, plan *database.Select, page database.Page, cursor string, most int) string {
-	var notices []string
-	if page.Cut {
-		notices = append(notices, cutOff(plan, page, cursor, most))
-	}
-	if page.Shortened {
-		m := scope.Model()
-		notice := fmt.Sprintf("values of more than %d bytes are shortened", plan.MaxValue)
-		if len(m.Key) > 0 {
-			notice += fmt.Sprintf("; get_%s shows up to %d", m.Name, maxOneValue)
-		}
-		notices = append(notices, notice)
-	}
-	if (page.More || plan.Offset > 0) && plan.From.Groups() == nil && !isDistinct(scope, plan.Order) {
-		notices = append(notices, "nothing tells these rows apart for certain, so that a row may be missing, or be there twice, in pages by offset: narrow the filters until one page has all rows")
-	}
-	return strings.Join(notices, ". ")
-}
-
-// cutOff says that rows are not on the page for its size, and how to get them.
-func cutOff(plan *database.Select, page database.Page, cursor string, most int) string {
-	goOn := "narrow the filters"
-	switch {
-	case cursor != "":
-		goOn = "go on with next_cursor"
-	case plan.After == nil:
-		goOn = fmt.Sprintf("go on with offset %d", plan.Offset+page.Count)
-	}
-	less := "fields"
-	if plan.From.Groups() != nil {
-		less = "measures"
-	}
-	notice := fmt.Sprintf("the rows were cut off after %d bytes: %s, or ask for fewer %s", plan.MaxBytes, goOn, less)
-	if plan.MaxBytes < most {
-		notice += fmt.Sprintf(" or more bytes (max_bytes, at most %d)", most)
-	}
-	return notice
 }

@@ -49,8 +49,8 @@ type piece struct {
 	Offset int             `json:"offset"`
 	// Value is null if the row has none.
 	Value *string `json:"value"`
-	// NextOffset is where the next piece begins; it is absent in the last one.
-	NextOffset int `json:"next_offset,omitempty"`
+	// The last piece has no ending.
+	ending
 }
 
 // getPiece answers a piece of one value of the row that meets a condition.
@@ -76,7 +76,11 @@ func (c *call) getPiece(a *getArguments, where database.Condition) ([]byte, erro
 	if p.Value != nil {
 		value, whole := beginning(f.Column.Kind, *p.Value, slice.Length)
 		if p.Value = &value; !whole {
-			p.NextOffset = slice.Offset + slice.Length
+			end := pageEnd{things: "characters", offset: slice.Offset, count: slice.Length, more: true}
+			if f.Column.Kind == database.Bytes {
+				end.things = "bytes"
+			}
+			p.ending = end.ending()
 		}
 	}
 	return json.Marshal(p)

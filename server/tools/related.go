@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -30,9 +31,18 @@ var relatedOperation = withArguments(operation{
 		unlisted: true, help: "their fields; a leading - is descending"},
 	argument[relatedArguments]{name: "fields", into: func(a *relatedArguments) any { return &a.fields },
 		unlisted: true, help: "only these of their fields"},
-	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }},
+	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }, schema: relatedLimit},
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
 )...)
+
+// relatedLimit is the schema of related's limit, which is that of another model for each relation.
+func relatedLimit(m *catalog.Model) schema {
+	unusual := func(r *catalog.Relation) bool { return r.Target.Declared.DefaultPageSize != usualPage }
+	if m != nil && !slices.ContainsFunc(m.Relations, unusual) {
+		return schema{Type: types{"integer"}, Default: usualPage}
+	}
+	return schema{Type: types{"integer"}, Description: "without it, that of list of their model"}
+}
 
 // relatedSchema is that of a page of related rows, or of the only one. Their model is the relation's.
 func relatedSchema() schema {

@@ -27,7 +27,7 @@ type relatedReader struct {
 	columns []*database.Column
 	values  []database.Value
 	groups  []relatedGroup
-	// more are the relations and inlines of which there is more than was shown.
+	// more are the relations and inlines of which there is more than was shown, with where the rest is.
 	more []string
 	// shortened is set if a value of a related row was cut.
 	shortened bool
@@ -48,6 +48,14 @@ type relatedPart struct {
 	target   access.Scope
 	most     int
 	order    []database.Order
+}
+
+// rest names the part and says where related_ goes on behind the rows that were shown. Inlines are in another order than its.
+func (p *relatedPart) rest(shown int) string {
+	if p.name != p.relation.Name {
+		return fmt.Sprintf("%s (relation %s)", p.name, p.relation.Name)
+	}
+	return fmt.Sprintf("%s (offset %d)", p.name, shown)
 }
 
 // addInlines adds the inline models that the token may view, their rows in the order of their keys.
@@ -134,7 +142,7 @@ func (k *relatedReader) notice(cut bool) string {
 		notices = append(notices, cutNotice(m))
 	}
 	if len(k.more) > 0 {
-		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; "+k.call.toolFor("related", m)+" shows all rows of a relation")
+		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; "+k.call.toolFor("related", m)+" goes on with the rows of a relation")
 	}
 	if k.shortened {
 		notices = append(notices, fmt.Sprintf("values of more than %d bytes in related rows are cut; get_ of the related row shows up to %d", maxListValue, maxOneValue))
@@ -148,15 +156,15 @@ func (k *relatedReader) appendRows(out []byte, part relatedPart) ([]byte, error)
 		return out, nil
 	}
 	if len(out) >= k.end { // a Select writes one row at least
-		k.more = append(k.more, part.name)
+		k.more = append(k.more, part.rest(0))
 		return out, nil
 	}
 	plan := &database.Select{From: part.target.Source(), Output: planOutput(part.target), Where: where, Order: part.order, Limit: part.most, More: true,
 		MaxBytes: k.end, MaxValue: maxListValue}
 	out, page, err := k.call.db.Select(k.call.ctx, plan, out)
 	k.shortened = k.shortened || page.Shortened
-	if page.More || page.Cut {
-		k.more = append(k.more, part.name)
+	if page.More {
+		k.more = append(k.more, part.rest(page.Count))
 	}
 	return out, err
 }

@@ -35,12 +35,13 @@ var reportOperation = withArguments(operation{
 	argument[reportArguments]{name: "parameters", into: func(a *reportArguments) any { return &a.parameters },
 		common: true, help: "the report's parameters, by name"},
 	argument[reportArguments]{name: "limit", into: func(a *reportArguments) any { return &a.limit }, schema: limitSchema},
+	argument[reportArguments]{name: "offset", into: func(a *reportArguments) any { return &a.offset }},
 )...)
 
 type reportArguments struct {
-	report     string
-	parameters json.RawMessage
-	limit      count
+	report        string
+	parameters    json.RawMessage
+	limit, offset count
 	rowsForm
 }
 
@@ -72,17 +73,23 @@ func (c *call) report(a *reportArguments) ([]byte, error) {
 	}
 	plan := &database.Report{
 		Statement: c.bindReport(declared, given), Form: form.Form, MaxBytes: form.MaxBytes, MaxValue: maxListValue,
-		Limit: min(a.limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize),
+		Limit: min(a.limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize), Offset: a.offset.or(0),
 	}
 	rows, reported, err := c.reports.Report(c.ctx, plan, nil)
 	if err != nil {
 		return nil, err
 	}
-	return answerReport(declared, plan, rows, reported)
+	end := pageEnd{things: "rows", offset: plan.Offset, count: reported.Count, more: reported.More, cut: reported.Cut,
+		bytes: plan.MaxBytes, mostBytes: c.settings.MaxResultBytes, limit: plan.Limit, usualLimit: m.Declared.DefaultPageSize, mostLimit: m.Declared.MaxPageSize}
+	ends := end.ending()
+	if reported.Shortened {
+		ends.note("long values were cut, and say so at their end")
+	}
+	return answerReport(declared, plan, rows, reported, &ends)
 }
 
 // answerReport puts the answer around a report's rows.
-func answerReport(declared *catalog.Report, plan *database.Report, rows []byte, reported database.Reported) ([]byte, error) {
+func answerReport(declared *catalog.Report, plan *database.Report, rows []byte, reported database.Reported, end *ending) ([]byte, error) {
 	answer := appendJSON([]byte(`{"report":`), declared.Name)
 	answer = fmt.Appendf(answer, `,"count":%d`, reported.Count)
 	if plan.Form == database.RowArrays {
@@ -95,20 +102,7 @@ func answerReport(declared *catalog.Report, plan *database.Report, rows []byte, 
 		answer = append(answer, `,"results":[`...)
 	}
 	answer = append(append(answer, rows...), ']')
-	var notices []string
-	switch {
-	case reported.Cut:
-		notices = append(notices, fmt.Sprintf("the rows were cut off after %d bytes; ask for more with max_bytes, or for less with the report's parameters", plan.MaxBytes))
-	case reported.More:
-		notices = append(notices, fmt.Sprintf("there are more rows than %d; ask for more with limit, or for less with the report's parameters", reported.Count))
-	}
-	if reported.Shortened {
-		notices = append(notices, "long values were cut, where they say so")
-	}
-	if len(notices) > 0 {
-		answer = appendJSON(append(answer, `,"notice":`...), strings.Join(notices, "; "))
-	}
-	return append(answer, '}'), nil
+	return append(end.appendTo(answer), '}'), nil
 }
 
 // findReport returns the report that is named, where a rule of the token names it.

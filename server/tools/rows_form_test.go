@@ -77,7 +77,7 @@ func TestRowsEndAfter64KiBOrWhatTheCallSays(t *testing.T) {
 	if related := l.must(ownerText, "related_shelf", `{"id":1,"relation":"shelf_by_parent","max_bytes":3000}`); related["count"].(float64) > 5 || !strings.Contains(fmt.Sprint(related["notice"]), "cut off after 3000 bytes: go on with offset") {
 		t.Errorf("related rows: %v of them, %v", related["count"], related["notice"])
 	}
-	if found := l.must(ownerText, "autocomplete_shelf", `{"limit":500}`); found["count"] == 500.0 || !strings.Contains(fmt.Sprint(found["notice"]), "send a longer term") {
+	if found := l.must(ownerText, "autocomplete_shelf", `{"limit":500}`); found["count"] == 500.0 || !strings.Contains(fmt.Sprint(found["notice"]), "cut off after 65536 bytes: go on with offset") {
 		t.Errorf("autocomplete_ answers %v, %v", found["count"], found["notice"])
 	}
 	// A smaller bound of the endpoint's is the bound of a call that says nothing, too, and the most it may ask for.
@@ -106,7 +106,7 @@ func TestRelatedRowsOfOneRowEndAfter64KiB(t *testing.T) {
 	}
 	row := l.must(ownerText, "get_shelf", `{"id":1,"include_related":true}`)
 	shown := len(row["_related"].(map[string]any)["shelf_by_parent"].([]any))
-	if shown != 5 || len(row["name"].(string)) != 15_000 || !strings.Contains(fmt.Sprint(row["_notice"]), "related_shelf shows all rows") {
+	if shown != 5 || len(row["name"].(string)) != 15_000 || !strings.Contains(fmt.Sprint(row["_notice"]), "shelf_by_parent (offset 5); related_shelf goes on") {
 		t.Errorf("%d related rows, notice %v", shown, row["_notice"])
 	}
 }
@@ -149,7 +149,7 @@ func TestGroupsHaveFormsSizesAndPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := l.must(ownerText, "aggregate_shelf", `{"measures":{"n":{"count":"*"}},"group_by":["name"],"limit":500,"total":"exact"}`)
-	if notice := fmt.Sprint(groups["notice"]); !strings.HasPrefix(notice, fmt.Sprintf("the rows were cut off after 65536 bytes: go on with offset %v, or ask for fewer measures or more bytes (max_bytes", groups["count"])) {
+	if notice := fmt.Sprint(groups["notice"]); !strings.HasPrefix(notice, fmt.Sprintf("the groups were cut off after 65536 bytes: go on with offset %v, or ask for fewer measures or more bytes (max_bytes", groups["count"])) {
 		t.Errorf("%v groups, %s", groups["count"], notice)
 	}
 	columns := l.must(ownerText, "aggregate_shelf", `{"measures":{"n":{"count":"*"}},"format":"columns","total":"exact"}`)

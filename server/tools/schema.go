@@ -29,6 +29,8 @@ type schema struct {
 	ExclusiveMaximum any      `json:"exclusiveMaximum,omitempty"`
 	MinLength        int      `json:"minLength,omitempty"`
 	MaxLength        int      `json:"maxLength,omitempty"`
+	// Default is what the value is if a call leaves it out.
+	Default any `json:"default,omitempty"`
 }
 
 // types are JSON types. One is written as a string, as most clients expect it.
@@ -81,14 +83,25 @@ const usualPage, usualMaxPage, usualBulk = 100, 1000, 1000
 // limitSchema is the schema of the argument limit of an operation on a model's rows. A larger number than the maximum is no
 // error.
 func limitSchema(m *catalog.Model) schema {
-	limit := schema{Type: types{"integer"}}
-	switch {
-	case m == nil:
-		limit.Description = fmt.Sprintf("%d without it, at most %d, if describe says nothing else", usualPage, usualMaxPage)
-	case m.Declared.DefaultPageSize != usualPage || m.Declared.MaxPageSize != usualMaxPage:
-		limit.Description = fmt.Sprintf("%d without it, at most %d", m.Declared.DefaultPageSize, m.Declared.MaxPageSize)
+	if m == nil {
+		return schema{Type: types{"integer"}, Description: fmt.Sprintf("%d without it, at most %d, if describe says nothing else", usualPage, usualMaxPage)}
+	}
+	limit := schema{Type: types{"integer"}, Default: m.Declared.DefaultPageSize}
+	if m.Declared.MaxPageSize != usualMaxPage {
+		limit.Description = fmt.Sprintf("at most %d", m.Declared.MaxPageSize)
 	}
 	return limit
+}
+
+// defaultLimit is the schema of a limit that is the same number for all models if a call leaves it out.
+func defaultLimit(absent int) func(*catalog.Model) schema {
+	return func(m *catalog.Model) schema {
+		limit := schema{Type: types{"integer"}, Default: absent}
+		if m != nil {
+			limit.Default = min(absent, m.Declared.MaxPageSize)
+		}
+		return limit
+	}
 }
 
 // dataSchema is the closed object of the fields that can be set, on a row that is added or on one that is there. Without a

@@ -33,7 +33,7 @@ var groups = []struct {
 	name  string
 	cases func(*suite, *testing.T)
 }{
-	{"listing", listing}, {"answers", answers}, {"filters", filtering}, {"pages", paging}, {"reading", reading}, {"relations", relations},
+	{"listing", listing}, {"answers", answers}, {"answers that end early", endings}, {"filters", filtering}, {"pages", paging}, {"reading", reading}, {"relations", relations},
 	{"creating", creating}, {"updating", updating}, {"versions", versions}, {"inlines", inlines}, {"deleting", deleting},
 	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"policies of related rows", relatedPolicies}, {"hidden and masked", hiddenAndMasked},
 	{"history", history}, {"audit", auditing}, {"values", values}, {"round trips", roundTrips}, {"computed columns", computedColumns}, {"names", names}, {"views and keys", viewsAndKeys},

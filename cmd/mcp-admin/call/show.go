@@ -72,7 +72,13 @@ func showRows(screen *output.Screen, text string) bool {
 		Count   *int              `json:"count"`
 		Total   *json.Number      `json:"total_count"`
 		Results []json.RawMessage `json:"results"`
-		Next    string            `json:"next_cursor"`
+		// AtLeast and About stand there instead of Total if nobody knows that.
+		AtLeast *json.Number `json:"total_count_at_least"`
+		About   *json.Number `json:"total_count_estimated"`
+		Groups  *json.Number `json:"total_groups"`
+		Next    string       `json:"next_cursor"`
+		Offset  int          `json:"next_offset"`
+		Notice  string       `json:"notice"`
 	}
 	if json.Unmarshal([]byte(text), &list) != nil || list.Count == nil || len(list.Results) == 0 {
 		return false
@@ -93,12 +99,23 @@ func showRows(screen *output.Screen, text string) bool {
 	}
 	screen.Table(columns, rows...)
 	fmt.Fprintf(screen, "%d rows", *list.Count)
-	if list.Total != nil {
-		fmt.Fprintf(screen, " of %s", *list.Total)
+	for _, total := range []struct {
+		known *json.Number
+		of    string
+	}{{list.Total, "of"}, {list.Groups, "of"}, {list.AtLeast, "of at least"}, {list.About, "of about"}} {
+		if total.known != nil {
+			fmt.Fprintf(screen, " %s %s", total.of, *total.known)
+		}
 	}
 	fmt.Fprintln(screen)
-	if list.Next != "" {
+	switch {
+	case list.Next != "":
 		fmt.Fprintf(screen, "The next page: cursor=%s\n", list.Next)
+	case list.Offset > 0:
+		fmt.Fprintf(screen, "The next page: offset=%d\n", list.Offset)
+	}
+	if list.Notice != "" {
+		fmt.Fprintf(screen, "Note: %s\n", list.Notice)
 	}
 	return true
 }

@@ -18,8 +18,15 @@ func (c *Call) ReadReport(engine rowtext.Engine[driver.Value], report *database.
 		reported.Columns = plan.ColumnNames()
 		var err error
 		var memory []driver.Value
+		passed := 0
 		extended, reported.Page, err = c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
-			return EachRow(rows, &memory, row)
+			return EachRow(rows, &memory, func(values []driver.Value) bool {
+				if passed < report.Offset {
+					passed++
+					return true
+				}
+				return row(values)
+			})
 		})
 		return err
 	})
