@@ -229,7 +229,7 @@ type WebhookActionSpec struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('60s')",message="must be between 100ms and 60s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('100ms') && duration(self) <= duration('60s')",message="must be a duration such as 500ms, 30s or 1m30s, between 100ms and 60s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 }
 

@@ -76,6 +76,7 @@ type NamespaceRequirement struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !format.labelValue().validate(v).hasValue())",message="must be values of labels"
 	Values []LabelValue `json:"values,omitempty"`
 }
 

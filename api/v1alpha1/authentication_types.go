@@ -91,7 +91,7 @@ type OIDCIssuer struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('5m')",message="must be between 0s and 5m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('5m')",message="must be a duration such as 500ms, 30s or 1m30s, between 0s and 5m"
 	ClockSkew *metav1.Duration `json:"clockSkew,omitempty"`
 	// subjectClaim is the claim that tells callers apart, and by which the audit names them; sub when absent.
 	// +optional
@@ -138,7 +138,7 @@ type ServiceAccountReference struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name,omitempty"`
 	// namespace is the ServiceAccount's namespace; the MCPToken's when absent.
 	// +optional

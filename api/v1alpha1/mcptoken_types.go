@@ -52,12 +52,16 @@ type MCPTokenSpec struct {
 	Active *bool `json:"active,omitempty"`
 	// expiry is the moment from which the token is refused; never when absent.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`
 	Expiry *metav1.Time `json:"expiry,omitempty"`
 	// ttl is how long after this object's creation the token is refused, in place of expiry.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m') && duration(self) <= duration('87600h')",message="must be between 1m and 87600h (ten years)"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1m') && duration(self) <= duration('87600h')",message="must be a duration such as 90s, 36h or 720h (30 days), between 1m and 87600h (ten years)"
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 	// groups are the groups of the endpoint whose permissions the token has.
 	// +optional
@@ -108,32 +112,34 @@ type TokenEndpointReference struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 	// namespace is the MCPEndpoint's namespace if it is another than the token's. The endpoint must allow it
 	// (spec.allowedTokens).
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Namespace string `json:"namespace,omitempty"`
 }
 
 // TokenRotation says when a generated token's text is replaced, and how long the text before it works on.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.every) || duration(has(self.overlap) ? self.overlap : '1h') < duration(self.every)",message="overlap (1h when absent) must be shorter than every"
+// +kubebuilder:validation:XValidation:rule="!has(self.every) || !self.every.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') || has(self.overlap) && !self.overlap.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') || duration(has(self.overlap) ? self.overlap : '1h') < duration(self.every)",message="overlap (1h when absent) must be shorter than every"
 type TokenRotation struct {
 	// every is the longest time that a text is in use. Tokens that were made together are rotated up to a tenth of it
 	// earlier, so that they are not all rotated at once. Absent, the text is replaced only on request.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10m') && duration(self) <= duration('87600h')",message="must be between 10m and 87600h (ten years)"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('10m') && duration(self) <= duration('87600h')",message="must be a duration such as 90s, 36h or 720h (30 days), between 10m and 87600h (ten years)"
 	Every *metav1.Duration `json:"every,omitempty"`
 	// overlap is how long the old text works on after the new one was written to the Secret; 1h when absent. An agent
 	// must read the Secret again within that time.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('720h')",message="must be between 0s and 720h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('720h')",message="must be a duration such as 90s, 36h or 720h (30 days), between 0s and 720h"
 	Overlap *metav1.Duration `json:"overlap,omitempty"`
 }
 
@@ -147,6 +153,7 @@ type TokenSecretSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	Name string `json:"name,omitempty"`
 	// labels are added to the Secret.
 	// +optional

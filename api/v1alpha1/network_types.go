@@ -86,6 +86,7 @@ type ServiceSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="must be a name such as example.com/internal"
 	LoadBalancerClass string `json:"loadBalancerClass,omitempty"`
 	// loadBalancerSourceRanges are the CIDRs whose clients a LoadBalancer lets through; all when absent.
 	// +optional
@@ -134,7 +135,7 @@ type TrafficDistribution string
 
 // CIDR is a range of IP addresses, such as 10.0.0.0/8.
 // +kubebuilder:validation:MaxLength=49
-// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="must be a range of IP addresses such as 10.0.0.0/8"
+// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self) == cidr(self).masked()",message="must be a range of IP addresses by its first address, such as 10.0.0.0/8 and not 10.1.2.3/8"
 type CIDR string
 
 // IngressSpec is an Ingress that leads from a host to the endpoint. Its path is spec.server.basePath and /mcp.
@@ -144,6 +145,7 @@ type IngressSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	ClassName string `json:"className,omitempty"`
 	// host is the name that agents call.
 	// +required
@@ -204,17 +206,20 @@ type RouteParent struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	Name string `json:"name,omitempty"`
 	// namespace is the Gateway's namespace; the endpoint's own when absent. The Gateway must allow routes of the endpoint's
 	// namespace.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Namespace string `json:"namespace,omitempty"`
 	// sectionName names one listener of the Gateway; all when absent.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	SectionName string `json:"sectionName,omitempty"`
 	// port limits the route to the listeners of that port.
 	// +optional
@@ -257,6 +262,8 @@ type NetworkPeer struct {
 }
 
 // IPBlock is a range of addresses.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.except) || !isCIDR(self.cidr) || self.except.all(e, !isCIDR(e) || cidr(self.cidr).containsCIDR(cidr(e)) && cidr(e).prefixLength() > cidr(self.cidr).prefixLength())",message="except must be parts of cidr"
 type IPBlock struct {
 	// cidr is the range.
 	// +required
@@ -284,6 +291,6 @@ type PodMonitorSpec struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="must be between 1s and 1h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="must be a duration such as 500ms, 30s or 1m30s, between 1s and 1h"
 	Interval *metav1.Duration `json:"interval,omitempty"`
 }

@@ -9,6 +9,7 @@ type ServerSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`
 	Image string `json:"image,omitempty"`
 	// basePath stands before /mcp/ in the endpoint's path; none when absent.
 	// +optional

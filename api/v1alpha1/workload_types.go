@@ -71,11 +71,13 @@ type WorkloadSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 	// runtimeClassName is the pods' RuntimeClass; absent, the nodes' default runtime.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 	// env are environment variables of the server's container, beside its own.
 	// +optional
@@ -105,14 +107,14 @@ type WorkloadSpec struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('5s') && duration(self) <= duration('1h')",message="must be between 5s and 1h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('5s') && duration(self) <= duration('1h')",message="must be a duration such as 500ms, 30s or 1m30s, between 5s and 1h"
 	StartupTimeout *metav1.Duration `json:"startupTimeout,omitempty"`
 	// terminationGracePeriod is how long a pod that is told to end may take before it is killed; 30s when absent. The
 	// server ends within 25 seconds; more time is for the other containers of its pod.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('25s') && duration(self) <= duration('1h')",message="must be between 25s and 1h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('25s') && duration(self) <= duration('1h')",message="must be a duration such as 500ms, 30s or 1m30s, between 25s and 1h"
 	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
 	// podTemplate is a PodTemplateSpec that is merged over all of the above by the rules of a strategic merge patch: lists
 	// by the names of their items. The server's container is named server. What breaks the server, or goes beyond the Pod

@@ -65,7 +65,7 @@ Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; no Secret is rea
 
 func (o *options) find(ctx context.Context, token string) (*answer, error) {
 	if len(o.files) > 0 {
-		return fromFiles(o.files, o.GivenNamespace(), token)
+		return fromFiles(ctx, o.files, o.GivenNamespace(), token)
 	}
 	k, err := o.Connect()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
-	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/dev"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
@@ -136,8 +136,11 @@ func (a *answer) takeResolved(e *v1alpha1.MCPModelExposure) {
 }
 
 // fromFiles reads the objects of manifests.
-func fromFiles(paths []string, namespace, name string) (*answer, error) {
-	m, err := dev.ReadManifests(paths)
+func fromFiles(ctx context.Context, paths []string, namespace, name string) (*answer, error) {
+	m, err := manifests.Read(ctx, paths, metav1.NamespaceDefault)
+	if err == nil {
+		err = m.Err()
+	}
 	if err != nil {
 		return nil, err
 	}

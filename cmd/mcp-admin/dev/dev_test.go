@@ -152,7 +152,7 @@ func TestDevServesWhatTheFilesSayAndFollowsThem(t *testing.T) {
 		}
 	}
 	replace(strings.Replace(notes, "expose:", "expsoe:", 1))
-	out.waitFor(t, `unknown field "spec.expsoe"`)
+	out.waitFor(t, "spec.expsoe: Forbidden: there is no such field")
 	replace(notes)
 	out.waitFor(t, "What is to be served can be read again.")
 	if status, _ := ask(t, printed, token); status != http.StatusOK {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 )
 
@@ -41,7 +42,7 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 	if len(guesses.Models) == 0 {
 		return nil, fmt.Errorf("database %s has no table that can be served; the user may read none, or all were left out", g.database.Name)
 	}
-	m := newManifests()
+	m := &Manifests{Objects: manifests.New()}
 	endpoint := guesses.MCPEndpoint()
 	m.Endpoints = append(m.Endpoints, *endpoint)
 	m.Tokens = append(m.Tokens, *guesses.Token())

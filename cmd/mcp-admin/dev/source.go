@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
@@ -125,10 +127,14 @@ func (s *manifestSource) read(ctx context.Context) (*Manifests, *v1alpha1.MCPEnd
 		}
 		return m, &m.Endpoints[0], nil
 	}
-	m, err := ReadManifests(s.paths)
+	objects, err := manifests.Read(ctx, s.paths, metav1.NamespaceDefault)
+	if err == nil {
+		err = objects.Err()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
+	m := &Manifests{Objects: objects}
 	if named := cmp.Or(s.database, s.spare); named != nil && len(m.Endpoints) == 0 {
 		if err := m.supplyEndpoint(named); err != nil {
 			return nil, nil, err
@@ -158,7 +164,7 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 	in := compile.Inputs{
 		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens, NamespaceLabels: m.NamespaceLabels,
 		Credentials: map[types.NamespacedName]compile.Credential{},
-		Webhooks:    m.webhookSecrets(endpoint.Namespace),
+		Webhooks:    m.Webhooks(endpoint.Namespace),
 		StatusKey:   s.statusKey, SealKey: s.sealKey, Now: now, Previous: s.previous,
 	}
 	for i := range m.Tokens {

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
@@ -23,53 +24,73 @@ var fields = map[string]string{
 
 // compile says what the controllers would say of the objects of each endpoint.
 func (l *linter) compile() {
-	for _, e := range l.endpoints {
-		l.compileEndpoint(e)
+	o := l.objects
+	o.Endpoints = slices.DeleteFunc(o.Endpoints, func(e v1alpha1.MCPEndpoint) bool { return l.refuses("MCPEndpoint", &e, "") })
+	o.Exposures = slices.DeleteFunc(o.Exposures, func(e v1alpha1.MCPModelExposure) bool {
+		return l.refuses("MCPModelExposure", &e, e.Spec.EndpointRef.Name)
+	})
+	for i := range o.Endpoints {
+		l.compileEndpoint(&o.Endpoints[i])
 	}
 	known := func(of types.NamespacedName) bool {
-		return slices.ContainsFunc(l.endpoints, func(e *v1alpha1.MCPEndpoint) bool { return client.ObjectKeyFromObject(e) == of })
+		return slices.ContainsFunc(o.Endpoints, func(e v1alpha1.MCPEndpoint) bool { return client.ObjectKeyFromObject(&e) == of })
 	}
-	for i := range l.exposures {
-		e := &l.exposures[i]
+	for i := range o.Exposures {
+		e := &o.Exposures[i]
 		if of := (types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.EndpointRef.Name}); !known(of) {
 			l.noEndpoint(nameOf("MCPModelExposure", client.ObjectKeyFromObject(e)), of)
 		}
 	}
-	for i := range l.tokens {
-		if of := l.tokens[i].Endpoint(); !known(of) {
-			l.noEndpoint(nameOf("MCPToken", client.ObjectKeyFromObject(&l.tokens[i])), of)
+	for i := range o.Tokens {
+		if of := o.Tokens[i].Endpoint(); !known(of) {
+			l.noEndpoint(nameOf("MCPToken", client.ObjectKeyFromObject(&o.Tokens[i])), of)
 		}
 	}
+}
+
+// refuses adds an error for each thing in an object that no schema can say, and reports whether there is any.
+func (l *linter) refuses(kind string, object client.Object, endpoint string) bool {
+	key := client.ObjectKeyFromObject(object)
+	errs := v1alpha1.Validate(object)
+	for _, e := range errs {
+		l.at(nameOf(kind, key), severityError, e.Field, e.ErrorBody())
+	}
+	if len(errs) > 0 {
+		l.objects.Refused = append(l.objects.Refused, manifests.Refused{Kind: kind, Key: key, Endpoint: endpoint})
+	}
+	return len(errs) > 0
+}
+
+// incomplete reports whether an endpoint lacks exposures that cannot be used: then that a name does not exist means nothing.
+func (l *linter) incomplete(of types.NamespacedName) bool {
+	return slices.ContainsFunc(l.objects.Refused, func(r manifests.Refused) bool {
+		return r.Kind == "MCPModelExposure" && r.Key.Namespace == of.Namespace && r.Endpoint == of.Name
+	})
 }
 
 func nameOf(kind string, key types.NamespacedName) string { return kind + " " + key.String() }
 
 func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 	in := compile.Inputs{
-		Endpoint: e, Exposures: l.exposures, Tokens: l.tokens, NamespaceLabels: l.labels, Now: time.Now(),
-		Credentials: map[types.NamespacedName]compile.Credential{}, Webhooks: map[string]compile.WebhookSecret{},
+		Endpoint: e, Exposures: l.objects.Exposures, Tokens: l.objects.Tokens, NamespaceLabels: l.objects.NamespaceLabels, Now: time.Now(),
+		Credentials: map[types.NamespacedName]compile.Credential{}, Webhooks: l.objects.Webhooks(e.Namespace),
 	}
-	for key, secret := range l.secrets {
-		if key.Namespace == e.Namespace {
-			in.Webhooks[key.Name] = secret
-		}
-	}
-	for i := range l.tokens {
+	for i := range l.objects.Tokens {
 		// A token's text is no part of manifests: it is taken as one that no other has.
-		key := client.ObjectKeyFromObject(&l.tokens[i])
+		key := client.ObjectKeyFromObject(&l.objects.Tokens[i])
 		in.Credentials[key] = compile.Credential{Hashes: []string{contract.HashToken(key.String())}}
 	}
 	_, verdicts := compile.Compile(in)
-	if of := client.ObjectKeyFromObject(e); l.incomplete[of] {
+	of := client.ObjectKeyFromObject(e)
+	if l.incomplete(of) {
 		forgetNotes(&verdicts)
 	}
-	l.verdict(nameOf("MCPEndpoint", client.ObjectKeyFromObject(e)), verdicts.Endpoint)
+	l.verdict(nameOf("MCPEndpoint", of), verdicts.Endpoint)
 	for key, verdict := range verdicts.Exposures {
 		l.verdict(nameOf("MCPModelExposure", key), verdict)
 	}
-	of := client.ObjectKeyFromObject(e)
-	for i := range l.tokens {
-		t := &l.tokens[i]
+	for i := range l.objects.Tokens {
+		t := &l.objects.Tokens[i]
 		key := client.ObjectKeyFromObject(t)
 		if t.Endpoint() != of {
 			continue

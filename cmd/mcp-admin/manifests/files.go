@@ -1,4 +1,5 @@
-// Package manifests finds the files that a command reads when a person names a file or a folder with -f.
+// Package manifests reads what a person names with -f: the files of a folder, the objects in them, and what an API server
+// would say of each, with its line. All commands that take manifests read them here, so that what one refuses all refuse.
 package manifests
 
 import (

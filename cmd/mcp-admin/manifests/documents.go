@@ -1,14 +1,12 @@
-package lint
+package manifests
 
 import (
 	"bytes"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 )
 
 // document is one YAML document of a file.
@@ -16,34 +14,16 @@ type document struct {
 	file string
 	// before is the number of lines before the document.
 	before int
-	json   []byte
-	// root is its content with the lines.
+	// root is its content with the lines; nil if they are not known.
 	root *yamlv3.Node
 }
 
-// read reads a file's documents. What cannot be read is a finding.
-func (l *linter) read(file string) ([]document, error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+// parse notes the lines of a document's content.
+func (d *document) parse(text []byte) {
+	var node yamlv3.Node
+	if err := yamlv3.Unmarshal(text, &node); err == nil && len(node.Content) > 0 {
+		d.root = node.Content[0]
 	}
-	var documents []document
-	for _, piece := range split(content) {
-		d := document{file: file, before: piece.before}
-		if d.json, err = yaml.YAMLToJSONStrict(piece.text); err != nil {
-			l.add(finding{File: file, Line: d.lineOf(err), Severity: severityError, Message: "it cannot be read: " + readerPlace.ReplaceAllString(err.Error(), "")})
-			continue
-		}
-		if bytes.Equal(d.json, []byte("null")) {
-			continue // nothing but comments
-		}
-		var node yamlv3.Node
-		if err := yamlv3.Unmarshal(piece.text, &node); err == nil && len(node.Content) > 0 {
-			d.root = node.Content[0]
-		}
-		documents = append(documents, d)
-	}
-	return documents, nil
 }
 
 // piece is the text of a document.
@@ -74,21 +54,20 @@ var (
 	readerPlace = regexp.MustCompile(`error converting YAML to JSON: |yaml: |unmarshal errors:\s*|line \d+: `)
 )
 
-// lineOf is the line that an error of the YAML reader names, as one of the file.
-func (d *document) lineOf(err error) int {
-	found := lineNumber.FindStringSubmatch(err.Error())
-	if found == nil {
-		return d.before + 1
+// placeOf is the line that an error of the YAML reader names, as one of the file.
+func (d *document) placeOf(err error) Place {
+	line := 1
+	if found := lineNumber.FindStringSubmatch(err.Error()); found != nil {
+		line, _ = strconv.Atoi(found[1]) // digits only
 	}
-	n, _ := strconv.Atoi(found[1]) // digits only
-	return d.before + n
+	return Place{d.file, d.before + line}
 }
 
-// line is the line of a field, or of what is there of its path.
-func (d *document) line(path string) int {
+// place is the line of a field, or of what is there of its path.
+func (d *document) place(path string) Place {
 	node := d.root
 	if node == nil {
-		return d.before + 1
+		return Place{d.file, d.before + 1}
 	}
 	line := node.Line
 	for _, step := range steps(path) {
@@ -101,7 +80,7 @@ func (d *document) line(path string) int {
 			line = key.Line
 		}
 	}
-	return d.before + line
+	return Place{d.file, d.before + line}
 }
 
 // child is what a step leads to: a member of a mapping with its key, or an item of a list.
