@@ -205,6 +205,8 @@ type Token struct {
 	UID       string `json:"uid,omitempty"`
 	// PublicID is the token's name in logs.
 	PublicID string `json:"publicID,omitempty"`
+	// Refused is why the token is not in force, as a condition's reason; "" if it is. Only the operator is told.
+	Refused string `json:"refused,omitempty"`
 	// Hashes are hex SHA-256 sums of the whole text, any of which is this token.
 	Hashes []string `json:"hashes,omitempty"`
 	// Identity says which callers the token is for, in the place of Hashes.

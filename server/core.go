@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -236,6 +237,14 @@ func (c *core) rebuild() {
 func (c *core) endpoint() (mcp.Endpoint, bool) {
 	s := c.snapshot.Load()
 	return s, s != nil
+}
+
+// nextExpiry returns when the next token expires; the zero time if none does.
+func (c *core) nextExpiry(now time.Time) time.Time {
+	c.mu.Lock()
+	tokens := c.tokens
+	c.mu.Unlock()
+	return tokens.NextExpiry(now)
 }
 
 // publish updates the status that /status shows.

@@ -70,6 +70,7 @@ const drainTimeout = 20 * time.Second
 func (s *Server) Run(ctx context.Context) error {
 	metrics := telemetry.NewMetrics()
 	core := newCore(s, metrics)
+	metrics.NextExpiry(core.nextExpiry)
 	defer core.close()
 	usage := access.NewUsage(time.Now())
 	endpoint := newHTTPServer(core.partWhileDraining(mcp.NewHandler(mcp.Options{

@@ -329,7 +329,9 @@ func TestCAIsReadFromTheNewestSecret(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := start(t, nil)
-	r.apply(source.Update{Config: config(7)})
+	c := config(7)
+	c.Tokens[0].Expiry = new(time.Unix(4102444800, 0))
+	r.apply(source.Update{Config: c})
 	r.untilReady()
 	r.post(listBooks)
 	r.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":99}}}`)
@@ -353,6 +355,7 @@ func TestMetrics(t *testing.T) {
 		`mcp_admin_tool_calls_total{operation="get",outcome="not_found"} 1`,
 		`mcp_admin_tool_calls_total{operation="other",outcome="not_found"} 1`,
 		`mcp_admin_request_duration_seconds_count{method="tools/call"} 3`,
+		`mcp_admin_next_token_expiry_timestamp_seconds 4.1024448e+09`,
 	} {
 		if !strings.Contains(answer, line+"\n") {
 			t.Errorf("there is no line %s", line)

@@ -127,6 +127,9 @@ func (c *Compiler) missingGroup(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *
 func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdict, issuers map[string]string) contract.Token {
 	entry := contract.Token{Namespace: t.Namespace, Name: t.Name, UID: string(t.UID)}
 	if !verdict.InForce {
+		if entry.PublicID = credential.PublicID; verdict.Reason != v1alpha1.ReasonAccepted {
+			entry.Refused = verdict.Reason
+		}
 		return entry
 	}
 	entry.PublicID = credential.PublicID

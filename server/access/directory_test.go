@@ -274,3 +274,16 @@ func BenchmarkAuthenticateOfMany(b *testing.B) {
 		}
 	}
 }
+
+func TestTheNextExpiryIsOfATokenInForce(t *testing.T) {
+	at := func(seconds int64) *time.Time { return new(time.Unix(seconds, 0)) }
+	tokens := manyTokens(5)
+	tokens[0].Expiry, tokens[1].Expiry, tokens[2].Expiry, tokens[3].Expiry = at(50), at(300), at(200), at(100)
+	tokens[3].Hashes = nil
+	d := NewDirectory().With(partsOf(2, 1, tokens))
+	for now, want := range map[int64]*time.Time{10: at(50), 50: at(200), 250: at(300), 300: {}} {
+		if got := d.NextExpiry(time.Unix(now, 0)); !got.Equal(*want) {
+			t.Errorf("at %d it is %v, want %v", now, got, *want)
+		}
+	}
+}

@@ -65,6 +65,11 @@ func ReadBearer(authorization string) Bearer {
 	return Bearer{text, sha256.Sum256([]byte(text))}
 }
 
+// WhyRefused says why a text lets nobody in (Directory.WhyRefused).
+func (t *Tokens) WhyRefused(shown Bearer, now time.Time) Cause {
+	return t.directory.WhyRefused(shown, now)
+}
+
 // Authenticate returns the token that an Authorization header shows, or nobody.
 func (t *Tokens) Authenticate(authorization string, now time.Time) Token {
 	return t.Holder(ReadBearer(authorization), now)

@@ -63,6 +63,7 @@ func (h *Handler) tokenOf(ctx context.Context, endpoint Endpoint, header http.He
 	}
 	if token.IsNobody() {
 		h.options.Metrics.CallerRefused(string(reason))
+		h.refusals.tell(h.options.Log, endpoint, shown, reason, now)
 	}
 	return token
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 const bookshop = `
@@ -75,7 +76,7 @@ type endpoint struct {
 	options mcp.Options
 	// change replaces the Config that requests are answered from; nil closes the endpoint.
 	change func(*contract.Config)
-	log    *bytes.Buffer
+	log    *harness.Log
 	// troubles counts what DatabaseTrouble was told.
 	troubles *int
 }
@@ -97,7 +98,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &endpoint{log: &bytes.Buffer{}, troubles: new(int)}
+	e := &endpoint{log: &harness.Log{}, troubles: new(int)}
 	var current *snapshot.Snapshot
 	e.change = func(c *contract.Config) {
 		current = nil

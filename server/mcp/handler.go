@@ -55,6 +55,7 @@ type Handler struct {
 	resource atomic.Pointer[resource]
 	// ambiguous reminds of callers for whom there are two tokens.
 	ambiguous reminder
+	refusals  refusals
 }
 
 // NewHandler returns a handler.

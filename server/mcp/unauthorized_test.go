@@ -131,3 +131,44 @@ func BenchmarkUnauthorized(b *testing.B) {
 		})
 	}
 }
+
+// The operator reads why a caller is refused, with the part of the text that may be shown; the caller does not.
+func TestTheLogTellsWhyACallerIsRefused(t *testing.T) {
+	const public, secret = "mcp_AAAAAAAAAAAAAAAA", "ssssssssssssssssssssssssssssssssssssssssssM"
+	text := func(id string) string { return id + "." + secret }
+	past := now.Add(-time.Second)
+	c := config()
+	expired, late, inactive, other := token("expired", text(public)), token("late", ""), token("inactive", ""), token("other", text("mcp_BBBBBBBBBBBBBBBB"))
+	expired.Expiry = &past
+	late.Hashes, late.PublicID, late.Refused = nil, "mcp_CCCCCCCCCCCCCCCC", "Expired"
+	inactive.Hashes, inactive.PublicID, inactive.Refused = nil, "mcp_DDDDDDDDDDDDDDDD", "Inactive"
+	other.Hashes, other.PublicID = []string{contract.HashToken("another text")}, "mcp_BBBBBBBBBBBBBBBB"
+	c.Tokens = []contract.Token{expired, late, inactive, other}
+	for shown, want := range map[string]string{
+		text(public):                 "cause=Expired token=shop/expired token_id=" + public,
+		text("mcp_CCCCCCCCCCCCCCCC"): "cause=Expired token=shop/late token_id=mcp_CCCCCCCCCCCCCCCC",
+		text("mcp_DDDDDDDDDDDDDDDD"): "cause=Inactive token=shop/inactive token_id=mcp_DDDDDDDDDDDDDDDD",
+		text("mcp_BBBBBBBBBBBBBBBB"): "cause=OtherText token=shop/other token_id=mcp_BBBBBBBBBBBBBBBB",
+		text("mcp_EEEEEEEEEEEEEEEE"): `cause=Unknown token="" token_id=mcp_EEEEEEEEEEEEEEEE`,
+		"somebody-elses-" + secret:   `cause=Unknown token="" token_id=""`,
+	} {
+		e := newEndpoint(t, c)
+		refuse := func() string {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(http.MethodPost, "/mcp/", nil)
+			r.Header = header("Authorization", "Bearer "+shown)
+			e.ServeHTTP(w, r)
+			return w.Body.String()
+		}
+		first := refuse()
+		if again := refuse(); again != first || strings.Contains(first, "shop/") {
+			t.Errorf("the caller reads %s, then %s", first, again)
+		}
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(e.log.String(), want) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		}
+		log := e.log.String()
+		if !strings.Contains(log, want) || strings.Contains(log, secret) || strings.Count(log, "A caller is refused") != 1 {
+			t.Errorf("the log has\n%s\nwant one line with %s, and no secret", log, want)
+		}
+	}
+}

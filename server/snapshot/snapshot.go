@@ -95,6 +95,11 @@ func (s *Snapshot) Authenticate(shown access.Bearer, now time.Time) access.Token
 	return s.tokens.Holder(shown, now)
 }
 
+// WhyRefused says why a text lets nobody in, for the operator alone.
+func (s *Snapshot) WhyRefused(shown access.Bearer, now time.Time) access.Cause {
+	return s.tokens.WhyRefused(shown, now)
+}
+
 // HasIdentities reports whether a token is for callers who show what somebody else issued.
 func (s *Snapshot) HasIdentities() bool { return s.tokens.HasIdentities() }
 

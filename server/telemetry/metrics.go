@@ -84,6 +84,28 @@ func NewMetrics() *Metrics {
 	return m
 }
 
+// NextExpiry shows the time at which the next token expires, as next tells it for a time; there is no sample while next
+// returns the zero time. It is called once, before the metrics are served.
+func (m *Metrics) NextExpiry(next func(now time.Time) time.Time) {
+	m.registry.MustRegister(expiry{next})
+}
+
+// expiry is the collector of NextExpiry.
+type expiry struct{ next func(time.Time) time.Time }
+
+var expiryDesc = prometheus.NewDesc("mcp_admin_next_token_expiry_timestamp_seconds",
+	"When the next of the tokens in force expires, in Unix time; absent if none does.", nil, nil)
+
+// Describe implements prometheus.Collector.
+func (expiry) Describe(to chan<- *prometheus.Desc) { to <- expiryDesc }
+
+// Collect implements prometheus.Collector.
+func (e expiry) Collect(to chan<- prometheus.Metric) {
+	if at := e.next(time.Now()); !at.IsZero() {
+		to <- prometheus.MustNewConstMetric(expiryDesc, prometheus.GaugeValue, float64(at.UnixMilli())/1000)
+	}
+}
+
 // Handler serves the metrics in Prometheus' formats.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -57,6 +57,13 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
+// Reset forgets it.
+func (l *Log) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Reset()
+}
+
 // Lines are the lines that hold a text.
 func (l *Log) Lines(containing string) []string {
 	l.mu.Lock()
