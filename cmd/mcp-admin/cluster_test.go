@@ -29,6 +29,7 @@ func TestCommandsInACluster(t *testing.T) {
 	pod := w.runServer("shop", "shop", "shop-0")
 	w.readyToken("agent")
 	w.run("doctor", w.testDoctor)
+	w.run("doctor names causes", w.testDoctorNamesCauses)
 	w.run("doctor about pods", w.testDoctorAboutPods)
 	w.run("doctor about the audit table", w.testDoctorAboutTheAuditTable)
 	w.run("doctor without rights", w.testDoctorWithoutRights)

@@ -125,3 +125,44 @@ func (w *world) testDoctorAboutTheAuditTable(t *testing.T) {
 		return err == nil
 	})
 }
+
+// An endpoint without its Secret does not hide what is wrong with a token of another endpoint, and is told once.
+func (w *world) testDoctorNamesCauses(t *testing.T) {
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("lost")}
+	e.Spec.Database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: "nowhere"}
+	x := &v1alpha1.MCPModelExposure{ObjectMeta: objectMeta("lost-order")}
+	x.Spec.EndpointRef.Name, x.Spec.Model, x.Spec.Table.Name = "lost", "order", "orders"
+	of := func(name, endpoint string) *v1alpha1.MCPToken {
+		token := &v1alpha1.MCPToken{ObjectMeta: objectMeta(name)}
+		token.Spec.EndpointRef.Name = endpoint
+		token.Spec.Permissions = []v1alpha1.PermissionRule{{Models: []string{"order"}, Verbs: []v1alpha1.Verb{"view"}}}
+		return token
+	}
+	given, idle := of("given", "shop"), of("idle", "shop")
+	given.Spec.TokenSecretRef = &v1alpha1.SecretKeyReference{Name: "missing", Key: "token"}
+	idle.Spec.Active = new(false)
+	all := []client.Object{e, x, of("waiting", "lost"), given, idle}
+	w.create(all...)
+	type told struct {
+		Object, Reason, Command string
+		Effects                 []string
+	}
+	var d struct{ Problems, Notes []told }
+	w.eventually("both causes are told, each once", func() bool {
+		d.Problems, d.Notes = nil, nil
+		out, err := w.command("doctor", "-A", "-o", "json")
+		return json.Unmarshal([]byte(out), &d) == nil && err != nil && len(d.Problems) == 2 &&
+			d.Problems[0].Object == "MCPEndpoint shop/lost" && d.Problems[0].Reason == "SecretNotFound" && len(d.Problems[0].Effects) > 0 &&
+			d.Problems[1].Object == "MCPToken shop/given" && d.Problems[1].Reason == "SecretNotFound"
+	})
+	w.expect(t, true, []string{"! MCPEndpoint shop/lost: 2 of its MCPModelExposures and MCPTokens wait for it",
+		"! MCPToken shop/idle: the token is not active", "    from this follows: "}, "doctor", "-n", "shop")
+	w.expect(t, true, []string{"leave out the ENDPOINT, or -A"}, "doctor", "shop", "-A")
+	for _, o := range all {
+		w.check(w.k8s.Delete(context.Background(), o))
+	}
+	w.eventually("nothing is wrong again", func() bool {
+		_, err := w.command("doctor", "-n", "shop")
+		return err == nil
+	})
+}

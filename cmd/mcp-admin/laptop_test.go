@@ -93,3 +93,65 @@ func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 		t.Errorf("dev prints\n%s\ninstead of\n%s", served.String(), screen)
 	}
 }
+
+// The commands for a cluster work with what dev serves here, by its state folder alone.
+func TestCommandsWorkWithDev(t *testing.T) {
+	script := inDocument(t, "sql shop.sql")
+	t.Chdir(t.TempDir())
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	db, err := sql.Open("sqlite", "shop.sqlite")
+	if err == nil {
+		_, err = db.Exec(script + "INSERT INTO orders (id, customer_id, state) VALUES (7, 1, 'open');")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	run := func(ctx context.Context, out *harness.Log, args ...string) error {
+		command := newCommand("mcp-admin")
+		command.SetArgs(args)
+		command.SetOut(out)
+		command.SetErr(out)
+		return command.ExecuteContext(ctx)
+	}
+	expect := func(want string, fails bool, args ...string) {
+		t.Helper()
+		out := &harness.Log{}
+		err := run(t.Context(), out, args...)
+		if err != nil {
+			_, _ = out.Write([]byte(err.Error()))
+		}
+		if (err != nil) != fails || !strings.Contains(out.String(), want) {
+			t.Errorf("%v ends with %v and prints\n%s\nwant %q", args, err, out.String(), want)
+		}
+	}
+	expect(`no "mcp-admin dev" serves anything from .mcp-admin-dev`, true, "call", "shop-reader", "--state", ".mcp-admin-dev")
+	ctx, stop := context.WithCancel(t.Context())
+	served, ended := &harness.Log{}, make(chan error, 1)
+	go func() {
+		ended <- run(ctx, served, "dev", "--sqlite", "shop.sqlite", "--write", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+	}()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(served.String(), "curl ") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	}
+	token := "shop-writer"
+	if !strings.Contains(served.String(), token) {
+		token = "shop-reader"
+	}
+	expect("aggregate_orders", false, "call", token, "--state", ".mcp-admin-dev")
+	expect(`total_groups\":1`, false, "call", "default/"+token, "aggregate_orders", "group_by=state", "total=exact", "-o", "json", "--state", ".mcp-admin-dev")
+	expect("open", false, "call", token, "list_orders", "format=columns", "--state", ".mcp-admin-dev")
+	expect("cat ", false, "connect", token, "--state", ".mcp-admin-dev")
+	expect(`the nearest is "`+token+`"`, true, "connect", token+"s", "--state", ".mcp-admin-dev")
+	expect("add --state .mcp-admin-dev", true, "call", token)
+	expect("nothing is wrong", false, "doctor", "--state", ".mcp-admin-dev")
+	expect("", false, "call", token, "update_orders", "id=7", "data.state=paid", "--state", ".mcp-admin-dev")
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile("printed.log", []byte(served.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect("update_orders 7 (state)  ok, 1 changed", false, "tail", "--file", "printed.log")
+	expect(`no "mcp-admin dev" serves anything`, true, "doctor", "--state", ".mcp-admin-dev")
+}

@@ -9,11 +9,15 @@ import (
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // an image has no time zones
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	klog.SetLogger(logr.Discard()) // each command says itself what went wrong, once and in words
 	name := displayName(os.Args[0])
 	command := newCommand(name)
 	command.SetArgs(arguments(os.Args))

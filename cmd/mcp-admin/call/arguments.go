@@ -83,26 +83,16 @@ func schemaOf(tool *mcp.Tool) (*schema, error) {
 	return input, json.Unmarshal(encoded, input)
 }
 
-// set gives a value to the argument at a path. A value for a list that has one already is added to it.
+// set gives a value to the argument at a path. A value for a list that has one already is added to it. An argument that the
+// schema does not have is passed on: a list of tools may leave out rare ones, and the server knows best which it takes.
 func set(object map[string]any, s *schema, path []string, text string) error {
 	name := path[0]
 	of := s.property(name)
-	if len(s.Properties) > 0 && of == nil {
-		names := make([]string, 0, len(s.Properties))
-		for known := range s.Properties {
-			names = append(names, known)
-		}
-		slices.Sort(names)
-		return fmt.Errorf("the tool has no such argument, but %s", strings.Join(names, ", "))
-	}
 	if len(path) > 1 {
 		inner, ok := object[name].(map[string]any)
 		if !ok {
 			inner = map[string]any{}
 			object[name] = inner
-		}
-		if of == nil {
-			of = &schema{}
 		}
 		return set(inner, of, path[1:], text)
 	}

@@ -45,14 +45,30 @@ func TestValuesAreWhatTheSchemaSays(t *testing.T) {
 	}
 }
 
+// A list of tools may leave out arguments that work: the server says which it does not know.
+func TestArgumentsThatTheListLeavesOutAreSent(t *testing.T) {
+	for pairs, want := range map[string]string{
+		"total=true":                `{"total":true}`,
+		"format=columns":            `{"format":"columns"}`,
+		"max_bytes=1000":            `{"max_bytes":1000}`,
+		"measures.n.count=*":        `{"measures":{"n":{"count":"*"}}}`,
+		`having={"n__gte":2}`:       `{"having":{"n__gte":2}}`,
+		"data.nom=x data.name=Anna": `{"data":{"name":"Anna","nom":"x"}}`,
+	} {
+		got, err := argumentsOf(listTool, strings.Fields(pairs), "")
+		encoded, _ := json.Marshal(got)
+		if err != nil || string(encoded) != want {
+			t.Errorf("%s: %s, %v, want %s", pairs, encoded, err, want)
+		}
+	}
+}
+
 func TestWrongArgumentsAreNotSent(t *testing.T) {
 	for pairs, want := range map[string]string{
 		"limit=five": `limit: "five" is not what the tool takes`,
-		"limits=5":   "limits: the tool has no such argument, but at, data,",
 		"limit":      "arguments are KEY=VALUE",
 		"=5":         "arguments are KEY=VALUE",
 		"exact=yes":  "exact:",
-		"data.nom=x": "data.nom: the tool has no such argument, but age, name",
 	} {
 		if got, err := argumentsOf(listTool, strings.Fields(pairs), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", pairs, got, err)

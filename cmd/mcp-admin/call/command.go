@@ -2,6 +2,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,11 +11,15 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
@@ -25,6 +30,7 @@ var errTool = errors.New("the tool says error")
 // options are the command's flags.
 type options struct {
 	cluster.Flags
+	state     laptop.Flag
 	format    output.Format
 	url       string
 	forward   bool
@@ -43,13 +49,15 @@ func Command() *cobra.Command {
 sees. A value is what the tool's schema says: limit=5 is a number for an integer, filters='{"city":"Bern"}' is JSON for an
 object, and tags=a is a list of one for a list; a dot reaches into an object: data.name=Ann. --json gives the arguments whole.
 
-The endpoint is called at its public URL if it has one, else through a connection to one of its pods; --url names another.
+The endpoint is called at its public URL if it has one, else through a connection to one of its pods; --url names another. With
+--state it is the one that "mcp-admin dev" serves on this machine, and no cluster is needed.
 
 The exit code is 1 if the tool says error. With -o json the whole result is printed.
 
 Rights: get mcptokens and mcpendpoints, get of the token's Secret; without a public URL or --url list pods, and create
-pods/portforward.`,
+pods/portforward. None with --state.`,
 		Example: `  mcp-admin call agent -n shop
+  mcp-admin call agent --state .mcp-admin-dev
   mcp-admin call agent list_order status=open limit=5 -n shop
   mcp-admin call agent update_order id=7 data.status=shipped -n shop
   mcp-admin call agent list_order --json '{"filters":{"total__gte":100}}' -o json`,
@@ -62,22 +70,24 @@ pods/portforward.`,
 	o.AddTo(command)
 	o.format.AddFlag(command)
 	flags := command.Flags()
+	o.state.AddTo(flags)
 	flags.StringVar(&o.arguments, "json", "", "all arguments of the tool as a JSON `OBJECT`")
 	flags.StringVar(&o.url, "url", "", "`URL` to call instead of the endpoint's own")
 	flags.BoolVar(&o.forward, "port-forward", false, "connect through a pod though the endpoint has a public URL")
 	flags.StringVar(&o.authorities, "ca", "", "PEM `FILE` with the certificate authorities of the endpoint; else those of this machine")
 	command.MarkFlagsMutuallyExclusive("url", "port-forward")
+	command.MarkFlagsMutuallyExclusive("state", "port-forward")
 	return command
 }
 
 func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer) error {
-	k, err := o.Connect()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c, err := o.find(ctx, args[0], errOut)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	session, err := o.open(ctx, k, args[0], errOut)
+	session, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,8 +117,40 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	return nil
 }
 
-// open connects to the token's endpoint.
-func (o *options) open(ctx context.Context, k *cluster.Cluster, name string, errOut io.Writer) (*mcp.ClientSession, error) {
+// callee is what is called: an endpoint, as the holder of a token.
+type callee struct {
+	url, text string
+	transport *http.Transport
+	// token is the MCPToken; nil if it is of no cluster.
+	token *v1alpha1.MCPToken
+}
+
+// find finds out what is called.
+func (o *options) find(ctx context.Context, name string, errOut io.Writer) (*callee, error) {
+	transport, err := o.transport()
+	if err != nil {
+		return nil, err
+	}
+	if o.state.Folder == "" {
+		return o.inCluster(ctx, name, transport, errOut)
+	}
+	served, err := o.state.Read()
+	if err != nil {
+		return nil, err
+	}
+	token, err := served.Token(name)
+	if err != nil {
+		return nil, err
+	}
+	return &callee{url: cmp.Or(o.url, served.URL), text: token.Text, transport: transport}, nil
+}
+
+// inCluster finds the endpoint and the text of a token that a cluster has.
+func (o *options) inCluster(ctx context.Context, name string, transport *http.Transport, errOut io.Writer) (*callee, error) {
+	k, err := o.Connect()
+	if err != nil {
+		return nil, laptop.Hint(err)
+	}
 	token, err := k.Token(ctx, name)
 	if err != nil {
 		return nil, err
@@ -119,33 +161,39 @@ func (o *options) open(ctx context.Context, k *cluster.Cluster, name string, err
 	} else if err != nil {
 		return nil, err
 	}
-	url := o.url
-	transport, err := o.transport()
+	c := &callee{url: o.url, text: text, transport: transport, token: token}
+	if c.url != "" {
+		return c, nil
+	}
+	endpoint, err := k.Endpoint(ctx, token.Endpoint())
 	if err != nil {
 		return nil, err
 	}
-	if url == "" {
-		endpoint, err := k.Endpoint(ctx, token.Endpoint())
+	if c.url = endpoint.EffectiveURL(); o.forward || !endpoint.Public() {
+		c.url = endpoint.ServiceURL()
+		f, err := k.Forward(ctx, token.Endpoint(), "127.0.0.1:0", func(news string) { fmt.Fprintln(errOut, "#", news) })
 		if err != nil {
 			return nil, err
 		}
-		if url = endpoint.EffectiveURL(); o.forward || !endpoint.Public() {
-			url = endpoint.ServiceURL()
-			f, err := k.Forward(ctx, token.Endpoint(), "127.0.0.1:0", func(news string) { fmt.Fprintln(errOut, "#", news) })
-			if err != nil {
-				return nil, err
-			}
-			transport.Proxy, transport.DialContext = nil, f.DialContext // the URL stays that of the certificate
-		}
+		transport.Proxy, transport.DialContext = nil, f.DialContext // the URL stays that of the certificate
 	}
+	return c, nil
+}
+
+// open connects to the endpoint. If the token is refused, the error says what the cluster knows of it.
+func (c *callee) open(ctx context.Context) (*mcp.ClientSession, error) {
+	caller := &bearer{text: c.text, next: c.transport}
 	client := mcp.NewClient(&mcp.Implementation{Name: "mcp-admin", Version: version.String()}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: url, HTTPClient: &http.Client{Transport: bearer{text, transport}}, DisableStandaloneSSE: true,
+		Endpoint: c.url, HTTPClient: &http.Client{Transport: caller}, DisableStandaloneSSE: true,
 	}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", url, err)
+	switch {
+	case err == nil:
+		return session, nil
+	case caller.refused.Load():
+		return nil, fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
 	}
-	return session, nil
+	return nil, fmt.Errorf("%s: %w", c.url, err)
 }
 
 // transport is that of all requests.
@@ -166,17 +214,22 @@ func (o *options) transport() (*http.Transport, error) {
 	return transport, nil
 }
 
-// bearer adds a token to every request.
+// bearer adds a token to every request, and notes whether it was refused.
 type bearer struct {
-	text string
-	next http.RoundTripper
+	text    string
+	next    http.RoundTripper
+	refused atomic.Bool
 }
 
 // RoundTrip implements http.RoundTripper.
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.text)
-	return b.next.RoundTrip(r)
+	response, err := b.next.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusUnauthorized {
+		b.refused.Store(true)
+	}
+	return response, err
 }
 
 func listTools(ctx context.Context, session *mcp.ClientSession) ([]*mcp.Tool, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -23,6 +24,7 @@ const defaultPort = "18080"
 // options are the command's flags.
 type options struct {
 	cluster.Flags
+	state              laptop.Flag
 	client, name, file string
 	write              bool
 	port               string
@@ -40,15 +42,17 @@ for clients that cannot, the token is part of it, and that is said.
 
 With --write the client's own file is changed: the server is added, or replaced if it is there, and all else stays. With
 --port-forward the command keeps a connection to a Ready pod open until it is interrupted, to another pod if that one
-goes, and the client is told of the local port.
+goes, and the client is told of the local port. With --state the client is told of what "mcp-admin dev" serves on this machine,
+and no cluster is needed.
 
 The clients are: ` + strings.Join(clientNames(), ", ") + `.
 
 Rights: get mcptokens and mcpendpoints; get of the token's Secret if its text must be known (--client claude-desktop or env);
-for --port-forward list pods, and create pods/portforward.`,
+for --port-forward list pods, and create pods/portforward. None with --state.`,
 		Example: `  mcp-admin connect agent -n shop
   mcp-admin connect agent -n shop --client cursor --write
-  mcp-admin connect agent -n shop --client claude-code --port-forward --write`,
+  mcp-admin connect agent -n shop --client claude-code --port-forward --write
+  mcp-admin connect agent --state .mcp-admin-dev --client cursor --write`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -57,12 +61,14 @@ for --port-forward list pods, and create pods/portforward.`,
 	}
 	o.AddTo(command)
 	flags := command.Flags()
+	o.state.AddTo(flags)
 	flags.StringVarP(&o.client, "client", "c", "claude-code", "`CLIENT` to tell: "+strings.Join(clientNames(), ", "))
 	flags.StringVar(&o.name, "name", "", "what the client calls the server; else the endpoint's `NAME`")
 	flags.BoolVar(&o.write, "write", false, "change the client's own file")
 	flags.StringVar(&o.file, "file", "", "`FILE` of the client to change with --write, if it is not the usual one")
 	flags.StringVar(&o.port, "port-forward", "", "connect through a pod, and keep the connection open at a local `PORT`")
 	flags.Lookup("port-forward").NoOptDefVal = defaultPort
+	command.MarkFlagsMutuallyExclusive("state", "port-forward")
 	_ = command.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(clientNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that does not exist
 	return command
 }
@@ -75,9 +81,12 @@ func (o *options) run(ctx context.Context, name string, out io.Writer) error {
 	if o.write && c.file == nil {
 		return fmt.Errorf("--write: %s has no file that is read; leave --write out, and use what is printed", c.title)
 	}
+	if o.state.Folder != "" {
+		return o.served(c, name, out)
+	}
 	k, err := o.Connect()
 	if err != nil {
-		return err
+		return laptop.Hint(err)
 	}
 	token, err := k.Token(ctx, name)
 	if err != nil {
@@ -115,6 +124,35 @@ func (o *options) run(ctx context.Context, name string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "\nThe connection is open until you interrupt this command.")
 	<-ctx.Done()
+	return nil
+}
+
+// served tells the client of what dev serves on this machine.
+func (o *options) served(c client, name string, out io.Writer) error {
+	served, err := o.state.Read()
+	if err != nil {
+		return err
+	}
+	token, err := served.Token(name)
+	if err != nil {
+		return err
+	}
+	_, endpoint, _ := strings.Cut(served.Endpoint, "/")
+	s := server{name: cmp.Or(o.name, endpoint), url: served.URL}
+	s.variable = contract.TokenVariable(s.name)
+	if c.secret {
+		s.text = token.Text
+	}
+	if err := o.tell(c, s, out); err != nil {
+		return err
+	}
+	switch {
+	case c.secret:
+	case token.File != "":
+		fmt.Fprintf(out, "\n# The token, for the shell that starts %s:\nexport %s=\"$(cat %q)\"\n", c.title, s.variable, token.File)
+	default:
+		fmt.Fprintf(out, "\n# The token is in the manifests. Set %s to it before you start %s.\n", s.variable, c.title)
+	}
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -92,7 +93,7 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 	flags.StringVar(&o.endpoint, "endpoint", "", "the MCPEndpoint to serve, `[NAMESPACE/]NAME`, if the manifests hold several")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`ADDRESS` that agents call")
 	flags.StringVar(&o.adminListen, "admin-listen", "127.0.0.1:8081", "`ADDRESS` of /healthz, /readyz, /metrics and /status")
-	flags.StringVar(&o.state, "state", ".mcp-admin-dev", "`DIR` that keeps generated tokens and SQLite files")
+	flags.StringVar(&o.state, "state", laptop.Folder, "`DIR` that keeps generated tokens and SQLite files")
 	flags.BoolVar(&o.stdio, "stdio", false, "serve the client that started this program, over standard input and output")
 	flags.StringVar(&o.token, "token", "", "the MCPToken, `[NAMESPACE/]NAME`, by which a client of --stdio calls, if there are several")
 	flags.BoolVar(&o.localWebhooks, "allow-local-webhooks", false, "let webhook actions call this machine, which servers in a cluster never do")
@@ -124,6 +125,10 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	report := &reporter{out: o.out, whole: o.verbose, stdio: o.stdio, client: ports.adminClient}
+	if !o.stdio {
+		report.tell = source.state.tell
+		defer func() { _ = source.state.silence() }() // a file that stays tells of a server that does not answer, and that is said
+	}
 	source.baseURL = "http://" + ports.endpoint.Addr().String()
 	source.compiled, source.failed = report.compiled, report.failed
 	// The manifests must be good once: a first start with bad ones ends with what is wrong.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -33,6 +34,8 @@ type reporter struct {
 	stdio bool
 	// client reaches the server's own admin port.
 	client *http.Client
+	// tell writes for other commands what is served; nil if only one client can reach it.
+	tell func(*laptop.Served) error
 }
 
 func (r *reporter) compiled(o *outcome) {
@@ -99,6 +102,11 @@ func (r *reporter) print(status *contract.Status) {
 	}
 	now, before := r.o.report(status), r.shown
 	r.shown = now
+	if r.tell != nil {
+		if err := r.tell(r.o.served(status)); err != nil {
+			fmt.Fprintf(r.out, "Other commands cannot know what is served: %v\n", err)
+		}
+	}
 	switch {
 	case before != nil:
 		now = now.since(before)

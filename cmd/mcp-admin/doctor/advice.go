@@ -8,8 +8,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// commands are what helps with a reason, by kubectl's words after "kubectl". NAME, NAMESPACE, KIND and WORKLOAD stand for the
-// object's. A reason that is not here, or that needs a WORKLOAD of an object without one, is described.
+// commands are what helps with a reason, by kubectl's words after "kubectl". NAME, NAMESPACE, KIND, WORKLOAD and DATABASE (the
+// Secret with the connection) stand for the object's. A reason that is not here, or that needs what the object does not have,
+// is described.
 var commands = map[string]string{
 	v1alpha1.ReasonInvalid:              "edit KIND NAME -n NAMESPACE",
 	v1alpha1.ReasonConflicted:           "get KIND -n NAMESPACE",
@@ -35,9 +36,9 @@ var commands = map[string]string{
 	v1alpha1.ReasonRouteNotAccepted:     "describe httproute WORKLOAD -n NAMESPACE",
 	v1alpha1.ReasonWaitingForGateway:    "get gateways -A",
 	v1alpha1.ReasonWaitingForAddress:    "get ingresses,services -n NAMESPACE",
-	contract.ReasonSecretIncomplete:     "edit KIND NAME -n NAMESPACE",
-	contract.ReasonAuthenticationFailed: "logs deployment/WORKLOAD -n NAMESPACE",
-	contract.ReasonDatabaseNotFound:     "logs deployment/WORKLOAD -n NAMESPACE",
+	contract.ReasonSecretIncomplete:     "edit secret DATABASE -n NAMESPACE",
+	contract.ReasonAuthenticationFailed: "edit secret DATABASE -n NAMESPACE",
+	contract.ReasonDatabaseNotFound:     "edit secret DATABASE -n NAMESPACE",
 	contract.ReasonUnreachable:          "logs deployment/WORKLOAD -n NAMESPACE",
 	contract.ReasonTLSFailed:            "logs deployment/WORKLOAD -n NAMESPACE",
 	contract.ReasonInitFailed:           "logs deployment/WORKLOAD -n NAMESPACE",
@@ -51,11 +52,11 @@ var commands = map[string]string{
 // command is what helps with a reason of an object.
 func command(s subject, reason string) string {
 	template, known := commands[reason]
-	if !known || s.workload == "" && strings.Contains(template, "WORKLOAD") {
+	if !known || s.workload == "" && strings.Contains(template, "WORKLOAD") || s.secret == "" && strings.Contains(template, "DATABASE") {
 		return s.describe()
 	}
 	return "kubectl " + strings.NewReplacer("NAMESPACE", s.object.GetNamespace(), "NAME", s.object.GetName(),
-		"KIND", strings.ToLower(s.kind), "WORKLOAD", s.workload).Replace(template)
+		"KIND", strings.ToLower(s.kind), "WORKLOAD", s.workload, "DATABASE", s.secret).Replace(template)
 }
 
 func (s subject) describe() string {

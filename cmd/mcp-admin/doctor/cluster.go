@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -25,14 +26,15 @@ type examination struct {
 	found *diagnosis
 	// denied are the resources that the person may not look at.
 	denied []string
-	// ofEndpoints are the reasons for which endpoints are not Ready, and waiting counts the exposures and tokens that are not
-	// for one of these: they are told of once.
-	ofEndpoints map[string]bool
-	waiting     int
+	// endpoints are looked at first. ailing are the reasons for which some of them are not Ready, and waiting counts the
+	// exposures and tokens that only wait for them.
+	endpoints []v1alpha1.MCPEndpoint
+	ailing    map[types.NamespacedName][]string
+	waiting   map[types.NamespacedName]int
 }
 
 func (x *examination) problem(object, reason, message, command string) {
-	x.found.Problems = append(x.found.Problems, problem{object, reason, message, command})
+	x.found.Problems = append(x.found.Problems, problem{Object: object, Reason: reason, Message: message, Command: command})
 }
 
 // kinds reports whether the cluster has the kinds of the API.
@@ -81,7 +83,15 @@ func (x *examination) rights(ctx context.Context) error {
 
 func (x *examination) unseen(resource, verb string) {
 	x.denied = append(x.denied, resource)
-	x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("%s: you may not %s %s in namespace %s", resource, verb, resource, x.Namespace))
+	x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("%s: you may not %s %s in %s", resource, verb, resource, x.everywhere()))
+}
+
+// everywhere names the namespaces that a right is needed in.
+func (x *examination) everywhere() string {
+	if x.Namespace == metav1.NamespaceAll {
+		return "all namespaces"
+	}
+	return x.where()
 }
 
 func (x *examination) may(resource string) bool { return !slices.Contains(x.denied, resource) }
@@ -94,18 +104,36 @@ const (
 	claimLook = 7 * time.Second
 )
 
-// manager looks whether a manager runs that looks after the namespace.
+// manager looks whether a manager runs that looks after each namespace with an endpoint.
 func (x *examination) manager(ctx context.Context) error {
 	if !x.may("leases") {
 		return nil
 	}
+	namespaces := []string{x.Namespace}
+	if x.Namespace == metav1.NamespaceAll {
+		namespaces = nil
+		for i := range x.endpoints {
+			namespaces = append(namespaces, x.endpoints[i].Namespace)
+		}
+		slices.Sort(namespaces)
+	}
+	for _, namespace := range slices.Compact(namespaces) {
+		if err := x.managerOf(ctx, namespace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// managerOf looks whether a manager runs that looks after a namespace.
+func (x *examination) managerOf(ctx context.Context, namespace string) error {
 	var old []coordinationv1.Lease
-	for _, namespace := range []string{metav1.NamespaceSystem, x.Namespace} {
+	for _, of := range []string{metav1.NamespaceSystem, namespace} {
 		var lease coordinationv1.Lease
-		err := x.Get(ctx, client.ObjectKey{Namespace: namespace, Name: claimName}, &lease)
+		err := x.Get(ctx, client.ObjectKey{Namespace: of, Name: claimName}, &lease)
 		switch {
 		case apierrors.IsForbidden(err):
-			x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("the manager: you may not get leases in namespace %s", namespace))
+			x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("the manager: you may not get leases in namespace %s", of))
 			return nil
 		case client.IgnoreNotFound(err) != nil:
 			return cluster.Explain(err)
@@ -117,8 +145,8 @@ func (x *examination) manager(ctx context.Context) error {
 	}
 	running, err := x.renewsSoon(ctx, old)
 	if err == nil && !running {
-		x.problem("manager", "", "no manager looks after namespace "+x.Namespace+": nothing that you change takes effect",
-			"kubectl get pods -A -l app.kubernetes.io/component=manager")
+		x.problem("manager", "", "no manager looks after namespace "+namespace+": nothing that you change takes effect, and a token that you "+
+			"delete or revoke still works", "kubectl get pods -A -l app.kubernetes.io/component=manager")
 	}
 	return err
 }

@@ -5,17 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // options are the command's flags.
 type options struct {
 	cluster.Flags
+	state  laptop.Flag
 	format output.Format
+	all    bool
 }
 
 // Command returns the command.
@@ -24,25 +30,24 @@ func Command() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor [ENDPOINT]",
 		Short: "Say what is wrong with an endpoint, and what to do",
-		Long: `doctor looks at an MCPEndpoint, or at all of the namespace: the installed kinds, the manager, the endpoint with its database and
-its audit table, its pods, its MCPModelExposures and MCPTokens. For each thing that is wrong it says one sentence and one
-command. The exit code is 1 if something is wrong.
+		Long: `doctor looks at an MCPEndpoint, or at all of the namespace, or with -A at all namespaces: the installed kinds, the manager, the
+endpoint with its database and its audit table, its pods, its MCPModelExposures and MCPTokens. For each cause it says one sentence,
+one command, and what follows from it. Tokens that have expired or are not active are noted. The exit code is 1 if something is wrong.
 
-It first asks the API server what you may do, and says what it could not look at.
+It first asks the API server what you may do, and says what it could not look at. With --state it looks at what "mcp-admin dev" serves
+on this machine, and needs no cluster.
 
 Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods; get leases (there and in kube-system), to see whether a manager
-runs. It reads no Secret.`,
+runs. With -A these are needed in all namespaces. It reads no Secret.`,
 		Example: `  mcp-admin doctor -n shop
   mcp-admin doctor shop -n shop
+  mcp-admin doctor -A
+  mcp-admin doctor --state .mcp-admin-dev
   mcp-admin doctor -n shop -o json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
-			k, err := o.Connect()
-			if err != nil {
-				return err
-			}
-			d, err := examine(command.Context(), k, append(args, "")[0])
+			d, err := o.diagnose(command.Context(), append(args, "")[0])
 			if err != nil {
 				return err
 			}
@@ -56,8 +61,34 @@ runs. It reads no Secret.`,
 		},
 	}
 	o.AddTo(command)
+	o.state.AddTo(command.Flags())
 	o.format.AddFlag(command)
+	command.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "look at all namespaces")
 	return command
+}
+
+// diagnose looks at what the flags and the name say.
+func (o *options) diagnose(ctx context.Context, name string) (*diagnosis, error) {
+	switch {
+	case o.state.Folder != "" && (name != "" || o.all):
+		return nil, errors.New("--state looks at the one endpoint that is served: leave out the ENDPOINT and -A")
+	case o.state.Folder != "":
+		served, err := o.state.Read()
+		if err != nil {
+			return nil, err
+		}
+		return examineServed(ctx, served), nil
+	case o.all && name != "":
+		return nil, errors.New("-A looks at all endpoints: leave out the ENDPOINT, or -A")
+	}
+	k, err := o.Connect()
+	if err != nil {
+		return nil, laptop.Hint(err)
+	}
+	if o.all {
+		k.Namespace = metav1.NamespaceAll
+	}
+	return examine(ctx, k, name)
 }
 
 func counted(n int) string {
@@ -84,6 +115,8 @@ type problem struct {
 	Message string `json:"message"`
 	// Command helps to find out more, or mends it.
 	Command string `json:"command,omitempty"`
+	// Effects are the conditions that follow from it.
+	Effects []string `json:"effects,omitempty"`
 }
 
 func (d *diagnosis) show(screen *output.Screen) {
@@ -91,6 +124,9 @@ func (d *diagnosis) show(screen *output.Screen) {
 		fmt.Fprintf(screen, "%s %s: %s\n", screen.Styled(output.Bad, "✗"), screen.Styled(output.Bold, p.Object), p.Message)
 		if p.Command != "" {
 			fmt.Fprintf(screen, "    %s\n", p.Command)
+		}
+		if len(p.Effects) > 0 {
+			fmt.Fprintf(screen, "    %s\n", screen.Styled(output.Faint, "from this follows: "+strings.Join(p.Effects, ", ")))
 		}
 	}
 	for _, p := range d.Notes {
@@ -110,21 +146,21 @@ func (d *diagnosis) show(screen *output.Screen) {
 
 // examine looks at everything, from the kinds to the tokens. name is the endpoint's; "" is all of the namespace.
 func examine(ctx context.Context, k *cluster.Cluster, name string) (*diagnosis, error) {
-	x := &examination{Cluster: k, name: name, ofEndpoints: map[string]bool{}, found: &diagnosis{Looked: []string{}, Problems: []problem{}}}
+	x := &examination{Cluster: k, name: name, ailing: map[types.NamespacedName][]string{}, waiting: map[types.NamespacedName]int{},
+		found: &diagnosis{Looked: []string{}, Problems: []problem{}}}
 	if !x.kinds() {
 		return x.found, nil
 	}
-	if err := x.rights(ctx); err != nil {
-		return nil, err
-	}
-	for _, look := range []func(context.Context) error{x.manager, x.endpoints, x.exposures, x.tokens} {
+	for _, look := range []func(context.Context) error{x.rights, x.findEndpoints, x.manager, x.lookAtEndpoints, x.exposures, x.tokens} {
 		if err := look(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if x.waiting > 0 {
-		message := fmt.Sprintf("%d MCPModelExposures and MCPTokens wait for their MCPEndpoint", x.waiting)
-		x.found.Notes = append(x.found.Notes, problem{Object: "namespace " + k.Namespace, Message: message})
+	for i := range x.endpoints {
+		if n := x.waiting[cluster.Key(&x.endpoints[i])]; n > 0 {
+			x.found.Notes = append(x.found.Notes, problem{Object: "MCPEndpoint " + cluster.Key(&x.endpoints[i]).String(),
+				Message: fmt.Sprintf("%d of its MCPModelExposures and MCPTokens wait for it", n)})
+		}
 	}
 	return x.found, nil
 }

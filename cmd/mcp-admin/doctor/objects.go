@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,37 +15,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/podproblem"
 )
 
-// endpoints looks at the endpoints and their pods.
-func (x *examination) endpoints(ctx context.Context) error {
-	if !x.may("mcpendpoints") {
-		return nil
-	}
-	var all []v1alpha1.MCPEndpoint
-	if x.name != "" {
-		e, err := x.Endpoint(ctx, types.NamespacedName{Namespace: x.Namespace, Name: x.name})
-		if err != nil {
-			return err
-		}
-		all = append(all, *e)
-	} else {
-		var list v1alpha1.MCPEndpointList
-		if err := x.List(ctx, &list, client.InNamespace(x.Namespace)); err != nil {
-			return cluster.Explain(err)
-		}
-		if all = list.Items; len(all) == 0 {
-			x.problem("namespace "+x.Namespace, "", "it has no MCPEndpoint; name another namespace with -n", "kubectl get mcpendpoints -A")
-		}
-	}
-	for i := range all {
-		e := &all[i]
-		x.object(subject{"MCPEndpoint", e, e.Generation, e.Status.ObservedGeneration, e.Status.Conditions, e.Status.Notes, e.ServiceName()})
-		if err := x.pods(ctx, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // subject is an object with what is looked at.
 type subject struct {
 	kind                 string
@@ -54,72 +22,98 @@ type subject struct {
 	generation, observed int64
 	conditions           []metav1.Condition
 	notes                []string
-	// workload is the name of the endpoint's Deployment; "" for other kinds.
-	workload string
+	// workload is the name of the endpoint's Deployment, secret the name of its database's Secret; "" for other kinds.
+	workload, secret string
 }
 
-func (s subject) name() string { return fmt.Sprintf("%s %s", s.kind, cluster.Key(s.object)) }
+// findEndpoints reads the endpoints that are to be looked at.
+func (x *examination) findEndpoints(ctx context.Context) error {
+	if !x.may("mcpendpoints") {
+		return nil
+	}
+	if x.name != "" {
+		e, err := x.Endpoint(ctx, types.NamespacedName{Namespace: x.Namespace, Name: x.name})
+		if err != nil {
+			return err
+		}
+		x.endpoints = []v1alpha1.MCPEndpoint{*e}
+		return nil
+	}
+	var list v1alpha1.MCPEndpointList
+	if err := x.List(ctx, &list, client.InNamespace(x.Namespace)); err != nil {
+		return cluster.Explain(err)
+	}
+	if x.endpoints = list.Items; len(x.endpoints) == 0 {
+		message := "it has no MCPEndpoint; look in all namespaces with -A, or name another one with -n"
+		if x.Namespace == metav1.NamespaceAll {
+			message = "it has no MCPEndpoint"
+		}
+		x.problem(x.where(), "", message, "kubectl get mcpendpoints -A")
+	}
+	return nil
+}
 
-// summaries are the conditions that repeat what others say.
-var summaries = []string{v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled}
+// where names what is looked at.
+func (x *examination) where() string {
+	if x.Namespace == metav1.NamespaceAll {
+		return "cluster"
+	}
+	return "namespace " + x.Namespace
+}
 
-// object says which conditions of an object are not as they should be.
-func (x *examination) object(s subject) {
-	if !s.object.GetDeletionTimestamp().IsZero() {
-		x.problem(s.name(), "", "it is being deleted", s.describe())
-		return
-	}
-	ready := meta.FindStatusCondition(s.conditions, v1alpha1.ConditionReady)
-	if ready == nil || s.observed != s.generation {
-		x.problem(s.name(), "", "the manager has not looked at it since it was changed last", s.describe())
-		return
-	}
-	if v1alpha1.IsPaused(s.object) {
-		x.note(s, "it is paused: the manager changes nothing of it (annotation "+v1alpha1.PausedAnnotation+")")
-	}
-	for _, note := range s.notes {
-		x.note(s, note)
-	}
-	if ready.Status == metav1.ConditionTrue {
-		return
-	}
-	if s.workload == "" && (ready.Reason == v1alpha1.ReasonEndpointInvalid || x.ofEndpoints[ready.Reason]) {
-		x.waiting++
-		return
-	}
-	told := false
-	seen := map[string]bool{}
-	for _, c := range s.conditions {
-		if c.Status != metav1.ConditionTrue && !slices.Contains(summaries, c.Type) && c.Type != v1alpha1.ConditionPaused && !seen[c.Reason+c.Message] {
-			x.problem(s.name(), c.Reason, sentence(c), command(s, c.Reason))
-			told, seen[c.Reason+c.Message] = true, true
-			x.ofEndpoints[c.Reason] = x.ofEndpoints[c.Reason] || s.workload != ""
+// lookAtEndpoints looks at the endpoints and their pods.
+func (x *examination) lookAtEndpoints(ctx context.Context) error {
+	for i := range x.endpoints {
+		if err := x.endpoint(ctx, &x.endpoints[i]); err != nil {
+			return err
 		}
 	}
-	if !told {
-		x.problem(s.name(), ready.Reason, sentence(*ready), command(s, ready.Reason))
-	}
+	return nil
 }
 
-func sentence(c metav1.Condition) string {
-	if c.Message == "" {
-		return fmt.Sprintf("%s is %s (%s)", c.Type, c.Status, c.Reason)
+// endpoint looks at an endpoint and its pods. A pod that has a problem of its own is the cause of what its endpoint waits
+// for; a pod that is not Ready without one follows from what is wrong with the endpoint.
+func (x *examination) endpoint(ctx context.Context, e *v1alpha1.MCPEndpoint) error {
+	s := subject{kind: "MCPEndpoint", object: e, generation: e.Generation, observed: e.Status.ObservedGeneration,
+		conditions: e.Status.Conditions, notes: e.Status.Notes, workload: e.ServiceName()}
+	if ref := e.Spec.Database.ConnectionSecretRef; ref != nil {
+		s.secret = ref.Name
 	}
-	return fmt.Sprintf("%s (%s %s)", c.Message, c.Type, c.Reason)
+	sick, silent, err := x.pods(ctx, e)
+	if err != nil {
+		return err
+	}
+	ready := x.readiness(s)
+	if ready == nil || ready.Status == metav1.ConditionTrue {
+		x.found.Problems = append(x.found.Problems, slices.Concat(sick, silent)...)
+		return nil
+	}
+	t := troubleOf(s.conditions, isConsequence, len(sick) > 0)
+	for _, c := range slices.Concat(t.causes, t.effects) {
+		x.ailing[cluster.Key(e)] = append(x.ailing[cluster.Key(e)], c.Reason)
+	}
+	if len(t.causes) == 0 {
+		for _, c := range t.effects {
+			sick[0].Effects = append(sick[0].Effects, fmt.Sprintf("%s %s %s", s.name(), c.Type, c.Reason))
+		}
+	}
+	x.tell(s, t)
+	x.found.Problems = append(x.found.Problems, sick...)
+	return nil
 }
 
 func (x *examination) note(s subject, text string) {
 	x.found.Notes = append(x.found.Notes, problem{Object: s.name(), Message: text})
 }
 
-// pods looks at the pods of an endpoint's server.
-func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) error {
+// pods returns the pods of an endpoint's server that are not Ready: those of which the cluster says why, and the others.
+func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) (sick, silent []problem, err error) {
 	if !x.may("pods") {
-		return nil
+		return nil, nil, nil
 	}
 	pods, err := x.Pods(ctx, cluster.Key(e))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	for i := range pods {
 		pod := &pods[i]
@@ -127,19 +121,25 @@ func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) error {
 			continue
 		}
 		what, look := podproblem.Of(pod), "logs"
+		known := what != ""
 		switch {
-		case what == "" && pod.Status.Phase == corev1.PodRunning:
+		case !known && pod.Status.Phase == corev1.PodRunning:
 			what = "it runs and is not Ready: it has not seen the database's schema, or has no Config"
-		case what == "":
+		case !known:
 			what, look = "it has not started yet", "describe pod"
 		case restarted(pod):
 			look = "logs --previous"
 		case pod.Status.Phase == corev1.PodPending:
 			look = "describe pod"
 		}
-		x.problem("Pod "+cluster.Key(pod).String(), "", what, fmt.Sprintf("kubectl %s %s -n %s", look, pod.Name, pod.Namespace))
+		p := problem{Object: "Pod " + cluster.Key(pod).String(), Message: what, Command: fmt.Sprintf("kubectl %s %s -n %s", look, pod.Name, pod.Namespace)}
+		if known {
+			sick = append(sick, p)
+		} else {
+			silent = append(silent, p)
+		}
 	}
-	return nil
+	return sick, silent, nil
 }
 
 func restarted(pod *corev1.Pod) bool {
@@ -156,7 +156,8 @@ func (x *examination) exposures(ctx context.Context) error {
 	}
 	for i := range list.Items {
 		if e := &list.Items[i]; x.name == "" || e.Spec.EndpointRef.Name == x.name {
-			x.object(subject{"MCPModelExposure", e, e.Generation, e.Status.ObservedGeneration, e.Status.Conditions, e.Status.Notes, ""})
+			x.dependent(subject{kind: "MCPModelExposure", object: e, generation: e.Generation, observed: e.Status.ObservedGeneration,
+				conditions: e.Status.Conditions, notes: e.Status.Notes}, types.NamespacedName{Namespace: e.Namespace, Name: e.Spec.EndpointRef.Name})
 		}
 	}
 	return nil
@@ -173,7 +174,8 @@ func (x *examination) tokens(ctx context.Context) error {
 	for i := range list.Items {
 		t := &list.Items[i]
 		if x.name == "" || t.Endpoint() == (types.NamespacedName{Namespace: x.Namespace, Name: x.name}) {
-			x.object(subject{"MCPToken", t, t.Generation, t.Status.ObservedGeneration, t.Status.Conditions, t.Status.Notes, ""})
+			x.dependent(subject{kind: "MCPToken", object: t, generation: t.Generation, observed: t.Status.ObservedGeneration,
+				conditions: t.Status.Conditions, notes: t.Status.Notes}, t.Endpoint())
 		}
 	}
 	return nil

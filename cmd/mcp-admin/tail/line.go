@@ -36,19 +36,26 @@ type record struct {
 	Outcome   string    `json:"outcome"`
 }
 
-// parse reads a line of a log that begins with the log's own time. audit is false for one that is no audit line.
-func parse(pod string, logged []byte) (l line, audit bool) {
-	stamp, text, found := bytes.Cut(bytes.TrimRight(logged, "\r\n"), []byte(" "))
-	at, err := time.Parse(time.RFC3339Nano, string(stamp))
-	if !found || err != nil {
-		return line{}, false
+// parse reads a line of a log. If the log is timed, each line begins with the time at which the log took it; else the line
+// has only its own. audit is false for one that is no audit line.
+func parse(pod string, logged []byte, timed bool) (l line, audit bool) {
+	l = line{pod: pod, text: bytes.TrimRight(logged, "\r\n")}
+	if timed {
+		stamp, text, found := bytes.Cut(l.text, []byte(" "))
+		at, err := time.Parse(time.RFC3339Nano, string(stamp))
+		if !found || err != nil {
+			return line{}, false
+		}
+		l.logged, l.text = at, text
 	}
-	l = line{pod: pod, logged: at, text: text}
-	if json.Unmarshal(text, &l.record) != nil || l.record.Message != "audit" {
+	if json.Unmarshal(l.text, &l.record) != nil || l.record.Message != "audit" {
 		return l, false
 	}
 	if l.at = l.record.Time; l.at.IsZero() {
-		l.at = at
+		l.at = l.logged
+	}
+	if !timed {
+		l.logged = l.at
 	}
 	return l, true
 }

@@ -2,13 +2,16 @@ package tail
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +29,8 @@ type reader struct {
 	from time.Time
 	// tell says what happens beside the lines.
 	tell func(string)
+	// untimed is set once a node has refused to say when it took a line.
+	untimed atomic.Bool
 }
 
 // read prints all lines that are there.
@@ -68,35 +73,69 @@ func (r *reader) whole(ctx context.Context, pod *corev1.Pod) ([]line, error) {
 
 // stream reads a log to its end. It passes over lines that are not after seen, and returns the time of the last line.
 func (r *reader) stream(ctx context.Context, pod *corev1.Pod, options corev1.PodLogOptions, seen time.Time, to func(line)) (time.Time, error) {
-	options.Container, options.Timestamps = cluster.ServerContainer, true
-	since := r.from
-	if seen.After(since) {
-		since = seen
-	}
-	if !since.IsZero() {
-		options.SinceTime = new(metav1.NewTime(since.Add(-time.Second))) // it has whole seconds
-	}
-	log, err := r.cluster.Core.Pods(pod.Namespace).GetLogs(pod.Name, &options).Stream(ctx)
+	log, timed, err := r.open(ctx, pod, options, seen)
 	if err != nil {
 		return seen, err
 	}
 	defer log.Close()
-	buffered, start := bufio.NewReaderSize(log, maxLine), seen
-	for {
-		text, err := buffered.ReadSlice('\n')
-		l, audit := parse(pod.Name, slices.Clone(text))
+	start := seen
+	err = eachLine(log, func(text []byte) error {
+		l, audit := parse(pod.Name, text, timed)
 		if l.logged.After(start) {
 			seen = l.logged
 			if audit && !l.at.Before(r.from) {
 				to(l)
 			}
 		}
+		return nil
+	})
+	return seen, err
+}
+
+// open opens a log from about the time of the line that was seen last. timed reports whether each line begins with the time
+// at which the node took it: not every node knows that.
+func (r *reader) open(ctx context.Context, pod *corev1.Pod, options corev1.PodLogOptions, seen time.Time) (log io.ReadCloser, timed bool, err error) {
+	options.Container = cluster.ServerContainer
+	logs := func(options corev1.PodLogOptions) (io.ReadCloser, error) {
+		return r.cluster.Core.Pods(pod.Namespace).GetLogs(pod.Name, &options).Stream(ctx)
+	}
+	if !r.untimed.Load() {
+		timedOptions := options
+		timedOptions.Timestamps = true
+		if seen.Before(r.from) {
+			seen = r.from
+		}
+		if !seen.IsZero() {
+			timedOptions.SinceTime = new(metav1.NewTime(seen.Add(-time.Second))) // it has whole seconds
+		}
+		if log, err = logs(timedOptions); err == nil || !apierrors.IsBadRequest(err) {
+			return log, true, err
+		}
+	}
+	log, untimedErr := logs(options)
+	if untimedErr != nil {
+		return nil, false, cmp.Or(err, untimedErr) // the container has not started, for one
+	}
+	r.untimed.Store(true)
+	return log, false, nil
+}
+
+// eachLine calls do with each line of a text, as long as that succeeds. Lines that are too long come in pieces.
+func eachLine(text io.Reader, do func([]byte) error) error {
+	buffered := bufio.NewReaderSize(text, maxLine)
+	for {
+		piece, err := buffered.ReadSlice('\n')
+		if len(piece) > 0 {
+			if err := do(slices.Clone(piece)); err != nil {
+				return err
+			}
+		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
-			return seen, nil
+			return nil
 		case err != nil:
-			return seen, err
+			return err
 		}
 	}
 }

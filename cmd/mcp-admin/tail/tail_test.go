@@ -14,19 +14,19 @@ import (
 const logged = `2026-11-22T10:00:00.123456789Z {"time":"2026-11-22T10:00:00.1Z","level":"INFO","msg":"audit","token":"shop/agent","tool":"update_order","model":"order","operation":"update","ids":["7"],"fields":["status"],"changed":1,"dry_run":false,"outcome":"ok"}`
 
 func TestAuditLinesAreToldFromOthers(t *testing.T) {
-	l, audit := parse("shop-0", []byte(logged+"\n"))
+	l, audit := parse("shop-0", []byte(logged+"\n"), true)
 	if !audit || l.record.Tool != "update_order" || l.at.Format(time.TimeOnly) != "10:00:00" {
 		t.Errorf("%v, %t", l, audit)
 	}
 	for _, other := range []string{"", "no time", `2026-11-22T10:00:00Z {"msg":"started"}`, "2026-11-22T10:00:00Z panic: audit"} {
-		if _, audit := parse("shop-0", []byte(other)); audit {
+		if _, audit := parse("shop-0", []byte(other), true); audit {
 			t.Errorf("%q is taken for an audit line", other)
 		}
 	}
 }
 
 func TestALineIsPrintedInEachFormat(t *testing.T) {
-	l, _ := parse("shop-0", []byte(logged))
+	l, _ := parse("shop-0", []byte(logged), true)
 	for format, want := range map[output.Format]string{
 		output.Text: "shop/agent  update_order 7 (status)  ok, 1 changed  shop-0\n",
 		output.JSON: `"outcome":"ok","pod":"shop-0"}` + "\n",
@@ -58,5 +58,26 @@ func TestLinesOfSeveralPodsAreMergedByTime(t *testing.T) {
 	})
 	if want := []int{0, 1, 2, 3, 4}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("printed %v, %v", got, err)
+	}
+}
+
+// What dev prints has no pod, and other lines between those of the audit.
+func TestAFileOfLinesIsShown(t *testing.T) {
+	own := strings.TrimPrefix(logged, "2026-11-22T10:00:00.123456789Z ")
+	command := Command()
+	var out bytes.Buffer
+	command.SetIn(strings.NewReader("MODELS\n  order\n" + own + "\n{\"msg\":\"started\"}\n" + own))
+	command.SetOut(&out)
+	command.SetArgs([]string{"--file", "-"})
+	if err := command.ExecuteContext(t.Context()); err != nil || strings.Count(out.String(), "update_order 7 (status)  ok, 1 changed") != 2 {
+		t.Errorf("it prints %q, %v, want the two lines", out.String(), err)
+	}
+	for _, args := range [][]string{{}, {"shop", "--file", "-"}, {"--file", "-", "-f"}, {"--file", "/nowhere/at/all"}} {
+		command := Command()
+		command.SilenceErrors, command.SilenceUsage = true, true
+		command.SetArgs(args)
+		if err := command.ExecuteContext(t.Context()); err == nil {
+			t.Errorf("%v is taken", args)
+		}
 	}
 }

@@ -1,0 +1,40 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
+)
+
+// examineServed looks at what "mcp-admin dev" serves on this machine.
+func examineServed(ctx context.Context, served *laptop.Served) *diagnosis {
+	d := &diagnosis{Looked: []string{"MCPEndpoint " + served.Endpoint}, Problems: []problem{}}
+	if err := answers(ctx, served.URL); err != nil {
+		d.Problems = append(d.Problems, problem{Object: "MCPEndpoint " + served.Endpoint,
+			Message: fmt.Sprintf("nothing answers at %s: \"mcp-admin dev\" was ended without a chance to say so", served.URL), Command: "mcp-admin dev --help"})
+		return d
+	}
+	for _, p := range served.Problems {
+		message := p.Message
+		if p.Reason != "" {
+			message += " (" + p.Reason + ")"
+		}
+		d.Problems = append(d.Problems, problem{Object: p.Object, Reason: p.Reason, Message: message})
+	}
+	return d
+}
+
+// answers asks an endpoint's health page. Any answer will do.
+func answers(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"health", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
