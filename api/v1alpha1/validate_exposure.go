@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 var (
@@ -13,8 +15,14 @@ var (
 	relationName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
-// operations are the tools that a model may have.
-var operations = []Operation{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete", "aggregate", "report"}
+// operations are the operations that a model may offer.
+func operations() []Operation {
+	var all []Operation
+	for _, name := range contract.OperationNames() {
+		all = append(all, Operation(name))
+	}
+	return all
+}
 
 // lookups are the ways in which a field may be compared.
 var lookups = []Lookup{"exact", "iexact", "contains", "icontains", "startswith", "istartswith", "endswith", "iendswith",
@@ -50,7 +58,7 @@ func ValidateMCPModelExposure(e *MCPModelExposure) field.ErrorList {
 	v.texts(spec.Child("listDisplay"), e.Spec.ListDisplay, 100, 200, nil)
 	v.inlines(spec.Child("inlines"), e.Spec.Inlines)
 	notEmpty(&v, spec.Child("operations"), e.Spec.Operations)
-	oneOfEach(&v, spec.Child("operations"), e.Spec.Operations, operations...)
+	oneOfEach(&v, spec.Child("operations"), e.Spec.Operations, operations()...)
 	v.actions(spec.Child("actions"), e.Spec.Actions)
 	v.reportPolicies(spec.Child("actions"), &e.Spec)
 	v.rowPolicies(spec.Child("rowPolicies"), e.Spec.RowPolicies)

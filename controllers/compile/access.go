@@ -14,8 +14,10 @@ import (
 type Access struct {
 	Model string `json:"model"`
 	// Verbs are view, add, change and delete; Actions those of the model.
-	Verbs   []Grant    `json:"verbs"`
-	Actions []Grant    `json:"actions,omitempty"`
+	Verbs   []Grant `json:"verbs"`
+	Actions []Grant `json:"actions,omitempty"`
+	// Reports are the model's reports.
+	Reports []Grant    `json:"reports,omitempty"`
 	Rows    RowsAccess `json:"rows"`
 }
 
@@ -41,14 +43,32 @@ type RowsAccess struct {
 // ownRules is what Grant.By calls the token's own rules.
 const ownRules = "the token"
 
-// deleteSelected is the action of every model whose rows can be deleted.
-const deleteSelected = "delete_selected"
-
 // Explain says what a token may do to each model of a Config, as if the token were in force. Of one whose callers have groups by
 // their claims it is the most that any of them may.
 func Explain(config *contract.Config, t *v1alpha1.MCPToken) []Access {
 	entry := tokenEntry(t, noText, TokenVerdict{InForce: true}, nil)
 	return explain(config, &entry)
+}
+
+// Tools is what a token's tools/list has, as far as the objects tell.
+type Tools struct {
+	// Global are the tools of no single model.
+	Global []string `json:"global"`
+	// Most is how many tools the list has at most, the global ones among them.
+	Most int `json:"most"`
+}
+
+// ExplainTools says what the tools/list of a token has, as if the token were in force.
+func ExplainTools(config *contract.Config, t *v1alpha1.MCPToken) Tools {
+	entry := tokenEntry(t, noText, TokenVerdict{InForce: true}, nil)
+	full := *atMost(&entry)
+	full.Rules = config.RulesOf(&full)
+	lists := newListCounter(config)
+	tools := Tools{Most: lists.length(&full)}
+	for _, o := range lists.global(&full) {
+		tools.Global = append(tools.Global, o.Name)
+	}
+	return tools
 }
 
 func explain(config *contract.Config, token *contract.Token) []Access {
@@ -90,9 +110,11 @@ func (x explanation) access(m *contract.Model) Access {
 	for i := range m.Actions {
 		a.Actions = append(a.Actions, x.action(m, &m.Actions[i], granted))
 	}
-	if offers := func(o string) bool { return len(m.Operations) == 0 || slices.Contains(m.Operations, o) }; granted.view && granted.change &&
-		granted.delete && offers("action") && offers("delete") {
-		a.Actions = append(a.Actions, Grant{Name: deleteSelected, Granted: true, By: []string{"the verbs view, change and delete"}})
+	if granted.hasAll(deletesSelected) && offers(m, "action") && offers(m, "delete") {
+		a.Actions = append(a.Actions, Grant{Name: contract.DeleteSelected, Granted: true, By: []string{"the verbs view, change and delete"}})
+	}
+	for i := range m.Reports {
+		a.Reports = append(a.Reports, x.report(m, &m.Reports[i], granted))
 	}
 	a.Rows = x.rows(m, granted.view)
 	return a
@@ -128,26 +150,19 @@ func (x explanation) grant(m *contract.Model, what string, gives func([]contract
 // reaches reports whether a verb that is granted has an effect, or says what keeps it from having one.
 func (x explanation) reaches(m *contract.Model, verb string) (bool, string) {
 	endpoint := &x.config.Endpoint
-	audit := endpoint.Audit
 	switch {
 	case verb == contract.VerbView:
 	case endpoint.Database.ReadOnly:
 		return false, "the endpoint's database is read-only (spec.database.access)"
-	case audit != nil && m.Table == audit.Name && (m.Schema == audit.Schema || m.Schema == "" || audit.Schema == ""):
-		return false, "it is the audit table, which nobody changes"
+	case ownTable(endpoint, m) != "":
+		return false, "it is " + ownTable(endpoint, m) + ", which nobody changes"
 	}
-	if len(m.Operations) == 0 || slices.ContainsFunc(operationsOf[verb], func(o string) bool { return slices.Contains(m.Operations, o) }) {
-		return true, ""
+	for _, o := range contract.ModelOperations() {
+		if hasEffect(endpoint, m, o, verb) {
+			return true, ""
+		}
 	}
 	return false, fmt.Sprintf("MCPModelExposure %s offers only %s (spec.operations)", m.Exposure, strings.Join(m.Operations, ", "))
-}
-
-// operationsOf are the operations of which one makes a verb have an effect.
-var operationsOf = map[string][]string{
-	contract.VerbView:   {"list", "get", "describe", "aggregate", "actions", "action", "related", "history", "autocomplete"},
-	contract.VerbAdd:    {"create", "bulk"},
-	contract.VerbChange: {"update", "bulk", "action"},
-	contract.VerbDelete: {"delete", "bulk", "action"},
 }
 
 // action says whether a token with the verbs may run an action: a rule names it, or the verbs are those that it requires; and
@@ -163,21 +178,39 @@ func (x explanation) action(m *contract.Model, a *contract.Action, has verbs) Gr
 	case !g.Granted:
 	case !has.view:
 		g.Granted, g.Missing = false, "an action needs the verb view, too"
-	case x.config.Endpoint.Database.ReadOnly && a.Webhook == nil:
+	case !fits(&x.config.Endpoint, m, a):
 		g.Granted, g.Missing = false, "the endpoint's database is read-only (spec.database.access)"
-	case len(m.Operations) > 0 && !slices.Contains(m.Operations, "action"):
-		g.Granted, g.Missing = false, fmt.Sprintf("MCPModelExposure %s does not offer the operation action (spec.operations)", m.Exposure)
+	case !offers(m, "action"):
+		g.Granted, g.Missing = false, notOffered(m, "action")
 	}
 	return g
 }
 
-// hasAll reports whether all of the required verbs are there.
-func (v verbs) hasAll(required []string) bool {
-	has := map[string]bool{contract.VerbView: v.view, contract.VerbAdd: v.add, contract.VerbChange: v.change, contract.VerbDelete: v.delete}
-	return !slices.ContainsFunc(required, func(verb string) bool { return !has[verb] })
+// report says whether a token with the verbs may run a report: a rule names it, and the token views the model.
+func (x explanation) report(m *contract.Model, r *contract.Report, has verbs) Grant {
+	g := x.grant(m, r.Name, func(rules []contract.Rule) bool { return namesAction(rules, m, r.Name) })
+	switch {
+	case !g.Granted:
+	case !has.view:
+		g.Granted, g.Missing = false, "a report needs the verb view, too"
+	case !offers(m, "report"):
+		g.Granted, g.Missing = false, notOffered(m, "report")
+	}
+	return g
 }
 
-// namesAction reports whether one of the rules grants an action of a model by its name.
+func notOffered(m *contract.Model, operation string) string {
+	return fmt.Sprintf("MCPModelExposure %s does not offer the operation %s (spec.operations)", m.Exposure, operation)
+}
+
+// grantsAction reports whether rules grant an action of a model: they name it, or give all verbs that it requires; and they let
+// the model be viewed.
+func grantsAction(rules []contract.Rule, m *contract.Model, a *contract.Action) bool {
+	has := verbsOn(&contract.Token{Rules: rules}, m)
+	return has.view && (namesAction(rules, m, a.Name) || len(a.Requires) > 0 && has.hasAll(a.Requires))
+}
+
+// namesAction reports whether one of the rules grants an action or a report of a model by its name.
 func namesAction(rules []contract.Rule, m *contract.Model, action string) bool {
 	return slices.ContainsFunc(rules, func(r contract.Rule) bool {
 		return aboutModel(r, m) && (slices.Contains(r.Actions, contract.Wildcard) || slices.Contains(r.Actions, action))

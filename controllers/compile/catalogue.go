@@ -12,9 +12,6 @@ import (
 // mostTools is the longest list that common clients take; some take no more than 40.
 const mostTools = 128
 
-// genericTools is how many tools a generic list has beside those of pinned models.
-const genericTools = 14
-
 // longLists is the note about the tokens whose tools/list is longer than common clients take. Which tools a table allows
 // only the database knows: a list may be shorter than is said here.
 func (c *Compiler) longLists() []string {
@@ -41,7 +38,7 @@ func (c *Compiler) longLists() []string {
 }
 
 func newListCounter(main *contract.Config) *listCounter {
-	lists := &listCounter{config: main, counted: map[string]int{}}
+	lists := &listCounter{endpoint: &main.Endpoint, counted: map[string]int{}}
 	for i := range main.Models {
 		if m := &main.Models[i]; m.Expose {
 			lists.exposed = append(lists.exposed, m)
@@ -55,70 +52,84 @@ func newListCounter(main *contract.Config) *listCounter {
 
 // listCounter counts the tools of tokens' lists. Tokens with equal rules are counted once.
 type listCounter struct {
-	config          *contract.Config
+	endpoint        *contract.Endpoint
 	exposed, pinned []*contract.Model
 	counted         map[string]int
 }
 
-// length is how many tools the token's list has at most, in the endpoint's own style.
-func (l *listCounter) length(t *contract.Token) int {
-	const mostOfModel = 13
-	style := l.config.Endpoint.Catalogue
-	if style.Style != contract.StyleGeneric {
-		most := 1 + mostOfModel*len(l.exposed)
-		if most > mostTools {
-			most = l.count(t, l.exposed, 1)
-		}
-		if style.Style == contract.StylePerModel || most <= style.MaxTools {
-			return most
-		}
+// long is how many tools the token's list has at most; 0 if no list of the endpoint can be longer than common clients take.
+// It spares the count for each of tens of thousands of tokens that nobody asks about.
+func (l *listCounter) long(t *contract.Token) int {
+	ofModel := len(contract.ModelOperations())
+	generic := len(contract.GlobalOperations()) + ofModel + ofModel*len(l.pinned)
+	perModel := len(contract.GlobalOperations()) + ofModel*len(l.exposed)
+	switch style := l.endpoint.Catalogue; {
+	case style.Style == contract.StyleGeneric:
+		perModel = 0
+	case style.Style == contract.StylePerModel:
+		generic = 0
+	case style.MaxTools > 0:
+		perModel = min(perModel, style.MaxTools)
 	}
-	if most := genericTools + mostOfModel*len(l.pinned); most <= mostTools {
-		return most
+	if max(generic, perModel) <= mostTools {
+		return 0
 	}
-	return l.count(t, l.pinned, genericTools)
+	return l.length(t)
 }
 
-// count is how many tools a list has at most with those of some models, beside others.
-func (l *listCounter) count(t *contract.Token, models []*contract.Model, others int) int {
+// length is how many tools the token's list has at most, in the endpoint's own style. The token has all its rules.
+func (l *listCounter) length(t *contract.Token) int {
+	if len(l.exposed) == 0 {
+		return 0
+	}
 	rules, _ := json.Marshal(t.Rules) // strings only: it cannot fail
-	key := fmt.Sprint(others, " ", string(rules))
-	if n, known := l.counted[key]; known {
+	if n, known := l.counted[string(rules)]; known {
 		return n
 	}
-	n := others
-	for _, m := range models {
-		n += l.toolsOf(t, m)
-	}
-	l.counted[key] = n
+	n := l.count(t)
+	l.counted[string(rules)] = n
 	return n
 }
 
-// toolsOf is how many tools of a model a token has at most.
-func (l *listCounter) toolsOf(t *contract.Token, m *contract.Model) int {
-	v := verbsOn(t, m)
-	writes := !l.config.Endpoint.Database.ReadOnly
-	has := map[string]bool{
-		"create": writes && v.add, "update": writes && v.change, "delete": writes && v.delete, "bulk": writes && (v.add || v.change || v.delete),
-		"report": v.view && len(m.Reports) > 0,
-		"action": v.view && (len(m.Actions) > 0 || writes && v.change && v.delete), "history": v.view && l.config.Endpoint.Audit != nil,
+// global are the global operations that a token's list has at most.
+func (l *listCounter) global(t *contract.Token) []*contract.Operation {
+	var some []*contract.Operation
+	for _, o := range contract.GlobalOperations() {
+		if len(l.exposed) > 0 && usableGlobally(l.endpoint, t, l.exposed, o) {
+			some = append(some, o)
+		}
 	}
-	for _, shows := range []string{"list", "get", "describe", "aggregate", "actions", "related", "autocomplete"} {
-		has[shows] = v.view
+	return some
+}
+
+func (l *listCounter) count(t *contract.Token) int {
+	global := len(l.global(t))
+	style := l.endpoint.Catalogue
+	if style.Style != contract.StyleGeneric {
+		n, _ := l.toolsOf(t, l.exposed)
+		if n += global; style.Style == contract.StylePerModel || style.MaxTools == 0 || n <= style.MaxTools {
+			return n
+		}
 	}
-	n := 0
-	if len(m.Operations) == 0 {
-		for _, offered := range has {
-			if offered {
-				n++
+	_, generic := l.toolsOf(t, l.exposed)
+	pinned, _ := l.toolsOf(t, l.pinned)
+	return global + generic + pinned
+}
+
+// toolsOf is how many tools of some models the token has at most, and of how many operations these are.
+func (l *listCounter) toolsOf(t *contract.Token, models []*contract.Model) (tools, operations int) {
+	found := map[*contract.Operation]bool{}
+	for _, m := range models {
+		has := verbsOn(t, m)
+		if has == (verbs{}) {
+			continue
+		}
+		for _, o := range contract.ModelOperations() {
+			if usable(l.endpoint, t, m, has, o) {
+				tools++
+				found[o] = true
 			}
 		}
-		return n
 	}
-	for _, operation := range m.Operations {
-		if has[operation] {
-			n++
-		}
-	}
-	return n
+	return tools, len(found)
 }

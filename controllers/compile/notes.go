@@ -18,15 +18,16 @@ const maxNotes, maxHints = 20, 3
 
 // registry is what the rules of an endpoint may name.
 type registry struct {
-	models  map[string]*contract.Model
-	names   []string
-	actions []string // of all models, without doubles
+	models map[string]*contract.Model
+	names  []string
+	// actions are the names of the actions and reports of all models, without doubles.
+	actions []string
 	// guarded are the models with row policies.
 	guarded []*contract.Model
 }
 
 func newRegistry(c *contract.Config) registry {
-	r := registry{models: make(map[string]*contract.Model, len(c.Models)), actions: []string{"delete_selected"}}
+	r := registry{models: make(map[string]*contract.Model, len(c.Models)), actions: []string{contract.DeleteSelected}}
 	for i := range c.Models {
 		m := &c.Models[i]
 		r.models[m.Name], r.names = m, append(r.names, m.Name)
@@ -34,19 +35,26 @@ func newRegistry(c *contract.Config) registry {
 			r.guarded = append(r.guarded, m)
 		}
 		for _, a := range m.Actions {
-			if !slices.Contains(r.actions, a.Name) {
-				r.actions = append(r.actions, a.Name)
-			}
+			r.addAction(a.Name)
+		}
+		for _, report := range m.Reports {
+			r.addAction(report.Name)
 		}
 	}
 	return r
+}
+
+func (r *registry) addAction(name string) {
+	if !slices.Contains(r.actions, name) {
+		r.actions = append(r.actions, name)
+	}
 }
 
 // rightsClass is what is said of all tokens with the same groups, the same rules of their own, and attributes of the same
 // names.
 type rightsClass struct {
 	notes []string
-	// tools is how many tools tools/list has at most for such a token.
+	// tools is how many tools tools/list has at most for such a token; 0 if it cannot be more than common clients take.
 	tools int
 	// rights are nil until somebody asks.
 	rights *Rights
@@ -77,7 +85,7 @@ func (r *rightsClasses) of(known registry, main *contract.Config, t *v1alpha1.MC
 	if class == nil {
 		full := *entry
 		full.Rules = main.RulesOf(entry)
-		class = &rightsClass{notes: known.tokenNotes(t, &full), tools: r.lists.length(&full)}
+		class = &rightsClass{notes: known.tokenNotes(t, &full), tools: r.lists.long(&full)}
 		r.byKey[key] = class
 	}
 	return class
@@ -161,6 +169,26 @@ func views(t *contract.Token, m *contract.Model) bool { return verbsOn(t, m).vie
 
 // verbs are what a token may do to a model.
 type verbs struct{ view, add, change, delete bool }
+
+// has reports whether the verb of that name is there.
+func (v verbs) has(name string) bool {
+	switch name {
+	case contract.VerbView:
+		return v.view
+	case contract.VerbAdd:
+		return v.add
+	case contract.VerbChange:
+		return v.change
+	case contract.VerbDelete:
+		return v.delete
+	}
+	return false
+}
+
+// hasAll reports whether all of the required verbs are there.
+func (v verbs) hasAll(required []string) bool {
+	return !slices.ContainsFunc(required, func(verb string) bool { return !v.has(verb) })
+}
 
 // verbsOn are the verbs that the token's rules give it on a model.
 func verbsOn(t *contract.Token, m *contract.Model) verbs {

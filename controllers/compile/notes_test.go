@@ -89,7 +89,7 @@ func TestLongListsAreNoted(t *testing.T) {
 		t.Errorf("as it is: %s", got)
 	}
 	in.Endpoint.Spec.Catalogue.MaxTools = 500
-	if got := noted(); !strings.Contains(got, "up to 241 tools for shop/root, shop/viewer,") {
+	if got := noted(); !strings.Contains(got, "up to 242 tools for shop/root, shop/viewer,") {
 		t.Errorf("with many tools allowed: %q", got)
 	}
 	in.Endpoint.Spec.Catalogue = v1alpha1.CatalogueSpec{Style: v1alpha1.CataloguePerModel}
@@ -105,5 +105,19 @@ func TestLongListsAreNoted(t *testing.T) {
 	}
 	if got := noted(); !strings.Contains(got, "up to 254 tools") {
 		t.Errorf("with all of them pinned: %q", got)
+	}
+	in.Endpoint.Spec.Catalogue.Style = v1alpha1.CataloguePerModel
+	in.Exposures = nil
+	for i := range 126 { // beside find_models and transact
+		in.Exposures = append(in.Exposures, exposure(fmt.Sprintf("table-%d", i), time.Hour, func(s *v1alpha1.MCPModelExposureSpec) {
+			s.Expose, s.Operations = new(true), []v1alpha1.Operation{"create"}
+		}))
+	}
+	if got := noted(); strings.Contains(got, "tools/list") {
+		t.Errorf("with 128 tools: %q", got)
+	}
+	in.Exposures[0].Spec.Operations = []v1alpha1.Operation{"create", "list"}
+	if got := noted(); !strings.Contains(got, "up to 129 tools for shop/root,") {
+		t.Errorf("with 129 tools: %q", got)
 	}
 }

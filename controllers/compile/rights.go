@@ -34,7 +34,7 @@ func (c *Compiler) Rights(key types.NamespacedName) (Rights, bool) {
 
 // rightsOf counts what a token with all its rules may do.
 func rightsOf(entry *contract.Token, main *contract.Config, lists *listCounter) Rights {
-	rights := Rights{Tools: lists.tools(entry)}
+	rights := Rights{Tools: lists.length(entry)}
 	var any verbs
 	for i := range main.Models {
 		v := verbsOn(entry, &main.Models[i])
@@ -54,24 +54,4 @@ func rightsOf(entry *contract.Token, main *contract.Config, lists *listCounter) 
 		}
 	}
 	return rights
-}
-
-// tools is how many tools a token's list has at most, counted for this token.
-func (l *listCounter) tools(t *contract.Token) int {
-	if len(l.exposed) == 0 {
-		return 0
-	}
-	of := func(models []*contract.Model, others int) int {
-		for _, m := range models {
-			others += l.toolsOf(t, m)
-		}
-		return others
-	}
-	style := l.config.Endpoint.Catalogue
-	if style.Style != contract.StyleGeneric {
-		if n := of(l.exposed, 1); style.Style == contract.StylePerModel || style.MaxTools == 0 || n <= style.MaxTools {
-			return n
-		}
-	}
-	return of(l.pinned, genericTools)
 }

@@ -23,12 +23,12 @@ func TestRightsAreCounted(t *testing.T) {
 		want      compile.Rights
 	}{
 		"of a group":            {all, v1alpha1.CatalogueSpec{}, func(*v1alpha1.MCPTokenSpec) {}, compile.Rights{Models: 1, Verbs: []v1alpha1.Verb{"view"}, Tools: 8}},
-		"all":                   {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"*"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view", "add", "change", "delete"}, Tools: 1 + 2*12}},
+		"all":                   {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"*"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view", "add", "change", "delete"}, Tools: 2 + 2*12}},
 		"of a model that hides": {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"log"}, Verbs: []v1alpha1.Verb{"add"}}), compile.Rights{Models: 1, Verbs: []v1alpha1.Verb{"add"}, Tools: 1}},
 		"of a model not there":  {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"nothing"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{Tools: 1}},
 		"none":                  {all, v1alpha1.CatalogueSpec{}, permit(), compile.Rights{Tools: 1}},
-		"in a generic list":     {all, v1alpha1.CatalogueSpec{Style: "Generic"}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view"}, Tools: 14}},
-		"of more than fit":      {all, v1alpha1.CatalogueSpec{MaxTools: 10}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view"}, Tools: 14}},
+		"in a generic list":     {all, v1alpha1.CatalogueSpec{Style: "Generic"}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view"}, Tools: 8}},
+		"of more than fit":      {all, v1alpha1.CatalogueSpec{MaxTools: 10}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view"}, Tools: 8}},
 		"of nothing at all":     {nil, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{}},
 	} {
 		t.Run(name, func(t *testing.T) {

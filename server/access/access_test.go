@@ -27,7 +27,7 @@ func tokens(entries ...contract.Token) (*Tokens, *catalog.Catalog) {
 		schema.Tables = append(schema.Tables, &database.Table{Name: name, Columns: []*database.Column{{Name: "id", Kind: database.Integer}}})
 		config.Models = append(config.Models, contract.Model{Name: name, Exposure: name, Module: module, Table: name, DefaultPageSize: 1, MaxPageSize: 1})
 	}
-	models := catalog.Build(config, schema.GrantAll(), nil)
+	models := catalog.Build(config, schema.GrantAll())
 	return TokensOf(config, models), models
 }
 

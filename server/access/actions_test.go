@@ -20,7 +20,7 @@ func schemaOf(table string) *database.Schema {
 func reach(t *testing.T, m contract.Model, schema *database.Schema, rules ...contract.Rule) (Scope, bool) {
 	t.Helper()
 	config := &contract.Config{Models: []contract.Model{m}, Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Rules: rules}}}
-	models := catalog.Build(config, schema, nil)
+	models := catalog.Build(config, schema)
 	token := TokensOf(config, models).Authenticate("Bearer "+text, time.Now())
 	_, viewed := token.Scope(models.Models()[0])
 	return token.Reach(models.Models()[0]), viewed

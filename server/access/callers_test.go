@@ -178,7 +178,7 @@ func BenchmarkIdentify(b *testing.B) {
 		}
 	})
 	config := &contract.Config{Endpoint: contract.Endpoint{Namespace: "agents"}}
-	all := NewTokens(config, NewDirectory().With(partsOf(contract.PartsFor(count), 1, list)), catalog.Build(config, nil, nil))
+	all := NewTokens(config, NewDirectory().With(partsOf(contract.PartsFor(count), 1, list)), catalog.Build(config, nil))
 	callers := make([]*identity.Caller, 1000)
 	for i := range callers {
 		callers[i] = &identity.Caller{Issuer: "ci", Subject: fmt.Sprint("repo:", i), Claims: map[string]any{

@@ -44,7 +44,7 @@ func textOf(i int) string { return fmt.Sprintf("mcp_0123456789abcdef.%043d", i) 
 // directory against one that is made of the present parts alone, and against the parts themselves.
 func TestAnyOrderOfPartsGivesWhatTheNewestPartsSay(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	models := catalog.Build(&contract.Config{}, nil, nil)
+	models := catalog.Build(&contract.Config{}, nil)
 	const texts = 40
 	randomPart := func(index, parts int) *contract.TokenPart {
 		if r.IntN(6) == 0 {
@@ -261,7 +261,7 @@ func BenchmarkDecodePart(b *testing.B) {
 func BenchmarkAuthenticateOfMany(b *testing.B) {
 	const count = 50_000
 	d := NewDirectory().With(partsOf(contract.PartsFor(count), 1, manyTokens(count)))
-	tokens := NewTokens(&contract.Config{}, d, catalog.Build(&contract.Config{}, nil, nil))
+	tokens := NewTokens(&contract.Config{}, d, catalog.Build(&contract.Config{}, nil))
 	now := time.Now()
 	headers := make([]string, 1000)
 	for i := range headers {

@@ -86,7 +86,7 @@ func TestPoliciesHoldOnAllEngines(t *testing.T) {
 			for i := range 200 {
 				policies, entry := randomPolicies(r), randomToken(r, "t")
 				config := &contract.Config{Tokens: []contract.Token{entry}, Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: policies}}}
-				models := catalog.Build(config, schema, nil)
+				models := catalog.Build(config, schema)
 				item := models.Model("item")
 				scope, ok := TokensOf(config, models).Authenticate("Bearer "+text+"t", time.Now()).Scope(item)
 				if !ok {

@@ -31,7 +31,7 @@ func forCallers(name string, i contract.Identity) contract.Token {
 // identities are the tokens of an endpoint in the namespace "own".
 func identities(tokens ...contract.Token) *Tokens {
 	config := &contract.Config{Tokens: tokens, Endpoint: contract.Endpoint{Namespace: "own"}}
-	return TokensOf(config, catalog.Build(config, nil, nil))
+	return TokensOf(config, catalog.Build(config, nil))
 }
 
 func subject(name string, claims map[string]any) *identity.Caller {
@@ -184,7 +184,7 @@ func TestACallerHasOneTokenOrNone(t *testing.T) {
 		}
 		return c
 	}
-	models := catalog.Build(&contract.Config{}, nil, nil)
+	models := catalog.Build(&contract.Config{}, nil)
 	config := &contract.Config{Endpoint: contract.Endpoint{Namespace: "own"}}
 	found, nobody := 0, 0
 	for range 20 {
@@ -294,7 +294,7 @@ func TestACallerIsNotFoundByClaimsWhileAPartIsMissing(t *testing.T) {
 	parts := partsOf(16, 1, list)
 	parts[slices.IndexFunc(parts, func(p *contract.TokenPart) bool { return len(p.Tokens) == 0 })] = nil
 	config := &contract.Config{Endpoint: contract.Endpoint{Namespace: "own"}}
-	all := NewTokens(config, NewDirectory().With(parts), catalog.Build(config, nil, nil))
+	all := NewTokens(config, NewDirectory().With(parts), catalog.Build(config, nil))
 	for _, tc := range []struct {
 		caller *identity.Caller
 		want   identity.Refusal

@@ -229,7 +229,7 @@ func TestATokenSeesTheRowsOfItsPoliciesAndNoOthers(t *testing.T) {
 		policies := randomPolicies(r)
 		config := &contract.Config{Tokens: []contract.Token{randomToken(r, "s"), randomToken(r, "t")}, Models: []contract.Model{
 			{Name: "item", Exposure: "item", Table: "item", RowPolicies: policies, Exclude: []string{"level"}}, {Name: "person", Exposure: "person", Table: "person"}}}
-		models := catalog.Build(config, w.schema, nil)
+		models := catalog.Build(config, w.schema)
 		item := models.Model("item")
 		if !item.Served() {
 			t.Fatalf("case %d: %s", i, item.Status.Message)
@@ -297,7 +297,7 @@ func TestAnEmptyAttributeIsAPieceOfNoValue(t *testing.T) {
 				{Name: "p", Everyone: true, Filters: []contract.Filter{{Field: "region", Lookup: tc.lookup, TokenAttribute: "region"}}}}}},
 			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Attributes: map[string]string{"region": tc.attribute}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 		}
-		models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema, nil)
+		models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema)
 		scope, _ := TokensOf(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 		never := reflect.DeepEqual(scope.Source().Policy(), database.Or{database.And{database.Or{}}})
 		if never == tc.want {
@@ -334,7 +334,7 @@ func TestAPolicyFixesWhatItComparesForEquality(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}}, Tokens: []contract.Token{{
 				Hashes: []string{contract.HashToken(text)}, Groups: []string{"g"}, Attributes: tc.attributes, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
-			models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema, nil)
+			models := catalog.Build(config, newWorld(rand.New(rand.NewPCG(1, 1))).schema)
 			scope, ok := TokensOf(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 			if !ok {
 				t.Fatal(models.Model("item").Status.Message)
@@ -364,7 +364,7 @@ func TestARelationLeadsToVisibleRowsOnly(t *testing.T) {
 			{Name: "both", Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}},
 			{Name: "items", Hashes: []string{contract.HashToken(text + "1")}, Rules: []contract.Rule{{Models: []string{"item"}, Verbs: []string{"view"}}}}},
 	}
-	models := catalog.Build(config, w.schema, nil)
+	models := catalog.Build(config, w.schema)
 	all := TokensOf(config, models)
 	scope, _ := all.Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 	owner, _, ok := scope.Follow("owner")
@@ -411,7 +411,7 @@ func TestAMissingAttributeInAnyIsMetByNoRow(t *testing.T) {
 	} {
 		config := &contract.Config{Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item", RowPolicies: tc.policies}},
 			Tokens: []contract.Token{{Hashes: []string{contract.HashToken(text)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}}}
-		models := catalog.Build(config, w.schema, nil)
+		models := catalog.Build(config, w.schema)
 		scope, _ := TokensOf(config, models).Authenticate("Bearer "+text, time.Now()).Scope(models.Model("item"))
 		for _, candidate := range w.rows[w.item] {
 			if got := w.meets(scope.Source().Policy(), candidate); got != tc.seen(candidate) {
@@ -430,7 +430,7 @@ func TestFingerprintsTellAttributesInAnyApart(t *testing.T) {
 	}
 	config := &contract.Config{Tokens: []contract.Token{entry(0, "a"), entry(1, "b"), entry(2, "a")}, Models: []contract.Model{{Name: "item", Exposure: "item", Table: "item",
 		RowPolicies: []contract.RowPolicy{{Name: "p", Everyone: true, Filters: []contract.Filter{{Any: []contract.Filter{{Field: "region", TokenAttribute: "region"}, {Field: "level", Value: "1"}}}}}}}}}
-	models := catalog.Build(config, w.schema, nil)
+	models := catalog.Build(config, w.schema)
 	all := TokensOf(config, models)
 	of := func(n int) string {
 		scope, _ := all.Authenticate(fmt.Sprint("Bearer ", text, n), time.Now()).Scope(models.Model("item"))

@@ -72,6 +72,9 @@ func names(list []string, name string) bool {
 	return slices.Contains(list, contract.Wildcard) || slices.Contains(list, name)
 }
 
+// VerbsOf are the verbs that a rule with a verb of that name grants.
+func VerbsOf(name string) Verbs { return verbsOf[name] }
+
 // granted adds up verbs: "*" is all four, change implies view, add and delete do not (docs/design/rights.md, "Rules").
 func granted(verbs []string) Verbs {
 	var v Verbs

@@ -58,7 +58,7 @@ func TestPoliciesMayCompareWhatIsHidden(t *testing.T) {
 		policy(contract.Filter{Field: "maybe", Value: "x"},
 			contract.Filter{Field: "assignee__department_code", TokenAttribute: "code"},
 			contract.Filter{Field: "assignee_id__api_token", Lookup: "isnull", Value: "true"})(m)
-	})}}, schema, nil).Model("task")
+	})}}, schema).Model("task")
 	if !m.Served() || len(m.Policies) != 1 {
 		t.Fatalf("got %+v", m.Status)
 	}
@@ -80,7 +80,7 @@ func TestPoliciesFollowTwoRelations(t *testing.T) {
 	schema := office()
 	m := Build(&contract.Config{Models: []contract.Model{model("task", "task", policy(
 		contract.Filter{Field: "assignee__boss__name", Value: "x"},
-		contract.Filter{Any: []contract.Filter{{Field: "assignee__task_by_reviewer__title", TokenAttribute: "t"}, {Field: "title", Value: "x"}}}))}}, schema, nil).Model("task")
+		contract.Filter{Any: []contract.Filter{{Field: "assignee__task_by_reviewer__title", TokenAttribute: "t"}, {Field: "title", Value: "x"}}}))}}, schema).Model("task")
 	if !m.Served() {
 		t.Fatalf("got %+v", m.Status)
 	}

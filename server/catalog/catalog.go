@@ -219,8 +219,7 @@ type Order struct {
 }
 
 // Build joins a Config's models with a schema. If the schema is nil, it has not been read yet, and no model is served.
-// viewing are the operations that only show rows: the model of the audit table has no others.
-func Build(config *contract.Config, schema *database.Schema, viewing []string) *Catalog {
+func Build(config *contract.Config, schema *database.Schema) *Catalog {
 	schema = overrideTypes(config, schema)
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
 	for i, entry := range config.Models {
@@ -235,7 +234,7 @@ func Build(config *contract.Config, schema *database.Schema, viewing []string) *
 		}
 		return c
 	}
-	c.resolveTables(schema, viewing)
+	c.resolveTables(schema)
 	c.each((*Model).isUnderstood)
 	c.withheld = map[*database.Table]bool{}
 	for _, t := range config.Endpoint.WithheldTables {

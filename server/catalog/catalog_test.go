@@ -39,7 +39,7 @@ func model(name, table string, change func(*contract.Model)) contract.Model {
 }
 
 func build(models ...contract.Model) *Catalog {
-	return Build(&contract.Config{Models: models}, shop(), nil)
+	return Build(&contract.Config{Models: models}, shop())
 }
 
 func TestRowsAndRelationsAreNamedByTheRules(t *testing.T) {
@@ -131,7 +131,7 @@ func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 		Tables: []*database.Table{in("a"), in("b"), {Schema: "c", Name: "only"}}}
 	schema.GrantAll()
 	elsewhere := func(m *contract.Model) { m.Schema = "z" }
-	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil), model("n", "only", nil), model("o", "t", elsewhere)}}, schema, nil)
+	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil), model("n", "only", nil), model("o", "t", elsewhere)}}, schema)
 	if got := c.Model("m").Table.String(); got != "b.t" {
 		t.Errorf("found %s, want b.t", got)
 	}
@@ -147,7 +147,7 @@ func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 }
 
 func TestWithoutASchemaNothingIsServed(t *testing.T) {
-	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil)}}, nil, nil)
+	c := Build(&contract.Config{Models: []contract.Model{model("m", "t", nil)}}, nil)
 	if m := c.Model("m"); m.Served() || m.Status.Reason != contract.ReasonSchemaUnknown {
 		t.Errorf("%+v", m.Status)
 	}

@@ -72,7 +72,7 @@ func at(t testing.TB, name string, change func(*contract.Model)) *Catalog {
 		}
 		config.Models = append(config.Models, m)
 	}
-	return Build(config, schema, viewing)
+	return Build(config, schema)
 }
 
 // refused is a case of an exposure that does not fit its table.
@@ -183,7 +183,7 @@ func TestTypesOfOverrides(t *testing.T) {
 	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", func(m *contract.Model) {
 		override(contract.FieldOverride{Name: "level", Type: contract.TypeInteger, Choices: []contract.Choice{{Value: "2"}}})(m)
 		override(contract.FieldOverride{Name: "active", Type: contract.TypeBoolean})(m)
-	})}}, schema.GrantAll(), nil).Model("employee")
+	})}}, schema.GrantAll()).Model("employee")
 	if !m.Served() {
 		t.Fatal(m.Status.Message)
 	}
@@ -199,7 +199,7 @@ func TestSetsTellTheirMembers(t *testing.T) {
 	schema := office()
 	employee := schema.Tables[1]
 	employee.Columns = append(employee.Columns, &database.Column{Name: "days", Kind: database.Other, NativeType: "set('mo','tu')", Choices: []string{"mo", "tu"}, Comment: "when they work", Nullable: true})
-	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema.GrantAll(), nil).Model("employee")
+	m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema.GrantAll()).Model("employee")
 	if f := m.Field("days"); f.Help != "when they work. Any of mo, tu, joined by commas." || len(f.Choices) > 0 {
 		t.Errorf("the help is %q, the choices %v", f.Help, f.Choices)
 	}
@@ -318,7 +318,7 @@ func TestAVersionIsAnIntegerOrAFineTimestamp(t *testing.T) {
 		{"version", true}, {"changed", true}, {"whenever", false}, {"day", false},
 	} {
 		t.Run(tc.column, func(t *testing.T) {
-			m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", func(m *contract.Model) { m.VersionField = tc.column })}}, office(), nil).Model("employee")
+			m := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", func(m *contract.Model) { m.VersionField = tc.column })}}, office()).Model("employee")
 			if m.Served() != tc.want || tc.want && (m.Version.Name != tc.column || !m.Version.ReadOnly) {
 				t.Errorf("got %+v", m.Status)
 			}
@@ -329,7 +329,7 @@ func TestAVersionIsAnIntegerOrAFineTimestamp(t *testing.T) {
 func TestTheAuditsTableIsOnlyViewed(t *testing.T) {
 	c := at(t, "", nil)
 	m := c.Model("mcp_admin_log")
-	if !m.Served() || !m.Audits || c.Audit() != m.Table || !slices.Equal(m.Operations, viewing) {
+	if !m.Served() || !m.Audits || c.Audit() != m.Table || !slices.Equal(m.Operations, contract.ShowingOperations()) {
 		t.Errorf("its operations are %q: %+v", m.Operations, m.Status)
 	}
 	if m := c.Model("task"); m.Audits || len(m.Operations) != 0 {

@@ -17,7 +17,7 @@ func TestColumnsWithNamesThatClientsRefuseGetOthers(t *testing.T) {
 	table.PrimaryKey = table.Columns[:1]
 	schema := (&database.Schema{Tables: []*database.Table{table}}).GrantAll()
 	serve := func(rename ...contract.FieldOverride) *Model {
-		return Build(&contract.Config{Models: []contract.Model{model("odd", "odd", func(m *contract.Model) { m.Overrides = rename })}}, schema, nil).Model("odd")
+		return Build(&contract.Config{Models: []contract.Model{model("odd", "odd", func(m *contract.Model) { m.Overrides = rename })}}, schema).Model("odd")
 	}
 	m := serve()
 	var got []string

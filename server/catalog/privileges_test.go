@@ -17,7 +17,7 @@ func granted(t *testing.T, name string, change func(*database.Table), exposure f
 			change(table)
 		}
 	}
-	return Build(&contract.Config{Models: []contract.Model{model(name, name, exposure)}}, schema, nil).Model(name)
+	return Build(&contract.Config{Models: []contract.Model{model(name, name, exposure)}}, schema).Model(name)
 }
 
 func TestATableThatMayNotBeReadIsNotServed(t *testing.T) {
@@ -98,7 +98,7 @@ func TestDependentsOfEverySchemaAreKnown(t *testing.T) {
 	schema.Outside = []*database.Table{outside}
 	c := Build(&contract.Config{Models: []contract.Model{
 		model("employee", "employee", nil), model("task", "task", func(m *contract.Model) { m.Exclude = []string{"gone"} }),
-	}}, schema, nil)
+	}}, schema)
 	found := map[string]Dependent{}
 	for _, d := range c.Dependents(employee) {
 		found[d.Table.Name+"."+d.Key.Columns[0].Name] = d
@@ -114,7 +114,7 @@ func TestDependentsOfEverySchemaAreKnown(t *testing.T) {
 	}
 	config := &contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}
 	config.Endpoint.WithheldTables = []contract.TableName{{Name: "task"}, {Name: "employee"}, {Name: "unknown"}, {Schema: "elsewhere", Name: "badge"}}
-	if c := Build(config, schema, nil); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) || !c.Withholds(outside) {
+	if c := Build(config, schema); !c.Withholds(schema.Tables[4]) || c.Withholds(employee) || !c.Withholds(outside) {
 		t.Error("the table of an exposure that was refused is not withheld, or a served one is")
 	}
 }

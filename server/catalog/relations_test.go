@@ -76,24 +76,22 @@ func TestAnInlineThatIsWithheldWithholdsItsParent(t *testing.T) {
 	c := Build(&contract.Config{Models: []contract.Model{
 		model("employee", "employee", inline("task", "assignee_id")),
 		model("task", "task", func(m *contract.Model) { m.Exclude = []string{"assignee_id"} }),
-	}}, schema, nil)
+	}}, schema)
 	if m := c.Model("employee"); m.Served() || m.Status.Message != "inlines: the foreign key assignee_id of task, or what it refers to, is hidden or masked" {
 		t.Errorf("a hidden foreign key: %+v", m.Status)
 	}
 	c = Build(&contract.Config{Models: []contract.Model{
 		model("employee", "employee", inline("task", "assignee_id")),
 		model("task", "task", func(m *contract.Model) { m.Ordering = []string{"nothing"} }),
-	}}, schema, nil)
+	}}, schema)
 	if m := c.Model("employee"); m.Served() || !strings.HasPrefix(m.Status.Message, "inlines: the model task is not served: ordering: task has no column nothing") {
 		t.Errorf("a withheld inline: %+v", m.Status)
 	}
 }
 
-var viewing = []string{"list", "describe"}
-
 func TestForeignKeysAreKnownByWhatTheyLeadTo(t *testing.T) {
 	schema := office()
-	c := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema, nil)
+	c := Build(&contract.Config{Models: []contract.Model{model("employee", "employee", nil)}}, schema)
 	employee := c.Model("employee").Table
 	var got []string
 	for _, d := range c.Dependents(employee) {

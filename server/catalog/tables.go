@@ -11,7 +11,7 @@ import (
 )
 
 // resolveTables finds each model's table. If two models have the same table, the older model keeps it.
-func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
+func (c *Catalog) resolveTables(schema *database.Schema) {
 	bySeniority := slices.Clone(c.models)
 	slices.SortFunc(bySeniority, func(a, b *Model) int { return a.Declared.CompareAge(&b.Declared) })
 	c.registered = map[*database.Table]*Model{}
@@ -37,13 +37,14 @@ func (c *Catalog) resolveTables(schema *database.Schema, viewing []string) {
 			continue
 		}
 		if m.Audits = table == schema.Audit || table == schema.Idempotency; m.Audits {
-			m.onlyView(viewing)
+			m.onlyView()
 		}
 	}
 }
 
 // onlyView leaves the model of a table of the server's own only the operations that show rows: nobody may change the records.
-func (m *Model) onlyView(viewing []string) {
+func (m *Model) onlyView() {
+	viewing := contract.ShowingOperations()
 	if len(m.Declared.Actions) > 0 {
 		m.withhold(*notAllowed("actions: %s is a table of the server's own, which is read-only; remove them", m.Table))
 		return

@@ -28,8 +28,8 @@ func rowsOf(name string, result *tools.Result) int {
 	if result.IsError || json.Unmarshal(result.Text, &answer) != nil {
 		return 0
 	}
-	switch label := tools.Label(name); {
-	case label == "get" || label == "create" || label == "update" || label == "delete":
+	switch {
+	case tools.AboutOneRow(name):
 		return 1
 	case answer.Count != nil:
 		return *answer.Count

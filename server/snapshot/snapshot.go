@@ -34,7 +34,7 @@ type Snapshot struct {
 // log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
 // addresses.
 func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
-	models := catalog.Build(config, schema, tools.Viewing())
+	models := catalog.Build(config, schema)
 	settings := tools.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
 		SealKey:          sealKey(config),

@@ -183,7 +183,7 @@ func start(t *testing.T, c *Cluster) *run {
 func (r *run) known(names ...string) (known []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	tokens := access.NewTokens(&contract.Config{}, r.directory, catalog.Build(&contract.Config{}, nil, nil))
+	tokens := access.NewTokens(&contract.Config{}, r.directory, catalog.Build(&contract.Config{}, nil))
 	for _, name := range names {
 		if !tokens.Authenticate("Bearer "+textOf(name), time.Now()).IsNobody() {
 			known = append(known, name)

@@ -12,8 +12,8 @@ import (
 )
 
 // actionOperation names no action in its schema: which ones there are depends on the token.
-var actionOperation = withArguments(operation{
-	name: "action", may: mayAct, label: "run actions on", hints: destroys, offered: hasActions, useful: canAct, many: true, counted: "ids", admit: admitAction,
+var actionOperation = withArguments("action", operation{
+	may: mayAct, label: "run actions on", many: true, counted: "ids", admit: admitAction,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Run an action on some %s.", many(m))
 	},
@@ -48,7 +48,7 @@ type actionArguments struct {
 
 // deleteSelected is the action that every model has whose rows can be deleted.
 var deleteSelected = &catalog.Action{Action: contract.Action{
-	Name: "delete_selected", Description: "Delete the selected rows, and what goes with them.", Confirm: &contract.Confirmation{},
+	Name: contract.DeleteSelected, Description: "Delete the selected rows, and what goes with them.", Confirm: &contract.Confirmation{},
 }}
 
 // mayAct reports whether the token may run any action on the model.

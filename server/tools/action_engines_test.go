@@ -62,7 +62,7 @@ func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, tok
 				t.Fatal(err)
 			}
 			config := ordersConfig()
-			models := catalog.Build(config, schema, Viewing())
+			models := catalog.Build(config, schema)
 			if m := models.Model("orders"); !m.Served() {
 				t.Fatal(m.Status.Message)
 			}

@@ -88,7 +88,7 @@ func (e *actionCall) intend(p *actionPlan, id string) error {
 		return err
 	}
 	e.call.settings.Audit.Write(e.call.ctx, &audit.Record{
-		Token: e.call.token.Name(), Subject: e.call.token.Subject(), Tool: e.call.op.name + "_" + e.call.scope.Model().Name, Model: e.call.scope.Model().Name,
+		Token: e.call.token.Name(), Subject: e.call.token.Subject(), Tool: e.call.op.Name + "_" + e.call.scope.Model().Name, Model: e.call.scope.Model().Name,
 		Operation: e.call.record.Operation, Call: e.call.id, IDs: e.call.record.IDs, Outcome: outcomeIntent,
 	})
 	return nil

@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var actionsOperation = withArguments(operation{
-	name: "actions", may: has(access.View), label: "view", hints: reads, offered: hasActionsOrReports, many: true,
+var actionsOperation = withArguments("actions", operation{
+	many: true,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Actions on %s.", many(m))
 	},

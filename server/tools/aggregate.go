@@ -20,8 +20,8 @@ const (
 	maxGroupKeys = 6
 )
 
-var aggregateOperation = withArguments(operation{
-	name: "aggregate", may: has(access.View), label: "view", hints: reads, stale: true, admit: admitted,
+var aggregateOperation = withArguments("aggregate", operation{
+	stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
@@ -43,8 +44,12 @@ type argument[A any] struct {
 // always is required for an argument that every call must send.
 func always(*catalog.Model) bool { return true }
 
-// withArguments completes an operation with its arguments and with what runs once they are read.
-func withArguments[A any](o operation, run func(*call, *A) ([]byte, error), list ...argument[A]) operation {
+// withArguments declares the operation of that name of contract's table, with its arguments and what runs once they are
+// read.
+func withArguments[A any](name string, o operation, run func(*call, *A) ([]byte, error), list ...argument[A]) *operation {
+	if o.Operation = contract.FindOperation(name); o.Operation == nil {
+		panic("contract has no operation " + name)
+	}
 	o.inputSchema = func(m *catalog.Model, besideCreate bool) schema { return schemaOf(list, m, besideCreate) }
 	if i := slices.IndexFunc(list, func(arg argument[A]) bool { return arg.names != nil }); i >= 0 {
 		o.names = list[i].names
@@ -56,7 +61,8 @@ func withArguments[A any](o operation, run func(*call, *A) ([]byte, error), list
 		}
 		return run(c, &a)
 	}
-	return o
+	declared[name] = &o
+	return &o
 }
 
 // noArguments are those of an operation that takes none.

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var autocompleteOperation = withArguments(operation{
-	name: "autocomplete", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasKey,
+var autocompleteOperation = withArguments("autocomplete", operation{
+	stale: true,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Find ids of %s by name.", many(m))
 	},

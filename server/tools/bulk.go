@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var bulkOperation = withArguments(operation{
-	name: "bulk", may: mayWrite, label: "change", hints: destroys, offered: canBulk, useful: canWrite, many: true, counted: "items", admit: admitBulk,
+var bulkOperation = withArguments("bulk", operation{
+	label: "change", many: true, counted: "items", admit: admitBulk,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Write many %s.", many(m))
 	},

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -68,18 +69,28 @@ func (set *Set) countTools(token access.Token, view View) int {
 	return count
 }
 
-// genericOrder is the order of the generic tools: what an agent needs first comes first.
-var genericOrder = []string{
-	"describe", "list", "get", "aggregate", "create", "update", "delete", "bulk", "actions", "action", "report", "related", "history", "autocomplete",
+// neededFirst are the generic tools that an agent needs first, and which come first. The others follow in their own order.
+var neededFirst = []string{"describe", "list", "get", "aggregate"}
+
+// genericOperations are the operations in the order of their generic tools.
+func genericOperations() []*operation {
+	var first, others []*operation
+	for _, name := range neededFirst {
+		first = append(first, findOperation(name))
+	}
+	for _, op := range operations {
+		if !slices.Contains(first, op) {
+			others = append(others, op)
+		}
+	}
+	return append(first, others...)
 }
 
 // encodeGeneric encodes the generic tools; structured adds the schemas of their answers. They name no model, so that they are the same whatever the models are.
 func encodeGeneric(structured bool) []toolPiece {
 	var pieces []toolPiece
-	for _, name := range genericOrder {
-		if op := findOperation(name); op != nil {
-			pieces = append(pieces, cutPiece(op, op.defineGeneric(structured)))
-		}
+	for _, op := range genericOperations() {
+		pieces = append(pieces, cutPiece(op, op.defineGeneric(structured)))
 	}
 	return pieces
 }

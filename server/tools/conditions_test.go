@@ -214,7 +214,7 @@ func TestPathsLeadToSoManyRows(t *testing.T) {
 		Models: []contract.Model{{Exposure: "node", Name: "node", Table: "node", DefaultPageSize: 1, MaxPageSize: 1}},
 		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
-	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll(), Viewing())
+	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll())
 	scope, _ := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("node"))
 	var paths []string
 	for i := range 49 {

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var createOperation = withArguments(operation{
-	name: "create", may: has(access.Add), label: "add", hints: adds, offered: canCreate, extra: []string{"inlines"}, admit: admitted,
+var createOperation = withArguments("create", operation{
+	extra: []string{"inlines"}, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Add one %s.", one(m))
 	},

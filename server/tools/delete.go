@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var deleteOperation = withArguments(operation{
-	name: "delete", may: has(access.Delete), label: "delete", hints: destroys, offered: canDelete, admit: admitted,
+var deleteOperation = withArguments("delete", operation{
+	admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Delete one %s.", one(m))
 	},

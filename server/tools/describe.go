@@ -13,8 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var describeOperation = withArguments(operation{
-	name: "describe", may: has(access.View), label: "view", hints: reads,
+var describeOperation = withArguments("describe", operation{
 	description: func(m *catalog.Model) string {
 		if m == nil {
 			return "Describe a model: its fields, what create and update take, its relationships, how lists are searched and ordered, its actions. Look here before you filter or write."
@@ -158,7 +157,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	}
 	for _, op := range operations {
 		if op.offeredFor(models, m) && op.usable(models, scope) {
-			d.Operations = append(d.Operations, op.name)
+			d.Operations = append(d.Operations, op.Name)
 		}
 	}
 	d.Data = dataOf(models, scope)

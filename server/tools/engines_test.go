@@ -79,7 +79,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, l *library)) {
 				Models: []contract.Model{{Exposure: "kinds", Name: "kinds", Table: "kinds", DefaultPageSize: 100, MaxPageSize: 1000}},
 				Tokens: []contract.Token{{Hashes: []string{contract.HashToken(readerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 			}
-			models := catalog.Build(config, schema, Viewing())
+			models := catalog.Build(config, schema)
 			l := &library{t: t, tokens: access.TokensOf(config, models), set: New(models, db, Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20})}
 			test(t, l)
 		})

@@ -73,7 +73,7 @@ func permissionDenied(label string, m *catalog.Model) error {
 }
 
 func (req *request) notOffered(m *catalog.Model) error {
-	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", req.op.name, m.Name, req.offeredNames(m))
+	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", req.op.Name, m.Name, req.offeredNames(m))
 }
 
 // modelWithheld speaks of a model that is registered but cannot be served as things are. Why, the admin is told in the

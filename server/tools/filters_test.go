@@ -33,7 +33,7 @@ func scopes(t *testing.T) (track, album access.Scope) {
 		Models: []contract.Model{model("album"), model("track")},
 		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
-	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{albums, tracks}}).GrantAll(), Viewing())
+	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{albums, tracks}}).GrantAll())
 	token := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	track, seesTracks := token.Scope(models.Model("track"))
 	album, seesAlbums := token.Scope(models.Model("album"))

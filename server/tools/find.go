@@ -21,8 +21,7 @@ const mostWords = 10
 // detailFields is the detail with which find_models tells of fields and relations.
 const detailFields = "fields"
 
-var findModelsOperation = withArguments(operation{
-	name: findModels, global: true, hints: reads,
+var findModelsOperation = withArguments(findModels, operation{
 	description: func(*catalog.Model) string {
 		return "Find the models (tables) that you may view, with the operations that you may use on each. Start here."
 	},
@@ -121,7 +120,7 @@ func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
 		Description: describeModel(m), ToolsExposed: m.Declared.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
 	}
 	for _, op := range offeredTo(c.catalog, c.token, m) {
-		info.Operations = append(info.Operations, op.name)
+		info.Operations = append(info.Operations, op.Name)
 	}
 	if withFields {
 		for _, f := range scope.Fields() {

@@ -57,7 +57,7 @@ func (req *request) offeredNames(m *catalog.Model) string {
 	var names []string
 	for _, op := range operations {
 		if op.offeredFor(req.catalog, m) {
-			name := op.name
+			name := op.Name
 			if !req.generic {
 				name = toolName(op, m.Name)
 			}

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var getOperation = withArguments(operation{
-	name: "get", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasKey, extra: []string{"include_inlines", "include_related"}, admit: admitted,
+var getOperation = withArguments("get", operation{
+	stale: true, extra: []string{"include_inlines", "include_related"}, admit: admitted,
 	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
 	outputSchema: gotSchema,
 	advice:       "one row by its id, as list rows show it",

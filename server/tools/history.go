@@ -11,8 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var historyOperation = withArguments(operation{
-	name: "history", may: has(access.View), label: "view", hints: reads, offered: hasHistory,
+var historyOperation = withArguments("history", operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Changes of one %s.", one(m))
 	},

@@ -22,7 +22,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 			continue
 		}
 		writes := slices.ContainsFunc(operations, func(op *operation) bool {
-			return op.writes() && op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope)
+			return op.Writes() && op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope)
 		})
 		changes = changes || writes
 		switch {

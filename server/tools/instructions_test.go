@@ -22,7 +22,7 @@ func manyModels(t *testing.T, count int) (*Set, access.Token) {
 		schema.Tables = append(schema.Tables, table)
 		config.Models = append(config.Models, contract.Model{Exposure: table.Name, Name: table.Name, Table: table.Name, DefaultPageSize: 1, MaxPageSize: 1})
 	}
-	models := catalog.Build(config, schema.GrantAll(), Viewing())
+	models := catalog.Build(config, schema.GrantAll())
 	return New(models, nil, Settings{}), access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var listOperation = withArguments(operation{
-	name: "list", may: has(access.View), label: "view", hints: reads, stale: true, admit: admitted,
+var listOperation = withArguments("list", operation{
+	stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		if m == nil {
 			return "List rows of a model, a page at a time."

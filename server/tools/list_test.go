@@ -41,7 +41,7 @@ func TestOrderOfRowsWithoutAKey(t *testing.T) {
 			}
 			config := &contract.Config{Models: []contract.Model{model}, Tokens: []contract.Token{{Name: "viewer", Hashes: []string{contract.HashToken(viewerText)},
 				Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{contract.VerbView}}}}}}
-			models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll(), Viewing())
+			models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll())
 			scope, ok := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("visit"))
 			if !ok {
 				t.Fatal("the model is not served")

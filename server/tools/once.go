@@ -44,7 +44,7 @@ type onceCall struct {
 // takeKey takes the idempotency key out of the arguments; nil if there is none.
 func (c *call) takeKey() (*onceCall, error) {
 	raw, sent := c.given[keyName]
-	if !sent || !c.op.writes() {
+	if !sent || !c.op.Writes() {
 		return nil, nil
 	}
 	var key string
@@ -82,7 +82,7 @@ func (c *call) requestHash() (string, error) {
 	if given, err = canonical(given); err != nil {
 		return "", err
 	}
-	return hashOf(c.op.name, c.model, string(given)), nil
+	return hashOf(c.op.Name, c.model, string(given)), nil
 }
 
 // hashOf is a hash of texts, each of which counts with its length.
@@ -126,7 +126,7 @@ func (o *onceCall) run() ([]byte, error) {
 func (o *onceCall) checkItems(err error) bool {
 	var told *toolError
 	c := o.call
-	again := c.op.name == "bulk" && !c.checksItems && string(c.given["atomic"]) != "true" && errors.As(err, &told) && told.Validation != nil
+	again := c.op.Name == "bulk" && !c.checksItems && string(c.given["atomic"]) != "true" && errors.As(err, &told) && told.Validation != nil
 	c.checksItems = c.checksItems || again
 	return again
 }
@@ -156,7 +156,7 @@ func (o *onceCall) perform() (answer []byte, err error) {
 	case errors.Is(err, errAsked):
 		return answer, nil
 	case err != nil:
-		if !c.op.global {
+		if !c.op.Global {
 			err = explain(c.scope, err)
 		}
 		return nil, err

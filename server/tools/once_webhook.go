@@ -26,7 +26,7 @@ func outcomeUnknown() error {
 // webhookOf is the webhook that the call's action calls; nil if it calls none.
 func (c *call) webhookOf() *contract.WebhookAction {
 	var name string
-	if c.op.name != "action" || json.Unmarshal(c.given["action"], &name) != nil {
+	if c.op.Name != "action" || json.Unmarshal(c.given["action"], &name) != nil {
 		return nil
 	}
 	declared, err := c.findAction(name)

@@ -5,32 +5,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
-	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// operation is something that can be done with a model. A tool's name, such as list_book, is one face of it: whoever has
-// an operation can run it with a call that has the model's scope and the arguments by name.
+// operation is something that can be done with a model: an entry of contract's table, and what runs it. A tool's name, such
+// as list_book, is one face of it: whoever has an operation can run it with a call that has the model's scope and the
+// arguments by name.
 type operation struct {
-	// name stands before the model's in a tool's name.
-	name string
-	// global is set for an operation that is of no model: its name is its tool's whole name, and rights are its own affair. It
-	// is listed if it is of use to the token on any model that is advertised; a nil offeredTo means always.
-	global    bool
-	offeredTo func(*catalog.Catalog, access.Scope) bool
-	// may reports whether a token may use the operation on a model at all; label is what a refusal calls it.
+	*contract.Operation
+	// may reports whether a token may use the operation on a model at all; nil is one of its verbs. label is what a refusal
+	// calls it; "" is the first verb.
 	may   func(access.Scope) bool
 	label string
-	// hints are what clients are told of its effects. What is not read-only is a write: the audit is told of each call.
-	hints annotations
+	// offeredTo reports whether a global operation is of use to the token on an advertised model; nil means always.
+	offeredTo func(*catalog.Catalog, access.Scope) bool
 	// stale is set if the rows that it shows may be a little old: it then reads from a replica, if its model says so.
 	stale bool
-	// offered reports whether a served model has the operation, whoever asks; nil means always.
-	offered func(*catalog.Catalog, *catalog.Model) bool
-	// useful reports whether a token that may use it can do anything with it on a model that offers it. Lists leave it out
-	// otherwise, and a call is told what is missing. nil means always.
-	useful func(*catalog.Catalog, access.Scope) bool
 	// many is set if prompts tell of it with what changes many rows at once, rather than one row.
 	many bool
 	// admit judges a call that is to be a step of transact, before any step is run; nil if no call can be.
@@ -55,36 +47,50 @@ type operation struct {
 	run         func(*call) ([]byte, error)
 }
 
-// operations are in the order in which tools/list has them (docs/design/tools.md, "Which tools a token gets"). The operations look each other up,
-// which is why the table is filled here.
-var operations []*operation
+// declared are the operations by name: each file of an operation adds its own (withArguments).
+var declared = map[string]*operation{}
+
+// globals and operations are all operations, of no single model and of models, in the order of contract's table. The
+// operations look each other up, which is why these are filled here.
+var globals, operations []*operation
 
 func init() {
-	globals = []*operation{&findModelsOperation, &transactOperation, &undoOperation}
-	operations = []*operation{
-		&listOperation, &getOperation, &createOperation, &updateOperation, &deleteOperation, &describeOperation,
-		&actionsOperation, &actionOperation, &bulkOperation, &relatedOperation, &historyOperation, &autocompleteOperation, &aggregateOperation, &reportOperation,
+	globals, operations = inOrder(contract.GlobalOperations()), inOrder(contract.ModelOperations())
+}
+
+func inOrder(entries []*contract.Operation) []*operation {
+	all := make([]*operation, len(entries))
+	for i, entry := range entries {
+		op := declared[entry.Name]
+		if op == nil {
+			panic("no file of package tools declares the operation " + entry.Name)
+		}
+		if op.may == nil {
+			op.may = hasAny(entry.Verbs)
+		}
+		if op.label == "" && len(entry.Verbs) > 0 {
+			op.label = entry.Verbs[0]
+		}
+		all[i] = op
 	}
+	return all
 }
 
 // findOperation returns the operation of that name that models have, or nil.
 func findOperation(name string) *operation {
 	for _, op := range operations {
-		if op.name == name {
+		if op.Name == name {
 			return op
 		}
 	}
 	return nil
 }
 
-// globals are the operations that are of no model, in the order in which tools/list has them, before those of models.
-var globals []*operation
-
 // parseName returns the operation and the model that a tool's name says; nil if it is no tool's name. The name of an
 // operation alone is that of its generic tool, whose model is an argument. It never is a model's tool: those have a _.
 func parseName(tool string) (op *operation, model string) {
 	for _, op := range globals {
-		if op.name == tool {
+		if op.Name == tool {
 			return op, ""
 		}
 	}
@@ -96,7 +102,7 @@ func parseName(tool string) (op *operation, model string) {
 }
 
 // toolName is the name of the tool that performs an operation on the model of that name.
-func toolName(op *operation, model string) string { return op.name + "_" + model }
+func toolName(op *operation, model string) string { return op.Name + "_" + model }
 
 // Label returns the operation in a tool's name, which is the caller's and may be anything, as one of a bounded set.
 func Label(tool string) string {
@@ -104,7 +110,7 @@ func Label(tool string) string {
 	if op == nil {
 		return "other"
 	}
-	label, _, _ := strings.Cut(op.name, "_")
+	label, _, _ := strings.Cut(op.Name, "_")
 	return label
 }
 
@@ -168,28 +174,11 @@ func elements(raw json.RawMessage) int {
 	return n
 }
 
-// Operations returns the names of the operations that a model may have.
-func Operations() []string {
-	names := make([]string, len(operations))
-	for i, op := range operations {
-		names[i] = op.name
-	}
-	return names
+// AboutOneRow reports whether the answer of the tool of that name is about one row.
+func AboutOneRow(tool string) bool {
+	op, _ := parseName(tool)
+	return op != nil && op.OneRow
 }
-
-// Viewing returns the names of the operations that show rows, and neither change them nor tell of what could.
-func Viewing() []string {
-	var names []string
-	for _, op := range operations {
-		if !op.writes() && !op.many {
-			names = append(names, op.name)
-		}
-	}
-	return names
-}
-
-// writes reports whether the operation changes anything.
-func (o *operation) writes() bool { return !o.hints.ReadOnlyHint }
 
 // defining says what a tool's definition has: structured adds the schema of its answers, and besideCreate leaves out what
 // the tool create_ of the same model says.
@@ -198,10 +187,10 @@ type defining struct{ besideCreate, structured bool }
 // define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
 // operation.
 func (o *operation) define(m *catalog.Model, how defining) definition {
-	hints := o.hints
+	hints := hintsOf[o.Effect]
 	// A write moves the row's version: done twice it is not what it is done once.
-	hints.IdempotentHint = hints.IdempotentHint && (!o.writes() || m != nil && m.Version == nil)
-	d := definition{Name: o.name, Description: o.description(m), InputSchema: o.inputSchema(m, how.besideCreate), Annotations: hints}
+	hints.IdempotentHint = hints.IdempotentHint && (!o.Writes() || m != nil && m.Version == nil)
+	d := definition{Name: o.Name, Description: o.description(m), InputSchema: o.inputSchema(m, how.besideCreate), Annotations: hints}
 	if how.structured {
 		output := o.outputSchema(m)
 		d.OutputSchema = &output
@@ -219,51 +208,31 @@ func has(verbs access.Verbs) func(access.Scope) bool {
 	return func(s access.Scope) bool { return s.Has(verbs) }
 }
 
+// hasAny reports whether a token has one of the verbs.
+func hasAny(names []string) func(access.Scope) bool {
+	return func(s access.Scope) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return s.Has(access.VerbsOf(name)) })
+	}
+}
+
 // mayWrite reports whether the token may change rows in any way.
 func mayWrite(s access.Scope) bool {
 	return s.Has(access.Add) || s.Has(access.Change) || s.Has(access.Delete)
 }
 
-// What a model must have to be offered an operation.
-
-func hasKey(_ *catalog.Catalog, m *catalog.Model) bool { return len(m.Key) > 0 }
-
-func canCreate(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoCreate() == "" }
-func canUpdate(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoUpdate() == "" }
-func canDelete(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoDelete() == "" }
-
-func canBulk(_ *catalog.Catalog, m *catalog.Model) bool { return len(bulkOperations(m)) > 0 }
-
-func hasRelations(_ *catalog.Catalog, m *catalog.Model) bool {
-	return len(m.Key) > 0 && len(m.Relations) > 0
-}
-
-func hasHistory(c *catalog.Catalog, m *catalog.Model) bool {
-	return len(m.Key) > 0 && m.IsTable() && !m.Audits && c.Audit() != nil && c.Audit().Privileges.Has(database.MaySelect)
-}
-
 // offeredFor reports whether a served model has the operation: its exposure lists it, and its table allows it.
 func (o *operation) offeredFor(c *catalog.Catalog, m *catalog.Model) bool {
-	if len(m.Operations) > 0 && !slices.Contains(m.Operations, o.name) {
+	if len(m.Operations) > 0 && !slices.Contains(m.Operations, o.Name) {
 		return false
 	}
-	return o.offered == nil || o.offered(c, m)
+	offered := needs[o.Needs].offered
+	return offered == nil || offered(c, m)
 }
 
 // usable reports whether a token can do anything with the operation, on a model that offers it.
 func (o *operation) usable(c *catalog.Catalog, scope access.Scope) bool {
-	return o.may(scope) && (o.useful == nil || o.useful(c, scope))
-}
-
-// What a token needs beyond the verb, so that it can do anything with an operation.
-
-func canAct(c *catalog.Catalog, scope access.Scope) bool { return len(actionsOf(c, scope)) > 0 }
-
-func canFollow(_ *catalog.Catalog, scope access.Scope) bool { return len(scope.Relations()) > 0 }
-
-// canWrite reports whether bulk_ has an operation that the token may use.
-func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
-	return slices.ContainsFunc(bulkOperations(scope.Model()), func(name string) bool { return findOperation(name).may(scope) })
+	useful := needs[o.Needs].useful
+	return o.may(scope) && (useful == nil || useful(c, scope))
 }
 
 // offeredTo are the operations that are of use to a token on a model; none on one that is not served.

@@ -21,7 +21,7 @@ func TestToolsThatAreOfNoUseAreNotListed(t *testing.T) {
 	offered := func(model string) []string {
 		var names []string
 		for _, op := range offeredTo(l.set.catalog, token, l.set.catalog.Model(model)) {
-			names = append(names, op.name)
+			names = append(names, op.Name)
 		}
 		return names
 	}
@@ -57,7 +57,7 @@ func TestTheLabelsOfToolsAreABoundedSet(t *testing.T) {
 
 func TestTheOperationsThatOnlyShowRows(t *testing.T) {
 	want := []string{"list", "get", "describe", "related", "history", "autocomplete", "aggregate", "report"}
-	if got := Viewing(); !slices.Equal(got, want) {
+	if got := contract.ShowingOperations(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -12,13 +12,13 @@ import (
 // MCP wants an object at the top of every outputSchema. A generic tool's is that of no model.
 func TestEveryOperationHasAnOutputSchemaOfAnObject(t *testing.T) {
 	l := newLibrary(t)
-	for _, op := range append(operations, &findModelsOperation) {
+	for _, op := range append(operations, findModelsOperation) {
 		if s := op.outputSchema(nil); len(s.Type) != 1 || s.Type[0] != "object" {
-			t.Errorf("%s of any model: %v", op.name, s.Type)
+			t.Errorf("%s of any model: %v", op.Name, s.Type)
 		}
 		for _, m := range l.set.catalog.Models() {
 			if s := op.outputSchema(m); len(s.Type) != 1 || s.Type[0] != "object" {
-				t.Errorf("%s of %s: %v", op.name, m.Name, s.Type)
+				t.Errorf("%s of %s: %v", op.Name, m.Name, s.Type)
 			}
 		}
 	}

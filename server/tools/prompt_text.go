@@ -35,7 +35,7 @@ func (t *promptText) tool(op *operation, m *catalog.Model) {
 	if text == "" {
 		text = op.description(m)
 	}
-	t.line("- %s_%s: %s", op.name, m.Name, text)
+	t.line("- %s_%s: %s", op.Name, m.Name, text)
 }
 
 // viewable are the models that the token may view, exposed or not.
@@ -71,7 +71,7 @@ func (set *Set) explainModels(token access.Token) string {
 	t.line("How to go about it, with %s as the example:", m.Name)
 	t.line(`- %s {"query": "%s"}: finds models by name and description`, findModels, m.Name)
 	for _, op := range offeredTo(set.catalog, token, m) {
-		if !op.writes() {
+		if !op.Writes() {
 			t.tool(op, m)
 		}
 	}
@@ -103,7 +103,7 @@ func exampleList(scope access.Scope) string {
 func toolNames(ops []*operation, m *catalog.Model) string {
 	names := make([]string, len(ops))
 	for i, op := range ops {
-		names[i] = op.name + "_" + m.Name
+		names[i] = op.Name + "_" + m.Name
 	}
 	return strings.Join(names, ", ")
 }

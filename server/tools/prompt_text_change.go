@@ -19,7 +19,7 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 	m, d := scope.Model(), descriptionOf(set.catalog, scope)
 	var reading, changing []*operation
 	for _, op := range ops {
-		if op.writes() {
+		if op.Writes() {
 			changing = append(changing, op)
 		} else {
 			reading = append(reading, op)
@@ -147,7 +147,7 @@ func (set *Set) explainBulk(token access.Token) string {
 	var t promptText
 	var scopes []access.Scope
 	for _, m := range set.catalog.Models() {
-		if slices.ContainsFunc(offeredTo(set.catalog, token, m), func(op *operation) bool { return op.many && op.writes() }) {
+		if slices.ContainsFunc(offeredTo(set.catalog, token, m), func(op *operation) bool { return op.many && op.Writes() }) {
 			scopes = append(scopes, token.Reach(m))
 		}
 	}
@@ -165,7 +165,7 @@ func (set *Set) explainBulk(token access.Token) string {
 		for _, op := range ops {
 			if !told[op] {
 				told[op] = true
-				t.line("- %s_<model>: %s", op.name, op.advice)
+				t.line("- %s_<model>: %s", op.Name, op.advice)
 			}
 		}
 		if i < mostModels {
@@ -251,7 +251,7 @@ func confirmationHint(action *catalog.Action) string {
 
 // offers reports whether an operation is among those that the token may use.
 func offers(ops []*operation, name string) bool {
-	return slices.ContainsFunc(ops, func(op *operation) bool { return op.name == name })
+	return slices.ContainsFunc(ops, func(op *operation) bool { return op.Name == name })
 }
 
 // exampleFields is how many fields an example of data shows beside those that are required.

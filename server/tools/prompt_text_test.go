@@ -32,7 +32,7 @@ func promptsFor() (a *Set, editor, viewer access.Token) {
 		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books", DefaultPageSize: 1, MaxPageSize: 1, MaxBulkItems: 1000}},
 		Tokens: []contract.Token{token("editor", editorText, contract.VerbChange), token("viewer", viewerText, contract.VerbView)},
 	}
-	models := catalog.Build(config, schema, Viewing())
+	models := catalog.Build(config, schema)
 	tokens := access.TokensOf(config, models)
 	now := time.Now()
 	return New(models, nil, Settings{}), tokens.Authenticate("Bearer "+editorText, now), tokens.Authenticate("Bearer "+viewerText, now)
@@ -84,7 +84,7 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, VerboseName: "book", VerboseNamePlural: "books"}},
 		Tokens: []contract.Token{{Name: "viewer", Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
-	models := catalog.Build(config, nil, Viewing()) // no schema yet
+	models := catalog.Build(config, nil) // no schema yet
 	a := New(models, nil, Settings{})
 	token := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	if _, err := a.Prompt(token, "understand_model", []byte(`{"model_name":"book"}`)); err == nil || !strings.Contains(err.Error(), "try again") {
@@ -209,7 +209,7 @@ func TestExamplesOfPromptsSucceed(t *testing.T) {
 				if r := l.call(text, tool, arguments); r.IsError || strings.Contains(string(r.Text), `"errors":[{`) {
 					t.Errorf("%s of %s: %s %s: %s", p.prompt, token.Name(), tool, arguments, r.Text)
 				}
-				if op, _ := parseName(tool); op.writes() && op.name != "bulk" && op.name != "action" && !strings.Contains(arguments, `"dry_run": true`) {
+				if op, _ := parseName(tool); op.Writes() && op.Name != "bulk" && op.Name != "action" && !strings.Contains(arguments, `"dry_run": true`) {
 					t.Errorf("%s of %s: %s %s is not a dry run", p.prompt, token.Name(), tool, arguments)
 				}
 			}

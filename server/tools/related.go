@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var relatedOperation = withArguments(operation{
-	name: "related", may: has(access.View), label: "view", hints: reads, stale: true, offered: hasRelations, useful: canFollow, admit: admitted,
+var relatedOperation = withArguments("related", operation{
+	stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Rows related to one %s.", one(m))
 	},

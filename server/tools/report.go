@@ -14,8 +14,7 @@ import (
 )
 
 // reportOperation runs declared queries (docs/design/actions.md, "Reports").
-var reportOperation = withArguments(operation{
-	name: "report", may: has(access.View), label: "view", hints: reads, offered: hasReports, useful: mayReport,
+var reportOperation = withArguments("report", operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Run a report about %s.", many(m))
 	},

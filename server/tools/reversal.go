@@ -48,7 +48,7 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 	}
 	switch e.Action {
 	case "create":
-		r.op, r.arguments[idName] = &deleteOperation, r.id
+		r.op, r.arguments[idName] = deleteOperation, r.id
 		return r, r.knowsAfter()
 	case "delete":
 		return r, r.recreate()
@@ -116,7 +116,7 @@ func (r *reversal) recreate() error {
 			return r.entry.cannot("rows of other tables, which the journal does not know, may have gone or changed with it")
 		}
 	}
-	r.op, r.arguments["data"] = &createOperation, data
+	r.op, r.arguments["data"] = createOperation, data
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (r *reversal) restore(must []*catalog.Field) error {
 		}
 	}
 	if len(data) > 0 {
-		r.op, r.arguments[idName], r.arguments["data"] = &updateOperation, r.id, data
+		r.op, r.arguments[idName], r.arguments["data"] = updateOperation, r.id, data
 	}
 	return nil
 }

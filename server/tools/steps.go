@@ -86,7 +86,7 @@ func stepTools() []string {
 	var names []string
 	for _, op := range operations {
 		if op.admit != nil {
-			names = append(names, op.name)
+			names = append(names, op.Name)
 		}
 	}
 	return names

@@ -36,7 +36,7 @@ func (s openTransaction) transact(_ context.Context, _ time.Duration, do func(da
 func (c *call) part(tx database.Tx, op *operation, model string) *call {
 	p := *c
 	p.request = request{ctx: c.ctx, token: c.token, op: op, catalog: c.catalog, settings: c.settings, id: c.id,
-		model: model, generic: model == "" && !op.global, isPart: true}
+		model: model, generic: model == "" && !op.Global, isPart: true}
 	p.db = openTransaction{tx}
 	p.stale = p.db // it must see what the transaction did
 	return &p

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
@@ -49,13 +50,11 @@ type annotations struct {
 	OpenWorldHint   bool `json:"openWorldHint"`
 }
 
-// The annotations of operations that read, and of those that change something in a way that can be undone or cannot.
-var (
-	reads    = annotations{ReadOnlyHint: true, IdempotentHint: true}
-	adds     = annotations{}
-	changes  = annotations{DestructiveHint: true, IdempotentHint: true}
-	destroys = annotations{DestructiveHint: true}
-)
+// hintsOf are the annotations of operations with an effect on rows.
+var hintsOf = map[contract.Effect]annotations{
+	contract.Shows: {ReadOnlyHint: true, IdempotentHint: true}, contract.Tells: {ReadOnlyHint: true, IdempotentHint: true},
+	contract.Adds: {}, contract.Changes: {DestructiveHint: true, IdempotentHint: true}, contract.Destroys: {DestructiveHint: true},
+}
 
 // toolList are the encoded tools: one piece for each model and operation, shared by all tokens, and one for each generic
 // tool.
@@ -66,7 +65,7 @@ type toolList struct {
 	globals []toolPiece
 	// models are by Model.Index.
 	models []modelTools
-	// generic are in the order of genericOrder.
+	// generic are in the order of genericOperations.
 	generic []toolPiece
 	// exposed is set if any model is exposed: otherwise tools/list is empty (interface specification section 1).
 	exposed bool
@@ -96,7 +95,7 @@ var encodedMark = []byte(`\u0000names\u0000`)
 
 func encodePiece(op *operation, m *catalog.Model, structured bool) toolPiece {
 	piece := cutPiece(op, op.define(m, defining{structured: structured}))
-	if op != &createOperation && createOperation.offeredFor(m.Catalog(), m) {
+	if op != createOperation && createOperation.offeredFor(m.Catalog(), m) {
 		shorter := cutPiece(op, op.define(m, defining{besideCreate: true, structured: structured}))
 		if shorter.size() < piece.size() {
 			piece.besideCreate = &shorter

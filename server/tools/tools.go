@@ -169,10 +169,10 @@ func (set *Set) Call(ctx context.Context, token access.Token, tool string, argum
 // audit of what changes something or is refused.
 func (set *Set) perform(ctx context.Context, token access.Token, op *operation, model string, arguments []byte) Result {
 	c := set.newCall(ctx, token, op)
-	c.model, c.generic = model, model == "" && !op.global
+	c.model, c.generic = model, model == "" && !op.Global
 	r := result(c.run(arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
-	if op.writes() || r.Code == CodePermissionDenied {
+	if op.Writes() || r.Code == CodePermissionDenied {
 		outcome := outcomeOK
 		if r.IsError {
 			outcome = string(r.Code)
@@ -188,7 +188,7 @@ func (req *request) tellAudit(outcome string) {
 	r.Token, r.Subject, r.Call = req.token.Name(), req.token.Subject(), req.id
 	r.Tool, r.Model, r.DryRun, r.Outcome = req.tool(), req.model, req.dryRun, outcome
 	if r.Operation == "" {
-		r.Operation = req.op.name
+		r.Operation = req.op.Name
 	}
 	req.settings.Audit.Write(req.ctx, r)
 }
@@ -196,7 +196,7 @@ func (req *request) tellAudit(outcome string) {
 func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
 	ctx = database.WithSession(ctx, token.Session(set.settings.SessionSettings))
 	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
-	if op.writes() {
+	if op.Writes() {
 		r.id = newCallID()
 	}
 	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words, forgotten: set.forgotten}
@@ -207,7 +207,7 @@ func (c *call) run(raw []byte) ([]byte, error) {
 	if err := c.judge(raw); err != nil {
 		return nil, err
 	}
-	if !c.op.global && c.op.stale && c.scope.Model().Declared.ReadsReplica {
+	if !c.op.Global && c.op.stale && c.scope.Model().Declared.ReadsReplica {
 		c.db = c.stale
 	}
 	once, err := c.takeKey()
@@ -228,7 +228,7 @@ func (c *call) judge(raw []byte) error {
 			return err
 		}
 	}
-	if !c.op.global {
+	if !c.op.Global {
 		if err := c.enter(c.model); err != nil {
 			return err
 		}
@@ -260,8 +260,8 @@ func (req *request) enter(model string) error {
 
 // tool is the name of the tool that was called.
 func (req *request) tool() string {
-	if req.generic || req.op.global {
-		return req.op.name
+	if req.generic || req.op.Global {
+		return req.op.Name
 	}
 	return toolName(req.op, req.model)
 }

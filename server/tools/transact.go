@@ -16,8 +16,8 @@ import (
 const transactName = "transact"
 
 // transactOperation runs calls of other tools as the steps of one transaction (docs/design/transact.md, "Transact").
-var transactOperation = withArguments(operation{
-	name: transactName, global: true, hints: destroys, steps: "steps", offeredTo: mayTransact,
+var transactOperation = withArguments(transactName, operation{
+	steps: "steps", offeredTo: mayTransact,
 	description: func(*catalog.Model) string {
 		return "Several calls as one: the steps run in order in one transaction, all or nothing, and each sees what those before it did."
 	},
@@ -54,7 +54,7 @@ type transacted struct {
 func mayTransact(c *catalog.Catalog, scope access.Scope) bool {
 	m := scope.Model()
 	for _, op := range operations {
-		if op.admit != nil && op.writes() && op.offeredFor(c, m) && op.usable(c, scope) {
+		if op.admit != nil && op.Writes() && op.offeredFor(c, m) && op.usable(c, scope) {
 			return true
 		}
 	}
@@ -187,7 +187,7 @@ func (t *transaction) runStep(tx database.Tx, s *step) error {
 // tellSteps tells the audit of the steps that changed something.
 func (t *transaction) tellSteps() {
 	for _, p := range t.done {
-		if !p.op.writes() {
+		if !p.op.Writes() {
 			continue
 		}
 		if p.dryRun = t.call.dryRun; p.dryRun {
@@ -220,7 +220,7 @@ func (e *stepError) name() string {
 func (t *transaction) stepFailed(err error) error {
 	failed := &stepError{t.failed, t.steps[t.failed].tool, err}
 	if p := t.done[len(t.done)-1]; len(t.done) == t.failed+1 {
-		if told := result(nil, err); p.op.writes() || told.Code == CodePermissionDenied {
+		if told := result(nil, err); p.op.Writes() || told.Code == CodePermissionDenied {
 			p.record.Changed = 0
 			p.tellAudit(string(told.Code))
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 // undoOperation takes back what the token's own calls changed (docs/design/writes-and-deletes.md, "Undo").
-var undoOperation = withArguments(operation{
-	name: "undo", global: true, hints: destroys, offeredTo: mayUndo,
+var undoOperation = withArguments("undo", operation{
+	offeredTo: mayUndo,
 	description: func(*catalog.Model) string {
 		return "Take back what a call of yours changed, or all your changes since a time: all or nothing. A row that was changed since is a conflict."
 	},

@@ -90,7 +90,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 	if r.op == nil {
 		return nil
 	}
-	if r.op == &deleteOperation {
+	if r.op == deleteOperation {
 		if err := u.takesNothingAlong(r); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 		return err
 	}
 	u.parts = append(u.parts, p)
-	u.changes = append(u.changes, undoneChange{r.model.Name, r.id, r.op.name})
+	u.changes = append(u.changes, undoneChange{r.model.Name, r.id, r.op.Name})
 	return nil
 }
 
@@ -210,7 +210,7 @@ func (u *undoing) isAsBefore(r *reversal) error {
 	if err != nil {
 		return err
 	}
-	if r.op == &deleteOperation {
+	if r.op == deleteOperation {
 		if now != nil {
 			return r.entry.cannot("the database keeps the row")
 		}

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var updateOperation = withArguments(operation{
-	name: "update", may: has(access.Change), label: "change", hints: changes, offered: canUpdate, extra: []string{"inlines"}, admit: admitted,
+var updateOperation = withArguments("update", operation{
+	extra: []string{"inlines"}, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Change one %s.", one(m))
 	},

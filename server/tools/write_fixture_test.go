@@ -119,7 +119,7 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	models := catalog.Build(config, schema, Viewing())
+	models := catalog.Build(config, schema)
 	l.tokens = access.TokensOf(config, models)
 	l.set = New(models, db, Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,

@@ -18,7 +18,6 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -272,7 +271,7 @@ func same(a, b any) bool {
 }
 
 // operations are a table's, in the order of the tools: every table of Chinook has all but reports, which somebody declares.
-var operations = slices.DeleteFunc(tools.Operations(), func(name string) bool { return name == "report" })
+var operations = slices.DeleteFunc(contract.OperationNames(), func(name string) bool { return name == "report" })
 
 func (e engine) testTools(t *testing.T) {
 	_, body := e.endpoint.Post(e.token, `{"method":"tools/list"}`)

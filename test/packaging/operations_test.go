@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// The operations stand in the API too, which knows nothing of the server: in an enum and in a list to validate by.
-func TestTheAPIHasTheServersOperations(t *testing.T) {
+// The enum of the API, which markers must spell out, has the operations of the one table, and validation reads the table.
+func TestTheAPIHasTheOperations(t *testing.T) {
 	file, err := os.ReadFile(root + "/config/crd/bases/mcpadmin.dev_mcpmodelexposures.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +43,10 @@ func TestTheAPIHasTheServersOperations(t *testing.T) {
 	if err := yaml.Unmarshal(file, &crd); err != nil {
 		t.Fatal(err)
 	}
-	want := tools.Operations()
+	want := contract.OperationNames()
 	enum := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties.Spec.Properties.Operations
 	if !slices.Equal(enum.Items.Enum, want) || enum.MaxItems != len(want) {
-		t.Errorf("the enum has at most %d of %v, the server has %v", enum.MaxItems, enum.Items.Enum, want)
+		t.Errorf("the enum has at most %d of %v, the table has %v", enum.MaxItems, enum.Items.Enum, want)
 	}
 	refused := field.NotSupported(field.NewPath("spec", "operations").Index(0), v1alpha1.Operation("none"), want)
 	exposure := &v1alpha1.MCPModelExposure{}

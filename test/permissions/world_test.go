@@ -10,11 +10,10 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
 // operations are what an exposure may list.
-var operations = tools.Operations()
+var operations = contract.OperationNames()
 
 // world is one random configuration: what the server is told, and what the oracle goes by.
 type world struct {

@@ -83,6 +83,8 @@ type answer struct {
 	NotInForce string           `json:"notInForce,omitempty"`
 	Groups     []string         `json:"groups,omitempty"`
 	Models     []compile.Access `json:"models"`
+	// Tools are what its tools/list has; nil if only one model is asked about.
+	Tools *compile.Tools `json:"tools,omitempty"`
 	// Withheld are the exposures of which no model is served, with the reason.
 	Withheld map[string]string `json:"withheld,omitempty"`
 	Notes    []string          `json:"notes,omitempty"`
@@ -93,7 +95,7 @@ func (a *answer) only(model string) error {
 	var names []string
 	for _, m := range a.Models {
 		if m.Model == model {
-			a.Models, a.Withheld, a.Notes = []compile.Access{m}, nil, nil
+			a.Models, a.Tools, a.Withheld, a.Notes = []compile.Access{m}, nil, nil, nil
 			return nil
 		}
 		names = append(names, m.Model)

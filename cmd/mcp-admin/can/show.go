@@ -28,7 +28,10 @@ func (a *answer) show(screen *output.Screen, explain bool) {
 		for i := range a.Models {
 			rows[i] = row(screen, &a.Models[i])
 		}
-		screen.Table([]string{"MODEL", "VIEW", "ADD", "CHANGE", "DELETE", "ACTIONS", "ROWS"}, rows...)
+		screen.Table([]string{"MODEL", "VIEW", "ADD", "CHANGE", "DELETE", "ACTIONS", "REPORTS", "ROWS"}, rows...)
+	}
+	if a.Tools != nil && a.Tools.Most > 0 {
+		fmt.Fprintf(screen, "\ntools/list has at most %d tools, with %s.\n", a.Tools.Most, strings.Join(a.Tools.Global, ", "))
 	}
 	if explain {
 		for i := range a.Models {
@@ -52,16 +55,21 @@ func row(screen *output.Screen, m *compile.Access) []string {
 			cells = append(cells, screen.Styled(output.Faint, "-"))
 		}
 	}
-	var actions []string
-	for _, g := range m.Actions {
+	return append(cells, granted(screen, m.Actions), granted(screen, m.Reports), rowsOf(m.Rows))
+}
+
+// granted names what is granted.
+func granted(screen *output.Screen, grants []compile.Grant) string {
+	var names []string
+	for _, g := range grants {
 		if g.Granted {
-			actions = append(actions, g.Name)
+			names = append(names, g.Name)
 		}
 	}
-	if len(actions) == 0 {
-		actions = []string{screen.Styled(output.Faint, "-")}
+	if len(names) == 0 {
+		return screen.Styled(output.Faint, "-")
 	}
-	return append(cells, strings.Join(actions, ","), rowsOf(m.Rows))
+	return strings.Join(names, ",")
 }
 
 // rowsOf says in a few words which rows are seen.
@@ -79,7 +87,7 @@ func rowsOf(r compile.RowsAccess) string {
 
 func (a *answer) explain(screen *output.Screen, m *compile.Access) {
 	fmt.Fprintf(screen, "\n%s\n", screen.Styled(output.Bold, m.Model))
-	for _, g := range slices.Concat(m.Verbs, m.Actions) {
+	for _, g := range slices.Concat(m.Verbs, m.Actions, m.Reports) {
 		by := strings.Join(g.By, ", ")
 		switch {
 		case g.Granted:

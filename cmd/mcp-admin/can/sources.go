@@ -86,6 +86,7 @@ func (o objects) answer() *answer {
 	o.completeModules(config)
 	if admitted {
 		a.Models = compile.Explain(config, o.token)
+		a.Tools = new(compile.ExplainTools(config, o.token))
 	}
 	return a
 }

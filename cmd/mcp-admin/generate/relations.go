@@ -142,5 +142,5 @@ func (g *Guesses) catalogue() *catalog.Catalog {
 		in.Exposures = append(in.Exposures, m.Exposure)
 	}
 	config, _ := compile.Compile(in)
-	return catalog.Build(config, g.Schema, nil)
+	return catalog.Build(config, g.Schema)
 }

@@ -1,0 +1,60 @@
+package tools
+
+import (
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// need is how a live database meets a need of contract's table.
+type need struct {
+	// offered reports whether a served model meets it, whoever asks; nil means always.
+	offered func(*catalog.Catalog, *catalog.Model) bool
+	// useful reports whether a token that has a verb of the operation can do anything with it on a model that meets the need.
+	// Lists leave it out otherwise, and a call is told what is missing. nil means always.
+	useful func(*catalog.Catalog, access.Scope) bool
+}
+
+// needs are filled when the program starts, since whether a model has actions depends on its operations.
+var needs map[contract.Need]need
+
+func init() {
+	needs = map[contract.Need]need{
+		contract.NeedsKey:              {offered: hasKey},
+		contract.NeedsRelations:        {offered: hasRelations, useful: canFollow},
+		contract.NeedsAddable:          {offered: func(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoCreate() == "" }},
+		contract.NeedsChangeable:       {offered: canUpdate},
+		contract.NeedsDeletable:        {offered: func(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoDelete() == "" }},
+		contract.NeedsWritable:         {offered: canBulk, useful: canWrite},
+		contract.NeedsActions:          {offered: hasActions, useful: canAct},
+		contract.NeedsReports:          {offered: hasReports, useful: mayReport},
+		contract.NeedsActionsOrReports: {offered: hasActionsOrReports},
+		contract.NeedsAudit:            {offered: hasHistory},
+	}
+}
+
+func hasKey(_ *catalog.Catalog, m *catalog.Model) bool { return len(m.Key) > 0 }
+
+func canUpdate(_ *catalog.Catalog, m *catalog.Model) bool { return m.WhyNoUpdate() == "" }
+
+func canBulk(_ *catalog.Catalog, m *catalog.Model) bool { return len(bulkOperations(m)) > 0 }
+
+// canWrite reports whether bulk_ has an operation that the token may use.
+func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
+	return slices.ContainsFunc(bulkOperations(scope.Model()), func(name string) bool { return findOperation(name).may(scope) })
+}
+
+func hasRelations(_ *catalog.Catalog, m *catalog.Model) bool {
+	return len(m.Key) > 0 && len(m.Relations) > 0
+}
+
+func canFollow(_ *catalog.Catalog, scope access.Scope) bool { return len(scope.Relations()) > 0 }
+
+func canAct(c *catalog.Catalog, scope access.Scope) bool { return len(actionsOf(c, scope)) > 0 }
+
+func hasHistory(c *catalog.Catalog, m *catalog.Model) bool {
+	return len(m.Key) > 0 && m.IsTable() && !m.Audits && c.Audit() != nil && c.Audit().Privileges.Has(database.MaySelect)
+}
