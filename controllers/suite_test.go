@@ -37,6 +37,10 @@ var (
 )
 
 // configKey signs the Configs of every manager of the suite.
+// patience is how long a test waits for what happens at once on an idle machine. It is shorter than the half minute after
+// which the controllers look again by themselves (foreignRetry, Options.LookAgain): so nothing passes by that alone.
+const patience = 25 * time.Second
+
 var _, configKey, _ = ed25519.GenerateKey(nil)
 
 func TestControllers(t *testing.T) {
@@ -55,7 +59,7 @@ func TestControllers(t *testing.T) {
 		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: 2 * time.Minute,
 	}
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(10 * time.Second)
+	SetDefaultEventuallyTimeout(patience)
 	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
 	SetDefaultConsistentlyDuration(300 * time.Millisecond)
 	SetDefaultConsistentlyPollingInterval(20 * time.Millisecond)

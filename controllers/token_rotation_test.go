@@ -63,7 +63,8 @@ func (a *agents) call(ctx context.Context, name string, lag time.Duration) {
 			}
 			_ = response.Body.Close()
 			a.sent.Add(1)
-			if response.StatusCode != http.StatusOK {
+			// A text that was read longer ago than the overlap may have been retired: this machine was slow, not the rotation.
+			if response.StatusCode != http.StatusOK && time.Since(read) < overlap {
 				a.refused.Add(1)
 				a.mu.Lock()
 				a.complaint = fmt.Sprintf("%s after %s, with a lag of %s", response.Status, time.Since(read), lag)
@@ -82,6 +83,9 @@ func (a *agents) expectNoneRefused() {
 	Expect(a.refused.Load()).To(BeZero(), a.complaint)
 }
 
+// overlap is how long the old text of a rotated token goes on working.
+const overlap = 1500 * time.Millisecond
+
 const (
 	rotatedFor = "mcpadmin.dev/token-rotated-for"
 	nextHash   = "mcpadmin.dev/token-next-hash"
@@ -93,7 +97,6 @@ var _ = Describe("A token's rotation", func() {
 		first, second *fakeServer
 		token         *tokenType
 	)
-	const overlap = 1500 * time.Millisecond
 	BeforeEach(func() {
 		w = newWorld()
 		w.create(w.endpoint("shop"))

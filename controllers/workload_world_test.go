@@ -249,7 +249,7 @@ var _ = Describe("What others do to an endpoint's objects", func() {
 					read(o)
 					g.Expect(o.GetLabels()).To(Equal(labels))
 					g.Expect(o.GetOwnerReferences()).To(Equal(owners))
-				}).WithTimeout(3*time.Second).Should(Succeed(), "%T without %s", o, what)
+				}).Should(Succeed(), "%T without %s", o, what)
 			}
 		}
 	})
@@ -278,11 +278,11 @@ var _ = Describe("What others do to an endpoint's objects", func() {
 			Eventually(func() string {
 				reads(e, "WorkloadAvailable")()
 				return message(e, "WorkloadAvailable")
-			}).WithTimeout(3 * time.Second).Should(ContainSubstring("exists and is not this object's own"))
+			}).Should(ContainSubstring("exists and is not this object's own"))
 			w.delete(read(theirs))
 			Eventually(func() bool {
 				return isThere(theirs)() && metav1.GetControllerOfNoCopy(theirs) != nil
-			}).WithTimeout(3*time.Second).Should(BeTrue(), "%T", theirs)
+			}).Should(BeTrue(), "%T", theirs)
 		}
 	})
 })

@@ -84,7 +84,7 @@ func startTLS(t *testing.T) (*running, *journal) {
 func trusting(secret source.Secret) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret[contract.CertificateKey])
-	return &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 	}}
 }
@@ -283,7 +283,7 @@ func TestRequestGivenUpOverHTTP2EndsItsQueryAlone(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the query ended with %v", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the query goes on")
 	}
 	close(w.leave)

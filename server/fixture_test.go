@@ -38,7 +38,7 @@ func config(revision int64) *contract.Config {
 		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: revision,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: statusKey, URL: "http://books.example.com/mcp/",
-			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(5 * time.Second)},
+			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(time.Minute)},
 			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10, MaxResultBytes: 1 << 20},
 		},
 		Models: []contract.Model{
@@ -170,7 +170,7 @@ func start(t *testing.T, configure func(*server.Server, *running)) *running {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("Run does not end")
 		}
 	})
@@ -246,7 +246,7 @@ func (r *running) status(seen, wait string) contract.Status {
 func (r *running) until(what string, reached func(contract.Status) bool) contract.Status {
 	r.t.Helper()
 	var s contract.Status
-	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if s = r.status(s.Serial, "1s"); reached(s) {
 			return s
 		}

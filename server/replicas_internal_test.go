@@ -34,7 +34,9 @@ func (l *log) Reached(_ context.Context, position string) (reached, told bool, e
 	return *l.replay >= int([]rune(position)[0]), true, nil
 }
 
-func TestATokenReadsItsOwnWrites(t *testing.T) {
+func TestATokenReadsItsOwnWrites(t *testing.T) { inABubble(readsItsOwnWrites)(t) }
+
+func readsItsOwnWrites(t *testing.T) {
 	position, replay := 100, 100
 	replica := &log{name: "replica", replay: &replay, servers: 1}
 	primary := newRotatingDatabase(&log{name: "primary", position: &position})

@@ -55,6 +55,8 @@ type Server struct {
 	DrainDelay time.Duration
 	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
 	OpenDatabase func(engine string, settings database.Settings) database.DB
+	// Now is the clock by which tokens expire and rates fill again; nil is time.Now.
+	Now func() time.Time
 
 	// patience is that with agents' connections; zero is the usual one, which tests have no time for.
 	patience patience
@@ -81,6 +83,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Audit:           core.audit,
 		Verifier:        core.verifier,
 		Used:            usage.Touch,
+		Now:             s.Now,
 		Version:         s.Version,
 		PieceTime:       s.patience.request,
 	})), s.Log)

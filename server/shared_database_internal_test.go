@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -53,17 +55,19 @@ func TestSlowCallsOfOneTokenLeaveConnectionsToOthers(t *testing.T) {
 		}, 8, 300 * time.Millisecond},
 		{"transactions of one writer", 1, func(ctx context.Context, s *sharedDatabase) error { return s.Transact(ctx, nil) }, 1, 550 * time.Millisecond},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.name, inABubble(func(t *testing.T) {
 			slow := &slowDatabase{takes: 150 * time.Millisecond, writers: c.writers}
 			s := newSharedDatabase(slow, 8)
 			ctx, cancel := context.WithCancel(share.WithName(context.Background(), "shop/greedy"))
+			var calls sync.WaitGroup
+			defer calls.Wait()
 			defer cancel()
 			for range 40 {
-				go func() {
+				calls.Go(func() {
 					for ctx.Err() == nil {
 						_ = c.call(ctx, s)
 					}
-				}()
+				})
 			}
 			time.Sleep(50 * time.Millisecond)
 			modest := share.WithName(context.Background(), "shop/modest")
@@ -79,8 +83,13 @@ func TestSlowCallsOfOneTokenLeaveConnectionsToOthers(t *testing.T) {
 			if most := slow.most.Load(); most > c.most {
 				t.Errorf("%d calls at once", most)
 			}
-		})
+		}))
 	}
+}
+
+// inABubble runs a test by a clock of its own, which goes on once all that the test started waits.
+func inABubble(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
 func TestWhatIsDoneOnNobodysBehalfDoesNotStandInLine(t *testing.T) {

@@ -45,7 +45,7 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1,
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: "key", SealKey: contract.NewSealKey(),
-			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(5 * time.Second)},
+			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(time.Minute)},
 			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10, MaxResultBytes: 1 << 20},
 		},
 		Models: []contract.Model{{Exposure: "book", Name: "book", Table: "book", Expose: true, DefaultPageSize: 10, MaxPageSize: 10, MaxBulkItems: 10}},

@@ -65,7 +65,7 @@ func TestWhatIsRenderedIsCapped(t *testing.T) {
 	if err != nil || len(got) > confirmtext.MaxRendered || len(got) < confirmtext.MaxRendered-4 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 }

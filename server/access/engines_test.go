@@ -43,7 +43,7 @@ var open = map[string]func(t *testing.T, script string) database.DB{
 }
 
 func settings(connection func() (contract.Connection, error)) database.Settings {
-	return database.Settings{Connection: connection, Database: contract.Database{MaxConnections: 2, StatementTimeout: contract.Duration(10 * time.Second)}}
+	return database.Settings{Connection: connection, Database: contract.Database{MaxConnections: 2, StatementTimeout: contract.Duration(2 * time.Minute)}}
 }
 
 // script makes the world's tables with its rows.

@@ -38,7 +38,7 @@ func same(script string) map[string]string {
 	return map[string]string{contract.EnginePostgreSQL: script, contract.EngineMySQL: script, contract.EngineSQLite: script}
 }
 
-var limits = contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)}
+var limits = contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)}
 
 var engines = map[string]func(t testing.TB, script string) fixture{
 	contract.EnginePostgreSQL: func(t testing.TB, script string) fixture {

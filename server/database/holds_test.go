@@ -173,7 +173,7 @@ INSERT INTO item VALUES (1, '["x", [[[["y"]]]]]'), (2, '{"a": {"a": {"a": {"a": 
 			begun := time.Now()
 			f.ids(t, item, all)
 			f.ids(t, item, database.Or(all))
-			if took := time.Since(begun); took > 20*time.Second {
+			if took := time.Since(begun); took > 2*time.Minute {
 				t.Errorf("%s take %v", name, took)
 			}
 			t.Log(name, time.Since(begun))

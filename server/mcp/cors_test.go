@@ -200,7 +200,7 @@ func TestPreflightOverASocket(t *testing.T) {
 	defer server.Close()
 	r, _ := http.NewRequest(http.MethodOptions, server.URL+"/mcp/", http.NoBody)
 	r.Header = header("Origin", console, "Access-Control-Request-Method", "POST")
-	response, err := (&http.Client{Timeout: 5 * time.Second}).Do(r)
+	response, err := (&http.Client{Timeout: time.Minute}).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func config() *contract.Config {
 		Endpoint: contract.Endpoint{
 			Namespace: "shop", Name: "books", StatusKey: "status-key", URL: "https://books.example.com/mcp/",
 			SealKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)),
-			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(5 * time.Second)},
+			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 2, StatementTimeout: contract.Duration(time.Minute)},
 			Limits:   contract.Limits{MaxBodyBytes: 1 << 16, MaxConcurrentRequests: 10, MaxResultBytes: 1 << 20},
 		},
 		Models: []contract.Model{

@@ -33,7 +33,7 @@ type Options struct {
 	Audit *audit.Log
 	// Version is the server's own, for initialize.
 	Version string
-	// Now is the clock by which tokens expire; nil is time.Now.
+	// Now is the clock by which tokens expire and rates fill again; nil is time.Now.
 	Now func() time.Time
 	// Memory is how many bytes the process may use; 0 is the runtime's soft limit (GOMEMLIMIT), or 256 MiB if it has none.
 	Memory int64

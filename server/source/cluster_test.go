@@ -51,7 +51,7 @@ func TestAChangedPartAloneIsApplied(t *testing.T) {
 	changed := time.Now()
 	api.put(tokensSecret(0), tokensPart(t, 0, 6, "b"))
 	r.next("5: 6")
-	if took := time.Since(changed); took > 5*time.Second {
+	if took := time.Since(changed); took > 20*time.Second {
 		t.Errorf("a change took %v", took)
 	}
 	if got := r.known("a", "b"); !slices.Equal(got, []string{"b"}) || r.last.Config != before {
@@ -167,7 +167,7 @@ func TestANewPartThatIsForbiddenAtFirst(t *testing.T) {
 	allowed := time.Now()
 	api.forbid(tokensSecret(3), false)
 	r.reaches("2: 2 2 2 2")
-	if took := time.Since(allowed); took > 5*time.Second {
+	if took := time.Since(allowed); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	if got := r.known("a", "b", "c", "d"); len(got) != 4 {
@@ -348,7 +348,7 @@ func TestFoldersAloneAreEnough(t *testing.T) {
 	changed := time.Now()
 	write(t, tokens, tokensPart(t, 0, 3))
 	r.next("1: 3")
-	if took := time.Since(changed); took > 5*time.Second {
+	if took := time.Since(changed); took > mountPoll-time.Second {
 		t.Errorf("a changed file took %v", took)
 	}
 	write(t, tokens, tokensPart(t, 0, 2, "a")) // comes late

@@ -27,7 +27,7 @@ INSERT INTO orders (code, state, n) VALUES ('a1', 'open', 1), ('b2', 'open', 2),
 
 // engines runs a test on each engine, over a database that holds the orders.
 func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, token access.Token)) {
-	settings := database.Settings{Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(20 * time.Second)}}
+	settings := database.Settings{Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)}}
 	connectionTo := func(c contract.Connection) func() (contract.Connection, error) {
 		return func() (contract.Connection, error) { return c, nil }
 	}

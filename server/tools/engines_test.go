@@ -39,7 +39,7 @@ const (
 
 // onEachEngine runs a test over the table, as a model of each engine's database.
 func onEachEngine(t *testing.T, test func(t *testing.T, l *library)) {
-	limits := contract.Database{MaxConnections: 2, StatementTimeout: contract.Duration(10 * time.Second)}
+	limits := contract.Database{MaxConnections: 2, StatementTimeout: contract.Duration(2 * time.Minute)}
 	open := func(t *testing.T, connection contract.Connection, engine func(database.Settings) database.DB) database.DB {
 		return engine(database.Settings{Database: limits, Connection: func() (contract.Connection, error) { return connection, nil }})
 	}

@@ -111,7 +111,7 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 	t.Helper()
 	l := &library{t: t, log: &bytes.Buffer{}}
 	db := l.open(engine, script, database.Settings{
-		Database: contract.Database{Engine: engine, MaxConnections: 2, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database: contract.Database{Engine: engine, MaxConnections: 2, StatementTimeout: contract.Duration(2 * time.Minute)},
 		Audit:    config.Endpoint.Audit, Idempotency: config.Endpoint.Idempotency,
 	})
 	t.Cleanup(db.Close)

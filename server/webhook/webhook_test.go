@@ -260,7 +260,7 @@ func TestAddressesThatMayNotBeCalled(t *testing.T) {
 		"2130706433", "0x7f.1", "017700000001",
 	} {
 		t.Run(host, func(t *testing.T) {
-			got := failure(t, refused, &webhook.Request{URL: "http://" + host + ":" + port + "/", Timeout: 5 * time.Second})
+			got := failure(t, refused, &webhook.Request{URL: "http://" + host + ":" + port + "/", Timeout: time.Minute})
 			if got.Sent {
 				t.Errorf("%+v", got)
 			}
@@ -274,7 +274,7 @@ func TestAddressesThatMayNotBeCalled(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// With loopback allowed, as tests need it, the others are refused all the same.
-	got = failure(t, client(), &webhook.Request{URL: "http://169.254.169.254/", Timeout: 5 * time.Second})
+	got = failure(t, client(), &webhook.Request{URL: "http://169.254.169.254/", Timeout: time.Minute})
 	if got.Message != "has an address that may not be called" {
 		t.Errorf("%+v", got)
 	}
@@ -286,7 +286,7 @@ func TestProxiesOfTheEnvironmentAreNotAsked(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, proxy)
 	}
-	got := failure(t, client(), &webhook.Request{URL: "http://service.invalid/", Timeout: 5 * time.Second})
+	got := failure(t, client(), &webhook.Request{URL: "http://service.invalid/", Timeout: time.Minute})
 	if got.Sent || calls.Load() != 0 {
 		t.Error("the proxy was asked")
 	}
@@ -314,7 +314,7 @@ func TestWhatCannotBeCalled(t *testing.T) {
 		{"no URL", "http://[" + secret, "has no URL that can be called"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := failure(t, client(), &webhook.Request{URL: c.url, Timeout: 5 * time.Second}); got.Message != c.message || got.Sent {
+			if got := failure(t, client(), &webhook.Request{URL: c.url, Timeout: time.Minute}); got.Message != c.message || got.Sent {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -187,7 +187,7 @@ func newBookshop(t *testing.T) string {
 		t.Fatal(err)
 	}
 	db := sqlite.Open(database.Settings{
-		Database:   contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database:   contract.Database{Engine: contract.EngineSQLite, MaxConnections: 1, StatementTimeout: contract.Duration(2 * time.Minute)},
 		SQLitePath: file, SQLiteInitDir: init,
 	})
 	defer db.Close()

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
@@ -149,10 +148,9 @@ func attacks(s *suite, t *testing.T) {
 		members := `{` + strings.Join(data, ",") + `}`
 		for tool, arguments := range map[string]string{"create_book": `{"data":` + members + `}`, "action_book": `{"action":"retire","ids":[1],"confirmation_data":` + members + `}`,
 			"bulk_book": `{"operation":"create","items":[` + strings.Join(items, ",") + `]}`} {
-			start := time.Now()
 			text, isError := s.endpoint.Call(secret("root"), tool, arguments)
-			if took := time.Since(start); !isError || took > 10*time.Second || len(text) > 2<<20 {
-				t.Errorf("%s took %v, and answered %d bytes: %.200s", tool, took, len(text), text)
+			if !isError || len(text) > 2<<20 {
+				t.Errorf("%s answered %d bytes: %.200s", tool, len(text), text)
 			}
 		}
 	})

@@ -158,7 +158,11 @@ func parcelModel(webhook string) contract.Model {
 		{Name: "absent", Webhook: &contract.WebhookAction{URL: "http://127.0.0.1:1/"}},
 	}}
 	for _, way := range []string{"failing", "wordy", "silent", "rude"} {
-		m.Actions = append(m.Actions, contract.Action{Name: way, Webhook: &contract.WebhookAction{URL: webhook + "/" + way, Timeout: contract.Duration(200 * time.Millisecond)}})
+		timeout := contract.Duration(30 * time.Second)
+		if way == "silent" { // for which a call waits in vain
+			timeout = contract.Duration(200 * time.Millisecond)
+		}
+		m.Actions = append(m.Actions, contract.Action{Name: way, Webhook: &contract.WebhookAction{URL: webhook + "/" + way, Timeout: timeout}})
 	}
 	return m
 }
@@ -166,6 +170,7 @@ func parcelModel(webhook string) contract.Model {
 // webhook answers each path in a way of its own.
 func webhook(t *testing.T) string {
 	t.Helper()
+	over := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/failing":
@@ -173,11 +178,14 @@ func webhook(t *testing.T) string {
 		case "/wordy":
 			_, _ = w.Write(make([]byte, 65<<10))
 		case "/silent":
-			time.Sleep(400 * time.Millisecond)
+			<-over
 		case "/rude":
 			panic(http.ErrAbortHandler)
 		}
 	}))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		close(over)
+		server.Close()
+	})
 	return server.URL
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
@@ -57,9 +58,15 @@ func allEngines() []harness.Engine { return slices.Concat(harness.Engines, harne
 // start fills a database with the library and serves it.
 func start(t *testing.T, engine harness.Engine, configure ...func(*contract.Config)) *suite {
 	t.Helper()
+	return startAs(t, engine, func(*server.Server) {}, configure...)
+}
+
+// startAs is start with a server that prepare changes before it runs.
+func startAs(t *testing.T, engine harness.Engine, prepare func(*server.Server), configure ...func(*contract.Config)) *suite {
+	t.Helper()
 	database, plain := engine.Open(t, library(engine))
 	noteVersion(t, engine, plain)
-	s := &suite{engine, harness.Serve(t, database, models(), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
+	s := &suite{engine, harness.ServeAs(t, prepare, database, models(), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
 	for _, m := range s.endpoint.Status().Models {
 		if !m.Served() {
 			t.Fatalf("%s: %s %s", m.Name, m.Reason, m.Message)

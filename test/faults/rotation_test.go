@@ -33,7 +33,7 @@ func TestCredentialsThatRotateUnderLoad(t *testing.T) {
 		s.start(database, func(config *contract.Config) {
 			config.Endpoint.Catalogue.StructuredContent = false
 			config.Endpoint.Audit = nil
-			config.Endpoint.Database.StatementTimeout = contract.Duration(10 * time.Second)
+			config.Endpoint.Database.StatementTimeout = contract.Duration(time.Minute)
 		})
 		load := s.load()
 		for i := range rotations {
@@ -90,7 +90,7 @@ func (s *served) connects() {
 func (s *served) reports(reason, text string) {
 	s.Helper()
 	var status contract.DatabaseStatus
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		status = s.endpoint.Status().Database
 		if status.Reason == reason && strings.Contains(status.Message, text) {
 			return

@@ -58,7 +58,7 @@ func (s *served) start(database harness.Database, configure ...func(*contract.Co
 		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}}
 	models := []contract.Model{{Name: "account", Table: "account", Inlines: []contract.Inline{{Model: "entry", Max: 100}}}, {Name: "entry", Table: "entry"}}
 	quick := func(c *contract.Config) {
-		c.Endpoint.Database.StatementTimeout = contract.Duration(2 * time.Second)
+		c.Endpoint.Database.StatementTimeout = contract.Duration(5 * time.Second)
 		c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
 	}
 	s.endpoint = harness.Serve(s.T, database, models, []contract.Token{everything}, append([]func(*contract.Config){quick}, configure...)...)
@@ -103,7 +103,7 @@ func (s *served) fails(tool, arguments string, codes ...string) object {
 func (s *served) recovers(tool, arguments string) object {
 	s.Helper()
 	var payload object
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		var isError bool
 		if payload, isError = s.call(tool, arguments); !isError {
 			return payload
@@ -183,7 +183,7 @@ func TestMain(m *testing.M) {
 func (s *served) settles(query, wanted string) {
 	s.Helper()
 	var got string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := s.plain.QueryRowContext(context.Background(), query).Scan(&got); err == nil && got == wanted {
 			return
 		}
@@ -212,6 +212,27 @@ func (s *served) locked(do func()) {
 	do()
 	if _, err := c.ExecContext(ctx, "rollback"); err != nil {
 		s.Fatal(err)
+	}
+}
+
+// waits returns once a statement of the endpoint waits for a lock.
+func (s *served) waits() {
+	s.Helper()
+	query := "select count(*) > 0 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+	if s.engine == contract.EngineMySQL {
+		query = "select count(*) > 0 from information_schema.processlist where db = database() and id <> connection_id() and command <> 'Sleep' and info like '%account%'"
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var waiting bool
+		if err := s.plain.QueryRowContext(context.Background(), query).Scan(&waiting); err != nil {
+			s.Fatal(err)
+		}
+		if waiting {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatal("no statement waits for the lock")
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 		Endpoint: contract.Endpoint{
 			Namespace: "test", Name: "test", StatusKey: statusKey,
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
-			Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
+			Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)},
 			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200, MaxResultBytes: 1 << 20},
 			// Each answer is then held against the schema that its tool lists.
 			Catalogue: contract.Catalogue{StructuredContent: true},
@@ -243,7 +243,7 @@ func listen(t testing.TB) net.Listener {
 
 func (e *Endpoint) waitReady(admin string) {
 	e.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		response, err := http.Get(admin + "/readyz")
 		if err == nil {
 			_ = response.Body.Close()

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -111,7 +112,9 @@ func refusing(t *testing.T) (p *Pool[*fake], refuse *atomic.Bool, refused error)
 	}), refuse, refused
 }
 
-func TestWhoGetsNoNewConnectionWaitsForAnother(t *testing.T) {
+func TestWhoGetsNoNewConnectionWaitsForAnother(t *testing.T) { synctest.Test(t, waitsForAnother) }
+
+func waitsForAnother(t *testing.T) {
 	p, refuse, refused := refusing(t)
 	first := acquire(t, p)
 	refuse.Store(true)
@@ -154,7 +157,9 @@ func TestWhoGetsNoNewConnectionWaitsForAnother(t *testing.T) {
 	p.Close()
 }
 
-func TestAnAgedConnectionStaysUntilThereIsAnother(t *testing.T) {
+func TestAnAgedConnectionStaysUntilThereIsAnother(t *testing.T) { synctest.Test(t, staysUntilThereIsAnother) }
+
+func staysUntilThereIsAnother(t *testing.T) {
 	p, refuse, _ := refusing(t)
 	first := acquire(t, p)
 	first.aged = true

@@ -20,7 +20,7 @@ func TestATransactionThatTheServerUndid(t *testing.T) {
 	}
 	defer plain.Close()
 	d := Open(database.Settings{
-		Database:   contract.Database{MaxConnections: 1, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database:   contract.Database{MaxConnections: 1, StatementTimeout: contract.Duration(2 * time.Minute)},
 		Connection: func() (contract.Connection, error) { return connection, nil },
 	}).(*db)
 	defer d.Close()

@@ -43,7 +43,7 @@ func open(t testing.TB, script string, change func(*database.Settings)) fixture 
 // openAt opens a database that is there.
 func openAt(t testing.TB, connection contract.Connection, change func(*database.Settings)) database.DB {
 	settings := database.Settings{
-		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)},
 		Connection: func() (contract.Connection, error) { return connection, nil },
 	}
 	if change != nil {
@@ -132,7 +132,7 @@ func TestTimeoutAndCancellation(t *testing.T) {
 	endless := `CREATE TABLE n (n integer PRIMARY KEY); INSERT INTO n ` + numbers("n", 1000) + `;
 CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 	t.Run("a statement that takes too long", func(t *testing.T) {
-		f := open(t, endless, func(s *database.Settings) { s.StatementTimeout = contract.Duration(300 * time.Millisecond) })
+		f := open(t, endless, func(s *database.Settings) { s.StatementTimeout = contract.Duration(2 * time.Second) })
 		view := f.table(t, "endless")
 		plan := &database.Select{From: database.NewSource(view, nil), Limit: 1, Output: outputs(view.Columns...), Where: equal(view.Column("x"), -1.0)}
 		for range 2 { // the connection can be used again
@@ -191,7 +191,7 @@ CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 func (f fixture) waitRunning(t testing.TB, table string, want int) {
 	t.Helper()
 	const query = `SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = ? AND COMMAND <> 'Sleep' AND ID <> CONNECTION_ID() AND INFO LIKE concat('%', ?, '%')`
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var n int
 		if err := f.plain.QueryRow(query, f.connection.Database, table).Scan(&n); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ func TestInsertWithoutReturning(t *testing.T) {
 	connection := databasetest.MariaDB(t)
 	databasetest.ExecuteMySQL(t, connection, "CREATE TABLE item (id integer AUTO_INCREMENT PRIMARY KEY, name varchar(40), n integer NOT NULL DEFAULT 5)")
 	d := Open(database.Settings{
-		Database:   contract.Database{MaxConnections: 1, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database:   contract.Database{MaxConnections: 1, StatementTimeout: contract.Duration(2 * time.Minute)},
 		Connection: func() (contract.Connection, error) { return connection, nil },
 	}).(*db)
 	t.Cleanup(d.Close)

@@ -213,7 +213,7 @@ func TestCountsThatTakeTooLong(t *testing.T) {
 		})
 	}
 	t.Run("exactly", func(t *testing.T) {
-		db := open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(500 * time.Millisecond) }))
+		db := open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(2 * time.Second) }))
 		slow := databasetest.Table(t, databasetest.Introspect(t, db), "public.slow")
 		_, _, err := db.Select(t.Context(), &database.Select{From: database.NewSource(slow, nil), Limit: 1, More: true, Total: database.TotalExact}, nil)
 		if e := databasetest.Failure(t, err); e.Code != database.Timeout {

@@ -107,10 +107,10 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 		change func(*database.Settings)
 		want   string
 	}{
-		{"directly", c, nil, `[{"timeout":"10s",` + settled + `1,"data":"AP8="}]`},
-		{"through the pooler", pooler(t, c), nil, `[{"timeout":"10s",` + settled + `0,"data":"AP8="}]`},
+		{"directly", c, nil, `[{"timeout":"2min",` + settled + `1,"data":"AP8="}]`},
+		{"through the pooler", pooler(t, c), nil, `[{"timeout":"2min",` + settled + `0,"data":"AP8="}]`},
 		{"through the pooler, read only", pooler(t, c), func(s *database.Settings) { s.ReadOnly = true },
-			`[{"timeout":"10s","bytes":"hex","jit":"off","read_only":"on","prepared":0,"data":"AP8="}]`},
+			`[{"timeout":"2min","bytes":"hex","jit":"off","read_only":"on","prepared":0,"data":"AP8="}]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t, settings(test.to, func(s *database.Settings) {
@@ -132,7 +132,7 @@ CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(10)::text AS v`)
 		})
 	}
 	t.Run("and statements end in time", func(t *testing.T) {
-		db := open(t, settings(pooler(t, c), func(s *database.Settings) { s.StatementTimeout = contract.Duration(100 * time.Millisecond) }))
+		db := open(t, settings(pooler(t, c), func(s *database.Settings) { s.StatementTimeout = contract.Duration(2 * time.Second) }))
 		slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.slow"))
 		_, _, err := db.Select(t.Context(), slow, nil)
 		if e := databasetest.Failure(t, err); e.Code != database.Timeout {

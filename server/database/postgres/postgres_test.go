@@ -15,7 +15,7 @@ import (
 
 func settings(c contract.Connection, change func(*database.Settings)) database.Settings {
 	s := database.Settings{
-		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)},
 		Connection: func() (contract.Connection, error) { return c, nil },
 	}
 	if change != nil {
@@ -238,7 +238,7 @@ INSERT INTO t VALUES (1, 'sad', 'x_1', 'ab', 'ab', '10.0.0.1', '2026-01-01 00:00
 
 func TestCancelledCallsEndOnTheServer(t *testing.T) {
 	t.Parallel()
-	c := filled(t, `CREATE VIEW slow AS SELECT n AS id, pg_sleep(20)::text AS v FROM generate_series(1, 3) n`)
+	c := filled(t, `CREATE VIEW slow AS SELECT n AS id, pg_sleep(600)::text AS v FROM generate_series(1, 3) n`)
 	db := open(t, settings(c, nil))
 	slow := databasetest.Table(t, databasetest.Introspect(t, db), "public.slow")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -248,11 +248,11 @@ func TestCancelledCallsEndOnTheServer(t *testing.T) {
 	if e := databasetest.Failure(t, err); e.Code != database.Cancelled {
 		t.Errorf("got %v", e)
 	}
-	if took := time.Since(start); took > 3*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	plain := databasetest.Connect(t, databasetest.URI(c))
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		var active int
 		if err := plain.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query LIKE '%slow%' AND pid <> pg_backend_pid()").Scan(&active); err != nil {

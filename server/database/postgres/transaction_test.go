@@ -194,12 +194,12 @@ func TestStatementsOfTransactionsEndInTime(t *testing.T) {
 	t.Parallel()
 	c := filled(t, accounts)
 	for name, to := range map[string]contract.Connection{"directly": c, "through a pooler": pooler(t, c)} {
-		db := open(t, settings(to, func(s *database.Settings) { s.StatementTimeout = contract.Duration(100 * time.Millisecond) }))
+		db := open(t, settings(to, func(s *database.Settings) { s.StatementTimeout = contract.Duration(2 * time.Second) }))
 		e := within(t, db, func(tx database.Tx) error {
-			_, err := tx.Execute(t.Context(), &database.Declared{Pieces: []database.Piece{{SQL: "SELECT pg_sleep(20)"}}})
+			_, err := tx.Execute(t.Context(), &database.Declared{Pieces: []database.Piece{{SQL: "SELECT pg_sleep(600)"}}})
 			return err
 		})
-		if e == nil || e.Code != database.Timeout || !strings.Contains(e.Message, "longer than 100ms") {
+		if e == nil || e.Code != database.Timeout || !strings.Contains(e.Message, "longer than 2s") {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -296,7 +296,7 @@ func TestCancelledTransactions(t *testing.T) {
 			t.Error(err)
 		}
 		time.AfterFunc(50*time.Millisecond, cancel)
-		_, err := tx.Execute(ctx, &database.Declared{Pieces: []database.Piece{{SQL: "SELECT pg_sleep(20)"}}})
+		_, err := tx.Execute(ctx, &database.Declared{Pieces: []database.Piece{{SQL: "SELECT pg_sleep(600)"}}})
 		return err
 	})
 	if e := databasetest.Failure(t, err); e.Code != database.Cancelled {
@@ -322,7 +322,7 @@ func TestCancelledTransactions(t *testing.T) {
 func TestLocks(t *testing.T) {
 	t.Parallel()
 	c := filled(t, accounts)
-	db := open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(time.Second) }))
+	db := open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(3 * time.Second) }))
 	table := databasetest.Table(t, databasetest.Introspect(t, db), "public.account")
 	lock := func(tx database.Tx, id int64) error {
 		_, _, err := tx.Select(t.Context(), &database.Select{From: database.NewSource(table, is(table, "id", id)), Limit: 1, Lock: true}, nil)

@@ -176,7 +176,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		}, database.Changed, "", "changed"},
 		{"declared SQL that is none", owner, declared("UPDATE t SET hunter2 hunter2"), database.Failed, "", "could not answer"},
 		{"declared SQL about what is not there", owner, declared("UPDATE t SET nowhere = 1"), database.Changed, "", "changed"},
-		{"too slow", owner, declared("SELECT pg_sleep(20)"), database.Timeout, "", "longer than"},
+		{"too slow", owner, declared("SELECT pg_sleep(600)"), database.Timeout, "", "longer than"},
 		{"an update without a condition", owner, func(tx database.Tx) error {
 			_, err := tx.Update(t.Context(), &database.Update{In: database.NewSource(table, nil), Set: set(table, "email", "x")})
 			return err
@@ -185,7 +185,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			db := test.db
 			if test.code == database.Timeout {
-				db = open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(200 * time.Millisecond) }))
+				db = open(t, settings(c, func(s *database.Settings) { s.StatementTimeout = contract.Duration(2 * time.Second) }))
 			}
 			for range 3 { // unnamed, then prepared, then prepared before
 				e := within(t, db, test.do)

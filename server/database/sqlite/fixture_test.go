@@ -15,7 +15,7 @@ import (
 
 func settings(path string, change func(*database.Settings)) database.Settings {
 	s := database.Settings{
-		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
+		Database:   contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)},
 		SQLitePath: path,
 	}
 	if change != nil {

@@ -20,7 +20,7 @@ const endless = "UPDATE t SET n = (WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SE
 func TestSlowStatementsAreInterrupted(t *testing.T) {
 	for name, mode := range modes {
 		o := openFilled(t, mode+"CREATE TABLE t (id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 1), (2, 2)", func(s *database.Settings) {
-			s.StatementTimeout = contract.Duration(500 * time.Millisecond)
+			s.StatementTimeout = contract.Duration(2 * time.Second)
 		})
 		for _, test := range []struct {
 			name     string
@@ -56,7 +56,7 @@ func TestSlowStatementsAreInterrupted(t *testing.T) {
 
 func TestAnInterruptedSavepointEndsTheTransaction(t *testing.T) {
 	o := openFilled(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 1)", func(s *database.Settings) {
-		s.StatementTimeout = contract.Duration(300 * time.Millisecond)
+		s.StatementTimeout = contract.Duration(2 * time.Second)
 	})
 	err := o.Transact(t.Context(), func(tx database.Tx) error {
 		if err := tx.Savepoint(t.Context(), func() error {

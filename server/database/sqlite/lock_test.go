@@ -14,7 +14,7 @@ import (
 func TestOneWriterAtATime(t *testing.T) {
 	for mode, script := range modes {
 		o := openFilled(t, script+"CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)", func(s *database.Settings) {
-			s.StatementTimeout = contract.Duration(500 * time.Millisecond)
+			s.StatementTimeout = contract.Duration(2 * time.Second)
 		})
 		other := open(t, settings(o.path, nil)) // as if another process held it
 		add := func(db database.DB) error {
@@ -52,7 +52,7 @@ func TestOneWriterAtATime(t *testing.T) {
 // With a rollback journal nobody can commit while others read.
 func TestACommitThatReadersHoldUp(t *testing.T) {
 	o := openFilled(t, journal+"CREATE TABLE t (id INTEGER PRIMARY KEY);"+slowView+" AND NOT EXISTS (SELECT 1 FROM t)", func(s *database.Settings) {
-		s.StatementTimeout = contract.Duration(500 * time.Millisecond)
+		s.StatementTimeout = contract.Duration(2 * time.Second)
 	})
 	reader := open(t, settings(o.path, nil))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,7 +73,7 @@ func TestACommitThatReadersHoldUp(t *testing.T) {
 		return err
 	}
 	err := add()
-	for until := time.Now().Add(10 * time.Second); err == nil && time.Now().Before(until); { // until it reads
+	for until := time.Now().Add(time.Minute); err == nil && time.Now().Before(until); { // until it reads
 		time.Sleep(10 * time.Millisecond)
 		err = add()
 	}
