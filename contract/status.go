@@ -153,7 +153,7 @@ type ModelStatus struct {
 	Columns []string `json:"columns,omitempty"`
 	Hidden  []string `json:"hidden,omitempty"`
 	Key     []string `json:"key,omitempty"`
-	// Masked and ReadOnly are those of Columns that are shown as ****, and that callers never write (the masked ones too).
+	// Masked and ReadOnly are those of Columns that are shown as ****, and that callers never write.
 	Masked   []string `json:"masked,omitempty"`
 	ReadOnly []string `json:"readOnly,omitempty"`
 	// Tools are the names of the tools that an all-powerful token has.

@@ -23,7 +23,7 @@ type FieldsSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	ReadOnly []string `json:"readOnly,omitempty"`
-	// masked columns are shown as ****, are read-only, and cannot be searched, filtered or ordered by.
+	// masked columns are shown as ****. They may be given to a new row and never change then, and cannot be searched, filtered or ordered by.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

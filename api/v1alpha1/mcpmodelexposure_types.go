@@ -314,8 +314,8 @@ type MCPModelExposureStatus struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	MaskedColumns []string `json:"maskedColumns,omitempty"`
-	// readOnlyColumns are the visible columns that callers cannot write: the exposure says so, or they are masked, generated
-	// or the versionField.
+	// readOnlyColumns are the visible columns that callers cannot write: the exposure says so, or they are generated or the
+	// versionField.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000

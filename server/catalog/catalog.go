@@ -113,12 +113,12 @@ type Field struct {
 	Column *database.Column
 	// PrimaryKey reports whether the column is part of the key, Unique whether no two rows have the same value.
 	PrimaryKey, Unique bool
-	// Masked reports whether callers see only **** and the last KeepLast characters of the value. A masked field is
-	// read-only, and no filter, order, search or label uses it.
+	// Masked reports whether callers see only **** and the last KeepLast characters of the value. A masked field may be
+	// given to a new row and never changes then, and no filter, order, search or label uses it.
 	Masked   bool
 	KeepLast int
-	// ReadOnly reports whether no call writes the field: because the exposure says so, or because it is masked,
-	// generated or the version.
+	// ReadOnly reports whether no call writes the field: because the exposure says so, or because it is generated or the
+	// version.
 	ReadOnly bool
 	// Secret reports whether the column is named like a secret although it is shown. The audit never records its
 	// values.

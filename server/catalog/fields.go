@@ -127,7 +127,7 @@ func (m *Model) maskFields() *problem {
 		case f.PrimaryKey:
 			return notAllowed("%s: %s is part of the key of %s, which cannot be masked", list, f.Column.Name, m.Table)
 		}
-		f.Masked, f.KeepLast, f.ReadOnly = true, masked.KeepLast, true
+		f.Masked, f.KeepLast = true, masked.KeepLast
 	}
 	return nil
 }

@@ -120,6 +120,8 @@ func whyNotWritable(f *catalog.Field, p purpose) string {
 		return "cannot be set: the database computes it; leave it out"
 	case f.ReadOnly || !mayStore(f.Column, p.creates):
 		return "is read-only; leave it out"
+	case f.Masked && !p.creates:
+		return "is masked, so it can be given to a new row only and this one keeps what it has; leave it out, and tell the user if it has to change"
 	case f.PrimaryKey && !p.creates:
 		return "is part of the key, which cannot be changed; leave it out"
 	}

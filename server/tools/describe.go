@@ -208,7 +208,7 @@ func rowsSeen(scope access.Scope) string {
 }
 
 // isReadOnly reports whether no call writes the field.
-func isReadOnly(f *catalog.Field) bool { return f.ReadOnly || f.Masked || f.Column.Generated }
+func isReadOnly(f *catalog.Field) bool { return f.ReadOnly || f.Column.Generated }
 
 func describeField(f *catalog.Field) fieldInfo {
 	c := f.Column
@@ -226,7 +226,7 @@ func describeField(f *catalog.Field) fieldInfo {
 	switch {
 	case isReadOnly(f):
 		info.Editable, info.Required = new(bool), false
-	case f.PrimaryKey:
+	case f.PrimaryKey, f.Masked:
 		info.note("Set on create only.")
 	}
 	if f.Masked {

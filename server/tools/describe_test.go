@@ -19,7 +19,7 @@ func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"title":       `{"name":"title","type":"text","required":true,"max_length":40,"help_text":"what stands on the cover"}`,
-		"isbn":        `{"name":"isbn","type":"text","required":false,"unique":true,"editable":false,"help_text":"Masked: shown as **** and its last 3 characters, where it has at least 10. It cannot be filtered, ordered or searched by."}`,
+		"isbn":        `{"name":"isbn","type":"text","required":false,"unique":true,"nullable":true,"help_text":"Set on create only. Masked: shown as **** and its last 3 characters, where it has at least 10. It cannot be filtered, ordered or searched by."}`,
 		"id":          `{"name":"id","type":"integer","required":false,"default":"computed by the database","primary_key":true,"unique":true,"help_text":"Set on create only."}`,
 		"state":       `{"name":"state","type":"text","required":false,"choices":[{"value":"draft","label":"draft"},{"value":"out","label":"published"}],"default":"draft"}`,
 		"upper_title": `{"name":"upper_title","type":"text","required":false,"editable":false}`,
@@ -31,7 +31,7 @@ func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
 	}
 	options := described["admin_config"].(map[string]any)
 	for name, want := range map[string]string{
-		"readonly_fields": `["isbn","upper_title","notes","version"]`, "inlines": `["chapter","review"]`, "actions": `["delete_selected"]`, "ordering": `[]`,
+		"readonly_fields": `["upper_title","notes","version"]`, "inlines": `["chapter","review"]`, "actions": `["delete_selected"]`, "ordering": `[]`,
 	} {
 		if !reflect.DeepEqual(options[name], decoded(t, want)) {
 			t.Errorf("%s is %v, want %s", name, options[name], want)

@@ -123,7 +123,7 @@ func (r *reversal) recreate() error {
 // restore plans the change of fields to what they were. must are fields that have to be among those that can be set; others
 // that cannot were set by the database or the server itself, which do so again.
 func (r *reversal) restore(must []*catalog.Field) error {
-	if i := slices.IndexFunc(r.scope.Fields(), func(f *catalog.Field) bool { return f.Secret && !f.ReadOnly }); i >= 0 {
+	if i := slices.IndexFunc(r.scope.Fields(), func(f *catalog.Field) bool { return f.Secret && whyNotWritable(f, purpose{}) == "" }); i >= 0 {
 		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", r.scope.Fields()[i].Name)
 	}
 	for name := range r.after {

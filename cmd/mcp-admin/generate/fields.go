@@ -25,9 +25,9 @@ func (m *Model) guessFields() {
 			f.Masked = append(f.Masked, v1alpha1.MaskedField{Name: c.Name, KeepLast: keepLast})
 			m.because("fields.masked."+c.Name, "personal data, by its name")
 		case c.Generated || m.isKey(c): // nobody writes it anyway, or a new row may need it
-		case recordsTime(c):
+		case m.recordsTime(c):
 			f.ReadOnly = append(f.ReadOnly, c.Name)
-			m.because("fields.readOnly."+c.Name, "a time that the database or its programs keep")
+			m.because("fields.readOnly."+c.Name, "a time that the database keeps")
 		}
 	}
 }
@@ -85,16 +85,16 @@ func personalData(c *database.Column) (personal bool, keepLast int32) {
 	}
 }
 
-// timeWords are the words of times that a program keeps of a row.
+// timeWords are the words of the times at which rows are made and changed.
 var timeWords = []string{"created", "updated", "modified", "inserted", "changed", "creation", "modification", "ctime", "mtime"}
 
-// recordsTime reports whether a column says when its row was made or changed, so that nobody should set it by hand. A new row
-// must not need it.
-func recordsTime(c *database.Column) bool {
-	if c.Kind != database.Timestamp && c.Kind != database.TimestampTZ || c.NeedsValue() {
+// recordsTime reports whether the database itself keeps in a column when its row was made or changed, so that nobody
+// should set it by hand. A new row that the database gives no time must get one from its caller.
+func (m *Model) recordsTime(c *database.Column) bool {
+	if c.Kind != database.Timestamp && c.Kind != database.TimestampTZ {
 		return false
 	}
 	words := catalog.Words(c.Name)
-	named := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(timeWords, word) })
-	return named || strings.Join(words, " ") == "last update" || c.HasDefault && c.Default == nil
+	named := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(timeWords, word) }) || strings.Join(words, " ") == "last update"
+	return c.HasDefault && c.Default == nil || named && m.Table.InsertTrigger
 }

@@ -138,7 +138,7 @@ func readColumns(ctx context.Context, c *conn, table found) error {
 			Name: text(v[0]), NativeType: text(v[1]),
 			// By an old flaw that SQLite keeps for old files' sake, a key may hold NULL unless something forbids it.
 			Nullable:   v[2] == int64(0) && place == 0,
-			HasDefault: v[3] != nil,
+			HasDefault: v[3] != nil && !strings.EqualFold(text(v[3]), "NULL"),
 			Generated:  hidden == virtualGenerated || hidden == storedGenerated,
 		}
 		describeType(column)

@@ -13,7 +13,7 @@ type FieldsSpecApplyConfiguration struct {
 	Exclude []string `json:"exclude,omitempty"`
 	// readOnly columns are shown; callers cannot write them.
 	ReadOnly []string `json:"readOnly,omitempty"`
-	// masked columns are shown as ****, are read-only, and cannot be searched, filtered or ordered by.
+	// masked columns are shown as ****. They may be given to a new row and never change then, and cannot be searched, filtered or ordered by.
 	Masked []MaskedFieldApplyConfiguration `json:"masked,omitempty"`
 	// overrides say more of columns than the database does.
 	Overrides []FieldOverrideApplyConfiguration `json:"overrides,omitempty"`

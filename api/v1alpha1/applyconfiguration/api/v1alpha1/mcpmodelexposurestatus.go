@@ -28,8 +28,8 @@ type MCPModelExposureStatusApplyConfiguration struct {
 	HiddenColumns []string `json:"hiddenColumns,omitempty"`
 	// maskedColumns are the visible columns that are shown as ****.
 	MaskedColumns []string `json:"maskedColumns,omitempty"`
-	// readOnlyColumns are the visible columns that callers cannot write: the exposure says so, or they are masked, generated
-	// or the versionField.
+	// readOnlyColumns are the visible columns that callers cannot write: the exposure says so, or they are generated or the
+	// versionField.
 	ReadOnlyColumns []string `json:"readOnlyColumns,omitempty"`
 	// key are the columns of the key, in its order.
 	Key []string `json:"key,omitempty"`
