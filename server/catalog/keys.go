@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -128,6 +129,13 @@ func (m *Model) nameKey() *problem {
 	}
 	return nil
 }
+
+// NameOfKey is what rows, filters and orders call the whole key. A column "id" that is not the whole key has that name
+// for itself.
+func (m *Model) NameOfKey() string { return cmp.Or(m.KeyName, idName) }
+
+// IsKeyName reports whether a name means the whole key.
+func (m *Model) IsKeyName(name string) bool { return len(m.Key) > 0 && name == m.NameOfKey() }
 
 func columnNames(columns []*database.Column) []string {
 	names := make([]string, len(columns))

@@ -68,9 +68,9 @@ func (m *Model) searchField(text string) (SearchField, *problem) {
 	return s, nil
 }
 
-// orderFields are the fields that a name in an ordering stands for: one, or those of the key for "id".
+// orderFields are the fields that a name in an ordering stands for: one, or those of the key for its name.
 func (m *Model) orderFields(name string) ([]*Field, *problem) {
-	if name == idName && len(m.Key) > 0 {
+	if m.IsKeyName(name) {
 		return m.Key, nil
 	}
 	f, p := m.shownField("ordering", name)

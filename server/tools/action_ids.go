@@ -141,7 +141,7 @@ func (e *actionCall) tooManyBytes() error {
 // planRows reads, of rows of the scope, what the page and the journal show.
 func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	m := e.call.scope.Model()
-	shown := []string{idName}
+	shown := []string{m.NameOfKey()}
 	if m.Display != nil {
 		shown = append(shown, m.Display.Name)
 	}

@@ -68,9 +68,9 @@ func (p place) target(name string) (filterTarget, bool) {
 	}
 	m := p.scope.Model()
 	switch {
-	case isKeyName(m, name) && len(m.Key) == 1:
+	case m.IsKeyName(name) && len(m.Key) == 1:
 		return filterTarget{m, m.Key[0]}, true
-	case isKeyName(m, name):
+	case m.IsKeyName(name):
 		return filterTarget{m, nil}, true
 	}
 	f := comparedField(p.scope, name)

@@ -91,5 +91,5 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 
 // tooLarge is a row that is larger than an answer may be, though each of its values was cut.
 func (req *request) tooLarge(m *catalog.Model) error {
-	return failf(CodeTooLarge, `%s is larger than an answer may be; %s with filters {"id": …} and only the fields that you need shows it in pieces`, m.Name, req.toolFor("list", m))
+	return failf(CodeTooLarge, `%s is larger than an answer may be; %s with filters {%q: …} and only the fields that you need shows it in pieces`, m.Name, req.toolFor("list", m), m.NameOfKey())
 }

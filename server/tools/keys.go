@@ -13,13 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// idName is what arguments, filters and order_by call the whole key, whatever its columns are called.
+// idName is the argument that names a row by its whole key, whatever the key's columns are called.
 const idName = "id"
-
-// isKeyName reports whether a name in an argument means the model's whole key.
-func isKeyName(m *catalog.Model, name string) bool {
-	return len(m.Key) > 0 && (name == idName || name == m.KeyName && name != "")
-}
 
 func keyColumns(m *catalog.Model) []*database.Column {
 	columns := make([]*database.Column, len(m.Key))

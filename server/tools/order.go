@@ -25,7 +25,7 @@ func (s *rowSet) order(names []string) ([]database.Order, error) {
 		var path string
 		path, descending = strings.CutPrefix(text, "-")
 		at, name, err := s.lead("order_by", path, func(at place, rest string) bool {
-			return isKeyName(at.scope.Model(), rest) || orderedField(at.scope, rest) != nil
+			return at.scope.Model().IsKeyName(rest) || orderedField(at.scope, rest) != nil
 		})
 		if none := (errNoPath{}); errors.As(err, &none) {
 			return nil, none.unordered(path)
@@ -33,7 +33,7 @@ func (s *rowSet) order(names []string) ([]database.Order, error) {
 		if err != nil {
 			return nil, err
 		}
-		if isKeyName(at.scope.Model(), name) {
+		if at.scope.Model().IsKeyName(name) {
 			for _, f := range at.scope.Model().Key {
 				add(at, f.Column, descending)
 			}

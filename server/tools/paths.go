@@ -141,7 +141,7 @@ func (s *rowSet) output(subset []string) ([]database.Output, error) {
 	for _, name := range subset {
 		f := s.scope.Field(name)
 		switch {
-		case f != nil || isKeyName(m, name):
+		case f != nil || m.IsKeyName(name):
 			wanted[f] = true
 		case !slices.ContainsFunc(paths, func(o database.Output) bool { return o.Name == name }):
 			path, err := s.pathOutput(name)
@@ -170,7 +170,7 @@ func (s *rowSet) output(subset []string) ([]database.Output, error) {
 // pathOutput is the member of a related row's field.
 func (s *rowSet) pathOutput(path string) (database.Output, error) {
 	at, name, err := s.lead("fields", path, func(at place, rest string) bool {
-		return at.scope.Field(rest) != nil || isKeyName(at.scope.Model(), rest)
+		return at.scope.Field(rest) != nil || at.scope.Model().IsKeyName(rest)
 	})
 	if none := (errNoPath{}); errors.As(err, &none) {
 		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
