@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // report is what is printed of a server, in sections.
@@ -40,13 +42,13 @@ func (r report) String() string {
 		table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 		for _, e := range s.entries {
 			if e.row != "" {
-				fmt.Fprintln(table, e.row)
+				fmt.Fprintln(table, output.PrintableBut(e.row, "\t"))
 			}
 		}
 		table.Flush()
 		for _, e := range s.entries {
 			for _, note := range e.notes {
-				fmt.Fprintln(&b, note)
+				fmt.Fprintln(&b, output.Printable(note))
 			}
 		}
 	}

@@ -56,7 +56,7 @@ same guesses as YAML, to be edited.
 With -f it reads MCPEndpoint, MCPModelExposure, MCPToken, Secret and ConfigMap manifests from files and folders, compiles
 them as the controllers do, and reads them again whenever a file changes. A database server is reached by the Secret that the
 MCPEndpoint names, which must be among the manifests; --dsn stands for it, and --sqlite for the endpoint's SQLite file. Models
-without an MCPEndpoint, as generate writes them, get one with --dsn or --sqlite.
+without an MCPEndpoint, as generate writes them, get one with --dsn or --sqlite, which only reads unless --write.
 
 It prints the URL, the database, the models with what they go without, the tokens, and a line to paste for each client;
 later only what has changed. -v shows each call. Each call that changes something or is refused is one JSON line on standard
@@ -86,7 +86,7 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.paths, "filename", "f", nil, "`PATH` of a manifest, or of a folder of them; may be repeated")
 	o.target.Add(flags)
-	flags.BoolVar(&o.guess.Write, "write", false, "let callers change rows too, without -f")
+	flags.BoolVar(&o.guess.Write, "write", false, "let callers change rows too, if no MCPEndpoint among the manifests says whether they may")
 	flags.StringSliceVar(&o.schemas, "schemas", nil, "`SCHEMAS` to read, in order, without -f; absent, all in which the user may read something")
 	flags.StringSliceVar(&o.guess.Include, "include", nil, "`PATTERN` of tables to serve (table or schema.table, with * and ?), without -f; may be repeated")
 	flags.StringSliceVar(&o.guess.Exclude, "exclude", nil, "`PATTERN` of tables to leave out, without -f; may be repeated")
@@ -98,7 +98,7 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 	flags.StringVar(&o.token, "token", "", "the MCPToken, `[NAMESPACE/]NAME`, by which a client of --stdio calls, if there are several")
 	flags.BoolVar(&o.localWebhooks, "allow-local-webhooks", false, "let webhook actions call this machine, which servers in a cluster never do")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show each call, and all of what is served")
-	for _, flag := range []string{"write", "schemas", "include", "exclude"} {
+	for _, flag := range []string{"schemas", "include", "exclude"} {
 		cmd.MarkFlagsMutuallyExclusive("filename", flag)
 	}
 	cmd.MarkFlagsMutuallyExclusive("stdio", "listen")
@@ -167,7 +167,7 @@ func (o *options) source() (*manifestSource, error) {
 	if err != nil && !errors.Is(err, target.ErrNone) {
 		return nil, err
 	}
-	s := &manifestSource{paths: o.paths, endpoint: o.endpoint, statusKey: contract.NewToken(), sealKey: contract.NewSealKey()}
+	s := &manifestSource{paths: o.paths, write: o.guess.Write, endpoint: o.endpoint, statusKey: contract.NewToken(), sealKey: contract.NewSealKey()}
 	switch byFlag := o.target != (target.Flags{}); {
 	case len(o.paths) > 0 && byFlag:
 		s.database = named

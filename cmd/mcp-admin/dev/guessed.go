@@ -79,14 +79,17 @@ func (m *Manifests) lacksConnection(e *v1alpha1.MCPEndpoint) bool {
 	return ref != nil && m.Secrets[types.NamespacedName{Namespace: e.Namespace, Name: ref.Name}] == nil
 }
 
-// supplyEndpoint makes the endpoint that all the exposures name.
-func (m *Manifests) supplyEndpoint(d *target.Database) error {
+// supplyEndpoint makes the endpoint that all the exposures name. It only reads unless it is to write.
+func (m *Manifests) supplyEndpoint(d *target.Database, write bool) error {
 	if len(m.Exposures) == 0 {
 		return errors.New("the manifests hold neither an MCPEndpoint nor an MCPModelExposure")
 	}
 	first := &m.Exposures[0]
 	endpoint := v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: first.Namespace, Name: first.Spec.EndpointRef.Name}}
 	database := &endpoint.Spec.Database
+	if !write {
+		database.Access = v1alpha1.DatabaseReadOnly
+	}
 	if d.SQLite != "" {
 		database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
 	} else {

@@ -105,6 +105,44 @@ func TestDevLetsCallersWriteIfItIsTold(t *testing.T) {
 	}
 }
 
+// Models without an MCPEndpoint are as read-only as a database without models.
+func TestDevOnlyReadsWithGeneratedModelsUnlessItIsToldToWrite(t *testing.T) {
+	flags, execute := databases[0].open(t)
+	execute(shop)
+	var text bytes.Buffer
+	command := generate.Command()
+	command.SetArgs(flags)
+	command.SetOut(&text)
+	if err := command.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "models.yaml")
+	writer := strings.ReplaceAll(text.String(), "verbs: [view]", `verbs: ["*"]`)
+	if writer == text.String() {
+		t.Fatalf("the token has other verbs:\n%s", writer)
+	}
+	if err := os.WriteFile(file, []byte(writer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{nil, {"--write"}} {
+		out, _ := start(t, slices.Concat(flags, []string{"-f", file, "--state", t.TempDir()}, more)...)
+		printed := out.waitFor(t, "claude mcp add")
+		_, answer := call(t, printed, bearerToken.FindStringSubmatch(printed)[1], "update_orders", `{"id":1,"data":{"state":"done"}}`)
+		if wrote := strings.Contains(answer, "success"); wrote != (more != nil) || strings.Contains(printed, "read-only") == wrote {
+			t.Errorf("with %q: %s\n%s", more, answer, printed)
+		}
+	}
+	endpoint := "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPEndpoint\nmetadata: {name: shop}\nspec: {database: {sqlite: {emptyDir: {}}}}\n"
+	if err := os.WriteFile(file, []byte(writer+endpoint), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dev := Command()
+	dev.SetArgs(slices.Concat(flags, []string{"-f", file, "--state", t.TempDir(), "--write", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}))
+	if err := dev.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "spec.database.access says whether rows may change; leave --write out") {
+		t.Errorf("with an MCPEndpoint of the manifests: %v", err)
+	}
+}
+
 func TestDevTakesTheDSNFromTheEnvironment(t *testing.T) {
 	_, execute := databases[0].open(t) // its file is not the one that is served
 	execute(shop)

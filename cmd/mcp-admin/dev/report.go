@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -55,7 +56,7 @@ func (r *reporter) failed(err error) {
 		return // it was said
 	}
 	r.failing = err.Error()
-	fmt.Fprintf(r.out, "What is to be served cannot be read; what was served before stays:\n%s\n\n", indent(err.Error()))
+	fmt.Fprintf(r.out, "What is to be served cannot be read; what was served before stays:\n%s\n\n", indent(output.PrintableBut(err.Error(), "\n")))
 }
 
 // follow asks the server's own /status, as the controllers would, and prints what changed.
@@ -112,7 +113,7 @@ func (r *reporter) print(status *contract.Status) {
 		now = now.since(before)
 	case r.stdio:
 		fmt.Fprintf(r.out, "%s is served over standard input and output: %s %s, %s, %d models\n", r.o.endpoint.Name,
-			status.Database.Engine, status.Database.Version, status.Database.Name, len(status.Models))
+			status.Database.Engine, status.Database.Version, output.Printable(status.Database.Name), len(status.Models))
 		return
 	case !r.whole:
 		now = now.screenful()

@@ -3,9 +3,11 @@ package dev
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,6 +22,9 @@ import (
 // settle is how long files must be left alone before they are read again: an editor writes in several steps.
 const settle = 100 * time.Millisecond
 
+// pollEvery is how often files are looked at that cannot be watched.
+const pollEvery = time.Second
+
 // manifestSource is the source of a server's Config that reads manifests and watches their files.
 type manifestSource struct {
 	paths []string
@@ -30,12 +35,16 @@ type manifestSource struct {
 	// database takes the place of the endpoint's own; nil if there is none. spare does so if the manifests lack the Secret
 	// of the endpoint's.
 	database, spare *target.Database
-	baseURL         string
-	statusKey       string
-	sealKey         string
+	// write lets callers change rows of a database without an MCPEndpoint among the manifests.
+	write     bool
+	baseURL   string
+	statusKey string
+	sealKey   string
 	// compiled is told of each outcome; failed of manifests that cannot be used, while the last good ones stay.
 	compiled func(*outcome)
 	failed   func(error)
+	// openWatcher makes what tells of changed files; nil is fsnotify.
+	openWatcher func() (*fsnotify.Watcher, error)
 
 	previous *contract.Config
 }
@@ -59,15 +68,15 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 	if s.guessed != nil {
 		return s.followDatabase(ctx, apply)
 	}
-	watched, err := newWatch(s.paths, s.state.Folder())
+	watched, err := newWatch(s.paths, s.state.Folder(), s.openWatcher)
 	if err != nil {
 		return err
 	}
 	defer watched.Close()
 	load := func() {
-		unwatched := watched.renew()
+		watched.renew()
 		o, err := s.load(ctx, time.Now())
-		if err = cmp.Or(err, unwatched); err != nil {
+		if err != nil {
 			s.failed(err)
 			return
 		}
@@ -76,16 +85,28 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 		s.compiled(o)
 	}
 	load()
+	look := time.NewTicker(pollEvery)
+	defer look.Stop()
 	for timer := time.NewTimer(time.Hour); ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case event := <-watched.Events:
-			if watched.concerns(event) {
+		case event, open := <-watched.events():
+			switch {
+			case !open:
+				watched.unwatch()
+			case watched.concerns(event):
 				timer.Reset(settle)
 			}
-		case err := <-watched.Errors:
-			s.failed(err)
+		case _, open := <-watched.errors(): // events were lost
+			if !open {
+				watched.unwatch()
+			}
+			timer.Reset(settle)
+		case <-look.C:
+			if watched.polls && watched.changed() {
+				timer.Reset(settle)
+			}
 		case <-timer.C:
 			load()
 		}
@@ -135,8 +156,11 @@ func (s *manifestSource) read(ctx context.Context) (*Manifests, *v1alpha1.MCPEnd
 		return nil, nil, err
 	}
 	m := &Manifests{Objects: objects}
-	if named := cmp.Or(s.database, s.spare); named != nil && len(m.Endpoints) == 0 {
-		if err := m.supplyEndpoint(named); err != nil {
+	switch named := cmp.Or(s.database, s.spare); {
+	case s.write && len(m.Endpoints) > 0:
+		return nil, nil, errors.New("--write: the manifests hold an MCPEndpoint, whose spec.database.access says whether rows may change; leave --write out")
+	case named != nil && len(m.Endpoints) == 0:
+		if err := m.supplyEndpoint(named, s.write); err != nil {
 			return nil, nil, err
 		}
 	}

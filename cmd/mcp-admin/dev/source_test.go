@@ -4,8 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
@@ -97,6 +100,51 @@ func TestDevReadsAgainOnlyIfAManifestChanges(t *testing.T) {
 				if n := count(); (n == 1) != (name == "a folder") {
 					t.Errorf("read %d times for %s", n, file)
 				}
+			}
+		})
+	}
+}
+
+// A machine may have no watches left. Then the files are looked at.
+func TestDevLooksAtFilesThatItCannotWatch(t *testing.T) {
+	for name, broken := range map[string]func() (*fsnotify.Watcher, error){
+		"no watcher": func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE },
+		"no watch": func() (*fsnotify.Watcher, error) {
+			w, err := fsnotify.NewWatcher()
+			if err == nil {
+				err = w.Close() // it refuses to watch anything
+			}
+			return w, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := write(t, map[string]string{"notes.yaml": notes})
+			reads := make(chan error, 100)
+			s := &manifestSource{
+				paths: []string{folder}, state: openState(t, t.TempDir()), baseURL: "http://127.0.0.1:1", openWatcher: broken,
+				statusKey: "key", sealKey: contract.NewSealKey(), compiled: func(*outcome) { reads <- nil }, failed: func(err error) { reads <- err },
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Run(ctx, func(source.Update) {}) }()
+			if err := <-reads; err != nil {
+				t.Error(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, "more.yaml"), []byte("no: manifest\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-reads; err == nil {
+				t.Error("the new file was not read")
+			}
+			if err := os.Remove(filepath.Join(folder, "more.yaml")); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-reads; err != nil {
+				t.Error(err)
+			}
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
 			}
 		})
 	}

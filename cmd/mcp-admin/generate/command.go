@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -93,7 +94,7 @@ func (o *options) run(command *cobra.Command) error {
 		return err
 	}
 	for _, c := range changes {
-		fmt.Fprintln(command.OutOrStdout(), "added", c.what)
+		fmt.Fprintln(command.OutOrStdout(), "added", output.Printable(c.what))
 	}
 	if len(changes) == 0 {
 		fmt.Fprintf(command.OutOrStdout(), "%s has all that is in the database.\n", o.updated)

@@ -3,11 +3,17 @@ package generate
 import (
 	"bytes"
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -47,7 +53,7 @@ spec:
     exclude:
     - password_hash # named like a secret
     readOnly:
-    - created_at # a time that the database or its programs keep
+    - created_at # a time that the database keeps
     masked:
     - {name: email} # personal data, by its name
     - {name: iban, keepLast: 4} # personal data, by its name
@@ -344,5 +350,39 @@ func TestListsInCommentsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	if _, ok := listed("# Columns of it\n", columnsComment); ok {
 		t.Error("another comment is taken for a list")
+	}
+}
+
+// A time is read-only if the database keeps it: else new rows would have none.
+func TestTimesThatTheDatabaseDoesNotKeepCanBeSet(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "notes.sqlite")
+	execute(t, file, `CREATE TABLE note (id INTEGER PRIMARY KEY, created_at TIMESTAMP, updated_at TIMESTAMP DEFAULT NULL,
+		modified TIMESTAMP DEFAULT '1970-01-01 00:00:00', inserted TIMESTAMP DEFAULT CURRENT_TIMESTAMP);`)
+	if got := run(t, "--sqlite", file); !strings.Contains(got, "readOnly:\n    - inserted # a time that the database keeps\n") || strings.Count(got, "# a time") != 1 {
+		t.Errorf("%s", got)
+	}
+}
+
+// Names may hold what moves a terminal's cursor, ends a line, or turns the direction of writing. They are written as
+// escapes, and read back as they are.
+func TestNamesThatAreNotPrintableAreEscaped(t *testing.T) {
+	const table, column, hidden = "no\x1b[31mte\u202e", "a\nspec: b\u2066", "password\x1b]0;x\a"
+	file := filepath.Join(t.TempDir(), "names.sqlite")
+	execute(t, file, fmt.Sprintf("CREATE TABLE \"%s\" (id INTEGER PRIMARY KEY, \"%s\" TEXT, \"%s\" TEXT, deleted_at TIMESTAMP);\n"+
+		"CREATE TABLE \"audit\u202e\" (id INTEGER PRIMARY KEY)", table, column, hidden))
+	text := run(t, "--sqlite", file)
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("%q is written as it is", text[max(0, i-20):i+10])
+	}
+	var exposure v1alpha1.MCPModelExposure
+	documents := strings.Split(text, "---\n")
+	if err := yaml.UnmarshalStrict([]byte(documents[len(documents)-1]), &exposure); err != nil {
+		t.Fatal(err)
+	}
+	if exposure.Spec.Table.Name != table || !slices.Equal(exposure.Spec.Fields.Exclude, []string{hidden}) {
+		t.Errorf("read back is %+v", exposure.Spec)
+	}
+	if names, _ := listed(text, columnsComment); !slices.Contains(names, column) {
+		t.Errorf("the columns are %q", names)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -83,10 +84,10 @@ func (m *Model) document() (document, error) {
 func (g *Guesses) header() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Guessed by mcp-admin generate from %s %s, database %s: %s.\n", g.Schema.Engine, g.Schema.Version,
-		g.Schema.Database, count(len(g.Models), "model"))
+		output.Printable(g.Schema.Database), count(len(g.Models), "model"))
 	b.WriteString("# Read each line before you apply it: a comment says why it is there. Personal data is masked and secrets are\n# hidden by the names of columns alone.\n")
 	for _, l := range g.LeftOut {
-		fmt.Fprintf(&b, "# Left out: %s: %s\n", quoted(l.Table.String()), l.Reason)
+		fmt.Fprintf(&b, "# Left out: %s: %s\n", quoted(l.Table.String()), output.Printable(l.Reason))
 	}
 	b.WriteString(list(tablesComment, g.tables()))
 	return b.String()
@@ -194,7 +195,7 @@ func place(text, title string) (start, end int) {
 
 // quoted is a name as it is, or between quotes if it could be taken for another.
 func quoted(name string) string {
-	if strings.ContainsAny(name, ",\"\\\n\r\t") || strings.TrimSpace(name) != name || name == "" || strings.Contains(name, "  ") {
+	if strings.ContainsAny(name, ",\"\\") || output.Printable(name) != name || strings.TrimSpace(name) != name || name == "" || strings.Contains(name, "  ") {
 		return strconv.Quote(name)
 	}
 	return name

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // maxLine is how long a line may be before a list or mapping is written in several.
@@ -38,7 +40,10 @@ func encode(object any, reasons map[string]string) ([]byte, error) {
 	root.Style = 0
 	c := root.Content
 	c[0], c[1], c[2], c[3] = c[2], c[3], c[0], c[1] // apiVersion before kind, as people write it
-	return write(root)
+	text, err := write(root)
+	// The encoder leaves marks as they are that turn the direction of writing. They stand between double quotes, where
+	// their escapes mean the same.
+	return []byte(output.PrintableBut(string(text), "\n")), err
 }
 
 // write writes a node in the style of the project's manifests.
@@ -132,7 +137,7 @@ func commentOf(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return "# " + reason
+	return "# " + output.Printable(reason)
 }
 
 func commented(node *yaml.Node) bool {
