@@ -91,12 +91,12 @@ var _ = Describe("What the server's pods report", func() {
 		}
 		w.create(exposure)
 		Eventually(reads(exposure, "Resolved")).Should(Equal("Unknown WaitingForReport"))
-		Eventually(reads(exposure, "Ready")).Should(Equal("False WaitingForReport"))
+		Eventually(reads(exposure, "Ready")).Should(Equal("Unknown WaitingForReport"))
 		Expect(reads(exposure, "Reconciling")()).To(HavePrefix("True"))
 		Expect(reads(exposure, "Stalled")()).To(BeEmpty())
 		first.change(func(s *fakeServer) { delete(s.tables, "order") })
 		Eventually(first.heard).Should(BeTrue())
-		Consistently(reads(exposure, "Ready")).Should(Equal("False WaitingForReport"), "one pod does not serve it yet")
+		Consistently(reads(exposure, "Ready")).Should(Equal("Unknown WaitingForReport"), "one pod does not serve it yet")
 		second.change(func(s *fakeServer) { delete(s.tables, "order") })
 		expectReady(exposure)
 		second.change(func(s *fakeServer) {

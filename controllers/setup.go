@@ -226,6 +226,7 @@ func (s *setup) tokens() *tokenReconciler {
 		texts: &tokenTexts{
 			client: s.users, live: s.mgr.GetAPIReader(), children: s.children, events: s.events, now: s.options.Now,
 			secrets: s.secrets, key: token.NewKey(s.options.ConfigKey), programmed: s.store.hasProgrammed,
+			left: &leftSecrets{cached: s.own},
 		},
 		namespaces: s.namespaces,
 		store:      s.store,

@@ -50,7 +50,7 @@ func told(mgr manager.Manager, kind string, passes predicate.Predicate, saw func
 			if _, isToken := e.Object.(*v1alpha1.MCPToken); isToken {
 				tokensRevoked.WithLabelValues("deleted").Inc()
 			}
-			return true
+			return passes.Delete(e)
 		},
 	})
 }

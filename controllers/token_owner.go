@@ -22,6 +22,8 @@ import (
 type heldSecret struct {
 	secret *corev1.Secret
 	exists bool
+	// wrote reports whether the manager wrote the annotations for a token of this name.
+	wrote bool
 	// state is what the manager wrote about the token; zero if it wrote nothing of what is in the Secret.
 	state token.State
 }
@@ -57,8 +59,11 @@ func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(c
 	if state.IssuedAt.IsZero() {
 		state.IssuedAt = held.secret.CreationTimestamp.Time
 	}
-	switch wrote := x.key.Wrote(held.secret.Annotations, keyOf(t)); {
-	case wrote && mayOwn(t, held.secret):
+	held.wrote = x.key.Wrote(held.secret.Annotations, keyOf(t))
+	switch {
+	case x.left.has(held.secret):
+		// Its text was revoked with its MCPToken: it is written over.
+	case held.wrote && mayOwn(t, held.secret):
 		held.state = state
 	case mayOwn(t, held.secret) && issuedText(t, held.secret) != "":
 		// It was written with a key that is lost. Who wrote its annotations since is not known: nothing of them counts.
@@ -134,9 +139,10 @@ func olderToken(a, b *v1alpha1.MCPToken) bool {
 	return a.Name < b.Name
 }
 
-// own makes the MCPToken the Secret's owner, or not if the Secret is to outlive it. Owner references to other MCPTokens go:
-// apply would leave those that somebody else wrote, as a restore does.
-func (x *tokenTexts) own(ctx context.Context, t *v1alpha1.MCPToken, secret *corev1.Secret) error {
+// own makes the MCPToken the Secret's owner, or not if the Secret is to outlive it. Owner references to other MCPTokens go,
+// and annotations of a state that somebody else wrote: apply would leave them.
+func (x *tokenTexts) own(ctx context.Context, t *v1alpha1.MCPToken, held heldSecret) error {
+	secret := held.secret
 	owners := slices.DeleteFunc(slices.Clone(secret.OwnerReferences), isToken)
 	if t.Spec.EffectiveSecret().DeletionPolicy == v1alpha1.SecretDelete {
 		kind := kindOf("MCPToken")
@@ -144,12 +150,18 @@ func (x *tokenTexts) own(ctx context.Context, t *v1alpha1.MCPToken, secret *core
 			APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: t.Name, UID: t.UID, Controller: new(true),
 		})
 	}
-	if equality.Semantic.DeepEqual(owners, secret.OwnerReferences) {
+	var forged map[string]any
+	if !held.wrote {
+		forged = token.Without(secret.Annotations)
+	}
+	if equality.Semantic.DeepEqual(owners, secret.OwnerReferences) && len(forged) == 0 {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": secret.UID, "resourceVersion": secret.ResourceVersion, "ownerReferences": owners,
-	}})
+	metadata := map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion, "ownerReferences": owners}
+	if len(forged) > 0 {
+		metadata["annotations"] = forged
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,8 @@ type tokenTexts struct {
 	// next are the texts that are about to replace others, by token. They are nowhere else: until every pod lets such a text
 	// in, nobody may see it, and one that is lost with the process is made anew.
 	next memo[types.NamespacedName, nextText]
+	// left are the Secrets of tokens that are gone.
+	left *leftSecrets
 	// recalled is what was found about each generated token last.
 	recalled memo[types.NamespacedName, recalled]
 }
@@ -144,7 +146,7 @@ func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1al
 	defer timeStep("MCPToken", stepIssue)()
 	text, state := held.text(), decision.State
 	if held.exists && (text != "" || decision.Action != token.Nothing) {
-		if err := x.own(ctx, t, held.secret); err != nil {
+		if err := x.own(ctx, t, held); err != nil {
 			return x.unwritten(held), err
 		}
 	}

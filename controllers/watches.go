@@ -167,11 +167,12 @@ func (r *exposureReconciler) watch(mgr manager.Manager, g *guard) error {
 // and when the store has news.
 func (r *tokenReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard) error {
 	ofSecret := enqueue(tokensReferring(r.client))
+	deletions := r.texts.left.deletions()
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.Or(wantedChanged, rotationAsked), r.status.saw)).
+		For(&v1alpha1.MCPToken{}, told(mgr, "MCPToken", predicate.And(deletions, predicate.Or(wantedChanged, rotationAsked)), r.status.saw)).
 		Watches(&v1alpha1.MCPToken{}, enqueue(func(ctx context.Context, o client.Object) []types.NamespacedName {
 			return tokensReferring(r.client)(ctx, tokenSecret(o.(*v1alpha1.MCPToken)))
-		}), builder.WithPredicates(comeOrGone)).
+		}), builder.WithPredicates(deletions, comeOrGone)).
 		Watches(&v1alpha1.MCPEndpoint{}, enqueue(ofEndpoint(r.client, &v1alpha1.MCPTokenList{})), builder.WithPredicates(servesOthers)).
 		WatchesMetadata(&corev1.Secret{}, ofSecret).
 		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), ofSecret)).

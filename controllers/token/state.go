@@ -32,6 +32,26 @@ const (
 	AuthenticatorAnnotation = "mcpadmin.dev/token-mac"
 )
 
+// stateAnnotations are all of them.
+var stateAnnotations = []string{
+	HashAnnotation, IssuedAtAnnotation, NextHashAnnotation, PreviousHashAnnotation, PreviousUntilAnnotation, RotatedForAnnotation,
+	AuthenticatorAnnotation,
+}
+
+// Without is what a merge patch says to take a State out of a Secret's annotations; nil if they have none.
+func Without(annotations map[string]string) map[string]any {
+	var patch map[string]any
+	for _, name := range stateAnnotations {
+		if _, there := annotations[name]; there {
+			if patch == nil {
+				patch = map[string]any{}
+			}
+			patch[name] = nil
+		}
+	}
+	return patch
+}
+
 // State is what a generated token's Secret says of its texts, in its annotations.
 type State struct {
 	// Hash is that of the text in use, Next of the one that is about to replace it, Previous of the one before.

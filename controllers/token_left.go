@@ -1,0 +1,97 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// leftSecrets are the Secrets of MCPTokens that this process saw deleted, until the garbage collector took them. Their texts
+// are revoked, and must not come back with an MCPToken of the same name. A Secret that a backup brings back is another
+// one, which may name the same owner. It is safe for concurrent use.
+type leftSecrets struct {
+	// cached reads metadata of Secrets.
+	cached client.Reader
+
+	mu sync.Mutex
+	// of are the Secrets, by the UIDs of the deleted MCPTokens.
+	of map[types.UID]leftSecret
+	// pruneAt is how many there are when those that are gone are dropped.
+	pruneAt int
+}
+
+type leftSecret struct {
+	name types.NamespacedName
+	uid  types.UID
+}
+
+// deletions is a predicate that passes every event, and notes the Secrets of the tokens that are deleted. It must stand
+// in every watch that may have a token reconciled because one is new.
+func (l *leftSecrets) deletions() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // deleted and made again while nothing could be watched
+				l.note(e.ObjectOld)
+			}
+			return true
+		},
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			l.note(e.Object)
+			return true
+		},
+	}
+}
+
+func (l *leftSecrets) note(o client.Object) {
+	t, isToken := o.(*v1alpha1.MCPToken)
+	if !isToken || !t.Spec.Generated() {
+		return
+	}
+	name := types.NamespacedName{Namespace: t.Namespace, Name: t.EffectiveSecretName()}
+	uid := l.uidOf(name)
+	if uid == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[types.UID]leftSecret{}
+	}
+	l.of[t.UID] = leftSecret{name, uid}
+	if len(l.of) > l.pruneAt {
+		for token, left := range l.of {
+			if l.uidOf(left.name) != left.uid {
+				delete(l.of, token)
+			}
+		}
+		l.pruneAt = 2*len(l.of) + 16
+	}
+}
+
+// uidOf is the UID of a Secret as the cache has it; "" if there is none.
+func (l *leftSecrets) uidOf(name types.NamespacedName) types.UID {
+	seen := metadataOf("Secret")
+	if l.cached.Get(context.Background(), name, seen) != nil {
+		return ""
+	}
+	return seen.UID
+}
+
+// has reports whether a Secret was left by its owner.
+func (l *leftSecrets) has(secret client.Object) bool {
+	owner := metav1.GetControllerOfNoCopy(secret)
+	if owner == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left, known := l.of[owner.UID]
+	return known && left.uid == secret.GetUID()
+}
