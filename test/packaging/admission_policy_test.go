@@ -1,6 +1,7 @@
 package packaging
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -55,6 +56,7 @@ func TestTheAdmissionPolicies(t *testing.T) {
 		"reads-books":          {readBooks},
 		"uses-books":           {useBooks},
 		"uses-all":             {may("mcpadmin.dev", "mcpendpoints", "use")},
+		"reads-all-of-books":   {may("", "secrets", "get", "books-db", "books-ca", "books-client", "books-tls", "books-pull-0", "books-pull-1")},
 		"only-creates":         nil,
 	} {
 		all := rbacv1.PolicyRule{APIGroups: []string{"mcpadmin.dev"}, Resources: []string{"*"}, Verbs: []string{"create", "update", "get"}}
@@ -83,7 +85,7 @@ func TestTheAdmissionPolicies(t *testing.T) {
 		object  client.Object
 		allowed []string
 	}{
-		{"an endpoint over books-db", endpointOver("new", "books-db"), []string{"reads-all", "reads-and-uses-books", "reads-books"}},
+		{"an endpoint over books-db", endpointOver("new", "books-db"), []string{"reads-all", "reads-and-uses-books", "reads-books", "reads-all-of-books"}},
 		{"an endpoint over staff-db", endpointOver("new", "staff-db"), []string{"reads-all"}},
 		{"an endpoint over SQLite", endpointOver("new", ""), slices.Collect(maps.Keys(clients))},
 		{"a token of books", tokenOf("books"), []string{"reads-all", "reads-and-uses-books"}},
@@ -99,6 +101,42 @@ func TestTheAdmissionPolicies(t *testing.T) {
 				t.Errorf("%s makes %s: %v, want allowed: %v", name, row.what, err, want)
 			}
 		}
+	}
+
+	// Whatever names a Secret asks for the right to get that one; what can name any, for the right to get all.
+	for path, naming := range naming {
+		for secret, allowed := range map[string][]string{"books-db": {"reads-all", "reads-and-uses-books"}, "staff-db": {"reads-all"}} {
+			if anyNames(path) {
+				allowed = []string{"reads-all"}
+			}
+			for _, name := range []string{"reads-all", "reads-and-uses-books", "only-creates"} {
+				err := clients[name].Create(t.Context(), naming(secret), client.DryRunAll)
+				if want := slices.Contains(allowed, name); want && err != nil || !want && !apierrors.IsForbidden(err) {
+					t.Errorf("%s names %s in %s: %v, want allowed: %v", name, secret, path, err, want)
+				}
+			}
+		}
+	}
+	// The API server bounds what a policy may ask: who may get all Secrets can name many, others two in each list.
+	many := endpointOver("new", "books-db")
+	many.Spec.Database.TLS = &v1alpha1.DatabaseTLS{
+		Mode: "VerifyFull", CASecretRef: &v1alpha1.SecretKeyReference{Name: "books-ca", Key: "ca.crt"}, ClientCertificateSecretRef: &v1alpha1.SecretReference{Name: "books-client"},
+	}
+	many.Spec.Server = v1alpha1.ServerSpec{TLS: &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: "books-tls"}}}
+	for i := range 2 {
+		many.Spec.Server.ImagePullSecrets = append(many.Spec.Server.ImagePullSecrets, v1alpha1.SecretReference{Name: fmt.Sprint("books-pull-", i)})
+	}
+	for _, name := range []string{"reads-all", "reads-all-of-books"} {
+		if err := clients[name].Create(t.Context(), many, client.DryRunAll); err != nil {
+			t.Errorf("%s names many: %v", name, err)
+		}
+	}
+	many.Spec.Server.ImagePullSecrets = append(many.Spec.Server.ImagePullSecrets, v1alpha1.SecretReference{Name: "books-tls"})
+	if err := clients["reads-all"].Create(t.Context(), many, client.DryRunAll); err != nil {
+		t.Errorf("who may get all Secrets names a third: %v", err)
+	}
+	if err := clients["reads-all-of-books"].Create(t.Context(), many, client.DryRunAll); !apierrors.IsForbidden(err) {
+		t.Errorf("a third of a list was not refused: %v", err)
 	}
 
 	// Labels and the like are everybody's; another endpoint is not.
