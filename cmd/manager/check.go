@@ -34,7 +34,9 @@ func check(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	err = untilRight(ctx, checkPatience, func(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	err = untilRight(ctx, checkPatience, startPause, func(ctx context.Context) error {
 		if err := checkKinds(config); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"flag"
 	"fmt"
@@ -48,8 +49,12 @@ func main() {
 		return
 	}
 	err = run(ctrl.SetupSignalHandler(), options)
-	if errors.Is(err, errDeposed) {
+	switch {
+	case errors.Is(err, errDeposed):
 		log.Info("The Lease could not be renewed in time: this manager starts anew, and waits for its turn")
+		err = startAnew()
+	case err != nil && unreachable(err):
+		log.Info("The API server went away while the manager started: it starts anew", "reason", err.Error())
 		err = startAnew()
 	}
 	if err != nil {
@@ -76,12 +81,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := untilRight(ctx, startPatience, func(ctx context.Context) error {
-		return checkCluster(ctx, config, direct, o.namespaces, namespace)
-	}); err != nil {
-		return err
-	}
-	key, err := configKey(ctx, direct, namespace)
+	key, err := prepare(ctx, o, config, direct, namespace)
 	if err != nil {
 		return err
 	}
@@ -96,6 +96,23 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	return deposed(ctx, mgr, mgr.Start(ctx))
+}
+
+// prepare waits until the cluster is as the manager needs it, and returns the key that signs Configs.
+func prepare(ctx context.Context, o options, config *rest.Config, direct client.Client, namespace string) (key ed25519.PrivateKey, err error) {
+	end, err := answerProbes(o.probeAddress)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	err = untilRight(ctx, startPatience, startPause, func(ctx context.Context) error {
+		if err := checkCluster(ctx, config, direct, o.namespaces, namespace); err != nil {
+			return err
+		}
+		key, err = configKey(ctx, direct, namespace)
+		return err
+	})
+	return key, err
 }
 
 func newManager(config *rest.Config, o options, namespace string) (manager.Manager, error) {

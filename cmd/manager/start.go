@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -22,22 +26,30 @@ import (
 )
 
 const (
-	// startPatience is how long the manager waits at its start for an API server that does not answer, and for kinds and
-	// rights that are installed together with it.
+	// startPatience is how long the manager waits at its start for kinds and rights that are installed together with it.
 	startPatience = 30 * time.Second
 	startPause    = time.Second
 )
 
-// untilRight checks until nothing is wrong, and returns what is wrong if its patience ends.
-func untilRight(ctx context.Context, patience time.Duration, check func(context.Context) error) error {
+// untilRight checks until nothing is wrong, and returns what is wrong if it stays so for as long as its patience. It waits
+// without limit, but for ctx, for an API server that does not answer: that says nothing about the installation.
+func untilRight(ctx context.Context, patience, pause time.Duration, check func(context.Context) error) error {
 	log := ctrl.Log.WithName("start")
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	last := ""
+	var wrongSince time.Time
 	for {
-		err := check(ctx)
-		if err == nil {
+		attempt, cancel := context.WithTimeout(ctx, checkTimeout)
+		err := check(attempt)
+		cancel()
+		switch {
+		case err == nil:
 			return nil
+		case unreachable(err):
+			wrongSince = time.Time{}
+		case wrongSince.IsZero():
+			wrongSince = time.Now()
+		case time.Since(wrongSince) >= patience:
+			return err
 		}
 		if ctx.Err() == nil && err.Error() != last {
 			last = err.Error()
@@ -45,13 +57,45 @@ func untilRight(ctx context.Context, patience time.Duration, check func(context.
 		}
 		select {
 		case <-ctx.Done():
-			if last == "" {
-				return err
-			}
-			return errors.New(last)
-		case <-time.After(startPause):
+			return cmp.Or(context.Cause(ctx), err)
+		case <-time.After(pause):
 		}
 	}
+}
+
+// checkTimeout is how long one look at the cluster may take.
+const checkTimeout = 30 * time.Second
+
+// unreachable reports whether an error says that the API server does not answer, or cannot at present.
+func unreachable(err error) bool {
+	var transport *url.Error
+	if errors.As(err, &transport) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && (status.Status().Code >= http.StatusInternalServerError || status.Status().Code == http.StatusTooManyRequests)
+}
+
+// answerProbes answers the kubelet while the manager waits for the API server: it is alive, and not ready. It returns what
+// ends that, which must be called before the manager listens there itself.
+func answerProbes(address string) (end func(), err error) {
+	if address == "" || address == "0" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			http.Error(w, "the manager waits for the API server, or for what is installed with it", http.StatusServiceUnavailable)
+		}
+	})}
+	go func() { _ = server.Serve(listener) }() // it ends when the server is closed
+	return func() {
+		_ = server.Close()
+		_ = listener.Close() // the server does not know it yet if it has just begun
+	}, nil
 }
 
 // checkCluster returns everything that is wrong with the cluster: kinds that are not installed or too old, namespaces
