@@ -35,8 +35,10 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("doctor without rights", w.testDoctorWithoutRights)
 	w.run("what the document shows", w.testDocument)
 	w.run("can", w.testCan)
+	w.run("matrix and who", w.testMatrix)
 	w.run("connect", w.testConnect)
 	w.run("call", w.testCall)
+	w.run("revoke", w.testRevoke)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
@@ -45,6 +47,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("wrong names", w.testWrongNames)
 	w.stop()
 	w.run("doctor without a manager", w.testDoctorWithoutManager)
+	w.run("revoke without a manager", w.testRevokeWithoutManager)
 	w.run("without the kinds", w.testWithoutKinds)
 }
 
@@ -111,6 +114,33 @@ func (w *world) testWithoutKinds(*testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "install the operator first") {
 		w.t.Error(err)
 	}
+}
+
+func (w *world) testRevoke(t *testing.T) {
+	token := &v1alpha1.MCPToken{ObjectMeta: objectMeta("leaked")}
+	token.Spec.EndpointRef.Name, token.Spec.Groups = "shop", []string{"clerks"}
+	token.Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": "south"}
+	w.create(token)
+	w.readyToken("leaked")
+	w.expect(t, false, []string{"list_order"}, "call", "leaked", "-n", "shop")
+	w.expect(t, false, []string{"MCPToken shop/leaked: every pod refuses it\n"}, "revoke", "leaked", "-n", "shop")
+	w.expect(t, true, []string{"MCPToken leaked is not active; set spec.active to true"}, "call", "leaked", "-n", "shop")
+	w.expect(t, false, []string{"every pod refuses it"}, "revoke", "leaked", "-n", "shop") // once more
+	w.expect(t, true, []string{`no MCPToken of namespace shop has the group "clerk"`}, "revoke", "--group", "clerk", "-n", "shop")
+	w.expect(t, true, []string{"name MCPTokens, or a group"}, "revoke", "leaked", "--group", "clerks", "-n", "shop")
+	w.check(w.k8s.Delete(context.Background(), token))
+}
+
+func (w *world) testRevokeWithoutManager(t *testing.T) {
+	w.expect(t, true, []string{"no manager looks after namespace shop, so the pods still let the tokens in"}, "revoke", "agent", "-n", "shop")
+}
+
+func (w *world) testMatrix(t *testing.T) {
+	w.expect(t, false, []string{"shop/agent", "v-c- own-region"}, "matrix", "shop", "-n", "shop")
+	w.expect(t, false, []string{"shop/agent,clerks,order,true,false,true,false,"}, "matrix", "shop", "-n", "shop", "--csv")
+	w.expect(t, false, []string{"order.region is shown.", "shop/agent", "own-region", "group clerks"}, "who", "order.region", "-e", "shop", "-n", "shop")
+	w.expect(t, true, []string{`the nearest is "region"`}, "who", "order.regoin", "-e", "shop", "-n", "shop")
+	w.expect(t, true, []string{"name the MCPEndpoint"}, "who", "order", "-n", "shop")
 }
 
 func (w *world) testCan(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop)   // a second signal ends the process at once
 	klog.SetLogger(logr.Discard()) // each command says itself what went wrong, once and in words
 	name := displayName(os.Args[0])
 	command := newCommand(name)

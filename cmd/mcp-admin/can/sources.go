@@ -4,19 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
-	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
@@ -60,13 +58,9 @@ func fromCluster(ctx context.Context, k *cluster.Cluster, name string) (*answer,
 // answer compiles the objects. The token's text is no part of its rights: it is taken as known.
 func (o objects) answer() *answer {
 	key := cluster.Key(o.token)
-	config, verdicts := compile.Compile(compile.Inputs{
-		Endpoint: o.endpoint, Exposures: o.exposures, Tokens: []v1alpha1.MCPToken{*o.token},
-		NamespaceLabels: map[string]map[string]string{o.token.Namespace: o.labels},
-		Credentials:     map[types.NamespacedName]compile.Credential{key: {Hashes: []string{contract.HashToken(key.String())}}},
-		Webhooks:        o.webhooks(),
-		Now:             time.Now(),
-	})
+	all := rights.Objects{Endpoint: o.endpoint, Exposures: o.exposures, Tokens: []v1alpha1.MCPToken{*o.token},
+		Labels: map[string]map[string]string{o.token.Namespace: o.labels}}
+	config, verdicts := all.Compile(time.Now())
 	a := &answer{Token: key.String(), Endpoint: o.token.Endpoint().String(), Groups: o.token.Spec.NamedGroups(), Models: []compile.Access{}, Withheld: map[string]string{}}
 	verdict, admitted := verdicts.Tokens[key]
 	if admitted {
@@ -83,36 +77,11 @@ func (o objects) answer() *answer {
 			a.Withheld[exposure.Name] = verdict.Message
 		}
 	}
-	o.completeModules(config)
 	if admitted {
 		a.Models = compile.Explain(config, o.token)
 		a.Tools = new(compile.ExplainTools(config, o.token))
 	}
 	return a
-}
-
-// webhooks are stand-ins for the Secrets of webhooks, which are not read: whether one can be called is no right.
-func (o objects) webhooks() map[string]compile.WebhookSecret {
-	secrets := map[string]compile.WebhookSecret{}
-	for i := range o.exposures {
-		for _, action := range o.exposures[i].Spec.Actions {
-			if action.Webhook != nil && action.Webhook.HeadersSecretRef != nil {
-				secrets[action.Webhook.HeadersSecretRef.Name] = compile.WebhookSecret{Unsure: true}
-			}
-		}
-	}
-	return secrets
-}
-
-// completeModules gives models without a module that of their table, as their exposures' status tells it.
-func (o objects) completeModules(config *contract.Config) {
-	for i := range config.Models {
-		m := &config.Models[i]
-		j := slices.IndexFunc(o.exposures, func(e v1alpha1.MCPModelExposure) bool { return e.Name == m.Exposure })
-		if schema, _, qualified := strings.Cut(o.exposures[j].Status.Table, "."); m.Module == "" && qualified {
-			m.Module = schema
-		}
-	}
 }
 
 // takeStatus says what the controllers know of the token that its object does not tell: its text, and others with the same.

@@ -68,6 +68,25 @@ func (c *Cluster) Exposures(ctx context.Context, endpoint types.NamespacedName) 
 	return ours, nil
 }
 
+// Tokens are the MCPTokens of an endpoint, by namespace and name: those of its own namespace, or of all.
+func (c *Cluster) Tokens(ctx context.Context, endpoint types.NamespacedName, everywhere bool) ([]v1alpha1.MCPToken, error) {
+	in := client.InNamespace(endpoint.Namespace)
+	if everywhere {
+		in = client.InNamespace("")
+	}
+	var list v1alpha1.MCPTokenList
+	if err := c.List(ctx, &list, in); err != nil {
+		return nil, Explain(err)
+	}
+	var ours []v1alpha1.MCPToken
+	for i := range list.Items {
+		if list.Items[i].Endpoint() == endpoint {
+			ours = append(ours, list.Items[i])
+		}
+	}
+	return ours, nil
+}
+
 // Explain makes an error of the API server say what to do.
 func Explain(err error) error {
 	var unreachable *url.Error

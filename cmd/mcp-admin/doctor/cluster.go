@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
@@ -96,14 +93,6 @@ func (x *examination) everywhere() string {
 
 func (x *examination) may(resource string) bool { return !slices.Contains(x.denied, resource) }
 
-// A manager renews its claim to the namespaces that it looks after (docs/design/controllers.md, "Two installations").
-const (
-	claimName     = "claim.mcpadmin.dev"
-	claimDuration = 15 * time.Second
-	// claimLook is how long a claim is watched that looks old: this machine's clock may be wrong.
-	claimLook = 7 * time.Second
-)
-
 // manager looks whether a manager runs that looks after each namespace with an endpoint.
 func (x *examination) manager(ctx context.Context) error {
 	if !x.may("leases") {
@@ -127,53 +116,16 @@ func (x *examination) manager(ctx context.Context) error {
 
 // managerOf looks whether a manager runs that looks after a namespace.
 func (x *examination) managerOf(ctx context.Context, namespace string) error {
-	var old []coordinationv1.Lease
-	for _, of := range []string{metav1.NamespaceSystem, namespace} {
-		var lease coordinationv1.Lease
-		err := x.Get(ctx, client.ObjectKey{Namespace: of, Name: claimName}, &lease)
-		switch {
-		case apierrors.IsForbidden(err):
-			x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("the manager: you may not get leases in namespace %s", of))
-			return nil
-		case client.IgnoreNotFound(err) != nil:
-			return cluster.Explain(err)
-		case err == nil && renewed(&lease):
-			return nil
-		case err == nil:
-			old = append(old, lease)
-		}
-	}
-	running, err := x.renewsSoon(ctx, old)
-	if err == nil && !running {
+	managed, err := x.Managed(ctx, namespace)
+	switch {
+	case apierrors.IsForbidden(err):
+		x.found.Unseen = append(x.found.Unseen, "the manager of namespace "+namespace+": "+err.Error())
+		return nil
+	case err != nil:
+		return cluster.Explain(err)
+	case !managed:
 		x.problem("manager", "", "no manager looks after namespace "+namespace+": nothing that you change takes effect, and a token that you "+
 			"delete or revoke still works", "kubectl get pods -A -l app.kubernetes.io/component=manager")
 	}
-	return err
-}
-
-func renewed(lease *coordinationv1.Lease) bool {
-	return lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" && lease.Spec.RenewTime != nil &&
-		time.Since(lease.Spec.RenewTime.Time).Abs() < claimDuration
-}
-
-// renewsSoon reports whether one of the claims is renewed within a while.
-func (x *examination) renewsSoon(ctx context.Context, claims []coordinationv1.Lease) (bool, error) {
-	if len(claims) == 0 {
-		return false, nil
-	}
-	select {
-	case <-ctx.Done():
-		return false, ctx.Err()
-	case <-time.After(claimLook):
-	}
-	for i := range claims {
-		before := claims[i].ResourceVersion
-		if err := x.Get(ctx, cluster.Key(&claims[i]), &claims[i]); err != nil {
-			return false, cluster.Explain(err)
-		}
-		if holder := claims[i].Spec.HolderIdentity; claims[i].ResourceVersion != before && holder != nil && *holder != "" {
-			return true, nil
-		}
-	}
-	return false, nil
+	return nil
 }

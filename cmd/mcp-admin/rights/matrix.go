@@ -1,0 +1,263 @@
+package rights
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// Matrix is who may do what to which model.
+type Matrix struct {
+	Endpoint string  `json:"endpoint"`
+	Models   []Model `json:"models"`
+	// Callers are the tokens; those with the same rights are one.
+	Callers []Caller `json:"callers"`
+	// NotInForce are the tokens that let nobody in, with the reason.
+	NotInForce map[string]string `json:"notInForce,omitempty"`
+	// Withheld are the models that the database keeps from being served, with the reason.
+	Withheld map[string]string `json:"withheld,omitempty"`
+}
+
+// Model is a model with its columns, as far as they are known: from files the database is not asked.
+type Model struct {
+	Name     string   `json:"name"`
+	Shown    []string `json:"shown,omitempty"`
+	Masked   []string `json:"masked,omitempty"`
+	Hidden   []string `json:"hidden,omitempty"`
+	ReadOnly []string `json:"readOnly,omitempty"`
+	// Statements are the reports and actions with SQL of their own: which columns they show is not known.
+	Statements []string `json:"statements,omitempty"`
+}
+
+// Caller is some tokens, and what each of them may do to each model, in the order of the models.
+type Caller struct {
+	Tokens []string         `json:"tokens"`
+	Groups []string         `json:"groups,omitempty"`
+	Access []compile.Access `json:"access"`
+}
+
+// matrix works out who may do what.
+func (o *Objects) matrix(now time.Time) (*Matrix, error) {
+	config, verdicts := o.Compile(now)
+	if config == nil {
+		return nil, fmt.Errorf("MCPEndpoint %s is not valid: %s", cluster.Key(o.Endpoint), verdicts.Endpoint.Message)
+	}
+	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: map[string]string{}}
+	for i := range config.Models {
+		model := &config.Models[i]
+		if c := meta.FindStatusCondition(o.exposure(model.Exposure).Status.Conditions, v1alpha1.ConditionResolved); c != nil && c.Status == metav1.ConditionFalse {
+			m.Withheld[model.Name] = c.Reason + ": " + c.Message
+			continue
+		}
+		m.Models = append(m.Models, o.model(model))
+	}
+	byRights := map[string]int{}
+	for i := range o.Tokens {
+		t := &o.Tokens[i]
+		key := cluster.Key(t)
+		if v, admitted := verdicts.Tokens[key]; !admitted || !v.InForce {
+			m.NotInForce[key.String()] = why(v, admitted)
+			continue
+		}
+		like, err := rightsKey(t)
+		if err != nil {
+			return nil, err
+		}
+		at, known := byRights[like]
+		if !known {
+			at = len(m.Callers)
+			byRights[like] = at
+			access := slices.DeleteFunc(compile.Explain(config, t), func(a compile.Access) bool { return m.Withheld[a.Model] != "" })
+			m.Callers = append(m.Callers, Caller{Groups: t.Spec.NamedGroups(), Access: access})
+		}
+		m.Callers[at].Tokens = append(m.Callers[at].Tokens, key.String())
+	}
+	return m, nil
+}
+
+func why(v compile.TokenVerdict, admitted bool) string {
+	if !admitted {
+		return "the endpoint does not allow tokens of its namespace (spec.allowedTokens)"
+	}
+	return v.Message
+}
+
+// rightsKey is the same for tokens that have the same rights. The values of attributes choose rows, not rights.
+func rightsKey(t *v1alpha1.MCPToken) (string, error) {
+	var attributes []string
+	for name := range t.Spec.Attributes {
+		attributes = append(attributes, name)
+	}
+	slices.Sort(attributes)
+	groups := slices.Sorted(slices.Values(t.Spec.NamedGroups()))
+	encoded, err := json.Marshal([]any{groups, t.Spec.Permissions, attributes, t.Spec.OIDC})
+	return string(encoded), err
+}
+
+// model tells the columns of a model by its exposure's status, or as far as its spec says.
+func (o *Objects) model(m *contract.Model) Model {
+	status := &o.exposure(m.Exposure).Status
+	told := Model{Name: m.Name, Masked: status.MaskedColumns, Hidden: status.HiddenColumns, ReadOnly: status.ReadOnlyColumns}
+	for _, column := range status.Columns {
+		if !slices.Contains(told.Masked, column) {
+			told.Shown = append(told.Shown, column)
+		}
+	}
+	if len(status.Columns) == 0 {
+		told.Shown, told.Hidden, told.ReadOnly = m.Include, m.Exclude, m.ReadOnly
+		for _, f := range m.Masked {
+			told.Masked = append(told.Masked, f.Name)
+		}
+	}
+	for i := range m.Reports {
+		told.Statements = append(told.Statements, "report "+m.Reports[i].Name)
+	}
+	for i := range m.Actions {
+		if a := &m.Actions[i]; a.Update == nil && a.Webhook == nil {
+			told.Statements = append(told.Statements, "action "+a.Name)
+		}
+	}
+	return told
+}
+
+// cell is what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
+func cell(a *compile.Access) string {
+	letters := []byte("----")
+	for i := range a.Verbs {
+		if a.Verbs[i].Granted {
+			letters[i] = a.Verbs[i].Name[0]
+		}
+	}
+	text := string(letters)
+	if text[0] == 'v' && !a.Rows.All {
+		text += " " + rows(a)
+	}
+	return text
+}
+
+// rows says which rows a caller sees.
+func rows(a *compile.Access) string {
+	switch {
+	case a.Rows.All:
+		return "all"
+	case len(a.Rows.Policies) == 0:
+		return "none"
+	}
+	return strings.Join(a.Rows.Policies, "+")
+}
+
+// name names a caller in a line.
+func (c *Caller) name() string {
+	if len(c.Tokens) == 1 {
+		return c.Tokens[0]
+	}
+	return fmt.Sprintf("%s and %d like it", c.Tokens[0], len(c.Tokens)-1)
+}
+
+// show prints the matrix for people.
+func (m *Matrix) show(screen *output.Screen) {
+	fmt.Fprintf(screen, "Who may do what at MCPEndpoint %s\n\n", m.Endpoint)
+	header := []string{"TOKEN", "GROUPS"}
+	for i := range m.Models {
+		header = append(header, strings.ToUpper(m.Models[i].Name))
+	}
+	var table [][]string
+	for i := range m.Callers {
+		c := &m.Callers[i]
+		row := []string{c.name(), strings.Join(c.Groups, ", ")}
+		for j := range c.Access {
+			row = append(row, cell(&c.Access[j]))
+		}
+		table = append(table, row)
+	}
+	if len(table) == 0 {
+		fmt.Fprintln(screen, "No token is in force.")
+	} else {
+		screen.Table(header, table...)
+		fmt.Fprintln(screen, "\nv view, a add, c change, d delete; after them the row policies, if they narrow the rows.")
+	}
+	for i := range m.Models {
+		if text := m.Models[i].concealed(); text != "" {
+			fmt.Fprintf(screen, "%s: %s\n", m.Models[i].Name, text)
+		}
+	}
+	if n := len(m.NotInForce); n > 0 {
+		fmt.Fprintf(screen, "Tokens that let nobody in: %d; -o json says why.\n", n)
+	}
+}
+
+// concealed says which columns of the model are not shown as they are.
+func (m *Model) concealed() string {
+	var parts []string
+	for _, kind := range []struct {
+		word    string
+		columns []string
+	}{{"masked", m.Masked}, {"hidden", m.Hidden}, {"with statements of its own", m.Statements}} {
+		if len(kind.columns) > 0 {
+			parts = append(parts, kind.word+": "+strings.Join(kind.columns, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// csv writes a line for each token and model.
+func (m *Matrix) csv(to io.Writer) error {
+	w := csv.NewWriter(to)
+	if err := w.Write([]string{"token", "groups", "model", "view", "add", "change", "delete", "actions", "rows", "masked", "hidden"}); err != nil {
+		return err
+	}
+	for i := range m.Callers {
+		c := &m.Callers[i]
+		for _, token := range c.Tokens {
+			for j := range c.Access {
+				if err := w.Write(append([]string{token, strings.Join(c.Groups, " ")}, m.record(&c.Access[j])...)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// record is what a line of CSV says of one model.
+func (m *Matrix) record(a *compile.Access) []string {
+	record := []string{a.Model}
+	for i := range a.Verbs {
+		record = append(record, strconv.FormatBool(a.Verbs[i].Granted))
+	}
+	var actions []string
+	for i := range a.Actions {
+		if a.Actions[i].Granted {
+			actions = append(actions, a.Actions[i].Name)
+		}
+	}
+	seen := ""
+	if a.Verbs[0].Granted {
+		seen = rows(a)
+	}
+	model := m.model(a.Model)
+	return append(record, strings.Join(actions, " "), seen, strings.Join(model.Masked, " "), strings.Join(model.Hidden, " "))
+}
+
+// model returns the model of a name; nil if there is none.
+func (m *Matrix) model(name string) *Model {
+	if i := slices.IndexFunc(m.Models, func(model Model) bool { return model.Name == name }); i >= 0 {
+		return &m.Models[i]
+	}
+	return nil
+}

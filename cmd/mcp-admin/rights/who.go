@@ -1,0 +1,147 @@
+package rights
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// Who is who can reach a model, or one column of it.
+type Who struct {
+	Endpoint string `json:"endpoint"`
+	Model    string `json:"model"`
+	Column   string `json:"column,omitempty"`
+	// State says of a column whether it is shown, masked, hidden or read-only, or that this is not known.
+	State   string  `json:"state,omitempty"`
+	Callers []Reach `json:"callers"`
+	// Statements are the reports and actions with SQL of their own.
+	Statements []string `json:"statements,omitempty"`
+}
+
+// Reach is what some tokens reach.
+type Reach struct {
+	Tokens []string `json:"tokens"`
+	// Verbs are those that have an effect on the model, or on the column; Rows says which rows.
+	Verbs []string `json:"verbs"`
+	Rows  string   `json:"rows"`
+	// By are the groups and rules that grant view.
+	By []string `json:"by,omitempty"`
+}
+
+// The states of a column.
+const (
+	shown    = "shown"
+	masked   = "masked"
+	hidden   = "hidden"
+	unknown  = "not known: the database was not asked"
+	readOnly = "shown, never written"
+)
+
+// who answers the question for "model" or "model.column".
+func (m *Matrix) who(of string) (*Who, error) {
+	name, column, _ := strings.Cut(of, ".")
+	model := m.model(name)
+	if model == nil {
+		return nil, m.unknownModel(name)
+	}
+	w := &Who{Endpoint: m.Endpoint, Model: name, Column: column, Callers: []Reach{}, Statements: model.Statements}
+	if column != "" {
+		var err error
+		if w.State, err = model.state(column); err != nil {
+			return nil, err
+		}
+	}
+	at := slices.IndexFunc(m.Models, func(other Model) bool { return other.Name == name })
+	for i := range m.Callers {
+		c := &m.Callers[i]
+		if r := reach(&c.Access[at], w.State); len(r.Verbs) > 0 {
+			r.Tokens = c.Tokens
+			w.Callers = append(w.Callers, r)
+		}
+	}
+	return w, nil
+}
+
+func (m *Matrix) unknownModel(name string) error {
+	names := make([]string, len(m.Models))
+	for i := range m.Models {
+		names[i] = m.Models[i].Name
+	}
+	message := fmt.Sprintf("MCPEndpoint %s has no model %q", m.Endpoint, name)
+	if i := spelling.Nearest(name, names); i >= 0 {
+		message += fmt.Sprintf("; the nearest is %q", names[i])
+	} else if len(names) > 0 {
+		message += ", but " + strings.Join(names[:min(len(names), 10)], ", ")
+	}
+	return fmt.Errorf("%s", message)
+}
+
+// state says how a column is shown. An error says that the model is known not to have it.
+func (m *Model) state(column string) (string, error) {
+	switch {
+	case slices.Contains(m.Hidden, column):
+		return hidden, nil
+	case slices.Contains(m.Masked, column):
+		return masked, nil
+	case slices.Contains(m.Shown, column) && slices.Contains(m.ReadOnly, column):
+		return readOnly, nil
+	case slices.Contains(m.Shown, column):
+		return shown, nil
+	case len(m.Shown) == 0:
+		return unknown, nil
+	}
+	all := slices.Concat(m.Shown, m.Masked)
+	message := fmt.Sprintf("model %q shows no column %q, and hides none for its name; it may be left out by spec.fields", m.Name, column)
+	if i := spelling.Nearest(column, all); i >= 0 {
+		message += fmt.Sprintf("; the nearest is %q", all[i])
+	}
+	return "", fmt.Errorf("%s", message)
+}
+
+// reach is what a caller reaches of a model, or of a column in a state. Nobody reaches a hidden column; a column that is never
+// written is only viewed; a row can be deleted, not a column.
+func reach(a *compile.Access, state string) Reach {
+	r := Reach{Rows: "none"}
+	if state == hidden {
+		return r
+	}
+	for i := range a.Verbs {
+		v := &a.Verbs[i]
+		ofRow := state != "" && v.Name == "delete"
+		if !v.Granted || ofRow || state == readOnly && v.Name != "view" {
+			continue
+		}
+		r.Verbs = append(r.Verbs, v.Name)
+		if v.Name == "view" {
+			r.Rows, r.By = rows(a), v.By
+		}
+	}
+	return r
+}
+
+// show prints the answer for people.
+func (w *Who) show(screen *output.Screen) {
+	what := w.Model
+	if w.Column != "" {
+		what += "." + w.Column
+		fmt.Fprintf(screen, "%s is %s.\n", what, w.State)
+	}
+	if len(w.Callers) == 0 {
+		fmt.Fprintf(screen, "No token of MCPEndpoint %s reaches %s.\n", w.Endpoint, what)
+	} else {
+		table := make([][]string, len(w.Callers))
+		for i := range w.Callers {
+			r := &w.Callers[i]
+			c := Caller{Tokens: r.Tokens}
+			table[i] = []string{c.name(), strings.Join(r.Verbs, ", "), r.Rows, strings.Join(r.By, ", ")}
+		}
+		screen.Table([]string{"TOKEN", "MAY", "ROWS", "VIEWS BY"}, table...)
+	}
+	if len(w.Statements) > 0 {
+		fmt.Fprintf(screen, "Not looked into, as they have SQL of their own: %s.\n", strings.Join(w.Statements, ", "))
+	}
+}
