@@ -285,6 +285,13 @@ type CountOf struct {
 	Numbers []int64
 }
 
+// Fenced is true if both conditions are. The first is of the administrator, the second of a caller, and no engine looks at the
+// second before the first is known to hold, however long either takes.
+type Fenced struct {
+	Fence     And
+	Condition Condition
+}
+
 // Value is a bound value in the Go type of its column's kind: nil, bool (Boolean), int64 (Integer; uint64 beyond its
 // range), float64 (Float), string (Text, Decimal, Date, Time, Timestamp, TimestampTZ, Interval, UUID, Enum, Other),
 // []byte (Bytes, JSON), []Value (Array, nested if it has several dimensions; elements have the type of the column's
@@ -304,3 +311,4 @@ func (Joined) condition()      {}
 func (Holds) condition()       {}
 func (Exists) condition()      {}
 func (CountOf) condition()     {}
+func (Fenced) condition()      {}

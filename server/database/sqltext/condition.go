@@ -58,6 +58,12 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.text(")")
 	case database.CountOf:
 		w.countOf(c)
+	case database.Fenced:
+		w.text("CASE WHEN ")
+		w.condition(c.Fence, precedenceTop)
+		w.text(" THEN ")
+		w.condition(c.Condition, precedenceTop)
+		w.text(" ELSE FALSE END")
 	default:
 		panic(fmt.Sprintf("sqltext: no such condition: %T", c))
 	}
@@ -155,7 +161,7 @@ func (w *writer) related(e database.Exists) {
 	w.joinAll(e.Joins)
 	w.text(" WHERE ")
 	w.equalColumns(e.Theirs, e.Ours, outer)
-	if condition := and(e.From.Policy(), e.Where); condition != nil {
+	if condition := fenced(e.From, e.Where); condition != nil {
 		if len(e.Theirs) > 0 {
 			w.text(" AND ")
 		}

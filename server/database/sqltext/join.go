@@ -16,7 +16,7 @@ func (w *writer) rowsOf(from database.Source, joins []*database.Join, where data
 	w.text(" FROM ")
 	w.source(from)
 	w.joinAll(joins)
-	condition := and(from.Policy(), where)
+	condition := fenced(from, where)
 	if condition == nil {
 		return false
 	}

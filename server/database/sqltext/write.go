@@ -48,7 +48,7 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 // BuildUpdate writes the statement that changes rows. An error is a *database.Error. It refuses an update that sets
 // nothing, and one for which neither the plan nor its source's policy has a condition.
 func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
-	condition := and(plan.In.Policy(), plan.Where)
+	condition := fenced(plan.In, plan.Where)
 	switch {
 	case always(condition):
 		return unwritable("an update without a condition would change every row")
@@ -77,7 +77,7 @@ func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 // BuildDelete writes the statement that removes rows. An error is a *database.Error. It refuses a delete for which
 // neither the plan nor its source's policy has a condition.
 func (s *Statement) BuildDelete(d Dialect, plan *database.Delete) error {
-	condition := and(plan.From.Policy(), plan.Where)
+	condition := fenced(plan.From, plan.Where)
 	if always(condition) {
 		return unwritable("a deletion without a condition would remove every row")
 	}
