@@ -36,8 +36,11 @@ type Refusal struct {
 	// Secret is the part's.
 	Secret string `json:"secret,omitempty"`
 	// Revision is 0 if it could not be read.
-	Revision int64  `json:"revision,omitempty"`
-	Message  string `json:"message"`
+	Revision int64 `json:"revision,omitempty"`
+	// Highest is the highest revision of any part that the pod has had, if the refused one is older than what was there before.
+	// The manager goes on above it.
+	Highest int64  `json:"highest,omitempty"`
+	Message string `json:"message"`
 	// Closed reports whether the pod answers no more, because it has refused the part for too long.
 	Closed bool `json:"closed,omitempty"`
 }

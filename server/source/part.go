@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"time"
 
@@ -25,6 +26,10 @@ type part[C any] struct {
 	// raw is the last good content as it came; nil if there is none. good is the same, decoded.
 	raw  Secret
 	good *C
+	// highest is the highest revision of a good content. What is older may let somebody in who was revoked since.
+	highest int64
+	// startsAnew reports whether the part may have any revision after it was deleted.
+	startsAnew bool
 	// unsaved reports whether raw is another than the one that was stored.
 	unsaved bool
 	// refused is why the Secret's present content is refused; nil if it is not. since is when its contents began to be.
@@ -38,6 +43,9 @@ func (p *part[C]) hear(data Secret, now time.Time) {
 	if data == nil {
 		p.unsaved = p.unsaved || p.raw != nil
 		p.raw, p.good, p.refused = nil, nil, nil
+		if p.startsAnew {
+			p.highest = 0
+		}
 		return
 	}
 	if p.good != nil && data.equal(p.raw) {
@@ -45,6 +53,12 @@ func (p *part[C]) hear(data Secret, now time.Time) {
 		return
 	}
 	good, err := p.read(data)
+	if revision := contract.Part(data).Revision(); err == nil && revision < p.highest {
+		err = &contract.Refusal{
+			Secret: p.secret, Revision: revision, Highest: p.highest,
+			Message: fmt.Sprintf("revision %d is older than revision %d, which was here before", revision, p.highest),
+		}
+	}
 	if err != nil {
 		if p.refused == nil {
 			p.since = now
@@ -53,6 +67,7 @@ func (p *part[C]) hear(data Secret, now time.Time) {
 		return
 	}
 	p.raw, p.good, p.refused, p.unsaved = data, good, nil, true
+	p.highest = contract.Part(data).Revision()
 }
 
 // look notes what a folder holds. A good content of an older revision comes late, and is passed over.
@@ -75,7 +90,7 @@ func (p *part[C]) late(data Secret) bool {
 func (p *part[C]) restore(data Secret) *contract.Refusal {
 	good, err := p.read(data)
 	if err == nil {
-		p.raw, p.good = data, good
+		p.raw, p.good, p.highest = data, good, contract.Part(data).Revision()
 	}
 	return err
 }

@@ -11,12 +11,12 @@ import (
 // A view is what is known of each Secret, and what follows from it. It does no I/O and has no clock. Its rules are those of
 // docs/design/controllers.md, "How a change reaches the pods":
 //
-//   - What the API says of a part is so, whatever was stored and whatever the revision. The stored parts are what there is
-//     until the API was heard.
+//   - What the API says of a part is so, whatever was stored. The stored parts are what there is until the API was heard.
 //   - While the API is away after it was heard, what it said last stays.
 //   - A main part that does not exist closes the endpoint. A token part that does not exist is missing.
 //   - A part that the manager did not sign, or that does not decode or validate, is refused, and the last good one of
-//     that Secret stays. After a while what it governs is closed.
+//     that Secret stays. After a while what it governs is closed. So is one that is older than what was there before.
+//     A main part that was deleted in between may have any revision: a manager that lost it has no key to ask the pods with.
 //   - Tokens are answered for from the parts of the layout that the main part names. As long as one of them is missing, the
 //     first parts of the layout before are as good, if the main part says so and all of them are there.
 type view struct {
@@ -48,7 +48,7 @@ type copies struct {
 func newView(base string, patience time.Duration, verify func(string, contract.Part) error) *view {
 	return &view{
 		base: base, verify: verify, patience: patience, booting: true,
-		main:       &part[contract.Config]{secret: contract.MainSecret(base), verify: verify, decode: contract.DecodeMain, patience: patience},
+		main:       &part[contract.Config]{secret: contract.MainSecret(base), verify: verify, decode: contract.DecodeMain, patience: patience, startsAnew: true},
 		connection: &copies{}, replicas: &copies{}, ca: &copies{}, client: &copies{}, certificate: &copies{},
 	}
 }
@@ -141,6 +141,12 @@ func (v *view) refusal(now time.Time) *contract.Refusal {
 		if r != nil && (newest == nil || r.Closed && !newest.Closed || r.Closed == newest.Closed && p.since.After(since)) {
 			newest, since = r, p.since
 		}
+	}
+	if newest != nil && newest.Highest > 0 {
+		for _, p := range v.tokens {
+			newest.Highest = max(newest.Highest, p.highest)
+		}
+		newest.Highest = max(newest.Highest, v.main.highest)
 	}
 	return newest
 }
