@@ -13,7 +13,7 @@ import (
 
 // A program tells which tokens are to be compiled again, and that it may be all of them if nobody knows.
 func TestChangedTokens(t *testing.T) {
-	p, endpoint := newProgram()
+	p, endpoint := newProgram(t)
 	edited := endpoint.DeepCopy()
 	edited.Generation = 2
 	agent := types.NamespacedName{Namespace: "shop", Name: "agent"}

@@ -51,8 +51,25 @@ type configReconciler struct {
 }
 
 // Reconcile compiles what has changed, and writes the parts that differ from what is stored: what takes access away
-// first.
+// first. That is tried again soon, however often it failed.
 func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	result, err := r.reconcile(ctx, request)
+	p := r.store.known(request.NamespacedName)
+	switch {
+	case p == nil:
+		return result, err
+	case err == nil:
+		p.removalTried()
+		return result, nil
+	}
+	if wait := p.retryRemoval(); wait > 0 {
+		ctrl.LoggerFrom(ctx).Error(err, "What takes access away could not be written; it is tried again", "endpoint", klog.KRef(request.Namespace, request.Name))
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	return result, err
+}
+
+func (r *configReconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	endpoint := &v1alpha1.MCPEndpoint{}
 	if err := r.client.Get(ctx, request.NamespacedName, endpoint); client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
@@ -61,6 +78,10 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 		return ctrl.Result{}, nil
 	}
 	p := r.store.program(request.NamespacedName)
+	seen := r.removals(request.NamespacedName)
+	if p.awaits(seen) {
+		p.removalCame(r.now())
+	}
 	if err := r.load(ctx, endpoint, p); err != nil {
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
@@ -72,7 +93,6 @@ func (r *configReconciler) Reconcile(ctx context.Context, request ctrl.Request) 
 	if err := r.recheck(ctx, endpoint, p); err != nil {
 		return r.notLoaded(p, request.NamespacedName, err)
 	}
-	seen := r.removals(request.NamespacedName)
 	if wait := p.rest(endpoint, seen, r.now()); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
@@ -237,36 +257,48 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, objects 
 const countDelay = 5 * time.Second
 
 // write writes the parts that differ from what is stored, and returns when to go on if there is more to do, else 0: what only
-// adds waits for its turn after removals, and gives way to a removal that has come meanwhile. A larger layout is published
-// once its parts are stored.
+// adds waits for its turn after removals, and gives way to a removal that has come meanwhile. A part that cannot be written
+// keeps no other from being. A larger layout is published once its parts are stored.
 func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, removalCame func() bool) (time.Duration, error) {
-	adding := false
+	adding, makesRoom := false, false
+	failed, failures := map[int]bool{}, []error{}
 	for written := 0; ; written++ {
-		next, ok := p.next()
+		next, ok := p.next(failed)
 		if !ok {
 			break
 		}
 		if !next.pending.Urgent && !adding {
 			if wait := p.gather(r.now()); wait > 0 {
-				return wait, nil
+				return wait, r.notWritten(e, p, failures)
 			}
 			adding = true
 			began := r.now()
 			defer func() { p.added(r.now().Sub(began)) }()
 		}
 		if !next.pending.Urgent && (written >= writeBatch || removalCame()) {
-			return time.Millisecond, nil
+			return time.Millisecond, r.notWritten(e, p, failures)
 		}
-		if err := r.writePart(ctx, e, p, next); errors.Is(err, errMakesRoom) {
-			return time.Millisecond, nil
-		} else if err != nil {
-			return 0, r.notWritten(e, p, err)
+		err := r.writePart(ctx, e, p, next)
+		switch {
+		case errors.Is(err, errMakesRoom):
+			makesRoom = true
+		case err != nil:
+			failures = append(failures, err)
+		}
+		failed[next.pending.Index] = err != nil
+		if err != nil && !answered(err) {
+			break
 		}
 	}
-	if p.setProblem(nil) {
+	switch {
+	case len(failures) > 0:
+		if err := r.notWritten(e, p, failures); err != nil {
+			return 0, err
+		}
+	case !makesRoom && p.setProblem(nil):
 		r.store.endpoints.wake(keyOf(e))
 	}
-	if p.grown() {
+	if makesRoom || p.grown() {
 		return time.Millisecond, nil
 	}
 	return 0, nil
@@ -275,11 +307,24 @@ func (r *configReconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p
 // errMakesRoom is the error of a part that does not fit into a Secret, and will when it is compiled again.
 var errMakesRoom = errors.New("the part does not fit, and is made smaller")
 
+// answered reports whether an error is about one part, and not about an API server that is away or has too much to do.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		var foreign ownershipConflict
+		return errors.Is(err, errMakesRoom) || errors.Is(err, contract.ErrTooLarge) || errors.As(err, &foreign)
+	}
+	return !apierrors.IsServerTimeout(err) && !apierrors.IsTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsServiceUnavailable(err)
+}
+
 // writePart writes one part.
 func (r *configReconciler) writePart(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, next nextPart) error {
 	defer timeStep("Config", stepWriteConfig)()
 	name := partName(e, next.pending.Index)
 	part, err := next.encode()
+	if errors.Is(err, contract.ErrTooLarge) && next.main == nil && next.pending.Urgent {
+		next, part, err = r.reduce(ctx, e, p, next)
+	}
 	if errors.Is(err, contract.ErrTooLarge) && p.makeRoom(next) {
 		return errMakesRoom
 	}
@@ -300,6 +345,23 @@ func (r *configReconciler) writePart(ctx context.Context, e *v1alpha1.MCPEndpoin
 	return nil
 }
 
+// reduce makes a token part that takes something away fit into its Secret: what is stored without what was taken away. A part
+// that is not stored, or that no pod reads, has nothing to take away.
+func (r *configReconciler) reduce(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, next nextPart) (nextPart, contract.Part, error) {
+	read, err := r.secrets.read(ctx, e, partName(e, next.pending.Index))
+	if err != nil {
+		return next, nil, err
+	}
+	if read.part == nil {
+		return next, nil, contract.ErrTooLarge
+	}
+	stored, err := contract.DecodeTokens(read.part, next.pending.Index)
+	if err != nil {
+		return next, nil, contract.ErrTooLarge
+	}
+	return p.reduce(next, stored)
+}
+
 // reload reads a part that is another than was known. If it is what we wrote, nothing is to be done; anything else is
 // written over.
 func (r *configReconciler) reload(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, index int, cause error) error {
@@ -311,22 +373,36 @@ func (r *configReconciler) reload(ctx context.Context, e *v1alpha1.MCPEndpoint, 
 	return cause
 }
 
-// notWritten notes why a part could not be written.
-func (r *configReconciler) notWritten(e *v1alpha1.MCPEndpoint, p *program, err error) error {
-	var foreign ownershipConflict
-	problem, retried := fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again"), err
-	switch {
-	case apierrors.IsConflict(err):
-		return err
-	case errors.As(err, &foreign):
-		problem = fails(v1alpha1.ReasonOwnershipConflict, foreign.Error())
-	case errors.Is(err, contract.ErrTooLarge):
-		problem, retried = fails(v1alpha1.ReasonConfigTooLarge, err.Error()+"; give the tokens fewer attributes and rules of their own, and more groups"), nil
+// notWritten notes why parts could not be written, and returns the error for which they are tried again; nil if none is.
+func (r *configReconciler) notWritten(e *v1alpha1.MCPEndpoint, p *program, failures []error) error {
+	var worst *finding
+	var retried []error
+	for _, err := range failures {
+		var foreign ownershipConflict
+		problem := fails(v1alpha1.ReasonConfigNotWritten, "the Config could not be written; it is tried again")
+		switch {
+		case apierrors.IsConflict(err):
+			retried = append([]error{err}, retried...)
+			continue
+		case endsWithNamespace(err):
+			retried = append(retried, err)
+			continue
+		case errors.As(err, &foreign):
+			problem = fails(v1alpha1.ReasonOwnershipConflict, foreign.Error())
+			retried = append(retried, err)
+		case errors.Is(err, contract.ErrTooLarge):
+			problem = fails(v1alpha1.ReasonConfigTooLarge, err.Error()+"; give the tokens fewer attributes and rules of their own, and more groups")
+		default:
+			retried = append(retried, err)
+		}
+		if worst == nil {
+			worst = &problem
+		}
 	}
-	if p.setProblem(&problem) {
+	if worst != nil && p.setProblem(worst) {
 		r.store.endpoints.wake(keyOf(e))
 	}
-	return retried
+	return errors.Join(retried...)
 }
 
 // partName is the name of a part's Secret.
@@ -342,10 +418,11 @@ func logWrite(ctx context.Context, e *v1alpha1.MCPEndpoint, name string, next ne
 	log := ctrl.LoggerFrom(ctx).WithValues("endpoint", klog.KObj(e), "secret", name, "revision", next.revision)
 	switch {
 	case err == nil:
-		log.Info("A Config was written", "takesAway", next.pending.Urgent)
+		log.Info("A Config was written", "takesAway", next.pending.Urgent, "lacksAdditions", next.reduced)
 		configWrites.WithLabelValues("written").Inc()
 	case apierrors.IsConflict(err):
 		configWrites.WithLabelValues("refused").Inc()
+	case endsWithNamespace(err): // nobody is served there any more
 	case errors.Is(err, contract.ErrTooLarge):
 		log.Info("A part of a Config is too large; it stays as it is stored", "reason", err.Error())
 		configWrites.WithLabelValues("too_large").Inc()

@@ -191,7 +191,7 @@ func (r *endpointReconciler) report(s *endpointScope) {
 	now := r.now()
 	tokens, _ := s.program.observe(s.reports, now)
 	r.store.tokens.wake(tokens...)
-	if s.program.layoutIsRead() {
+	if s.program.configDue() {
 		r.store.configs.wake(keyOf(s.endpoint))
 	}
 	if left := s.program.absenceLeft(now); left > 0 {
@@ -214,7 +214,7 @@ func (r *endpointReconciler) reported(endpoint types.NamespacedName) {
 	}
 	tokens, others := p.observe(reports, now)
 	r.store.tokens.wake(tokens...)
-	if p.layoutIsRead() {
+	if p.configDue() {
 		r.store.configs.wake(endpoint)
 	}
 	if others {
@@ -260,8 +260,13 @@ func result(lookAgain time.Duration, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	}
-	if err == nil || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if err == nil || endsWithNamespace(err) {
 		return ctrl.Result{RequeueAfter: lookAgain}, nil
 	}
 	return ctrl.Result{}, err
+}
+
+// endsWithNamespace reports whether something could not be made because its namespace is being deleted, which is no failure.
+func endsWithNamespace(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -164,19 +164,30 @@ func (r *endpointReconciler) endpointProgrammed(s *endpointScope) finding {
 		}
 		return fails(v.Reason, v.Message)
 	}
-	if s.config.problem != nil {
-		return *s.config.problem
-	}
 	late, next := s.program.lateRemoval(r.now())
-	if late != nil {
-		return fails(v1alpha1.ReasonRemovalPending, fmt.Sprintf("a server pod still lets in what was taken away %s ago or before (revision %d): "+
-			"look why it does not follow its Config, or delete the pod", removalGrace, late.revision))
-	}
 	if next > 0 {
 		s.wakeIn(next)
+	}
+	if late != nil {
+		return removalPending(late, s.config.problem)
+	}
+	if s.config.problem != nil {
+		return *s.config.problem
 	}
 	if stale := staleCertificate(s); stale != nil {
 		return *stale
 	}
 	return s.program.programmed(v, r.now())
+}
+
+// removalPending is the finding about a removal that takes too long. A pod cannot apply what could not be stored.
+func removalPending(late *removal, problem *finding) finding {
+	text := fmt.Sprintf("a server pod may still let in what was taken away %s ago or before", removalGrace)
+	switch {
+	case problem != nil:
+		return fails(v1alpha1.ReasonRemovalPending, text+": "+problem.message)
+	case late.part == notCompiled:
+		return fails(v1alpha1.ReasonRemovalPending, text+": the Config could not be read or compiled; look at the manager's log")
+	}
+	return fails(v1alpha1.ReasonRemovalPending, fmt.Sprintf("%s (revision %d): look why it does not follow its Config, or delete the pod", text, late.revision))
 }

@@ -13,16 +13,18 @@ import (
 )
 
 // newProgram is a program that has compiled nothing yet, and an endpoint for it.
-func newProgram() (*program, *v1alpha1.MCPEndpoint) {
+func newProgram(t testing.TB) (*program, *v1alpha1.MCPEndpoint) {
 	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop", UID: "1", Generation: 1}}
 	endpoint.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
-	return &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}, endpoint
+	p := &program{compiler: compile.NewCompiler(compile.Stored{StatusKey: "status", SealKey: contract.NewSealKey()})}
+	t.Cleanup(func() { pendingRemovals.forget(p.endpoint) })
+	return p, endpoint
 }
 
 // What only adds waits as long as it costs: a single token is written at once, thousands that come together are gathered.
 func TestAdditionsWaitForEachOther(t *testing.T) {
 	now := time.Now()
-	p, endpoint := newProgram()
+	p, endpoint := newProgram(t)
 	tokens, texts := []*v1alpha1.MCPToken{}, map[string]*compile.Credential{}
 	add := func(name string) {
 		token := &v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), Generation: 1}}
@@ -36,7 +38,7 @@ func TestAdditionsWaitForEachOther(t *testing.T) {
 		})
 	}
 	write := func() {
-		for next, ok := p.next(); ok; next, ok = p.next() {
+		for next, ok := p.next(nil); ok; next, ok = p.next(nil) {
 			p.wrote(next, now)
 		}
 	}
@@ -71,7 +73,7 @@ func TestAdditionsWaitForEachOther(t *testing.T) {
 	if wait := p.gather(now); wait != 0 {
 		t.Errorf("a revocation waits %v", wait)
 	}
-	if next, _ := p.next(); !next.pending.Urgent {
+	if next, _ := p.next(nil); !next.pending.Urgent {
 		t.Errorf("first comes %+v", next.pending)
 	}
 }
@@ -79,7 +81,7 @@ func TestAdditionsWaitForEachOther(t *testing.T) {
 // A large program rests between two compilings of what only adds.
 func TestALargeProgramRests(t *testing.T) {
 	now := time.Now()
-	p, endpoint := newProgram()
+	p, endpoint := newProgram(t)
 	edited := endpoint.DeepCopy()
 	edited.Generation = 2
 	if wait := p.rest(endpoint, 0, now); wait != 0 {

@@ -109,9 +109,9 @@ podTemplate:
 		{"readiness asks as before", server.ReadinessProbe.HTTPGet.Path, "/readyz"},
 		{"readiness", server.ReadinessProbe.FailureThreshold, int32(7)},
 		{"DNS", pod.DNSPolicy, corev1.DNSClusterFirst},
-		{"our environment", len(server.Env), 7},
-		{"mounts", len(server.VolumeMounts), 5},
-		{"volumes", len(pod.Volumes), 5},
+		{"our environment", len(server.Env), 6},
+		{"mounts", len(server.VolumeMounts), 4},
+		{"volumes", len(pod.Volumes), 4},
 	} {
 		if row.got != row.want {
 			t.Errorf("%s: got %v, want %v", row.name, row.got, row.want)
@@ -139,11 +139,11 @@ func TestATemplateThatBreaksTheServerNamesItsField(t *testing.T) {
 		"no probe":                       {server(`startupProbe: null`), "containers[server].startupProbe.httpGet"},
 		"our environment":                {server(`env: [{name: POD_IP, value: x}]`), "containers[server].env[POD_IP]"},
 		"our environment by a field":     {`env: [{name: POD_NAME, value: x}]`, "spec.server.env[POD_NAME] is the server's own"},
-		"our volume":                     {`podTemplate: {spec: {volumes: [{name: config, emptyDir: {}}]}}`, "podTemplate.spec.volumes[config]"},
+		"our volume":                     {`podTemplate: {spec: {volumes: [{name: state, emptyDir: {}}]}}`, "podTemplate.spec.volumes[state]"},
 		"our volume by a field":          {`volumes: [{name: tmp, configMap: {name: x}}]`, "spec.server.volumes[tmp] is the server's own"},
 		"our mount by a field":           {`volumeMounts: [{name: x, mountPath: /tmp}]`, "spec.server.volumeMounts[/tmp]"},
 		"a mount over our folder":        {`volumeMounts: [{name: x, mountPath: /etc/mcp-admin}]`, "spec.server.volumeMounts[/etc/mcp-admin] covers"},
-		"a mount within our folder":      {`volumeMounts: [{name: x, mountPath: /etc/mcp-admin/config/1/..}]`, "covers a folder"},
+		"a mount within our folder":      {`volumeMounts: [{name: x, mountPath: /run/mcp-admin/1/..}]`, "covers a folder"},
 		"a mount over everything":        {`volumeMounts: [{name: x, mountPath: /}]`, "spec.server.volumeMounts[/] covers"},
 		"a mount over the program":       {`volumeMounts: [{name: x, mountPath: /mcp-admin-server}]`, "covers"},
 		"a selector's label":             {`podTemplate: {metadata: {labels: {mcpadmin.dev/endpoint: other}}}`, "podTemplate.metadata.labels[mcpadmin.dev/endpoint]"},

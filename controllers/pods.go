@@ -105,14 +105,16 @@ type applied struct {
 	// with the most parts has.
 	main   int64
 	tokens []int64
+	// parts is the number of token parts of the pod with the fewest; 0 if one has not reported.
+	parts int
 }
 
-// ofToken is the least revision of the part that holds a token.
-func (a applied) ofToken(namespace, name string) int64 {
-	if len(a.tokens) == 0 {
+// ofToken is the least revision of the part that holds a token; 0 if a pod has fewer parts than it needs to know the token.
+func (a applied) ofToken(token types.NamespacedName, needsParts int) int64 {
+	if len(a.tokens) == 0 || a.parts < needsParts {
 		return 0
 	}
-	return a.tokens[contract.PartOf(namespace, name, len(a.tokens))]
+	return a.tokens[contract.PartOf(token.Namespace, token.Name, len(a.tokens))]
 }
 
 // sameWords reports whether the same is said of what has not been applied.
@@ -143,9 +145,9 @@ func (reports podReports) applied() applied {
 			a.refused = status.Refused
 		}
 		if first {
-			a.main, a.tokens = status.Revision, make([]int64, parts)
+			a.main, a.tokens, a.parts = status.Revision, make([]int64, parts), len(status.TokenParts)
 		}
-		a.main = min(a.main, status.Revision)
+		a.main, a.parts = min(a.main, status.Revision), min(a.parts, len(status.TokenParts))
 		for i := range a.tokens {
 			if of := status.RevisionOfPart(i); first || of < a.tokens[i] {
 				a.tokens[i] = of
@@ -158,16 +160,43 @@ func (reports podReports) applied() applied {
 // haveAll reports whether every pod that may answer agents has applied a revision of a part: those that count, and those
 // that have reported before.
 func (reports podReports) haveAll(part int, revision int64) bool {
-	for _, r := range reports {
-		switch {
-		case r.status == nil && !r.counted:
-		case r.status == nil,
-			part == compile.MainPart && r.status.Revision < revision,
-			part != compile.MainPart && r.status.RevisionOfPart(part) < revision:
+	unheard := slices.ContainsFunc(reports, func(r podReport) bool { return r.status == nil && r.counted })
+	return !unheard && !reports.lacks(part, revision)
+}
+
+// lacks reports whether a pod says that it has an older revision of a part. A pod without the part lets nobody in by it.
+func (reports podReports) lacks(part int, revision int64) bool {
+	return slices.ContainsFunc(reports, func(r podReport) bool {
+		if r.status == nil {
 			return false
 		}
+		has := r.status.Revision
+		if part != compile.MainPart && has > 0 {
+			has = r.status.RevisionOfPart(part)
+		}
+		return has > 0 && has < revision
+	})
+}
+
+// maxRevision bounds what is believed of a pod's word.
+const maxRevision = 1 << 53
+
+// highest is the highest revision that a pod has had.
+func (reports podReports) highest() int64 {
+	var highest int64
+	for _, r := range reports {
+		if r.status == nil {
+			continue
+		}
+		highest = max(highest, r.status.Revision)
+		for _, revision := range r.status.TokenParts {
+			highest = max(highest, revision)
+		}
+		if r.status.Refused != nil {
+			highest = max(highest, r.status.Refused.Highest)
+		}
 	}
-	return true
+	return min(highest, maxRevision)
 }
 
 // haveLayout reports whether every counted pod has its tokens in so many parts, and there is one.

@@ -3,8 +3,6 @@ package controllers
 import (
 	"fmt"
 	"reflect"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -40,13 +38,18 @@ type program struct {
 	// them stays.
 	observed bool
 	reports  podReports
-	applied applied
+	applied  applied
 	// absent is since when no pod counts; zero while one does.
 	absent time.Time
 	// doubts are the Secrets that may not be as they were written.
-	doubts map[string]bool
-	// removals are those that not every pod has applied yet.
-	removals []removal
+	doubts   map[string]bool
+	removals removals
+	// ended reports whether the endpoint is gone.
+	ended bool
+	// overtaken is when pods had a higher revision than the manager knew; rewrite reports whether the parts are to be written
+	// anew for it.
+	overtaken time.Time
+	rewrite   bool
 }
 
 // compileRun is when the objects were compiled last, how long that took, and how many changes had come before that may take
@@ -56,16 +59,6 @@ type compileRun struct {
 	took     time.Duration
 	removals int
 }
-
-// removal is a written part that takes access away.
-type removal struct {
-	part     int
-	revision int64
-	since    time.Time
-}
-
-// removalGrace is how long a removal may take to reach every pod before the endpoint says that it has not.
-const removalGrace = 10 * time.Second
 
 // token returns what is known about a token, and whether that is about the present token and text. What was programmed
 // for another text says nothing about this one.
@@ -95,7 +88,8 @@ func (p *program) tokenProgrammed(namespace, name string, verdict compile.Verdic
 	if verdict.Revision == 0 {
 		return fails(verdict.Reason, verdict.Message)
 	}
-	return p.reached(verdict.Revision, p.applied.ofToken(namespace, name), p.compiler.StoredToken(namespace, name), now)
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	return p.reached(verdict.Revision, p.applied.ofToken(key, p.compiler.NeedsLayout(key)), p.compiler.StoredToken(namespace, name), now)
 }
 
 // mainProgrammed reports whether an entry of the main part has reached every pod.
@@ -153,26 +147,21 @@ func (p *program) observe(reports podReports, now time.Time) (tokens []types.Nam
 	case before.pods > 0 || p.absent.IsZero():
 		p.absent = now
 		if before.pods > 0 {
-			next.main, next.tokens = before.main, before.tokens
+			next.main, next.tokens, next.parts = before.main, before.tokens, before.parts
 		}
 	default:
-		if next.main, next.tokens = before.main, before.tokens; beforeAway >= absenceGrace {
-			next.main, next.tokens = 0, nil
+		if next.main, next.tokens, next.parts = before.main, before.tokens, before.parts; beforeAway >= absenceGrace {
+			next.main, next.tokens, next.parts = 0, nil, 0
 		}
 	}
 	p.applied = next
-	p.removals = slices.DeleteFunc(p.removals, func(r removal) bool {
-		if !p.reports.haveAll(r.part, r.revision) {
-			return false
-		}
-		pendingRemovals.done(p.endpoint, strconv.Itoa(r.part), now)
-		return true
-	})
 	if p.compiler == nil {
 		return nil, others
 	}
 	first := !p.observed
 	p.observed = true
+	others = p.checkRemovals(now, first) || others
+	p.catchUp(now)
 	return p.otherwiseApplied(before, next, first), others
 }
 
@@ -181,12 +170,13 @@ func (p *program) observe(reports podReports, now time.Time) (tokens []types.Nam
 func (p *program) otherwiseApplied(before, next applied, first bool) (tokens []types.NamespacedName) {
 	sameWords := !first && before.sameWords(next)
 	see := func(key types.NamespacedName, entry *contract.Token) {
-		was, is := before.ofToken(key.Namespace, key.Name) >= entry.Revision, next.ofToken(key.Namespace, key.Name) >= entry.Revision
+		parts := p.compiler.NeedsLayout(key)
+		was, is := before.ofToken(key, parts) >= entry.Revision, next.ofToken(key, parts) >= entry.Revision
 		if first || was != is || !is && !sameWords {
 			tokens = append(tokens, key)
 		}
 	}
-	if parts := len(next.tokens); !sameWords || len(before.tokens) != parts || !p.compiler.HasParts(parts) {
+	if parts := len(next.tokens); !sameWords || len(before.tokens) != parts || before.parts != next.parts || !p.compiler.HasParts(parts) {
 		p.compiler.EachToken(see)
 		return tokens
 	}
@@ -198,35 +188,13 @@ func (p *program) otherwiseApplied(before, next applied, first bool) (tokens []t
 	return tokens
 }
 
-// lateRemoval is the oldest removal that some pod has not applied for longer than removalGrace, and how long until the
-// next one is; zeros if there is none.
-func (p *program) lateRemoval(now time.Time) (late *removal, next time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range p.removals {
-		r := &p.removals[i]
-		if age := now.Sub(r.since); age >= removalGrace {
-			return r, 0
-		} else if left := removalGrace - age; next == 0 || left < next {
-			next = left
-		}
-	}
-	return nil, next
-}
+// overtakenRest is how long the parts are not written anew again for what a pod says.
+const overtakenRest = time.Minute
 
-// removed notes that a part was written that takes access away.
-func (p *program) removed(part int, revision int64, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.reports) == 0 {
-		return // nobody answers for it
+// catchUp has all parts written above the revisions that the pods have had: after a restore from a backup they refuse what the
+// manager writes. The caller holds the lock.
+func (p *program) catchUp(now time.Time) {
+	if (p.overtaken.IsZero() || now.Sub(p.overtaken) >= overtakenRest) && p.compiler.GoAbove(p.reports.highest()) {
+		p.overtaken, p.rewrite = now, true
 	}
-	pendingRemovals.saw(p.endpoint, strconv.Itoa(part), now)
-	for i := range p.removals {
-		if p.removals[i].part == part {
-			p.removals[i].revision = revision // since when the first of them waits stays
-			return
-		}
-	}
-	p.removals = append(p.removals, removal{part, revision, now})
 }

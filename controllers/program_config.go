@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -37,7 +38,8 @@ func (p *program) update(in compile.Objects) compile.Outcome {
 		p.compiler.Settle()
 	}
 	outcome := p.compiler.Update(in)
-	p.compiled = true
+	p.compiled, p.rewrite = true, false
+	p.noteRemovals(in.Now)
 	return outcome
 }
 
@@ -47,11 +49,12 @@ func (p *program) growthIsRead() bool {
 	return published.Before > 0 && p.reports.haveLayout(published.Parts)
 }
 
-// layoutIsRead reports whether the pods' reports give the config reconciler something to do: to end a growth.
-func (p *program) layoutIsRead() bool {
+// configDue reports whether the pods' reports give the config reconciler something to do: to end a growth, or to write anew
+// what they refuse.
+func (p *program) configDue() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.compiled && p.compiler.Main() != nil && p.growthIsRead()
+	return p.compiled && p.compiler.Main() != nil && (p.rewrite || p.growthIsRead())
 }
 
 // tokenChanged notes that a token is to be compiled again.
@@ -92,6 +95,13 @@ func (p *program) rest(e *v1alpha1.MCPEndpoint, removals int, now time.Time) tim
 		return max(0, min(restShare*last.took, maxRest)-now.Sub(last.at))
 	}
 	return 0
+}
+
+// awaits reports whether changes have come since the objects were compiled that may take something away.
+func (p *program) awaits(removals int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compiled && p.lastCompile.removals != removals
 }
 
 // compiledIn notes how long compiling took, and how many changes had come before it that may take something away.
@@ -141,6 +151,8 @@ type nextPart struct {
 	revision int64
 	main     *contract.Config
 	tokens   *contract.TokenPart
+	// reduced reports whether it lacks what it should have and what does not fit.
+	reduced bool
 }
 
 func (n nextPart) encode() (contract.Part, error) {
@@ -150,11 +162,11 @@ func (n nextPart) encode() (contract.Part, error) {
 	return contract.EncodeTokens(n.tokens)
 }
 
-// next returns the part to write next; false if there is none.
-func (p *program) next() (nextPart, bool) {
+// next returns the part to write next, but for those to pass over; false if there is none.
+func (p *program) next(passOver map[int]bool) (nextPart, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pending := p.compiler.Pending()
+	pending := slices.DeleteFunc(p.compiler.Pending(), func(part compile.Pending) bool { return passOver[part.Index] })
 	if len(pending) == 0 {
 		return nextPart{}, false
 	}
@@ -172,14 +184,29 @@ func (p *program) next() (nextPart, bool) {
 // wrote notes that a part was written.
 func (p *program) wrote(next nextPart, now time.Time) {
 	p.mu.Lock()
-	p.compiler.Written(next.pending.Index, next.revision)
+	defer p.mu.Unlock()
+	if next.reduced {
+		p.compiler.WroteReduced(next.tokens)
+	} else {
+		p.compiler.Written(next.pending.Index, next.revision)
+	}
 	if !next.pending.Urgent {
 		p.written = now
 	}
-	p.mu.Unlock()
-	if next.pending.Urgent {
-		p.removed(next.pending.Index, next.revision, now)
+}
+
+// reduce returns a part that takes something away so that it fits, if the stored one is known.
+func (p *program) reduce(next nextPart, stored *contract.TokenPart) (nextPart, contract.Part, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next.reduced = true
+	for _, leaner := range []bool{false, true} {
+		next.tokens = p.compiler.Reduced(next.pending.Index, stored, leaner)
+		if part, err := next.encode(); !errors.Is(err, contract.ErrTooLarge) {
+			return next, part, err
+		}
 	}
+	return next, nil, contract.ErrTooLarge
 }
 
 // grown reports whether there is a larger layout to publish, since all of its parts are stored.
@@ -212,7 +239,7 @@ func (p *program) makeRoom(part nextPart) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if part.main == nil {
-		return p.compiler.TooLarge()
+		return p.compiler.TooLarge(part.pending.Index)
 	}
 	if len(part.main.Models) <= 1 {
 		return false

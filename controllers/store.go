@@ -74,6 +74,13 @@ func (s *store) program(endpoint types.NamespacedName) *program {
 	return p
 }
 
+// known is what is known of an endpoint's Config; nil if nothing is.
+func (s *store) known(endpoint types.NamespacedName) *program {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.programs[endpoint]
+}
+
 // tokenChanged notes that a token is to be compiled again. The caller wakes the endpoint's config reconciler.
 func (s *store) tokenChanged(endpoint, token types.NamespacedName) {
 	s.program(endpoint).tokenChanged(token)
@@ -81,10 +88,7 @@ func (s *store) tokenChanged(endpoint, token types.NamespacedName) {
 
 // refresh lets what was compiled from a token refer to a newer state of it that asks for nothing else.
 func (s *store) refresh(t *v1alpha1.MCPToken) {
-	s.mu.RLock()
-	p := s.programs[t.Endpoint()]
-	s.mu.RUnlock()
-	if p != nil {
+	if p := s.known(t.Endpoint()); p != nil {
 		p.refresh(t)
 	}
 }
@@ -92,10 +96,12 @@ func (s *store) refresh(t *v1alpha1.MCPToken) {
 // drop forgets an endpoint's Config, and returns what was known of it; nil if nothing was.
 func (s *store) drop(endpoint types.NamespacedName) *program {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	p := s.programs[endpoint]
 	delete(s.programs, endpoint)
-	pendingRemovals.forget(endpoint)
+	s.mu.Unlock()
+	if p != nil {
+		p.end()
+	}
 	return p
 }
 

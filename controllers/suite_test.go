@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,6 +144,15 @@ func (m *testManager) stop() {
 type writeCounter struct {
 	mu         sync.Mutex
 	sent, read []string
+	// refuses reports whether the API server forbids a request; nil forbids none.
+	refuses func(*http.Request) bool
+}
+
+// refuse makes the API server forbid requests; nil ends that.
+func (w *writeCounter) refuse(requests func(*http.Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refuses = requests
 }
 
 func (w *writeCounter) count(next http.RoundTripper) http.RoundTripper {
@@ -154,7 +164,15 @@ func (w *writeCounter) count(next http.RoundTripper) http.RoundTripper {
 		case !strings.HasSuffix(r.URL.Path, "/events"):
 			w.sent = append(w.sent, r.Method+" "+r.URL.Path)
 		}
+		refused := w.refuses != nil && w.refuses(r)
 		w.mu.Unlock()
+		if refused {
+			answer := httptest.NewRecorder()
+			answer.Header().Set("Content-Type", "application/json")
+			answer.WriteHeader(http.StatusForbidden)
+			_, _ = answer.WriteString(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"a webhook says no","code":403}`)
+			return answer.Result(), nil
+		}
 		return next.RoundTrip(r)
 	})
 }

@@ -18,6 +18,8 @@ type layoutState struct {
 	parts             []partState
 	// fixed reports whether the layout stays as it is.
 	fixed bool
+	// heldBefore are the tokens that the stored parts of the layout before hold, if the stored Config is amid a growth.
+	heldBefore map[tokenID]struct{}
 }
 
 // partState is one part: what it should be, and what is stored.
@@ -49,18 +51,29 @@ func (l *layoutState) load(c *Compiler, stored Stored) {
 		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision}
 		for i := range part.Tokens {
 			t := &part.Tokens[i]
-			if id := idOf(t); contract.PartOf(t.Namespace, t.Name, l.wanted.Parts) == part.Index {
+			id := idOf(t)
+			if contract.PartOf(t.Namespace, t.Name, l.wanted.Parts) == part.Index {
 				c.stored[id] = *t
+			}
+			if before := l.wanted.Before; before > 0 && contract.PartOf(t.Namespace, t.Name, before) == part.Index {
+				l.hold(id)
 			}
 		}
 	}
+}
+
+func (l *layoutState) hold(id tokenID) {
+	if l.heldBefore == nil {
+		l.heldBefore = map[tokenID]struct{}{}
+	}
+	l.heldBefore[id] = struct{}{}
 }
 
 // fit makes what follows from an update: parts that were never written get a revision, and the layout grows if it is too
 // small for the tokens.
 func (l *layoutState) fit(c *Compiler, next int64) {
 	for id := range c.stored { // what is stored and has no object any more is taken away
-		l.tokenChanged(contract.NameHash(id.namespace, id.name), c.use(next), true)
+		l.tokenChanged(&tokenState{hash: contract.NameHash(id.namespace, id.name)}, c.use(next), true)
 		delete(c.stored, id)
 	}
 	if need := contract.PartsFor(len(c.tokens)); need > l.wanted.Parts && l.settled() {
@@ -87,7 +100,9 @@ func (l *layoutState) settled() bool {
 	return !l.fixed && l.wanted == l.published && l.wanted.Before == 0
 }
 
-// grow makes room for more tokens. Before anything is stored, no pod can have the layout from before.
+// grow makes room for more tokens. Before anything is stored, no pod can have the layout from before. The parts that there are
+// hold until the growth ends what they hold now, so that they still fit: tokens that are not stored yet get a place in the
+// new layout alone.
 func (l *layoutState) grow(c *Compiler, parts int) {
 	if l.wanted = (contract.Layout{Parts: parts, Before: l.wanted.Parts}); l.main.stored == 0 {
 		l.wanted.Before = 0
@@ -96,8 +111,34 @@ func (l *layoutState) grow(c *Compiler, parts int) {
 		main.Layout = l.published
 		c.main = &main
 	}
+	for _, state := range c.tokens {
+		stored := l.parts[partOf(state.hash, len(l.parts))].stored
+		state.newcomer = stored > 0 && state.since > stored
+	}
 	l.parts = append(l.parts, make([]partState, parts-len(l.parts))...)
 	c.inParts.layOut(c.tokens, parts)
+}
+
+// widen makes a growth that no pod has heard of larger.
+func (l *layoutState) widen(c *Compiler, parts int) {
+	from, before := l.wanted.Parts, l.wanted.Before
+	for _, state := range c.tokens {
+		if partOf(state.hash, from) == partOf(state.hash, before) {
+			state.newcomer = false // the part that there was has it
+		}
+	}
+	l.wanted.Parts = parts
+	for i := before; i < from; i++ {
+		l.parts[i].changed(c.use(c.counter+1), false)
+	}
+	l.parts = append(l.parts, make([]partState, parts-from)...)
+	c.inParts.layOut(c.tokens, parts)
+}
+
+// alone reports whether a token lies in its part of the new layout alone, as it came after the growth had begun. Pods that
+// have the layout before do not know it.
+func (l *layoutState) alone(state *tokenState) bool {
+	return state.newcomer && l.wanted.Before > 0 && partOf(state.hash, l.wanted.Parts) != partOf(state.hash, l.wanted.Before)
 }
 
 func (l *layoutState) newPartsStored() bool {
@@ -113,10 +154,10 @@ func (l *layoutState) publish(c *Compiler, layout contract.Layout, next int64) {
 }
 
 // tokenChanged notes that the entry of a token became another, in every part that holds it.
-func (l *layoutState) tokenChanged(hash uint32, revision int64, urgent bool) {
-	l.parts[partOf(hash, l.wanted.Parts)].changed(revision, urgent)
-	if l.wanted.Before > 0 {
-		l.parts[partOf(hash, l.wanted.Before)].changed(revision, urgent)
+func (l *layoutState) tokenChanged(state *tokenState, revision int64, urgent bool) {
+	l.parts[partOf(state.hash, l.wanted.Parts)].changed(revision, urgent)
+	if l.wanted.Before > 0 && !l.alone(state) {
+		l.parts[partOf(state.hash, l.wanted.Before)].changed(revision, urgent)
 	}
 }
 
@@ -163,12 +204,26 @@ func (c *Compiler) Pending() []Pending {
 		return 2
 	}
 	slices.SortStableFunc(pending, func(a, b Pending) int {
-		return cmp.Or(rank(a)-rank(b), cmp.Compare(c.storedRevision(a.Index), c.storedRevision(b.Index)))
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(c.StoredRevision(a.Index), c.StoredRevision(b.Index)))
 	})
 	return pending
 }
 
-func (c *Compiler) storedRevision(index int) int64 {
+// RevisionOf is the revision of a part as it should be.
+func (c *Compiler) RevisionOf(index int) int64 {
+	if index == MainPart {
+		return c.layout.main.revision
+	}
+	return c.layout.parts[index].revision
+}
+
+// TakesAway reports whether a part is to be written that takes something away.
+func (c *Compiler) TakesAway() bool {
+	return slices.ContainsFunc(c.Pending(), func(p Pending) bool { return p.Urgent })
+}
+
+// StoredRevision is the revision of a part as it is stored; 0 if it is not.
+func (c *Compiler) StoredRevision(index int) int64 {
 	if index == MainPart {
 		return c.layout.main.stored
 	}
@@ -196,7 +251,8 @@ func (c *Compiler) held() map[int]bool {
 func (c *Compiler) TokenPart(index int) *contract.TokenPart {
 	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}}
 	for state := range c.inParts.of(index, c.layout.wanted) {
-		if state.entry.Revision > 0 {
+		own := partOf(state.hash, c.layout.wanted.Parts) == index
+		if state.entry.Revision > 0 && (own || !c.layout.alone(state)) {
 			part.Tokens = append(part.Tokens, state.entry)
 		}
 	}
@@ -215,13 +271,36 @@ func (c *Compiler) Written(index int, revision int64) {
 	}
 }
 
-// TooLarge notes that a token part does not fit into a Secret, and reports whether the layout grows for it.
-func (c *Compiler) TooLarge() bool {
+// TooLarge notes that a token part does not fit into a Secret, and reports whether the layout grows for it. A growth that pods
+// have heard of ends before the next one. A part of the layout before fits when the growth ends.
+func (c *Compiler) TooLarge(index int) bool {
 	l := &c.layout
-	if l.wanted.Parts == contract.MaxTokenParts || !l.settled() {
+	switch {
+	case l.fixed || l.wanted.Parts == contract.MaxTokenParts:
+		return false
+	case l.settled():
+		l.grow(c, contract.Grown(l.wanted.Parts))
+		return true
+	case l.wanted != l.published && index >= l.wanted.Before:
+		l.widen(c, contract.Grown(l.wanted.Parts))
+		return true
+	}
+	return false
+}
+
+// GoAbove makes every part be written above a revision, and reports whether none is so far: a pod has had it, and refuses what
+// is older.
+func (c *Compiler) GoAbove(revision int64) bool {
+	if c.main == nil || revision <= c.counter {
 		return false
 	}
-	l.grow(c, contract.Grown(l.wanted.Parts))
+	l, next := &c.layout, c.use(revision+1)
+	for i := range l.parts {
+		l.parts[i].changed(next, false)
+	}
+	main := *c.main
+	main.Revision, c.main = next, &main
+	l.main.changed(next, false)
 	return true
 }
 
@@ -265,9 +344,20 @@ func (c *Compiler) Revision() int64 {
 
 // StoredToken reports whether the stored parts have a token's present entry.
 func (c *Compiler) StoredToken(namespace, name string) bool {
-	state := c.tokens[types.NamespacedName{Namespace: namespace, Name: name}]
-	return state != nil && state.entry.Revision > 0 &&
-		c.layout.parts[partOf(state.hash, c.layout.published.Parts)].stored >= state.entry.Revision
+	l, state := &c.layout, c.tokens[types.NamespacedName{Namespace: namespace, Name: name}]
+	if state == nil || state.entry.Revision == 0 || l.alone(state) && l.published != l.wanted {
+		return false
+	}
+	return l.parts[partOf(state.hash, l.published.Parts)].stored >= state.entry.Revision
+}
+
+// NeedsLayout is the number of parts that a pod must know to let a token in, if it must know more than a token's part: 0 if
+// every layout has the token.
+func (c *Compiler) NeedsLayout(token types.NamespacedName) int {
+	if state := c.tokens[token]; state != nil && c.layout.alone(state) {
+		return c.layout.wanted.Parts
+	}
+	return 0
 }
 
 // StoredMain reports whether the stored main part is the wanted one.

@@ -30,6 +30,9 @@ type tokenState struct {
 	verdict TokenVerdict
 	// hash decides in which part it lies.
 	hash uint32
+	// since is the first revision of any entry of that name; newcomer reports whether that came after the layout had begun to grow.
+	since    int64
+	newcomer bool
 	// changes is when the verdict will be another for the clock alone; zero is never.
 	changes time.Time
 }
@@ -119,7 +122,7 @@ func (c *Compiler) takeIn(in Objects, stale map[*tokenState]struct{}) {
 			continue
 		case state.object.UID != t.UID:
 			c.disown(state, stale)
-			*state = tokenState{entry: state.entry, hash: state.hash} // the entry tells what is taken away
+			*state = tokenState{entry: state.entry, hash: state.hash, since: state.since, newcomer: state.newcomer} // the entry tells what is taken away
 		}
 		if state.entry.Revision == 0 {
 			c.adoptStored(state, t)
@@ -142,7 +145,9 @@ func (c *Compiler) takeIn(in Objects, stale map[*tokenState]struct{}) {
 func (c *Compiler) adoptStored(state *tokenState, t *v1alpha1.MCPToken) {
 	id := tokenID{t.Namespace, t.Name, string(t.UID)}
 	if entry, ok := c.stored[id]; ok {
-		state.entry = entry
+		state.entry, state.since = entry, entry.Revision
+		_, held := c.layout.heldBefore[id]
+		state.newcomer = c.layout.wanted.Before > 0 && !held
 		delete(c.stored, id)
 	}
 }
@@ -215,7 +220,10 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 		// It was not looked up yet, and the Config never had it: it gets an entry once it was.
 	case before.Revision == 0 || !equal(entry, before):
 		entry.Revision = c.use(next)
-		c.layout.tokenChanged(state.hash, next, before.InForce())
+		if before.Revision == 0 {
+			state.since, state.newcomer = next, c.layout.wanted.Before > 0
+		}
+		c.layout.tokenChanged(state, next, before.InForce())
 	}
 	if verdict.Revision = entry.Revision; verdict.InForce {
 		verdict.Notes = c.rights.of(c.registry, c.main, t, &entry).notes
@@ -246,7 +254,7 @@ func (c *Compiler) dropTokens(in Objects, next int64, stale map[*tokenState]stru
 		c.inParts.remove(state)
 		gone = append(gone, key)
 		if state.entry.Revision > 0 {
-			c.layout.tokenChanged(state.hash, c.use(next), state.entry.InForce())
+			c.layout.tokenChanged(state, c.use(next), state.entry.InForce())
 		}
 	}
 	for _, key := range in.Changed {

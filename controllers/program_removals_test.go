@@ -1,0 +1,93 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+)
+
+// withToken is a program with a token in its stored Config, and what compiles the objects without the token.
+func withToken(t *testing.T, now time.Time) (p *program, revoke func()) {
+	t.Helper()
+	p, endpoint := newProgram(t)
+	p.endpoint = types.NamespacedName{Namespace: t.Name(), Name: "shop"}
+	token := &v1alpha1.MCPToken{}
+	token.Namespace, token.Name, token.UID, token.Generation = "shop", "agent", "1", 1
+	token.Spec.EndpointRef.Name = "shop"
+	token.Spec.Permissions = []v1alpha1.PermissionRule{{Models: []string{"*"}, Verbs: []v1alpha1.Verb{v1alpha1.VerbView}}}
+	text := compile.TextCredential(contract.NewToken())
+	objects := compile.Objects{
+		Endpoint: endpoint, Tokens: []*v1alpha1.MCPToken{token}, Now: now,
+		Credential: func(*v1alpha1.MCPToken) *compile.Credential { return &text },
+	}
+	p.update(objects)
+	for next, ok := p.next(nil); ok; next, ok = p.next(nil) {
+		p.wrote(next, now)
+	}
+	return p, func() {
+		objects.Tokens = nil
+		p.update(objects)
+	}
+}
+
+func reporting(main, tokens int64) podReports {
+	return podReports{{uid: "pod", counted: true, status: &contract.Status{Version: contract.Version, Revision: main, TokenParts: []int64{tokens}}}}
+}
+
+func TestAnAttemptToTakeAwayIsRepeatedWithinTwoSeconds(t *testing.T) {
+	p, revoke := withToken(t, time.Now())
+	if wait := p.retryRemoval(); wait != 0 {
+		t.Fatalf("nothing is taken away, and tried again after %v", wait)
+	}
+	revoke()
+	for range 40 {
+		if wait := p.retryRemoval(); wait <= 0 || wait > 2*time.Second {
+			t.Fatalf("it is tried again after %v", wait)
+		}
+	}
+	p.removalTried()
+	if wait := p.retryRemoval(); wait > 100*time.Millisecond {
+		t.Errorf("after a success the next failure waits %v", wait)
+	}
+}
+
+// The time counts from the change, not from the write, and until the last pod has it.
+func TestARemovalIsLateFromItsChangeOn(t *testing.T) {
+	now := time.Now()
+	p, revoke := withToken(t, now)
+	p.observe(reporting(1, 1), now)
+	revoke()
+	if late, next := p.lateRemoval(now.Add(9 * time.Second)); late != nil || next != time.Second {
+		t.Errorf("after 9 s: %+v, %v", late, next)
+	}
+	if late, _ := p.lateRemoval(now.Add(10 * time.Second)); late == nil {
+		t.Error("it is not late after 10 s, as it was not written")
+	}
+	next, _ := p.next(nil)
+	p.wrote(next, now.Add(11*time.Second))
+	p.observe(reporting(1, 1), now.Add(12*time.Second))
+	if late, _ := p.lateRemoval(now.Add(12 * time.Second)); late == nil || late.revision != next.revision {
+		t.Errorf("a pod lacks it: %+v", late)
+	}
+	if _, others := p.observe(reporting(1, next.revision), now.Add(13*time.Second)); !others {
+		t.Error("the endpoint does not hear that it is over")
+	}
+	if late, wait := p.lateRemoval(now.Add(30 * time.Second)); late != nil || wait != 0 {
+		t.Errorf("all pods have it: %+v, %v", late, wait)
+	}
+	if _, others := p.observe(reporting(1, 1), now.Add(40*time.Second)); !others {
+		t.Error("the endpoint does not hear of a pod that answers from before")
+	}
+	if late, _ := p.lateRemoval(now.Add(50 * time.Second)); late == nil {
+		t.Error("a pod answers from before")
+	}
+	p.observe(reporting(1, 0), now.Add(51*time.Second))
+	if late, _ := p.lateRemoval(now.Add(80 * time.Second)); late != nil {
+		t.Errorf("a pod without the part lets nobody in: %+v", late)
+	}
+}
