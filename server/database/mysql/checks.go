@@ -82,6 +82,7 @@ func split(pieces []token, word string) (parts [][]token) {
 			between = false
 		case piece.text == word:
 			parts, from = append(parts, split(pieces[from:i], word)...), i+1
+		case piece.text == "not" && i > 0 && pieces[i-1] == (token{aWord, "is"}): // column IS NOT NULL
 		case piece.text == "or" || piece.text == "xor" || piece.text == "not":
 			return [][]token{pieces} // which bind less tightly than AND, or negate
 		}
@@ -171,7 +172,7 @@ func (r *checkReader) literal() (token, bool) {
 var turned = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 // condition reads column IN (…), column BETWEEN … AND …, a comparison with a literal on either side, or such comparisons for
-// equality that are joined by OR.
+// equality that are joined by OR. NULL meets every check, so an alternative column IS NULL says nothing.
 func (r *checkReader) condition() (check database.Check, ok bool) {
 	if either := split(r.rest, "or"); len(either) > 1 {
 		r.rest = nil
@@ -231,8 +232,36 @@ func (r *checkReader) in(s subject) (check database.Check, ok bool) {
 	return check, r.word(")")
 }
 
-// choices returns the values of comparisons for equality with one column.
+// unlessNull takes the alternatives column IS NULL out, and returns their column; false if they are of several.
+func (r *checkReader) unlessNull(either [][]token) (others [][]token, c *database.Column, ok bool) {
+	for _, part := range either {
+		if len(part) != 3 || part[0].kind != aName || part[1] != (token{aWord, "is"}) || part[2] != (token{aWord, "null"}) {
+			others = append(others, part)
+			continue
+		}
+		named := r.table.Column(part[0].text)
+		if named == nil || c != nil && c != named {
+			return nil, nil, false
+		}
+		c = named
+	}
+	return others, c, len(others) > 0
+}
+
+// choices returns the values of comparisons for equality with one column, or the one bound of a column that may be NULL.
 func (r *checkReader) choices(either [][]token) (check database.Check, ok bool) {
+	either, null, ok := r.unlessNull(either)
+	if !ok {
+		return check, false
+	}
+	if len(either) == 1 {
+		found := simpleChecks(r.table, "", either[0])
+		if len(found) != 1 || found[0].Column != null {
+			return check, false
+		}
+		return found[0], true
+	}
+	check.Column = null
 	for _, part := range either {
 		one := checkReader{table: r.table, rest: part}
 		found, ok := one.condition()

@@ -16,7 +16,7 @@ func simpleChecks(table *database.Table, sql string) []database.Check {
 	collated := slices.ContainsFunc(all, func(t token) bool { return t.is("COLLATE") })
 	for _, d := range checkDefinitions(all) {
 		r := checkReader{table: table, rest: d.condition, collated: collated}
-		if r.conjunction() && len(r.rest) == 0 {
+		if r.condition() && len(r.rest) == 0 {
 			for _, check := range r.found {
 				check.Name = d.name
 				found = append(found, check)
@@ -35,42 +35,123 @@ type checkReader struct {
 	found    []database.Check
 }
 
-// conjunction reads terms joined by AND, up to the end or a closing parenthesis. The terms may begin with "c IS NULL
-// OR". NULL meets every check, so this says nothing if all the terms are about c.
-func (r *checkReader) conjunction() bool {
-	unlessNull, before := r.unlessNull(), len(r.found)
-	for {
-		if !r.term() {
+// condition reads terms joined by AND, or alternatives joined by OR, up to the end or a closing parenthesis.
+func (r *checkReader) condition() bool {
+	if r.isEither() {
+		return r.either()
+	}
+	return r.terms()
+}
+
+// isEither reports whether an OR joins what comes next, outside of parentheses.
+func (r *checkReader) isEither() bool {
+	depth := 0
+	for _, t := range r.rest {
+		switch {
+		case t.isSign("("):
+			depth++
+		case t.isSign(")"):
+			depth--
+		case depth == 0 && t.is("OR"):
+			return true
+		}
+		if depth < 0 {
 			return false
 		}
-		if !r.takeWord("AND") {
+	}
+	return false
+}
+
+// either reads alternatives that are about one column: values, or one bound. NULL meets every check, so an alternative
+// "c IS NULL" says nothing.
+func (r *checkReader) either() bool {
+	var c *database.Column
+	var alternatives []database.Check
+	for {
+		one := checkReader{table: r.table, rest: r.rest, collated: r.collated}
+		about := one.isNull()
+		if about == nil {
+			if !one.terms() || len(one.found) != 1 {
+				return false
+			}
+			about = one.found[0].Column
+			alternatives = append(alternatives, one.found[0])
+		}
+		if c != nil && c != about {
+			return false
+		}
+		c, r.rest = about, one.rest
+		if !r.takeWord("OR") {
 			break
 		}
 	}
-	return unlessNull == nil || before == 0 && len(r.found) == 1 && r.found[0].Column == unlessNull
+	all, ok := oneOf(alternatives)
+	if !ok || slices.ContainsFunc(r.found, func(known database.Check) bool { return known.Column == c }) {
+		return false
+	}
+	r.found = append(r.found, all)
+	return true
 }
 
-// unlessNull takes "c IS NULL OR" if that is next, and returns c.
-func (r *checkReader) unlessNull() *database.Column {
-	if len(r.rest) < 4 || !r.rest[1].is("IS") || !r.rest[2].is("NULL") || !r.rest[3].is("OR") {
-		return nil
+// oneOf joins the checks of a column of which one must be met.
+func oneOf(alternatives []database.Check) (database.Check, bool) {
+	if len(alternatives) == 0 {
+		return database.Check{}, false
+	}
+	if len(alternatives) == 1 {
+		return alternatives[0], true
+	}
+	all := database.Check{Column: alternatives[0].Column}
+	for _, each := range alternatives {
+		if len(each.Choices) == 0 || each.Minimum != "" || each.Maximum != "" || each.MinLength > 0 || each.MaxLength > 0 {
+			return all, false
+		}
+		all.Choices = append(all.Choices, each.Choices...)
+	}
+	return all, true
+}
+
+// terms reads terms joined by AND.
+func (r *checkReader) terms() bool {
+	for r.term() {
+		if !r.takeWord("AND") {
+			return true
+		}
+	}
+	return false
+}
+
+// isNull takes "c IS NULL", or the same in parentheses, if that is next and all of an alternative, and returns c.
+func (r *checkReader) isNull() *database.Column {
+	before := r.rest
+	depth := 0
+	for r.takeSign("(") {
+		depth++
 	}
 	c := r.column()
-	if c != nil {
-		r.rest = r.rest[3:]
+	ok := c != nil && r.takeWord("IS") && r.takeWord("NULL")
+	for ; ok && depth > 0; depth-- {
+		ok = r.takeSign(")")
+	}
+	if !ok || len(r.rest) > 0 && !r.rest[0].is("OR") && !r.rest[0].isSign(")") {
+		r.rest = before
+		return nil
 	}
 	return c
 }
 
-// term reads a bound of one column, or a conjunction in parentheses.
+// term reads a bound of one column, or a condition in parentheses.
 func (r *checkReader) term() bool {
 	if r.takeSign("(") {
-		return r.conjunction() && r.takeSign(")")
+		return r.condition() && r.takeSign(")")
 	}
 	if r.takesLength() {
 		return r.length()
 	}
 	c := r.column()
+	if c != nil && r.takeWord("IS") {
+		return r.takeWord("NOT") && r.takeWord("NULL")
+	}
 	return c != nil && r.bound(c)
 }
 
@@ -84,6 +165,8 @@ func (r *checkReader) bound(c *database.Column) bool {
 		return r.least(check, false) && r.takeWord("AND") && r.greatest(check, false)
 	}
 	switch r.operator() {
+	case "=", "==":
+		return len(check.Choices) == 0 && r.choice(check)
 	case ">":
 		return r.least(check, true)
 	case ">=":
@@ -97,16 +180,18 @@ func (r *checkReader) bound(c *database.Column) bool {
 }
 
 func (r *checkReader) choices(check *database.Check) bool {
-	for {
-		text, ok := r.literal(check.Column, true)
-		if !ok {
-			return false
-		}
-		check.Choices = append(check.Choices, text)
+	for r.choice(check) {
 		if !r.takeSign(",") {
 			return true
 		}
 	}
+	return false
+}
+
+func (r *checkReader) choice(check *database.Check) bool {
+	text, ok := r.literal(check.Column, true)
+	check.Choices = append(check.Choices, text)
+	return ok
 }
 
 func (r *checkReader) least(check *database.Check, exclusive bool) (ok bool) {
