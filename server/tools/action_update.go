@@ -54,7 +54,7 @@ func (e *actionCall) assignments(w *write) ([]database.Assignment, []reference, 
 		if !there {
 			continue
 		}
-		value, err := storedValue(a.Field, raw)
+		value, err := storedValue(a.Field, raw, false)
 		if err != nil {
 			problems.add(a.Parameter, "%s", err)
 			continue

@@ -62,7 +62,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 			problems.add(f.Name, "%s", message)
 			continue
 		}
-		value, err := storedValue(f, given[name])
+		value, err := storedValue(f, given[name], req.restores)
 		if !p.creates && f.Column.Loose {
 			d.loose = append(d.loose, looseValue{f, given[name], err})
 		}
@@ -154,8 +154,8 @@ func isCut(raw json.RawMessage) bool {
 	return len(raw) > 0 && raw[0] == '"' && cutText.MatchString(plainText(raw))
 }
 
-// storedValue reads one value that is to be stored.
-func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) {
+// storedValue reads one value that is to be stored, or restored.
+func storedValue(f *catalog.Field, raw json.RawMessage, restores bool) (database.Value, error) {
 	if isNull(raw) {
 		if !f.Column.Nullable {
 			return nil, failf(CodeValidation, "must not be null")
@@ -167,6 +167,9 @@ func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) 
 			"leave it out, or read the rest with get, field, offset and length first")
 	}
 	value, err := lookup.ParseStored(f.Column, raw)
+	if restores && f.Column.Loose {
+		value, err = restoredValue(f.Column, raw, value, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +180,18 @@ func storedValue(f *catalog.Field, raw json.RawMessage) (database.Value, error) 
 		return nil, failf(CodeValidation, "%s, not %s", wanted(f.Check), lookup.Excerpt(raw))
 	}
 	return value, nil
+}
+
+// restoredValue reads a value that a Loose column showed: it may be longer than its type says, or a moment with a zone
+// that others in its column do not have. read is the value as it would be stored.
+func restoredValue(c *database.Column, raw json.RawMessage, read database.Value, err error) (database.Value, error) {
+	switch {
+	case err != nil:
+		return lookup.ParseValue(c, raw)
+	case c.Kind == database.Timestamp || c.Kind == database.TimestampTZ:
+		return strings.Replace(plainText(raw), "T", " ", 1), nil // as SQLite's functions write it, with the zone that it had
+	}
+	return read, nil
 }
 
 // names are the fields that the caller gave.

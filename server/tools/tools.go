@@ -122,6 +122,9 @@ type request struct {
 	// id it has.
 	id     string
 	isPart bool
+	// restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
+	// declared type would not.
+	restores bool
 	// locks is set if the rows that the call reads are to stay as they are until the transaction ends.
 	locks bool
 	// record is what the audit is told; operations that write fill in what they know of IDs, Fields and Changed.

@@ -96,6 +96,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 		}
 	}
 	p := u.call.part(u.tx, r.op, r.model.Name)
+	p.restores = true
 	arguments, err := json.Marshal(r.arguments)
 	if err != nil {
 		return err

@@ -93,6 +93,7 @@ func exactNumber(value database.Value) database.Value {
 // storedTimestamp writes a timestamp as SQLite's own functions do: "2006-01-02 15:04:05[.999]" in UTC. Other rows of
 // the column may have another form; nothing tells which. Texts of one form sort in the order of their times.
 func storedTimestamp(text string) string {
+	// What has a space is in the form of a stored one already.
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC().Format("2006-01-02 15:04:05.999999999")

@@ -24,10 +24,10 @@ func registerNumbers(d *sqlite.Driver) {
 	}
 	for name, f := range map[string]func([]driver.Value) driver.Value{
 		sqltext.SQLiteRatio: ratio, sqltext.SQLiteNumber: numberText,
-		sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
+		sqltext.SQLiteForm: inFormOf, sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
 	} {
 		arguments := int32(1)
-		if name == sqltext.SQLiteRatio {
+		if name == sqltext.SQLiteRatio || name == sqltext.SQLiteForm {
 			arguments = 2
 		}
 		d.MustRegisterDeterministicScalarFunction(name, arguments,

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"encoding/base64"
 	"encoding/json"
@@ -120,13 +121,18 @@ func appendScaled(dst []byte, n int64, scale int) []byte {
 	return dst
 }
 
-// appendDecimal appends a number with the number of decimal places that the column declares. If these are too few, it
-// appends all places of the stored number, so the text is always exact.
+// appendDecimal appends the shortest digits that stand for a number, as sums take it too, with zeros up to the decimal
+// places that the column declares.
 func appendDecimal(dst []byte, f float64, scale int) []byte {
 	from := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'f', scale, 64)
-	if told, err := strconv.ParseFloat(string(dst[from:]), 64); err != nil || told != f {
-		dst = strconv.AppendFloat(dst[:from], f, 'f', -1, 64)
+	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	point := bytes.IndexByte(dst[from:], '.')
+	if point < 0 && scale > 0 {
+		point = len(dst) - from
+		dst = append(dst, '.')
+	}
+	for places := len(dst) - from - point - 1; places < scale; places++ {
+		dst = append(dst, '0')
 	}
 	return dst
 }

@@ -145,7 +145,7 @@ INSERT INTO t VALUES (1, 7, '2999-01-01 00:00:00.999', NULL), (2, NULL, NULL, NU
 		t.Fatal(err)
 	}
 	if got := plainly(t, o.path, "SELECT group_concat(n || ' ' || CASE WHEN id = 2 THEN at > datetime('now', '-1 hour') ELSE at END || ' ' || (length(day) = 10), ', ') FROM t"); got !=
-		"8 2999-01-01 00:00:01.000 1, 1 1 1, 1 2999-01-01 00:00:00.001 1" {
+		"8 2999-01-01 00:00:01.000 1, 1 1 1, 1 2999-01-01T00:00:00.001 1" {
 		t.Errorf("they moved to %s", got)
 	}
 }

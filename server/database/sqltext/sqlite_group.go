@@ -21,6 +21,8 @@ const (
 	// any other value as it is.
 	SQLiteTimestamp = "mcp_timestamp"
 	SQLiteInstant   = "mcp_instant"
+	// SQLiteForm is a function of two timestamps: the first in the form of the second.
+	SQLiteForm = "mcp_form"
 	// SQLiteDecimal is the collation.
 	SQLiteDecimal = "mcp_decimal"
 )

@@ -64,7 +64,7 @@ func TestWrites(t *testing.T) {
 			"UPDATE `shop`.`book` AS t0 SET `version` = coalesce(t0.`version`, 0) + 1 WHERE t0.`in_stock` = ? | true"},
 		{"a moment that grows", update(database.Update{In: database.NewSource(book, nil), Set: set(coarse, database.AssignNext, nil), Where: where}),
 			`UPDATE "shop"."book" AS t0 SET "at" = greatest(clock_timestamp() AT TIME ZONE 'UTC', t0."at" + interval '0.001 seconds') WHERE t0."id" = $1::bigint | 5`,
-			`UPDATE "shop"."book" AS t0 SET "at" = max(strftime('%Y-%m-%d %H:%M:%f', 'now'), coalesce(strftime('%Y-%m-%d %H:%M:%f', t0."at", 'auto', '+0.001 seconds'), '')) WHERE t0."id" = ? | 5`, ""},
+			`UPDATE "shop"."book" AS t0 SET "at" = mcp_form(max(strftime('%Y-%m-%d %H:%M:%f', 'now'), coalesce(strftime('%Y-%m-%d %H:%M:%f', t0."at", 'auto', '+0.001 seconds'), '')), t0."at") WHERE t0."id" = ? | 5`, ""},
 		{"an instant that grows", update(database.Update{In: database.NewSource(book, nil), Set: set(instant, database.AssignNext, nil), Where: where}),
 			`UPDATE "shop"."book" AS t0 SET "at" = greatest(clock_timestamp(), t0."at" + interval '0.000001 seconds') WHERE t0."id" = $1::bigint | 5`, "", ""},
 		{"now", insert(database.Insert{Into: database.NewSource(book, nil), Set: append(set(published, database.AssignNow, nil), set(instant, database.AssignNow, nil)...)}),

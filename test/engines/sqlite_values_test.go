@@ -1,0 +1,62 @@
+package engines
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// SQLite keeps moments as texts in the form of whoever wrote them, and numbers beyond what a column's type says.
+func TestSQLiteKeepsTheFormsOfValues(t *testing.T) {
+	const script = `create table event (id integer primary key, at timestamp, zoned timestamptz, amount decimal(20,10), code varchar(3));
+		insert into event values (1, '2024-01-02T03:04:05Z', '2024-01-02 03:04:05+02:00', 10000000000.0, 'longer'),
+			(2, '2024-01-02 03:04:05', '2024-01-02T03:04:05.000Z', 1234567890.0123458, 'abc')`
+	engine := harness.Engines[0]
+	if engine.Name != contract.EngineSQLite {
+		t.Fatal("the first engine is another")
+	}
+	database, plain := engine.Open(t, script)
+	s := &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "event", Table: "event", Expose: true}}, tokens(), withAudit), plain}
+	stored := func(id int) string {
+		return fmt.Sprintf("select at || '|' || zoned || '|' || amount || '|' || code from event where id = %d", id)
+	}
+	s.check(t, "a moment that is changed keeps the form that it had", func(t *testing.T) {
+		s.ok(t, "root", "update_event", `{"id":1,"data":{"at":"2025-05-06T07:08:09","zoned":"2025-05-06T07:08:09Z"}}`)
+		s.holds(t, "select at || '' from event where id = 1", "2025-05-06T07:08:09Z")
+		s.holds(t, "select zoned || '' from event where id = 1", "2025-05-06 09:08:09+02:00")
+		s.ok(t, "root", "update_event", `{"id":2,"data":{"at":"2025-05-06T07:08:09.25","zoned":"2025-05-06T07:08:09Z"}}`)
+		s.holds(t, "select at || '' from event where id = 2", "2025-05-06 07:08:09.25")
+		s.holds(t, "select zoned || '' from event where id = 2", "2025-05-06T07:08:09.000Z")
+	})
+	s.check(t, "what is undone is stored as it was, whatever the column's type says", func(t *testing.T) {
+		for id := 1; id <= 2; id++ {
+			var before string
+			if err := plain.QueryRow(stored(id)).Scan(&before); err != nil {
+				t.Fatal(err)
+			}
+			done := s.ok(t, "root", "update_event", fmt.Sprintf(`{"id":%d,"data":{"at":"2026-01-01T00:00:00","zoned":"2026-01-01T00:00:00Z","amount":"1.5","code":"x"}}`, id))
+			s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, at(t, done, "call")))
+			s.holds(t, stored(id), before)
+		}
+		done := s.ok(t, "root", "delete_event", `{"id":1}`)
+		s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, at(t, done, "call")))
+		want(t, s.ok(t, "root", "get_event", `{"id":1}`), `"10000000000.0000000000"`, "amount")
+		want(t, s.ok(t, "root", "get_event", `{"id":1}`), `"longer"`, "code")
+	})
+	s.check(t, "new values still fit their types", func(t *testing.T) {
+		s.failsOn(t, "root", "update_event", `{"id":2,"data":{"amount":"10000000000"}}`, "amount")
+		s.failsOn(t, "root", "update_event", `{"id":2,"data":{"code":"abcd"}}`, "code")
+	})
+	s.check(t, "a decimal has one face, in a row and in sums", func(t *testing.T) {
+		const digits = `"1234567890.0123458000"`
+		want(t, s.ok(t, "root", "get_event", `{"id":2}`), digits, "amount")
+		for _, measure := range []string{"sum", "min", "max"} {
+			groups := s.ok(t, "root", "aggregate_event", `{"filters":{"id":2},"measures":{"of":{"`+measure+`":"amount"}}}`)
+			want(t, groups, digits, "results", 0, "of")
+		}
+		groups := s.ok(t, "root", "aggregate_event", `{"filters":{"id":2},"group_by":["amount"],"measures":{"n":{"count":"*"}}}`)
+		want(t, groups, digits, "results", 0, "amount")
+	})
+}
