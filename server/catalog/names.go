@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 )
 
 // rename gives fields the names that the exposure has for them. It also renames columns whose names the APIs of common
@@ -47,18 +47,11 @@ func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 // plainName is what the strictest of the common clients' APIs accepts as a property of a tool's schema.
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// asciiName makes a name of letters, digits and underscores. It drops accents, and characters that have no such letter.
+// asciiName makes a name of Latin letters, digits and underscores. It drops characters that have no such letter.
 func asciiName(name string) string {
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(name) {
-		switch {
-		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			b.WriteRune(r)
-		case !unicode.Is(unicode.Mn, r):
-			b.WriteByte('_')
-		}
-	}
-	words := strings.FieldsFunc(b.String(), func(r rune) bool { return r == '_' })
+	words := strings.FieldsFunc(spelling.Latin(name), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	return strings.ToLower(strings.Join(words, "_"))
 }
 
@@ -82,8 +75,8 @@ func snakeCase(name string) string {
 	return strings.Join(Words(name), "_")
 }
 
-// Words splits a column's name into its lower-case words. A word ends at anything that is not a letter or digit, and
-// before a capital that begins another word.
+// Words splits a column's name into its lower-case words, in Latin letters. A word ends at anything that is not a letter or
+// digit, and before a capital that begins another word.
 func Words(name string) []string {
 	var all []string
 	var word []rune
@@ -93,7 +86,7 @@ func Words(name string) []string {
 			word = nil
 		}
 	}
-	runes := []rune(name)
+	runes := []rune(spelling.Latin(name))
 	for i, r := range runes {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			flush()

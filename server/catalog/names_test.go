@@ -8,6 +8,27 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
+// Fields and relations are written in the same letters.
+func TestFieldsAndRelationsHaveTheSameLetters(t *testing.T) {
+	pupil := &database.Table{Name: "schüler", Kind: database.BaseTable, Columns: []*database.Column{{Name: "id", Kind: database.Integer}, {Name: "größe", Kind: database.Integer}}}
+	pupil.PrimaryKey = pupil.Columns[:1]
+	mark := &database.Table{Name: "note", Kind: database.BaseTable, Columns: []*database.Column{
+		{Name: "id", Kind: database.Integer}, {Name: "schüler_id", Kind: database.Integer}, {Name: "учитель_id", Kind: database.Integer}}}
+	mark.PrimaryKey = mark.Columns[:1]
+	for _, c := range mark.Columns[1:] {
+		mark.ForeignKeys = append(mark.ForeignKeys, &database.ForeignKey{Columns: []*database.Column{c}, References: pupil, ReferencedColumns: pupil.PrimaryKey})
+	}
+	schema := (&database.Schema{Tables: []*database.Table{pupil, mark}}).GrantAll()
+	c := Build(&contract.Config{Models: []contract.Model{model("note", "note", nil), model("schueler", "schüler", nil)}}, schema)
+	m := c.Model("note")
+	if !m.Served() || m.Field("schueler_id") == nil || m.Field("uchitel_id") == nil || m.Relation("schueler") == nil || m.Relation("uchitel") == nil {
+		t.Errorf("got %+v", m.Status)
+	}
+	if c.Model("schueler").Field("groesse") == nil {
+		t.Error("ß is lost")
+	}
+}
+
 func TestColumnsWithNamesThatClientsRefuseGetOthers(t *testing.T) {
 	names := []string{"id", "unit price", "prénom", "名前", `a"b`, "plain", strings.Repeat("x", 65), "unit_price_2", "Unit-Price"}
 	table := &database.Table{Name: "odd", Kind: database.BaseTable}

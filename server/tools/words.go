@@ -5,19 +5,18 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
 // The words of names and descriptions, as find_models compares them.
 
-// digraphs are the letters that German writes for umlauts, and the letters that umlauts become without their dots: a
-// column kaeufer, the label Käufer and the query kaufer are one word.
-var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "ß", "ss", "æ", "a", "ø", "o", "ł", "l")
+// digraphs are the letters that are written for umlauts, and the letters that umlauts become without their dots: a column
+// kaeufer, the label Käufer and the query kaufer are one word.
+var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
-// wordsOf returns the words of a text, folded, each once: a word is letters and digits, and begins anew at a capital within
-// a name.
+// wordsOf returns the words of a text, in Latin letters and folded, each once: a word is letters and digits, and begins anew at
+// a capital within a name.
 func wordsOf(text string) []string {
 	var words []string
 	var word strings.Builder
@@ -28,10 +27,8 @@ func wordsOf(text string) []string {
 		word.Reset()
 	}
 	lower := false
-	for _, r := range norm.NFKD.String(text) {
+	for _, r := range spelling.Latin(text) {
 		switch {
-		case unicode.Is(unicode.Mn, r):
-			continue // an accent
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			end()
 		default:

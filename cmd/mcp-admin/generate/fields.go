@@ -43,7 +43,7 @@ func (m *Model) isReferenced(c *database.Column) bool {
 var (
 	personalWords = []string{
 		"email", "emails", "mail", "phone", "phones", "telephone", "tel", "telefon", "mobile", "cellphone", "fax", "msisdn", "whatsapp",
-		"address", "addresses", "addr", "street", "streetname", "postcode", "postalcode", "zip", "zipcode", "adresse", "strasse", "straße", "plz", "postleitzahl", "handynummer", "telefonnummer", "geburtsdatum", "geburtstag", "telefono", "correo", "direccion", "courriel", "naissance",
+		"address", "addresses", "addr", "street", "streetname", "postcode", "postalcode", "zip", "zipcode", "adresse", "strasse", "plz", "postleitzahl", "handynummer", "telefonnummer", "geburtsdatum", "geburtstag", "telefono", "correo", "direccion", "courriel", "naissance",
 		"birthdate", "birthday", "dob", "birthdt", "ssn", "sin", "nino", "nin", "cpf", "curp", "bsn", "pesel", "aadhaar", "passport", "iban",
 		"ip", "ipaddress", "ipaddr", "emailaddress", "phonenumber", "faxnumber", "mobilenumber",
 		"salary", "wage", "religion", "ethnicity", "diagnosis", "disability",

@@ -280,7 +280,7 @@ func TestNamesOfModels(t *testing.T) {
 		"a shared prefix":  {"wp_posts wp_users wp_term_taxonomy", "posts users term_taxonomy"},
 		"too few":          {"wp_posts wp_users", "wp_posts wp_users"},
 		"not shared":       {"wp_posts wp_users other", "wp_posts wp_users other"},
-		"other letters":    {"straßen größe 注文 2024", "straen groe table table_2024"},
+		"other letters":    {"straßen größe 注文 2024", "strassen groesse table table_2024"},
 		"the same":         {"Order order ORDER", "order order_2 order_3"},
 		"long":             {"customer_subscription_payment_transaction_histories", "custome_subscri_payment_transac_historie"},
 		"long and without": {strings.Repeat("x", 60), strings.Repeat("x", 40)},

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -84,7 +82,7 @@ func plain(name, otherwise string) string {
 		if b.Len() > 0 {
 			b.WriteByte('_')
 		}
-		for _, r := range norm.NFKD.String(word) {
+		for _, r := range word {
 			if r < unicode.MaxASCII && (unicode.IsLower(r) || unicode.IsDigit(r)) {
 				b.WriteRune(r)
 			}

@@ -42,7 +42,9 @@ func (o *Options) reasonToLeaveOut(t *database.Table) string {
 			return "its key " + c.Name + " is named like a secret"
 		}
 	}
-	if !slices.ContainsFunc(t.Columns, func(c *database.Column) bool { return !catalog.LooksSecret(t, c) && c.Privileges.Has(database.MaySelect) }) {
+	if !slices.ContainsFunc(t.Columns, func(c *database.Column) bool {
+		return !catalog.LooksSecret(t, c) && c.Privileges.Has(database.MaySelect)
+	}) {
 		return "all its columns are named like secrets"
 	}
 	return ""
