@@ -39,6 +39,8 @@ func (m *Model) whyNoWrite() string {
 		return "this is the table of idempotency keys."
 	case !m.IsTable():
 		return m.Table.String() + " is a " + string(m.Table.Kind) + "."
+	case m.Table.Mismatch != "":
+		return m.Table.Mismatch
 	case !m.Table.Writable:
 		return "the database cannot undo a change of " + m.Table.String() + ", because its storage engine has no transactions."
 	}
@@ -48,6 +50,9 @@ func (m *Model) whyNoWrite() string {
 func (m *Model) whyNoCreate() string {
 	if why := m.whyNoWrite(); why != "" {
 		return why
+	}
+	if m.Table.NamedMismatch != "" {
+		return m.Table.NamedMismatch
 	}
 	if !m.Table.Privileges.Has(database.MayInsert) {
 		return notGranted(m, "INSERT")
@@ -76,6 +81,9 @@ func (m *Model) whyNoUpdate() string {
 func (m *Model) whyNoDelete() string {
 	if why := m.whyNoRow(); why != "" {
 		return why
+	}
+	if m.Table.NamedMismatch != "" {
+		return m.Table.NamedMismatch
 	}
 	if !m.Table.Privileges.Has(database.MayDelete) {
 		return notGranted(m, "DELETE")

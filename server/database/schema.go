@@ -92,6 +92,9 @@ type Table struct {
 	// Writable reports whether rows can be written at all. Those of a materialized view cannot, nor those of a view
 	// that no rule or trigger makes writable. Privileges says what the database's user may do.
 	Writable bool
+	// Mismatch says why SQLite refuses each change of the table's rows: a foreign key does not fit the table that it names.
+	// NamedMismatch says why it refuses new rows and deletions: a key of another table, which names this one, does not fit.
+	Mismatch, NamedMismatch string
 	// InsertTrigger reports whether a trigger runs before a row is inserted that may fill columns without a default. SQLite's
 	// triggers cannot, and MySQL tells of triggers only to a user with the right TRIGGER.
 	InsertTrigger bool

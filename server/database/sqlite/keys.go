@@ -93,8 +93,9 @@ func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *da
 	}
 	for i, id := range ids {
 		at := slices.IndexFunc(s.Tables, func(t *database.Table) bool { return sameName(t.Name, targets[i]) })
-		if at < 0 {
-			continue // SQLite accepts a foreign key to a table that does not exist
+		if at < 0 { // SQLite accepts such a key, and then refuses every write
+			table.Mismatch = "its foreign key to " + targets[i] + " names a table that does not exist, so that SQLite refuses every change of its rows."
+			continue
 		}
 		key := &database.ForeignKey{References: s.Tables[at], OnDelete: referentialActions[deleted[i]], OnUpdate: referentialActions[updated[i]]}
 		for place, l := range links[id] {
@@ -105,9 +106,22 @@ func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *da
 			key.Columns = append(key.Columns, findColumn(table, l.from))
 			key.ReferencedColumns = append(key.ReferencedColumns, theirs)
 		}
-		if !slices.Contains(key.Columns, nil) && !slices.Contains(key.ReferencedColumns, nil) {
+		fits := !slices.Contains(key.Columns, nil) && !slices.Contains(key.ReferencedColumns, nil)
+		if fits {
 			table.ForeignKeys = append(table.ForeignKeys, key)
+		}
+		if !fits || !isKeyOf(key.References, key.ReferencedColumns) {
+			why := "the foreign key of " + table.Name + " to " + key.References.Name + " names columns that are neither the primary key nor a unique index there, so that SQLite refuses "
+			table.Mismatch, key.References.NamedMismatch = why+"every change of its rows.", why+"new rows and deletions."
 		}
 	}
 	return nil
+}
+
+// isKeyOf reports whether columns are just those of the table's primary key or of a unique index.
+func isKeyOf(table *database.Table, columns []*database.Column) bool {
+	is := func(key []*database.Column) bool {
+		return len(key) == len(columns) && !slices.ContainsFunc(key, func(c *database.Column) bool { return !slices.Contains(columns, c) })
+	}
+	return len(columns) > 0 && (is(table.PrimaryKey) || slices.ContainsFunc(table.Unique, is))
 }
