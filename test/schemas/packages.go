@@ -59,6 +59,8 @@ var applications = []application{
 	{"bacula", sqlite, "bacula-director-sqlite3", []string{"usr/share/dbconfig-common/data/bacula-director-sqlite3/install/sqlite3"}},
 	{"kamailio", postgres, "kamailio-postgres-modules", []string{"usr/share/kamailio/postgres/standard-create.sql", "usr/share/kamailio/postgres/[!i]*-create.sql"}},
 	{"kamailio", mysql, "kamailio-mysql-modules", []string{"usr/share/kamailio/mysql/standard-create.sql", "usr/share/kamailio/mysql/[!i]*-create.sql"}},
+	{"kea", postgres, "kea-admin", []string{"usr/share/kea/scripts/pgsql/dhcpdb_create.pgsql"}},
+	{"kea", mysql, "kea-admin", []string{"usr/share/kea/scripts/mysql/dhcpdb_create.mysql"}},
 	{"cacti", mysql, "cacti", []string{"usr/share/cacti/conf_templates/cacti.sql"}},
 }
 
@@ -109,6 +111,9 @@ func withoutDelimiters(script string) string {
 					continue // the server takes no empty statement
 				}
 			}
+		}
+		if joined, goesOn := strings.CutSuffix(line, "\\\n"); goesOn { // the client takes the sign for a command of its own
+			line = joined + "\n"
 		}
 		kept.WriteString(line)
 	}
