@@ -119,10 +119,10 @@ func (p *program) reached(revision, applied int64, stored bool, now time.Time) f
 	return fails(v1alpha1.ReasonWaitingForPods, fmt.Sprintf("not every server pod has applied revision %d yet", revision))
 }
 
-// absenceGrace is how long an endpoint may have no ready pod before its objects stop being Programmed. A restarted pod
-// is soon back with the same Config, so the status of thousands of tokens need not be written twice. The endpoint itself
-// says at once that no pod is ready.
-const absenceGrace = 10 * time.Second
+// absenceGrace is how long an endpoint may have no ready pod before its objects stop being Programmed. A pod that was
+// replaced is back with the same Config, so the status of thousands of tokens need not be written twice. The endpoint
+// itself says at once that no pod is ready.
+const absenceGrace = 5 * time.Minute
 
 // awayFor is how long no pod has counted.
 func (p *program) awayFor(now time.Time) time.Duration {

@@ -91,3 +91,25 @@ func TestARemovalIsLateFromItsChangeOn(t *testing.T) {
 		t.Errorf("a pod without the part lets nobody in: %+v", late)
 	}
 }
+
+// What thousands of objects would say alike the endpoint says alone, unless it lasts.
+func TestThatNoPodIsReadyIsSaidOfTokensOnlyIfItLasts(t *testing.T) {
+	now := time.Now()
+	p, _ := withToken(t, now)
+	p.observe(reporting(1, 1), now)
+	none := podReports{{uid: "pod", status: &contract.Status{Version: contract.Version, Revision: 1, TokenParts: []int64{1}}}}
+	programmed := func(after time.Duration) bool {
+		return p.programmed(compile.Verdict{Accepted: true, Revision: 1}, now.Add(after)).status == "True"
+	}
+	for _, after := range []time.Duration{time.Second, time.Minute, 4 * time.Minute} {
+		if tokens, _ := p.observe(none, now.Add(after)); len(tokens) > 0 || !programmed(after) {
+			t.Errorf("%v later %v are written", after, tokens)
+		}
+	}
+	if left := p.absenceLeft(now.Add(time.Second + time.Minute)); left != 4*time.Minute {
+		t.Errorf("it is looked at again after %v", left)
+	}
+	if tokens, _ := p.observe(none, now.Add(6*time.Minute)); len(tokens) != 1 || programmed(6*time.Minute) {
+		t.Errorf("6 minutes later %v are written", tokens)
+	}
+}
