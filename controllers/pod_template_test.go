@@ -139,7 +139,7 @@ func TestATemplateThatBreaksTheServerNamesItsField(t *testing.T) {
 		"no probe":                       {server(`startupProbe: null`), "containers[server].startupProbe.httpGet"},
 		"our environment":                {server(`env: [{name: POD_IP, value: x}]`), "containers[server].env[POD_IP]"},
 		"our environment by a field":     {`env: [{name: POD_NAME, value: x}]`, "spec.server.env[POD_NAME] is the server's own"},
-		"our volume":                     {`podTemplate: {spec: {volumes: [{name: state, emptyDir: {}}]}}`, "podTemplate.spec.volumes[state]"},
+		"our volume":                     {`podTemplate: {spec: {volumes: [{name: state, configMap: {name: x}}]}}`, "podTemplate.spec.volumes[state]"},
 		"our volume by a field":          {`volumes: [{name: tmp, configMap: {name: x}}]`, "spec.server.volumes[tmp] is the server's own"},
 		"our mount by a field":           {`volumeMounts: [{name: x, mountPath: /tmp}]`, "spec.server.volumeMounts[/tmp]"},
 		"a mount over our folder":        {`volumeMounts: [{name: x, mountPath: /etc/mcp-admin}]`, "spec.server.volumeMounts[/etc/mcp-admin] covers"},
