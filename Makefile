@@ -131,7 +131,7 @@ jobs-retail: ## Carry the tasks of the folder JOBS out by calls of tools, on eac
 scale := go run ./test/scale $(if $(SCALE_JSON),-json "$(SCALE_JSON)")
 
 .PHONY: scale
-scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tokens (about 4 minutes)
+scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tokens (about 10 minutes)
 	@$(scale) -endpoints 10,100 -tokens 2000 -idle 10s
 
 .PHONY: scale-full

@@ -240,9 +240,6 @@ func (r *configReconciler) compile(e *v1alpha1.MCPEndpoint, p *program, objects 
 	r.store.tokens.wake(outcome.Tokens...)
 	if outcome.Main {
 		r.store.endpoints.wake(keyOf(e))
-		for _, key := range p.staleRights() {
-			r.store.tokens.wakeLate(r.store.rightsTurns.of(key, now).Sub(now), key)
-		}
 	} else if len(outcome.Tokens) > 0 {
 		r.store.endpoints.wakeAfter(countDelay, keyOf(e))
 	}

@@ -50,7 +50,7 @@ var _ = Describe("A status", func() {
 			expectReady(endpoint)
 			return endpoint.Status.Notes
 		}
-		Eventually(notes).Should(ConsistOf(ContainSubstring("tools/list has up to 133 tools for " + w.namespace + "/agent,")))
+		Eventually(notes).Should(ConsistOf(ContainSubstring("tools/list has up to 134 tools for " + w.namespace + "/agent,")))
 		edit(endpoint, func(e *endpointType) { e.Spec.Catalogue.Style = "" })
 		Eventually(notes).Should(BeEmpty())
 	})

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -45,8 +44,7 @@ type credentialOf struct {
 type store struct {
 	configs, endpoints, exposures, tokens waker
 	// lastUsed are the hours in which tokens were used last, as far as the pods have told this process.
-	lastUsed    memo[types.NamespacedName, time.Time]
-	rightsTurns rightsTurns
+	lastUsed memo[types.NamespacedName, time.Time]
 
 	mu            sync.RWMutex
 	programs      map[types.NamespacedName]*program
@@ -211,15 +209,6 @@ func (w *waker) wakeAt(priority int, keys ...types.NamespacedName) {
 	defer w.mu.RUnlock()
 	if w.queue != nil {
 		enqueueAt(w.queue, priority, keys...)
-	}
-}
-
-// wakeLate puts an object into the queue after d, behind everything else.
-func (w *waker) wakeLate(d time.Duration, key types.NamespacedName) {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if queue, ok := w.queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		queue.AddWithOpts(priorityqueue.AddOpts{After: d, Priority: new(priorityRefresh)}, reconcile.Request{NamespacedName: key})
 	}
 }
 

@@ -75,10 +75,7 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 
 	facts, evaluated := r.store.token(token, text.credential, r.now())
 	if evaluated && !r.worksMeanwhile(token, facts, text) {
-		status := r.summarise(token, tokenFindings(token, facts, text), facts, text)
-		if turn := r.store.rightsTurns.untilTurn(token, status, r.now()); turn > 0 {
-			return result(soonest(text.lookAgain, turn), err)
-		}
+		status := withRights(token, r.summarise(token, tokenFindings(token, facts, text), facts, text))
 		settles, notWritten := r.status.write(ctx, token, status)
 		text.lookAgain, err = soonest(text.lookAgain, settles), errors.Join(err, notWritten)
 	}
@@ -87,7 +84,6 @@ func (r *tokenReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 
 func (r *tokenReconciler) forget(token types.NamespacedName) {
 	r.store.forgetToken(token)
-	r.store.rightsTurns.forget(token)
 	r.texts.forget(token)
 	r.status.forget(token)
 	r.settled.forget(token)

@@ -345,8 +345,9 @@ type MCPEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TokenCount *int32 `json:"tokenCount,omitempty"`
-	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
-	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
+	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, groups whose
+	// tokens have no rights or see no row of a model, and tokens whose list of tools is longer than common clients take. An
+	// endpoint with notes can still be Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20

@@ -301,11 +301,11 @@ type MCPTokenStatus struct {
 	// lastUsedTime is the hour in which the token was last used, as far as the server's pods have told.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
-	// rights count what the token may do at present.
+	// rights count what the token may do.
 	// +optional
 	Rights *RightsStatus `json:"rights,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
-	// no row. A token with notes can still be Ready.
+	// no row. What its groups make of all of their tokens the MCPEndpoint notes. A token with notes can still be Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -319,7 +319,7 @@ type MCPTokenStatus struct {
 }
 
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
-// not a write of each of its tokens. If callers have groups by what their own tokens say (oidc.groups), all of those that they
+// not a write of each of its tokens; revision says how old it is. If callers have groups by what their own tokens say (oidc.groups), all of those that they
 // can have are counted: it is the most that any of them may do.
 type RightsStatus struct {
 	// models is the number of models on which the token has any right.
@@ -335,6 +335,11 @@ type RightsStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Tools *int32 `json:"tools,omitempty"`
+	// revision is the revision of the endpoint's settings, groups and models by which the rights were counted. What came
+	// later is not counted; mcp-admin can tells the present rights.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Revision int64 `json:"revision,omitempty"`
 }
 
 // SecretStatus tells which Secret was written, and with which token.

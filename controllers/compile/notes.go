@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -53,7 +56,9 @@ func (r *registry) addAction(name string) {
 // rightsClass is what is said of all tokens with the same groups, the same rules of their own, and attributes of the same
 // names.
 type rightsClass struct {
-	notes []string
+	// notes are about what a token says itself, shared about what its groups make of it: the endpoint's status has these, as
+	// thousands of tokens' would.
+	notes, shared []string
 	// tools is how many tools tools/list has at most for such a token; 0 if it cannot be more than common clients take.
 	tools int
 	// rights are nil until somebody asks.
@@ -85,7 +90,8 @@ func (r *rightsClasses) of(known registry, main *contract.Config, t *v1alpha1.MC
 	if class == nil {
 		full := *entry
 		full.Rules = main.RulesOf(entry)
-		class = &rightsClass{notes: known.tokenNotes(t, &full), tools: r.lists.long(&full)}
+		class = &rightsClass{tools: r.lists.long(&full)}
+		class.notes, class.shared = known.tokenNotes(t, &full)
 		r.byKey[key] = class
 	}
 	return class
@@ -95,14 +101,39 @@ func (r *rightsClasses) of(known registry, main *contract.Config, t *v1alpha1.MC
 // something: the endpoint stays Ready.
 func (c *Compiler) noteEndpoint(e *v1alpha1.MCPEndpoint) {
 	notes := c.registry.endpointNotes(e)
-	long := false
+	long, shared := false, false
 	for _, class := range c.rights.byKey {
-		long = long || class.tools > mostTools
+		long, shared = long || class.tools > mostTools, shared || len(class.shared) > 0
+	}
+	if shared {
+		notes = append(notes, c.sharedNotes()...)
+		notes = notes[:min(len(notes), maxNotes)]
 	}
 	if long && len(notes) < maxNotes {
 		notes = append(notes, c.longLists()...)
 	}
 	c.endpoint.Notes = notes
+}
+
+// sharedNotes are about the tokens of some groups, each once.
+func (c *Compiler) sharedNotes() []string {
+	var notes []string
+	for _, class := range uniqueClasses(c.tokens) {
+		notes = append(notes, class.shared...)
+	}
+	slices.Sort(notes)
+	return slices.Compact(notes)
+}
+
+// uniqueClasses are the classes of the tokens that there are.
+func uniqueClasses(tokens map[types.NamespacedName]*tokenState) []*rightsClass {
+	seen := map[*rightsClass]struct{}{}
+	for _, state := range tokens {
+		if state.rights != nil {
+			seen[state.rights] = struct{}{}
+		}
+	}
+	return slices.Collect(maps.Keys(seen))
 }
 
 func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {
@@ -117,17 +148,46 @@ func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {
 	return notes[:min(len(notes), maxNotes)]
 }
 
-func (r registry) tokenNotes(t *v1alpha1.MCPToken, entry *contract.Token) []string {
-	notes := r.ruleNotes(nil, "spec.permissions", t.Spec.Permissions)
+// tokenNotes are about what a token says itself, and about what its groups make of it and of other tokens.
+func (r registry) tokenNotes(t *v1alpha1.MCPToken, entry *contract.Token) (notes, shared []string) {
+	notes = r.ruleNotes(nil, "spec.permissions", t.Spec.Permissions)
 	if !slices.ContainsFunc(entry.Rules, func(rule contract.Rule) bool { return len(rule.Verbs)+len(rule.Actions) > 0 }) {
-		notes = append(notes, "The token has no rights. Name groups that have permissions, or give it permissions of its own.")
-	}
-	for _, m := range r.guarded {
-		if why := blindTo(entry, m); why != "" && views(entry, m) {
-			notes = append(notes, fmt.Sprintf("The token sees no row of %q: %s.", m.Name, why))
+		if len(entry.Groups) == 0 {
+			notes = append(notes, "The token has no rights. Name groups that have permissions, or give it permissions of its own.")
+		} else {
+			shared = append(shared, fmt.Sprintf("Tokens that have no more than %s have no rights. Give a group permissions, or the tokens another one.", groupList(entry.Groups)))
 		}
 	}
-	return notes[:min(len(notes), maxNotes)]
+	for _, m := range r.guarded {
+		lacked, blind := blindness(entry, m)
+		switch {
+		case !blind || !views(entry, m):
+		case lacked != "":
+			notes = append(notes, fmt.Sprintf("The token sees no row of %q: %s.", m.Name, lacked))
+		case len(entry.Groups) == 0:
+			notes = append(notes, fmt.Sprintf("The token sees no row of %q: none of the model's row policies is for its groups.", m.Name))
+		default:
+			shared = append(shared, fmt.Sprintf("Tokens that have no more than %s see no row of %q: none of the model's row policies is for their groups.", groupList(entry.Groups), m.Name))
+		}
+	}
+	return notes[:min(len(notes), maxNotes)], shared[:min(len(shared), maxNotes)]
+}
+
+// groupList names groups, the first of many.
+func groupList(groups []string) string {
+	const most = 3
+	text := "the group " + strconv.Quote(groups[0])
+	if len(groups) > 1 {
+		named := make([]string, 0, most)
+		for _, name := range groups[:min(len(groups), most)] {
+			named = append(named, strconv.Quote(name))
+		}
+		text = "the groups " + strings.Join(named, ", ")
+	}
+	if more := len(groups) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // ruleNotes adds the names in rules that nothing has, up to maxNotes.
@@ -216,18 +276,27 @@ func aboutModel(r contract.Rule, m *contract.Model) bool {
 
 // blindTo says why a token sees no row of a model with row policies; "" if it may see some.
 func blindTo(t *contract.Token, m *contract.Model) string {
-	why := "none of the model's row policies is for its groups"
+	lacked, blind := blindness(t, m)
+	if blind && lacked == "" {
+		return "none of the model's row policies is for its groups"
+	}
+	return lacked
+}
+
+// blindness reports whether a token sees no row of a model with row policies, and which policy asks for what the token lacks; ""
+// if none is for its groups.
+func blindness(t *contract.Token, m *contract.Model) (lacks string, blind bool) {
 	for _, p := range m.RowPolicies {
 		if !matches(t, p) {
 			continue
 		}
 		lacked := lackedAttribute(t, &p)
 		if p.AllRows || lacked == "" {
-			return ""
+			return "", false
 		}
-		why = fmt.Sprintf("the row policy %q asks for the attribute %q, which the token does not have", p.Name, lacked)
+		lacks = fmt.Sprintf("the row policy %q asks for the attribute %q, which the token does not have", p.Name, lacked)
 	}
-	return why
+	return lacks, true
 }
 
 // lackedAttribute is an attribute without which a row policy shows no row, and which the token does not have; "" if it has all.

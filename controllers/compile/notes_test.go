@@ -2,7 +2,6 @@ package compile_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,20 +51,22 @@ func TestRightsThatReachNothingAreNoted(t *testing.T) {
 			}
 		}
 	}
-	expect("the endpoint", verdicts.Endpoint.Notes, "No model is advertised", `Group "support" names the model "ordr", which does not exist. The nearest is "order".`, `action "refnd"`)
-	expect("idle", verdicts.Tokens[key("idle")].Notes, "no rights")
+	expect("the endpoint", verdicts.Endpoint.Notes, "No model is advertised", `Group "support" names the model "ordr", which does not exist. The nearest is "order".`, `action "refnd"`, `Tokens that have no more than the group "empty" have no rights`)
+	expect("idle", verdicts.Tokens[key("idle")].Notes)
 	expect("blind", verdicts.Tokens[key("blind")].Notes, `sees no row of "branch"`, `sees no row of "order": none of`)
 	expect("regionless", verdicts.Tokens[key("regionless")].Notes, `sees no row of "branch": the row policy "region" asks for the attribute "region"`)
 	expect("fine", verdicts.Tokens[key("fine")].Notes)
 
 	in.Exposures[0].Spec.Expose = new(true)
 	in.Endpoint.Spec.Groups[0].Permissions = nil
-	if _, verdicts = compile.Compile(in); len(verdicts.Endpoint.Notes) != 0 {
-		t.Errorf("%q", verdicts.Endpoint.Notes)
-	}
-	if !slices.ContainsFunc(verdicts.Tokens[key("idle")].Notes, func(n string) bool { return strings.Contains(n, "no rights") }) {
-		t.Errorf("%q", verdicts.Tokens[key("idle")].Notes)
-	}
+	in.Tokens = append(in.Tokens, token("bare", time.Hour, func(s *v1alpha1.MCPTokenSpec) { s.Groups, s.Permissions = nil, nil }))
+	in.Credentials = credentials("idle", "blind", "regionless", "fine", "bare")
+	_, verdicts = compile.Compile(in)
+	expect("the endpoint", verdicts.Endpoint.Notes, `the group "empty" have no rights`)
+	expect("bare", verdicts.Tokens[key("bare")].Notes, "The token has no rights")
+	in.Tokens = in.Tokens[1:] // idle is gone
+	_, verdicts = compile.Compile(in)
+	expect("the endpoint", verdicts.Endpoint.Notes)
 }
 
 // A list that is longer than common clients take is noted, in whatever style it is.

@@ -33,6 +33,8 @@ type tokenState struct {
 	// since is the first revision of any entry of that name; newcomer reports whether that came after the layout had begun to grow.
 	since    int64
 	newcomer bool
+	// rights are what is said of it and of tokens like it; nil if it is not in force.
+	rights *rightsClass
 	// changes is when the verdict will be another for the clock alone; zero is never.
 	changes time.Time
 }
@@ -225,8 +227,10 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 		}
 		c.layout.tokenChanged(state, next, before.InForce())
 	}
+	state.rights = nil
 	if verdict.Revision = entry.Revision; verdict.InForce {
-		verdict.Notes = c.rights.of(c.registry, c.main, t, &entry).notes
+		state.rights = c.rights.of(c.registry, c.main, t, &entry)
+		verdict.Notes = state.rights.notes
 	}
 	changed := state.asked || entry.Revision != before.Revision || !reflect.DeepEqual(verdict, state.verdict)
 	state.entry, state.verdict, state.asked = entry, verdict, false

@@ -229,6 +229,9 @@ func (r *run) steady(ctx context.Context) error {
 	return nil
 }
 
+// afterEdit is how long writes are counted after a group was edited and all was quiet.
+const afterEdit = 2 * time.Minute
+
 // editGroup changes what the tokens of a group may do, at one endpoint.
 func (r *run) editGroup(ctx context.Context) error {
 	before := r.note()
@@ -248,6 +251,7 @@ func (r *run) editGroup(ctx context.Context) error {
 		return err
 	}
 	last, _ := r.settle(ctx, 0)
+	pause(ctx, afterEdit) // what an edit leaves to do for later counts too
 	r.result.GroupEdit = phaseOf(before, r.note(), 1)
 	r.result.GroupEdit.Seconds = max(0, last.Sub(began).Seconds())
 	return nil

@@ -1231,6 +1231,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: models
       type:
         scalar: numeric
+    - name: revision
+      type:
+        scalar: numeric
     - name: tools
       type:
         scalar: numeric

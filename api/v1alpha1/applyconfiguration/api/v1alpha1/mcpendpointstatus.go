@@ -26,8 +26,9 @@ type MCPEndpointStatusApplyConfiguration struct {
 	ModelCount *int32 `json:"modelCount,omitempty"`
 	// tokenCount is the number of tokens in force.
 	TokenCount *int32 `json:"tokenCount,omitempty"`
-	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, and tokens
-	// whose list of tools is longer than common clients take. An endpoint with notes can still be Ready.
+	// notes name models and actions in the groups' permissions that do not exist, models that no agent can find, groups whose
+	// tokens have no rights or see no row of a model, and tokens whose list of tools is longer than common clients take. An
+	// endpoint with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
 	// revision is that of the main part of the Config, which holds everything but the tokens.
 	Revision *int64 `json:"revision,omitempty"`

@@ -36,10 +36,10 @@ type MCPTokenStatusApplyConfiguration struct {
 	NextRotation *metav1.Time `json:"nextRotation,omitempty"`
 	// lastUsedTime is the hour in which the token was last used, as far as the server's pods have told.
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
-	// rights count what the token may do at present.
+	// rights count what the token may do.
 	Rights *RightsStatusApplyConfiguration `json:"rights,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
-	// no row. A token with notes can still be Ready.
+	// no row. What its groups make of all of their tokens the MCPEndpoint notes. A token with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this token in its present form.
 	Revision *int64 `json:"revision,omitempty"`

@@ -10,7 +10,7 @@ import (
 // with apply.
 //
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
-// not a write of each of its tokens. If callers have groups by what their own tokens say (oidc.groups), all of those that they
+// not a write of each of its tokens; revision says how old it is. If callers have groups by what their own tokens say (oidc.groups), all of those that they
 // can have are counted: it is the most that any of them may do.
 type RightsStatusApplyConfiguration struct {
 	// models is the number of models on which the token has any right.
@@ -19,6 +19,9 @@ type RightsStatusApplyConfiguration struct {
 	Verbs []apiv1alpha1.Verb `json:"verbs,omitempty"`
 	// tools is the most tools that the token can see in tools/list; the database may allow fewer.
 	Tools *int32 `json:"tools,omitempty"`
+	// revision is the revision of the endpoint's settings, groups and models by which the rights were counted. What came
+	// later is not counted; mcp-admin can tells the present rights.
+	Revision *int64 `json:"revision,omitempty"`
 }
 
 // RightsStatusApplyConfiguration constructs a declarative configuration of the RightsStatus type for use with
@@ -50,5 +53,13 @@ func (b *RightsStatusApplyConfiguration) WithVerbs(values ...apiv1alpha1.Verb) *
 // If called multiple times, the Tools field is set to the value of the last call.
 func (b *RightsStatusApplyConfiguration) WithTools(value int32) *RightsStatusApplyConfiguration {
 	b.Tools = &value
+	return b
+}
+
+// WithRevision sets the Revision field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Revision field is set to the value of the last call.
+func (b *RightsStatusApplyConfiguration) WithRevision(value int64) *RightsStatusApplyConfiguration {
+	b.Revision = &value
 	return b
 }
