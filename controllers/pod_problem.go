@@ -1,7 +1,12 @@
 package controllers
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,12 +34,26 @@ func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
 	return ""
 }
 
-// refusal is the API server's message if it refuses for good: a quota, a policy or a missing right. Other errors are
-// only logged, because their text may differ each time.
+// refusal says why the API server did not take an object: with its own message if it refuses for good, which a quota, a
+// policy or a missing right does. The texts of other errors may differ each time, so only what stays is said of them; the
+// error is logged.
 func refusal(err error) string {
 	var answer apierrors.APIStatus
-	if errors.As(err, &answer) && (apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)) {
+	var transport *url.Error
+	switch {
+	case errors.As(err, &answer) && (apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)):
 		return ": " + answer.Status().Message
+	case errors.As(err, &answer) && answer.Status().Code >= http.StatusInternalServerError:
+		status := answer.Status()
+		if webhook := failedWebhook.FindString(status.Message); webhook != "" {
+			return ": " + webhook
+		}
+		return fmt.Sprintf(": the API server answers %d %s", status.Code, status.Reason)
+	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded):
+		return ": the API server does not answer"
 	}
 	return ""
 }
+
+// failedWebhook is how the API server begins to tell of an admission webhook that it could not ask.
+var failedWebhook = regexp.MustCompile(`failed calling webhook "[^"]*"`)

@@ -1,10 +1,15 @@
 package controllers
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
@@ -41,5 +46,27 @@ func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
 				t.Errorf("told %q, want %q", got, row.want)
 			}
 		})
+	}
+}
+
+func TestWhyAnObjectWasNotTakenIsToldInWordsThatStay(t *testing.T) {
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("exceeded quota: few")), `: pods "x" is forbidden: exceeded quota: few`},
+		{
+			apierrors.NewInternalError(errors.New(`failed calling webhook "guard.example.com": Post "https://10.0.0.1": read tcp 10.0.0.2:40123: i/o timeout`)),
+			`: failed calling webhook "guard.example.com"`,
+		},
+		{apierrors.NewServiceUnavailable("attempt 17"), ": the API server answers 503 ServiceUnavailable"},
+		{fmt.Errorf("applying: %w", &url.Error{Op: "Patch", URL: "https://10.0.0.1:6443", Err: errors.New("connection refused")}), ": the API server does not answer"},
+		{context.DeadlineExceeded, ": the API server does not answer"},
+		{apierrors.NewConflict(corev1.Resource("pods"), "x", errors.New("changed")), ""},
+		{errors.New("anything else"), ""},
+	} {
+		if got := refusal(row.err); got != row.want {
+			t.Errorf("%v: told %q, want %q", row.err, got, row.want)
+		}
 	}
 }
