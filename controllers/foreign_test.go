@@ -40,12 +40,15 @@ var _ = Describe("What others put beside an endpoint", func() {
 	})
 
 	It("is not made its workload's Config", func() {
-		w.create(&corev1.Secret{ObjectMeta: w.meta("shop-mcp-config")}, w.endpoint("shop"))
+		foreign := &corev1.Secret{ObjectMeta: w.meta("shop-mcp-config")}
+		w.create(foreign, w.endpoint("shop"))
 		endpoint := w.endpoint("shop")
 		Eventually(reads(endpoint, "Programmed")).Should(Equal("False OwnershipConflict"))
 		Consistently(func() error {
 			return k8s.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "shop-mcp"}, &appsv1.Deployment{})
 		}).Should(MatchError(ContainSubstring("not found")))
+		w.delete(foreign)
+		Eventually(reads(endpoint, "Programmed")).Should(Equal("False WaitingForPods"), "it is seen that the Secret goes")
 	})
 
 	It("is not asked for its status, whatever its labels say", func() {

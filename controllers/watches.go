@@ -59,6 +59,7 @@ func (r *configReconciler) watch(mgr manager.Manager, own cache.Cache, g *guard)
 		WatchesRawSource(r.exposures).
 		WatchesRawSource(r.tokens).
 		WatchesMetadata(&corev1.Secret{}, enqueue(ofWebhooks(r.client))).
+		WatchesMetadata(&corev1.Secret{}, enqueue(r.changedPart)). // somebody else's Secret of a part's name may go
 		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(ofWebhooks(r.client)))).
 		WatchesRawSource(source.Kind(own, client.Object(metadataOf("Secret")), enqueue(r.changedPart))).
 		WatchesRawSource(r.store.configs.source()).
