@@ -141,6 +141,8 @@ func (r *configReconciler) forget(endpoint types.NamespacedName) {
 		}
 	}
 	r.webhooks.read.forget(endpoint)
+	r.exposures.forget(endpoint)
+	r.tokens.forget(endpoint)
 }
 
 // load reads the stored Config, once.

@@ -132,6 +132,14 @@ func (x *tracked[O]) removalsOf(endpoint types.NamespacedName) int {
 	return x.removals[endpoint]
 }
 
+// forget drops the count of an endpoint that is gone. It is not dropped with the endpoint's last object, whose removal must
+// be seen to be another than those before.
+func (x *tracked[O]) forget(endpoint types.NamespacedName) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.removals, endpoint)
+}
+
 // WaitForSync implements source.SyncingSource: no Config is written before all objects are known.
 func (x *tracked[O]) WaitForSync(ctx context.Context) error {
 	if x.registration == nil || !toolscache.WaitForCacheSync(ctx.Done(), x.registration.HasSynced) {
@@ -160,7 +168,6 @@ func (x *tracked[O]) drop(object O) {
 	delete(x.byEndpoint[of], keyOf(object))
 	if len(x.byEndpoint[of]) == 0 {
 		delete(x.byEndpoint, of)
-		delete(x.removals, of)
 	}
 }
 
