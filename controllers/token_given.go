@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,8 +34,7 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 		return last.credential, nil
 	}
 
-	secret := &corev1.Secret{}
-	err := x.live.Get(ctx, key, secret)
+	secret, err := x.given.read(ctx, x.live, seen, key, looksFresh(ctx))
 	if apierrors.IsNotFound(err) {
 		x.read.forget(keyOf(t))
 		return compile.NoCredential(ref, hashed), nil
@@ -65,4 +65,57 @@ func endpointName(t *v1alpha1.MCPToken) string {
 		return t.Endpoint().String()
 	}
 	return t.Spec.EndpointRef.Name
+}
+
+// givenSecrets are users' Secrets that were read last, so that one which many tokens name is read once when it changes, and
+// not once for each. It is safe for concurrent use.
+type givenSecrets struct {
+	mu sync.Mutex
+	of map[client.ObjectKey]*givenSecret
+}
+
+type givenSecret struct {
+	// mu is held while the Secret is read: the others that need it wait, and find it.
+	mu     sync.Mutex
+	secret *corev1.Secret
+}
+
+// maxGiven is how many of them are kept in memory.
+const maxGiven = 8
+
+// place is where a Secret is kept.
+func (g *givenSecrets) place(key client.ObjectKey) *givenSecret {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if found := g.of[key]; found != nil {
+		return found
+	}
+	for other := range g.of {
+		if len(g.of) < maxGiven {
+			break
+		}
+		delete(g.of, other)
+	}
+	if g.of == nil {
+		g.of = map[client.ObjectKey]*givenSecret{}
+	}
+	g.of[key] = &givenSecret{}
+	return g.of[key]
+}
+
+// read returns a Secret that is at least as new as its metadata, which the cache has; if fresh, as the API server has it now.
+func (g *givenSecrets) read(ctx context.Context, live client.Reader, seen client.Object, key client.ObjectKey, fresh bool) (*corev1.Secret, error) {
+	place := g.place(key)
+	place.mu.Lock()
+	defer place.mu.Unlock()
+	if kept := place.secret; !fresh && kept != nil && kept.UID == seen.GetUID() && !olderThan(kept.ResourceVersion, seen.GetResourceVersion()) {
+		return kept, nil
+	}
+	place.secret = nil
+	secret := &corev1.Secret{}
+	if err := live.Get(ctx, key, secret); err != nil {
+		return nil, err
+	}
+	place.secret = secret
+	return secret, nil
 }

@@ -39,7 +39,8 @@ type tokenTexts struct {
 	programmed func(*v1alpha1.MCPToken, compile.Credential, time.Time) bool
 
 	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
-	read memo[types.NamespacedName, readText]
+	read  memo[types.NamespacedName, readText]
+	given givenSecrets
 	// next are the texts that are about to replace others, by token. They are nowhere else: until every pod lets such a text
 	// in, nobody may see it, and one that is lost with the process is made anew.
 	next memo[types.NamespacedName, nextText]

@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -182,6 +183,45 @@ var _ = Describe("A token", func() {
 		Expect(w.secret("agent").Data).To(Equal(foreign.Data))
 		w.delete(foreign)
 		expectReady(token)
+	})
+
+	It("takes its text from a Secret that is read once, however many tokens name it", func() {
+		first, second := contract.NewToken(), contract.NewToken()
+		given := &corev1.Secret{ObjectMeta: w.meta("given"), Data: map[string][]byte{}}
+		tokens := make([]*tokenType, 20)
+		for i := range tokens {
+			key := fmt.Sprint("text-", i)
+			given.Data[key] = []byte(first + key)
+			tokens[i] = w.token(fmt.Sprint("agent-", i), "shop")
+			tokens[i].Spec.TokenSecretRef = secretKey("given", key)
+		}
+		w.create(given)
+		for _, token := range tokens {
+			w.create(token)
+		}
+		for _, token := range tokens {
+			expectReady(token)
+		}
+		reads := func() int {
+			n := 0
+			for _, path := range running.writes.reads(w.namespace) {
+				if strings.HasSuffix(path, "/secrets/given") {
+					n++
+				}
+			}
+			return n
+		}
+		before := reads()
+		edit(given, func(s *corev1.Secret) {
+			for key := range s.Data {
+				s.Data[key] = []byte(second + key)
+			}
+		})
+		for i := range tokens {
+			Eventually(func() bool { return server.lets(second + fmt.Sprint("text-", i)) }).Should(BeTrue())
+		}
+		Expect(server.lets(first + "text-0")).To(BeFalse())
+		Expect(reads() - before).To(BeNumerically("<", len(tokens)/2))
 	})
 
 	It("may be given, as a text or as a hash, and waits while it is not there", func() {
