@@ -1,16 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 const (
@@ -18,6 +24,8 @@ const (
 	keySecret = "mcp-admin-manager-key"
 	// keySeed is its key with the 32 bytes that the private key is made from.
 	keySeed = "ed25519-seed"
+	// keyPeriod is how often the leader looks whether the Secret is still there.
+	keyPeriod = time.Minute
 	// namespaceFile tells a pod its namespace.
 	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
@@ -42,6 +50,52 @@ func configKey(ctx context.Context, c client.Client, namespace string) (ed25519.
 		return nil, fmt.Errorf("the Secret %s/%s holds no key; delete it, and a new one is made", namespace, keySecret)
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// keyWatch tells if the Secret of the key is deleted or changed while the manager runs. The manager goes on with the key
+// that it has; the next one to start would make another, and then every server is rolled out anew.
+type keyWatch struct {
+	client    client.Reader
+	namespace string
+	key       ed25519.PrivateKey
+	every     time.Duration
+}
+
+var keyMissing = promauto.With(metrics.Registry).NewGauge(prometheus.GaugeOpts{
+	Name: "mcp_admin_manager_key_missing",
+	Help: "1 while the Secret " + keySecret + " does not hold the key that this manager signs Configs with.",
+})
+
+// Start implements manager.Runnable.
+func (w keyWatch) Start(ctx context.Context) error {
+	log := ctrl.LoggerFrom(ctx).WithName("key")
+	was := false
+	for {
+		missing, err := w.missing(ctx)
+		if err == nil && missing && !was {
+			log.Error(nil, "The Secret of the key that signs Configs is gone, or holds another key: restore it from a backup. "+
+				"The next manager to start would sign with another key and roll out every server", "secret", w.namespace+"/"+keySecret)
+		}
+		if err == nil {
+			was = missing
+			keyMissing.Set(map[bool]float64{true: 1}[missing])
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(w.every):
+		}
+	}
+}
+
+// missing reports whether the Secret does not hold the key.
+func (w keyWatch) missing(ctx context.Context) (bool, error) {
+	secret := &corev1.Secret{}
+	err := w.client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: keySecret}, secret)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	return !bytes.Equal(secret.Data[keySeed], w.key.Seed()), err
 }
 
 // ownNamespace is the namespace that the manager runs in: the one that a flag gives, or that of its pod.

@@ -30,3 +30,27 @@ func TestABrokenKeyIsRefused(t *testing.T) {
 		t.Error("it was taken")
 	}
 }
+
+func TestAKeyThatIsDeletedIsMissed(t *testing.T) {
+	ctx, c := context.Background(), fake.NewClientBuilder().Build()
+	key, err := configKey(ctx, c, "system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := keyWatch{client: c, namespace: "system", key: key}
+	expect := func(when string, want bool) {
+		t.Helper()
+		if missing, err := w.missing(ctx); err != nil || missing != want {
+			t.Errorf("%s: missing %v, %v", when, missing, err)
+		}
+	}
+	expect("while it is there", false)
+	if err := c.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: keySecret}}); err != nil {
+		t.Fatal(err)
+	}
+	expect("once it is deleted", true)
+	if _, err := configKey(ctx, c, "system"); err != nil {
+		t.Fatal(err)
+	}
+	expect("once another is there", true)
+}

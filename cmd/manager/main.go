@@ -95,6 +95,9 @@ func run(ctx context.Context, o options) error {
 	}); err != nil {
 		return err
 	}
+	if err := mgr.Add(keyWatch{client: direct, namespace: namespace, key: key, every: keyPeriod}); err != nil {
+		return err
+	}
 	return deposed(ctx, mgr, mgr.Start(ctx))
 }
 
