@@ -112,7 +112,9 @@ func (c *claims) round(ctx context.Context) (map[string]string, error) {
 	}
 	// An installation for some namespaces has them for itself: one for the whole cluster leaves them out.
 	var narrower coordinationv1.LeaseList
-	if err := c.live.List(ctx, &narrower, client.MatchingFields{"metadata.name": claimName}); err != nil {
+	// Each node has a Lease: the API server looks through those that it has in memory, and does not read all from etcd.
+	inMemory := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+	if err := c.live.List(ctx, &narrower, inMemory, client.MatchingFields{"metadata.name": claimName}); err != nil {
 		return nil, err
 	}
 	for i := range narrower.Items {
