@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -28,6 +29,7 @@ type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
+	kept    *tools.KeptAnswers
 	hooks   *webhook.Client
 	open    func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
@@ -89,6 +91,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		sqliteFile:     s.SQLiteFile,
 		sqliteInitDir:  s.SQLiteInitDir,
 		status:         newBoard(),
+		kept:           tools.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),
@@ -230,7 +233,7 @@ func (c *core) rebuild() {
 		c.snapshot.Store(nil)
 		return
 	}
-	c.snapshot.Store(snapshot.Build(config, c.tokens, c.schema, c.db.DB, c.audit, c.hooks))
+	c.snapshot.Store(snapshot.Build(config, c.tokens, c.schema, c.db.DB, c.audit, c.kept, c.hooks))
 }
 
 // endpoint is what requests are answered from; false while there is no Config.

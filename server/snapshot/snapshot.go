@@ -31,9 +31,9 @@ type Snapshot struct {
 // Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
-// log is told of changes and refusals; it may be nil. hooks calls webhooks; nil is a client that refuses the machine's own
-// addresses.
-func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, hooks *webhook.Client) *Snapshot {
+// log is told of changes and refusals; it may be nil. kept counts what is kept for callers' keys; nil is one of its own. hooks
+// calls webhooks; nil is a client that refuses the machine's own addresses.
+func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *tools.KeptAnswers, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema)
 	settings := tools.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
@@ -43,6 +43,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		Catalogue:        config.Endpoint.Catalogue,
 		SessionSettings:  config.Endpoint.Database.SessionSettings,
 		Audit:            log,
+		Kept:             kept,
 		Webhook:          hooks,
 	}
 	s := &Snapshot{

@@ -40,6 +40,8 @@ type toolError struct {
 	Current json.RawMessage `json:"current,omitempty"`
 	// Left is what a change that is not undone left of the row.
 	Left json.RawMessage `json:"left,omitempty"`
+	// RetryAfter is after how many milliseconds a CodeRateLimited call would go through.
+	RetryAfter int64 `json:"retry_after_ms,omitempty"`
 	// payload is the whole answer where it holds more than an error has; nil: the members above.
 	payload []byte
 }

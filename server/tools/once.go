@@ -179,11 +179,17 @@ func (o *onceCall) claim(tx database.Tx) error {
 	if errors.As(err, &failure) && failure.Code == database.Violated && failure.Violation.Kind == database.UniqueViolation {
 		return errTaken
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return o.call.kept.takeCall(o.call.token.Caller(), time.Now())
 }
 
-// keep stores the answer in the key's row.
+// keep stores the answer in the key's row, or an empty text if it is not kept.
 func (o *onceCall) keep(tx database.Tx, answer []byte) error {
+	if !o.call.kept.takeAnswer(o.call.token.Caller(), len(answer), time.Now()) {
+		answer = nil
+	}
 	plan := &database.Update{In: o.source(), Where: o.mine(),
 		Set: []database.Assignment{{Column: o.table.Column("answer"), Value: o.sealer().Seal(answer, o.bound())}}}
 	n, err := tx.Update(o.call.ctx, plan)
@@ -241,7 +247,7 @@ func (o *onceCall) find() (*keptAnswer, error) {
 	return &rows[0], nil
 }
 
-// replayed is the answer if the kept one cannot be shown any more: the endpoint's key or the token's rights changed since.
+// replayed is the answer if there is none to show: it was not kept, or the endpoint's key or the token's rights changed since.
 type replayed struct {
 	Success  bool   `json:"success"`
 	Replayed bool   `json:"replayed"`
@@ -260,11 +266,15 @@ func (o *onceCall) replay() ([]byte, error) {
 	case kept.Answer == nil:
 		return nil, outcomeUnknown()
 	}
-	if answer, ok := o.sealer().Open(*kept.Answer, o.bound()); ok && len(answer) > 1 && answer[len(answer)-1] == '}' {
+	answer, ok := o.sealer().Open(*kept.Answer, o.bound())
+	if ok && len(answer) > 1 && answer[len(answer)-1] == '}' {
 		return append(answer[:len(answer)-1], `,"replayed":true}`...), nil
 	}
-	return json.Marshal(replayed{true, true, kept.Call,
-		"this call was made before and took hold; what it answered cannot be shown any more, because what you may see has changed since: read the rows"})
+	why := "because what you may see has changed since"
+	if ok {
+		why = "because it was too large, or too many of yours are kept"
+	}
+	return json.Marshal(replayed{true, true, kept.Call, "this call was made before and took hold; what it answered cannot be shown, " + why + ": read the rows"})
 }
 
 // The answers are kept for a day at least. keptFor is longer, because the clocks of the server and of the database differ.

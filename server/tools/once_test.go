@@ -182,6 +182,37 @@ func TestOldAnswersAreRemoved(t *testing.T) {
 	}, withAnswers)
 }
 
+// Who makes many calls with keys, or calls with long answers, does not fill the database: the calls happen, and what they
+// answered is not kept.
+func TestWhatIsKeptForACallerIsBounded(t *testing.T) {
+	l := newLibrary(t, withAnswers)
+	const long = `{"data":{"name":"Lem"},"idempotency_key":"long"}`
+	kept := NewKeptAnswers()
+	l.set.settings.Kept = kept
+	for kept.takeAnswer(l.token(ownerText).Caller(), maxKeptAnswer, time.Now()) { //nolint:revive // the condition does the work
+	}
+	l.must(ownerText, "create_author", long)
+	answer := l.must(ownerText, "create_author", long)
+	if answer["replayed"] != true || answer["object"] != nil || answer["call"] == nil || !strings.Contains(fmt.Sprint(answer["notice"]), "too large, or too many") || l.authors() != 3.0 {
+		t.Errorf("got %v", answer)
+	}
+	if size := l.one(`SELECT max(length(answer)) FROM mcp_answers`); len(size) > 2 {
+		t.Errorf("the answer has %s characters", size)
+	}
+	for kept.takeCall(l.token(ownerText).Caller(), time.Now()) == nil { //nolint:revive // the condition does the work
+	}
+	r := l.call(ownerText, "create_author", `{"data":{"name":"Lem"},"idempotency_key":"one more"}`)
+	if wait := value(r, "retry_after_ms"); r.Code != CodeRateLimited || wait == "" || l.authors() != 3.0 {
+		t.Errorf("got %s", r.Text)
+	}
+	if r := l.call(clerkText, "create_author", `{"data":{"name":"Lem","branch":"west"},"idempotency_key":"one more"}`); r.IsError {
+		t.Errorf("another caller is told %s (%v)", r.Text, r.Cause)
+	}
+	if answer := l.must(ownerText, "create_author", long); answer["replayed"] != true {
+		t.Errorf("a key that is kept is answered with %v", answer)
+	}
+}
+
 func (l *library) quoted(column string) string {
 	if _, _, mysql := strings.Cut(fmt.Sprintf("%T", l.set.db), "mysql"); mysql {
 		return "`" + column + "`"

@@ -27,6 +27,8 @@ type operation struct {
 	many bool
 	// admit judges a call that is to be a step of transact, before any step is run; nil if no call can be.
 	admit func(*call) error
+	// prepare judges what a call of a global operation is made of, before anything of it is run or kept; it may be nil.
+	prepare func(*call) error
 	// steps is the argument whose elements are calls of other tools, which count as what they cost; "" if there is none.
 	steps string
 	// counted is the argument whose elements count as a call each; "" if the call itself is one.

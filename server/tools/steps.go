@@ -33,27 +33,35 @@ var stepsSchema = schema{Type: types{"array"}, Description: "at most 100, in ord
 		"expect":    {Type: types{"object"}, Description: `undo all if the answer is otherwise: {"count": 1} rows, or {"object.status": "paid"}`},
 	}}}
 
-// readSteps reads the steps, and judges each of them as far as that can be done before any is run.
-func (c *call) readSteps(raw json.RawMessage) ([]step, error) {
+// readSteps reads the steps, and judges each of them as far as that can be done before any is run. One of them at least must
+// be a write: a transaction keeps others waiting, which is not for those who only read.
+func (c *call) readSteps() error {
+	raw := c.given[c.op.steps]
+	if raw == nil {
+		return nil // readArguments says that it is missing
+	}
 	var list []json.RawMessage
 	switch {
 	case json.Unmarshal(raw, &list) != nil || len(list) == 0:
-		return nil, invalid("steps must be an array of at least one step: {tool, arguments}")
+		return invalid("steps must be an array of at least one step: {tool, arguments}")
 	case len(list) > maxSteps:
-		return nil, invalid("steps: %d are too many; one call takes at most %d, and one bulk step writes many rows", len(list), maxSteps)
+		return invalid("steps: %d are too many; one call takes at most %d, and one bulk step writes many rows", len(list), maxSteps)
 	}
-	steps := make([]step, len(list))
+	c.steps = make([]step, len(list))
 	for i, raw := range list {
-		s := &steps[i]
+		s := &c.steps[i]
 		err := s.read(raw)
 		if err == nil {
 			err = c.admit(s)
 		}
 		if err != nil {
-			return nil, &stepError{i, s.tool, err}
+			return &stepError{i, s.tool, err}
 		}
 	}
-	return steps, nil
+	if !slices.ContainsFunc(c.steps, func(s step) bool { return s.op.writes() }) {
+		return invalid("none of the steps changes anything; %s is for steps that do: make calls that only read by themselves", transactName)
+	}
+	return nil
 }
 
 // read reads one step.

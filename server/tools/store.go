@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -54,8 +55,9 @@ func (req *request) recordedAs() string {
 	return req.id
 }
 
-// lock makes a plan lock the rows that it reads if the call is to. Rows that are read together with others of theirs are
-// not locked: the others would be, too.
+// lock makes a plan lock the rows that it reads if the call is to, and the token may change or delete them: who may only
+// read keeps nobody from writing. Rows that are read together with others of theirs are not locked: the others would be, too.
 func (c *call) lock(plan *database.Select) {
-	plan.Lock = c.locks && len(plan.Joins) == 0 && lockable(c.scope.Model().Table)
+	mayChange := c.scope.Has(access.Change) || c.scope.Has(access.Delete)
+	plan.Lock = c.locks && mayChange && len(plan.Joins) == 0 && lockable(c.scope.Model().Table)
 }

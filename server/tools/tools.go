@@ -63,6 +63,8 @@ type Settings struct {
 	SessionSettings []contract.SessionSetting
 	// Audit is told of every change and refusal; it may be nil.
 	Audit *audit.Log
+	// Kept counts what is kept for the keys of callers; nil is one of its own. It outlives a Set.
+	Kept *KeptAnswers
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
 	Webhook *webhook.Client
 }
@@ -72,6 +74,9 @@ func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	stale := db
 	if replicated, ok := db.(database.Replicated); ok {
 		stale = replicated.Replicas()
+	}
+	if settings.Kept == nil {
+		settings.Kept = NewKeptAnswers()
 	}
 	return &Set{
 		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
@@ -142,6 +147,8 @@ type call struct {
 	cursors *seal.Sealer
 	// words are those of the models.
 	words func() []modelWords
+	// steps are those of transact.
+	steps []step
 	// confirmations keeps the questions of actions if the call is one of several steps; nil if it asks by itself.
 	confirmations *stepConfirmations
 	// asked is set if the answer is a question, so that nothing is to be kept.
@@ -151,6 +158,7 @@ type call struct {
 	// checksItems makes a bulk check its constraints after each item.
 	checksItems bool
 	forgotten   *atomic.Int64
+	kept        *KeptAnswers
 }
 
 // outcomeOK is a record's outcome where there was no error.
@@ -202,7 +210,7 @@ func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) 
 	if op.Writes() {
 		r.id = newCallID()
 	}
-	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words, forgotten: set.forgotten}
+	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words, forgotten: set.forgotten, kept: set.settings.Kept}
 }
 
 // run judges the call, reads its arguments and runs it.
@@ -212,6 +220,11 @@ func (c *call) run(raw []byte) ([]byte, error) {
 	}
 	if !c.op.Global && c.op.stale && c.scope.Model().Declared.ReadsReplica {
 		c.db = c.stale
+	}
+	if c.op.prepare != nil {
+		if err := c.op.prepare(c); err != nil {
+			return nil, err
+		}
 	}
 	once, err := c.takeKey()
 	switch {

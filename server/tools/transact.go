@@ -17,7 +17,7 @@ const transactName = "transact"
 
 // transactOperation runs calls of other tools as the steps of one transaction (docs/design/transact.md, "Transact").
 var transactOperation = withArguments(transactName, operation{
-	steps: "steps", offeredTo: mayTransact,
+	steps: "steps", offeredTo: mayTransact, prepare: (*call).readSteps,
 	description: func(*catalog.Model) string {
 		return "Several calls as one: the steps run in order in one transaction, all or nothing, and each sees what those before it did."
 	},
@@ -84,11 +84,7 @@ type transaction struct {
 // transactSteps runs the steps in one transaction, or nothing of them.
 func (c *call) transactSteps(a *transactArguments) ([]byte, error) {
 	c.dryRun = a.dryRun
-	steps, err := c.readSteps(a.steps)
-	if err != nil {
-		return nil, err
-	}
-	t := &transaction{call: c, sent: a.steps, steps: steps, failed: -1}
+	t := &transaction{call: c, sent: a.steps, steps: c.steps, failed: -1}
 	t.confirmations.confirmed, t.confirmations.shown = a.confirm, a.token
 	switch err := t.run(); {
 	case t.question != nil:

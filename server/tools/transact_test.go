@@ -150,7 +150,7 @@ func TestAnswersOfStepsAreBounded(t *testing.T) {
 	for range 40 {
 		steps = append(steps, `{"tool":"get_author","arguments":{"id":1}}`)
 	}
-	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Join(steps, ",")+`,{"tool":"list_book"}]}`); r.Code != CodeTooLarge {
+	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Join(steps, ",")+`,{"tool":"update_author","arguments":{"id":1,"data":{"name":"x"}}}]}`); r.Code != CodeTooLarge {
 		t.Errorf("%s", r.Text)
 	}
 	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Repeat(steps[0]+",", 100)+steps[0]+`]}`); r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "101 are too many") {
@@ -173,10 +173,10 @@ func TestStepsThatCannotBegin(t *testing.T) {
 func TestAnAnswerOfTheLargestSizeIsAStepToo(t *testing.T) {
 	l := newLibrary(t)
 	l.set.settings.MaxResultBytes = 60
-	list := `{"max_bytes":60}`
-	alone := l.call(ownerText, "list_author", list)
-	r := l.call(ownerText, "transact", `{"steps":[{"tool":"list_author","arguments":`+list+`}]}`)
-	if notice := value(alone, "notice"); len(alone.Text) <= 60 || notice == "" || value(r, "results.0.notice") != notice {
+	const update = `{"id":1,"data":{"name":"Frank Herbert, who wrote of the desert planet"}}`
+	alone := l.call(ownerText, "update_author", update)
+	r := l.call(ownerText, "transact", `{"steps":[{"tool":"update_author","arguments":`+update+`}]}`)
+	if name := value(alone, "object.name"); len(alone.Text) <= 60 || name == "" || value(r, "results.0.object.name") != name {
 		t.Errorf("a step answers %s, and its call by itself %s", r.Text, alone.Text)
 	}
 }

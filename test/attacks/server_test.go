@@ -26,6 +26,9 @@ const statementTimeout = 2 * time.Second
 // timeoutVariable tells the server another one.
 const timeoutVariable = "MCP_TEST_ATTACKED_TIMEOUT"
 
+// answersTable is where the answers of calls with a key are kept.
+const answersTable = "mcp_answers"
+
 // databaseVariable tells the test's own program to be the server of a database.
 const databaseVariable = "MCP_TEST_ATTACKED"
 
@@ -75,6 +78,7 @@ func TestServe(t *testing.T) {
 	}
 	endpoint := harness.Serve(t, database, models, all, func(c *contract.Config) {
 		c.Endpoint.Database.StatementTimeout = contract.Duration(timeout)
+		c.Endpoint.Idempotency = &contract.AuditTable{Name: answersTable}
 	})
 	_, _ = fmt.Fprintln(os.Stdout, "\nserving", endpoint.URL) // the parent process reads it
 	_, _ = io.Copy(io.Discard, os.Stdin)

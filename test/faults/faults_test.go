@@ -156,7 +156,7 @@ func TestAPoolThatIsBusySaysSo(t *testing.T) {
 			var waiting sync.WaitGroup
 			waiting.Go(func() { s.endpoint.Call(root, "update_account", `{"id":2,"data":{"balance":1002}}`) })
 			s.waits()
-			for tool, arguments := range map[string]string{"get_account": `{"id":1}`, "transact": `{"steps":[{"tool":"get_account","arguments":{"id":1}}]}`} {
+			for tool, arguments := range map[string]string{"get_account": `{"id":1}`, "transact": `{"steps":[{"tool":"update_account","arguments":{"id":1,"data":{"balance":1}}}]}`} {
 				waiting.Go(func() {
 					if text, isError := s.endpoint.Call(root, tool, arguments); !isError || !strings.Contains(text, `"unavailable"`) || !strings.Contains(text, "busy") {
 						t.Errorf("%s: %s", tool, text)

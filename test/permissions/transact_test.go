@@ -20,12 +20,12 @@ import (
 // run; the references that carried a value, and those that named none; and expectations that held, and that did not.
 var stepped together
 
-type together struct{ calls, steps, kept, tried, ended, refused, carried, missed, forbidden, held, unmet, confirmed int }
+type together struct{ calls, steps, onlyRead, kept, tried, ended, refused, carried, missed, forbidden, held, unmet, confirmed int }
 
 func (n *together) told() string {
-	return fmt.Sprintf("%d calls of transact with %d steps did as these do one by one: %d were kept (%d of them once confirmed), %d were dry runs, %d ended at a step, and %d were refused before any; "+
+	return fmt.Sprintf("%d calls of transact with %d steps did as these do one by one: %d were kept (%d of them once confirmed), %d were dry runs, %d ended at a step, and %d were refused before any; %d more only read, and were refused; "+
 		"%d references carried a value, %d named none; %d expectations held, %d did not; %d of both were about what is hidden or masked",
-		n.calls, n.steps, n.kept, n.confirmed, n.tried, n.ended, n.refused, n.carried, n.missed, n.held, n.unmet, n.forbidden)
+		n.calls, n.steps, n.kept, n.confirmed, n.tried, n.ended, n.refused, n.onlyRead, n.carried, n.missed, n.held, n.unmet, n.forbidden)
 }
 
 // enough reports whether so much happened that the test means something.
@@ -47,6 +47,10 @@ type outcome struct {
 func (g *game) transact(by int) {
 	g.Helper()
 	steps := g.newSteps(by)
+	if !slices.ContainsFunc(steps, func(s oneCall) bool { return s.writes() }) {
+		g.onlyReads(by, steps)
+		return
+	}
 	before := g.now
 	apart := g.oneByOne(by, steps)
 	after := g.now
@@ -97,6 +101,17 @@ func (g *game) transact(by int) {
 		}
 	}
 	g.remember()
+}
+
+// onlyReads makes sure that steps are refused of which none writes: nothing holds a transaction, and locks in it, just to read.
+func (g *game) onlyReads(by int, steps []oneCall) {
+	g.Helper()
+	answer, isError, _ := g.together(by, steps, false)
+	told := fmt.Sprint(answer["error"])
+	if _, named := answer["step"]; !isError || !named && !strings.Contains(told, "none of the steps changes anything") {
+		g.Errorf("%s: %s: steps that only read are answered with %v", g.where, g.body("transact", g.asked.arguments), answer)
+	}
+	stepped.onlyRead++
 }
 
 // oneByOne makes the calls of steps, until one fails.
