@@ -20,7 +20,7 @@ var actionOperation = withArguments("action", operation{
 	outputSchema: func(*catalog.Model) schema {
 		return oneOf(payloadSchema[actionOutcome](), payloadSchema[confirmationRequest]())
 	},
-	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true",
+	advice: "one that needs confirmation answers requires_confirmation first, and runs when it is called again with confirm: true and the confirmation_token",
 }, (*call).action,
 	argument[actionArguments]{name: "action", into: func(a *actionArguments) any { return &a.action }, required: always,
 		hint:   func(c *call) string { return "you may run " + actionNames(actionsOf(c.catalog, c.scope)) },
@@ -32,11 +32,11 @@ var actionOperation = withArguments("action", operation{
 			return schema{Type: types{"array"}, Items: &id}
 		}},
 	argument[actionArguments]{name: "confirm", into: func(a *actionArguments) any { return &a.confirm }, common: true,
-		help: "one that asks for confirmation changes nothing until it is called again with confirm: true"},
+		help: "needed by one that asks for confirmation: without it, a page is answered"},
 	argument[actionArguments]{name: "confirmation_data", into: func(a *actionArguments) any { return &a.data },
 		common: true, help: "the action's parameters, by name"},
 	argument[actionArguments]{name: "confirmation_token", into: func(a *actionArguments) any { return &a.token },
-		common: true, help: "that of the page, so that only what it showed is done"},
+		common: true, help: "that of the page; needed if other rows go or change, too"},
 	keyArgument[actionArguments](),
 )
 

@@ -13,7 +13,7 @@ import (
 var bulkOperation = withArguments("bulk", operation{
 	label: "change", many: true, counted: "items", admit: admitBulk,
 	description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Write many %s.", many(m))
+		return fmt.Sprintf("Write many %s, without asking.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[bulkAnswer]() },
 	advice:       "many rows in one transaction; atomic: true makes it all or nothing",

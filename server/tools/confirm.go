@@ -55,14 +55,12 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	if steps := e.call.confirmations; steps != nil {
 		return nil, steps.add(e, p)
 	}
-	confirm := e.declared.Confirm
-	if !e.confirmed {
-		if confirm == nil {
-			return nil, nil
-		}
+	switch {
+	case !e.confirmed && e.declared.Confirm == nil:
+		return nil, nil
+	case !e.confirmed:
 		return e.question(p, nil)
-	}
-	if e.shown == "" && (confirm == nil || !confirm.TokenRequired) {
+	case e.shown == "" && !e.needsToken(p):
 		return nil, nil
 	}
 	if same, err := e.matches(p); same || err != nil {
@@ -74,9 +72,23 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	}
 	message := "confirmation_token does not match what would be done now; look at the new page, then call again with its token"
 	if e.shown == "" {
-		message = e.declared.Name + " needs the confirmation_token of its page; look at the page, then call again with its token"
+		message = e.declared.Name + " needs the confirmation_token of its page" + e.whyToken(p) + "; look at the page, then call again with its token"
 	}
 	return nil, staleToken(message, question)
+}
+
+// needsToken reports whether confirm alone does not do: the action demands the page's token, or it would do more than the
+// call says, as rows go or change beside those that it names.
+func (e *actionCall) needsToken(p *actionPlan) bool {
+	return e.declared.Confirm != nil && (e.declared.Confirm.TokenRequired || len(p.along) > 0)
+}
+
+// whyToken says, for a message, why the page has to be seen; "" if the action demands it.
+func (e *actionCall) whyToken(p *actionPlan) string {
+	if e.declared.Confirm == nil || e.declared.Confirm.TokenRequired {
+		return ""
+	}
+	return ", as other rows go or change with those that you name"
 }
 
 // question asks whether to do it; page is a webhook's own, nil for the standard one.
@@ -114,6 +126,9 @@ func (e *actionCall) message(p *actionPlan) string {
 	m := e.call.scope.Model()
 	count := counted(m, len(p.rows))
 	if e.declared == deleteSelected {
+		if p.deletion.comesBack() {
+			return "Delete " + count + "? The tool undo can take this back, as long as nobody changes what it concerns."
+		}
 		return "Delete " + count + "? This cannot be undone."
 	}
 	standard := fmt.Sprintf("Run %s on %s?", e.declared.Name, count)

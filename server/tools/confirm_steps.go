@@ -11,7 +11,7 @@ type stepConfirmations struct {
 	// confirmed and shown are what the caller sent.
 	confirmed bool
 	shown     string
-	// tokenRequired is set if one of the actions demands that the caller shows the page's token.
+	// tokenRequired is set if one of the actions needs the page's token.
 	tokenRequired bool
 	asked         []stepQuestion
 	// size is how long the questions are together.
@@ -27,8 +27,7 @@ type stepQuestion struct {
 
 // add keeps the question of an action that a step is about to run, if it has one.
 func (s *stepConfirmations) add(e *actionCall, p *actionPlan) error {
-	confirm := e.declared.Confirm
-	if confirm == nil || e.confirmed && !confirm.TokenRequired {
+	if e.declared.Confirm == nil || e.confirmed && !e.needsToken(p) {
 		return nil
 	}
 	q := stepQuestion{message: e.message(p), affected: len(p.rows)}
@@ -39,7 +38,7 @@ func (s *stepConfirmations) add(e *actionCall, p *actionPlan) error {
 	if q.bound, err = e.bound(p); err != nil {
 		return err
 	}
-	s.tokenRequired = s.tokenRequired || confirm.TokenRequired
+	s.tokenRequired = s.tokenRequired || e.needsToken(p)
 	s.asked, s.size = append(s.asked, q), s.size+len(q.message)+len(q.page)+len(q.bound)
 	return nil
 }

@@ -114,7 +114,12 @@ func TestAConfirmationTokenIsThatOfItsPage(t *testing.T) {
 	if r.Code != CodeConflict || !strings.Contains(string(r.Text), "3 chapters") {
 		t.Errorf("a page that is out of date: %s", r.Text)
 	}
-	l.must(ownerText, "action_book", `{"action":"delete_selected","ids":[1],"confirm":true}`)
+	// Without a token nothing that the call does not name goes along.
+	r = l.call(ownerText, "action_book", `{"action":"delete_selected","ids":[1],"confirm":true}`)
+	if r.Code != CodeConflict || !strings.Contains(r.Message, "other rows go or change with those that you name") || l.one("SELECT count(*) FROM book") != "2" {
+		t.Errorf("confirm alone: %s", r.Text)
+	}
+	l.must(ownerText, "action_book", with(`{"action":"delete_selected","ids":[1],"confirm":true`, value(r, "confirmation_token")))
 }
 
 func TestAConfirmationIsEvaluatedAgain(t *testing.T) {

@@ -170,7 +170,8 @@ func TestWhatTheDatabaseKeepsIsToldAndRecorded(t *testing.T) {
 	if !strings.Contains(bulk, "notice:the database kept") || strings.Contains(bulk, "deleted:true") {
 		t.Errorf("bulk answers %s", bulk)
 	}
-	action := l.must(ownerText, "action_customer", `{"action":"delete_selected","ids":[1,2],"confirm":true}`)
+	asked := l.ask(ownerText, "action_customer", `{"action":"delete_selected","ids":[1,2]}`)
+	action := l.must(ownerText, "action_customer", fmt.Sprintf(`{"action":"delete_selected","ids":[1,2],"confirm":true,"confirmation_token":%q}`, asked.Token))
 	if !strings.Contains(fmt.Sprint(action["message"]), "deleted 0 customers; the database kept 2 customers") {
 		t.Errorf("delete_selected answers %v", action)
 	}

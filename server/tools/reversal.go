@@ -25,8 +25,8 @@ type reversal struct {
 	settled []string
 }
 
-// plan finds out what takes an entry back, or says why nothing does.
-func (u *undoing) plan(e *undoEntry) (*reversal, error) {
+// find finds the row that an entry is about.
+func (u *undoing) find(e *undoEntry) (*reversal, error) {
 	r := &reversal{entry: e, arguments: map[string]any{}}
 	for _, m := range u.call.catalog.Models() {
 		if m.Served() && m.Table.Schema == e.Schema && m.Table.Name == e.Table {
@@ -42,6 +42,15 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 	}
 	if r.id = appendJSON(nil, e.Row); len(r.model.Key) == 1 && r.model.Key[0].Column.Kind == database.Boolean {
 		r.id = json.RawMessage(e.Row)
+	}
+	return r, nil
+}
+
+// plan finds out what takes an entry back, or says why nothing does.
+func (u *undoing) plan(e *undoEntry) (*reversal, error) {
+	r, err := u.find(e)
+	if err != nil {
+		return nil, err
 	}
 	if err := r.readFields(); err != nil {
 		return nil, err
@@ -96,24 +105,19 @@ func (r *reversal) knowsAfter() error {
 
 // recreate plans the creation of a row that was deleted. All that the row was must be in the journal.
 func (r *reversal) recreate() error {
+	if why := whyNoRecreation(r.scope); why != "" {
+		return r.entry.cannot("%s", why)
+	}
 	data := map[string]json.RawMessage{}
 	for _, c := range r.model.Table.Columns {
 		f := fieldOf(r.scope, c)
 		switch {
-		case c.Generated:
-		case f == nil || f.Masked || f.Secret:
-			return r.entry.cannot("the journal does not have all of the row: it keeps no hidden, masked or secret columns")
-		case f == r.model.Version:
+		case c.Generated, f == r.model.Version:
 		case r.before[f.Name] == nil:
 			return r.entry.cannot("the journal does not have its %s, which the table may have got since", f.Name)
 		default:
 			data[f.Name] = r.before[f.Name]
 			r.settled = append(r.settled, f.Name)
-		}
-	}
-	for _, d := range r.model.Catalog().Dependents(r.model.Table) {
-		if d.Key.OnDelete != database.Restrict && (d.Model == nil || d.Unreadable) {
-			return r.entry.cannot("rows of other tables, which the journal does not know, may have gone or changed with it")
 		}
 	}
 	r.op, r.arguments["data"] = createOperation, data
@@ -123,8 +127,8 @@ func (r *reversal) recreate() error {
 // restore plans the change of fields to what they were. must are fields that have to be among those that can be set; others
 // that cannot were set by the database or the server itself, which do so again.
 func (r *reversal) restore(must []*catalog.Field) error {
-	if i := slices.IndexFunc(r.scope.Fields(), func(f *catalog.Field) bool { return f.Secret && whyNotWritable(f, purpose{}) == "" }); i >= 0 {
-		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", r.scope.Fields()[i].Name)
+	if f := hiddenChange(r.scope); f != nil {
+		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", f.Name)
 	}
 	for name := range r.after {
 		if r.before[name] == nil {
