@@ -67,7 +67,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 			d.loose = append(d.loose, looseValue{f, given[name], err})
 		}
 		if err != nil {
-			problems.add(f.Name, "%s", err)
+			problems.add(f.Name, "%s%s", err, whereIDsAre(scope, []*database.Column{f.Column}))
 			continue
 		}
 		d.set = append(d.set, database.Assignment{Column: f.Column, Value: value})

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -210,10 +211,27 @@ func stillVisible(references []reference) database.And {
 // noSuch says that a foreign key of these columns names no row, by the name of the model that it leads to where the token
 // may view that.
 func noSuch(scope access.Scope, columns []*database.Column) string {
-	for _, r := range scope.Relations() {
-		if !r.Many && slices.Equal(r.Ours, columns) {
-			return "no such " + r.Target.Declared.VerboseName
-		}
+	if target := relatedBy(scope, columns); target != nil {
+		return "no such " + target.Declared.VerboseName + whereIDsAre(scope, columns)
 	}
 	return noSuchRow
+}
+
+// relatedBy is the model to which a foreign key of these columns leads; nil if the token does not see that it does.
+func relatedBy(scope access.Scope, columns []*database.Column) *catalog.Model {
+	for _, r := range scope.Relations() {
+		if !r.Many && slices.Equal(r.Ours, columns) {
+			return r.Target
+		}
+	}
+	return nil
+}
+
+// whereIDsAre says, at the end of a message, how to find what a foreign key of these columns can name; "" if nothing finds it.
+func whereIDsAre(scope access.Scope, columns []*database.Column) string {
+	target := relatedBy(scope, columns)
+	if target == nil || len(columns) != 1 || !findOperation("autocomplete").offeredFor(target.Catalog(), target) {
+		return ""
+	}
+	return fmt.Sprintf(`; autocomplete {"model":%q,"term":"…"} finds ids`, target.Name)
 }

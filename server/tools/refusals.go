@@ -74,6 +74,7 @@ func violationOf(scope *access.Scope, v *database.Violation) *toolError {
 // addMissing says that the foreign key of these columns names no row that the token may see. Whether the row is missing or
 // hidden, it is the same.
 func (v *violations) addMissing(scope access.Scope, columns []*database.Column) {
+	v.missing = true
 	fields := fieldsOf(scope, columns)
 	for _, f := range fields {
 		v.add(f.Name, "%s", noSuch(scope, columns))

@@ -27,14 +27,16 @@ const (
 
 // Referred is the most bytes that references in a request's body may add to the arguments of one of its calls at a time.
 func Referred(body []byte) int {
-	if mayRefer(body) {
+	if bytes.Contains(body, []byte(`"`+stepMember+`"`)) {
 		return maxStepReferred
 	}
 	return 0
 }
 
-// mayRefer reports whether there may be a reference in a piece of JSON.
-func mayRefer(raw []byte) bool { return bytes.Contains(raw, []byte(`"`+stepMember+`"`)) }
+// mayRefer reports whether there may be a reference, or a literal, in a piece of JSON.
+func mayRefer(raw []byte) bool {
+	return bytes.Contains(raw, []byte(`"`+stepMember+`"`)) || bytes.Contains(raw, []byte(`"`+literalMember+`"`))
+}
 
 // resolve returns a step's arguments with the values that references name in their places. Only what a step answered can be
 // named, which is cut to what the token may see; the tool then judges the value as if the caller had sent it.
@@ -53,17 +55,18 @@ func (t *transaction) resolve(raw json.RawMessage) (json.RawMessage, error) {
 			open = open[:len(open)-1]
 		case '"':
 			end := jsontext.End(raw, i)
-			if !isReference(raw, i, end) {
+			resolver := t.resolverOf(raw, i, end)
+			if resolver == nil {
 				i = end - 1
 				continue
 			}
 			start := open[len(open)-1]
 			end = jsontext.End(raw, start)
-			value, err := t.refer(raw[start:end], start < copied)
+			value, more, err := resolver(raw[start:end], start < copied)
 			if err != nil {
 				return nil, err
 			}
-			if added += len(value); added > maxStepReferred || t.referred+added > maxCallReferred {
+			if added += more; added > maxStepReferred || t.referred+added > maxCallReferred {
 				return nil, failf(CodeTooLarge, "the values that references name are larger than %d bytes in one step, or than %d in all steps together; refer to single values, such as results.0.id", maxStepReferred, maxCallReferred)
 			}
 			resolved = append(append(resolved, raw[copied:start]...), value...)
@@ -74,19 +77,45 @@ func (t *transaction) resolve(raw json.RawMessage) (json.RawMessage, error) {
 	return append(resolved, raw[copied:]...), nil
 }
 
-// isReference reports whether a string, at these offsets, is the name of the member that makes its object a reference.
-func isReference(raw []byte, start, end int) bool {
-	behind := jsontext.SkipSpace(raw, end)
-	return string(raw[start:end]) == `"`+stepMember+`"` && behind < len(raw) && raw[behind] == ':'
+// resolver returns the value for which an object stands, and how many bytes that adds to the arguments. An object that is
+// nested holds another that stands for a value.
+type resolver func(object json.RawMessage, nested bool) (value json.RawMessage, added int, err error)
+
+// resolverOf returns what resolves an object that has a member whose name is the string at these offsets; nil if the string
+// is no such name.
+func (t *transaction) resolverOf(raw json.RawMessage, start, end int) resolver {
+	if behind := jsontext.SkipSpace(raw, end); behind >= len(raw) || raw[behind] != ':' {
+		return nil
+	}
+	switch string(raw[start:end]) {
+	case `"` + stepMember + `"`:
+		return t.refer
+	case `"` + literalMember + `"`:
+		return literal
+	}
+	return nil
+}
+
+// literal is the resolver of what stands for itself.
+func literal(object json.RawMessage, nested bool) (json.RawMessage, int, error) {
+	value, _ := jsontext.Member(object, literalMember)
+	n := 0
+	for range jsontext.Inside(object) {
+		n++
+	}
+	if n != 1 || nested {
+		return nil, 0, invalid(`a literal is {"%s": value}, and has no other members, not %s`, literalMember, lookup.Excerpt(object))
+	}
+	return value, 0, nil
 }
 
 // refer returns the value that a reference names. A nested one holds another.
-func (t *transaction) refer(raw json.RawMessage, nested bool) (json.RawMessage, error) {
+func (t *transaction) refer(raw json.RawMessage, nested bool) (json.RawMessage, int, error) {
 	if t.references++; t.references > maxReferences {
-		return nil, invalid("there are too many references; one call takes at most %d", maxReferences)
+		return nil, 0, invalid("there are too many references; one call takes at most %d", maxReferences)
 	}
 	if err := t.call.ctx.Err(); err != nil {
-		return nil, &database.Error{Code: database.Cancelled, Message: "cancelled", Cause: err}
+		return nil, 0, &database.Error{Code: database.Cancelled, Message: "cancelled", Cause: err}
 	}
 	var path string
 	reference := map[string]json.RawMessage{}
@@ -95,16 +124,16 @@ func (t *transaction) refer(raw json.RawMessage, nested bool) (json.RawMessage, 
 	}
 	n, err := strconv.Atoi(string(reference[stepMember]))
 	if err != nil || nested || len(reference) != 2 || json.Unmarshal(reference["path"], &path) != nil || path == "" {
-		return nil, invalid(`a reference is {"_step": the number of a step, the first being 0, "path": "object.id"}, not %s`, lookup.Excerpt(raw))
+		return nil, 0, invalid(`a reference is {"_step": the number of a step, the first being 0, "path": "object.id"}, not %s`, lookup.Excerpt(raw))
 	}
 	if n < 0 || n >= len(t.answers) {
-		return nil, invalid("a reference names step %d; only the steps before this one have answered, of which the first is 0", n)
+		return nil, 0, invalid("a reference names step %d; only the steps before this one have answered, of which the first is 0", n)
 	}
 	value, there := valueAt(t.answers[n], path)
 	if !there {
-		return nil, invalid("what step %d answered has no %s; %s", n, lookup.Excerpt([]byte(path)), whatIsThere(t.answers[n], path))
+		return nil, 0, invalid("what step %d answered has no %s; %s", n, lookup.Excerpt([]byte(path)), whatIsThere(t.answers[n], path))
 	}
-	return value, nil
+	return value, len(value), nil
 }
 
 // whatIsThere says what a document has where a path leads to nothing.

@@ -29,7 +29,7 @@ type step struct {
 var stepsSchema = schema{Type: types{"array"}, Description: "at most 100, in order",
 	Items: &schema{Type: types{"object"}, Required: []string{"tool"}, Properties: properties{
 		"tool":      {Type: types{"string"}, Description: "a tool that lists, gets, relates, aggregates, creates, updates, deletes, or runs bulk or an action"},
-		"arguments": {Type: types{"object"}, Description: `the tool's own; {"_step": 0, "path": "object.id"} stands for that value of an earlier step's answer, the first being 0`},
+		"arguments": {Type: types{"object"}, Description: `the tool's own; {"_step": 0, "path": "object.id"} stands for that value of an earlier step's answer, the first being 0; no other form does`},
 		"expect":    {Type: types{"object"}, Description: `undo all if the answer is otherwise: {"count": 1} rows, or {"object.status": "paid"}`},
 	}}}
 
@@ -58,7 +58,7 @@ func (c *call) readSteps() error {
 			return &stepError{i, s.tool, err}
 		}
 	}
-	if !slices.ContainsFunc(c.steps, func(s step) bool { return s.op.writes() }) {
+	if !slices.ContainsFunc(c.steps, func(s step) bool { return s.op.Writes() }) {
 		return invalid("none of the steps changes anything; %s is for steps that do: make calls that only read by themselves", transactName)
 	}
 	return nil
@@ -109,11 +109,14 @@ func (c *call) admit(s *step) error {
 	if err := p.judge(s.arguments); err != nil {
 		return err
 	}
+	if err := refuseForeignForms(s.arguments); err != nil {
+		return err
+	}
 	for name := range p.given {
 		switch {
 		case slices.Contains(ofTheWhole, name):
 			return invalid("%s is no argument of a step; give it to %s, beside steps", name, transactName)
-		case name == stepMember: // what it names could hold any argument
+		case name == stepMember, name == literalMember: // what it names could hold any argument
 			return invalid("arguments cannot be a reference; give each argument by its name, with references as values")
 		}
 	}

@@ -29,9 +29,9 @@ var transactOperation = withArguments(transactName, operation{
 		schema: func(*catalog.Model) schema { return stepsSchema }},
 	argument[transactArguments]{name: "dry_run", into: func(a *transactArguments) any { return &a.dryRun }, help: dryRunHelp},
 	argument[transactArguments]{name: "confirm", into: func(a *transactArguments) any { return &a.confirm },
-		help: "an action that asks for confirmation: nothing is changed until the call is repeated with confirm: true"},
+		help: "as in action, for all steps"},
 	argument[transactArguments]{name: "confirmation_token", into: func(a *transactArguments) any { return &a.token },
-		help: "that of the page, so that only what it showed is done"},
+		help: "that of the page"},
 	argument[transactArguments]{name: keyName, into: func(*transactArguments) any { return new(string) }, help: keyHelp},
 )
 
@@ -234,6 +234,9 @@ func (e *stepError) tell(told *toolError) *toolError {
 	}
 	at.Step = &e.step
 	at.Message = e.name() + ": " + told.Message
+	if told.Validation != nil && told.Validation.missing && e.step > 0 {
+		at.Message += "; a row of an earlier step is " + referenceForm
+	}
 	if !strings.Contains(told.Message, "nothing was ") {
 		at.Message += "; nothing was changed"
 	}

@@ -14,6 +14,8 @@ type violations struct {
 	Errors           []fieldViolation `json:"errors"`
 	ErrorCount       int              `json:"error_count"`
 	FieldsWithErrors []string         `json:"fields_with_errors"`
+	// missing is set if a foreign key names no row.
+	missing bool
 }
 
 type fieldViolation struct {
@@ -49,6 +51,7 @@ func (v *violations) addAll(prefix string, other *violations) {
 		}
 	}
 	v.ErrorCount += untold
+	v.missing = v.missing || other.missing
 }
 
 // err is nil where nothing is wrong.

@@ -69,6 +69,19 @@ func (g *game) newSteps(by int) []oneCall {
 		}
 		steps = append(steps, s)
 	}
+	if !slices.ContainsFunc(steps, func(s oneCall) bool { return s.writes() }) && chance(g.random, 90) {
+		steps = g.addWrite(by, steps)
+	}
+	return steps
+}
+
+// addWrite adds a write that went well when it was tried, if the token finds one soon: steps that only read are refused.
+func (g *game) addWrite(by int, steps []oneCall) []oneCall {
+	for range 100 {
+		if s := g.newStep(by); s.writes() && s.tried != nil {
+			return append(steps, s)
+		}
+	}
 	return steps
 }
 
