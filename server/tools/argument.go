@@ -61,6 +61,7 @@ func withArguments[A any](name string, o operation, run func(*call, *A) ([]byte,
 		}
 		return run(c, &a)
 	}
+	o.keyed = slices.ContainsFunc(list, func(arg argument[A]) bool { return arg.name == keyName })
 	declared[name] = &o
 	return &o
 }

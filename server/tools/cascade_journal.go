@@ -1,40 +1,52 @@
 package tools
 
 import (
+	"slices"
+
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // journal records what became of the rows of registered models that were to go along or to change: it reads them again, as
-// the database may have made something else of it. gone and changed are the messages.
+// the database may have made something else of it. Those that were met last, which depend on the others, come first. gone and
+// changed are the messages.
 func (f *cascade) journal(gone, changed string) error {
 	if f.req.catalog.Audit() == nil {
 		return nil
 	}
 	after := &cascade{req: f.req, tx: f.tx, root: f.root, does: f.does}
-	for _, a := range f.order {
+	for _, a := range slices.Backward(f.order) {
 		if a.model == nil {
 			continue
 		}
-		isGone := a.gone
-		for _, rows := range [][]foundRow{a.along, a.changedOnly()} {
+		for _, rows := range [][]foundRow{a.changedOnly(), a.along} {
+			rows = slices.Clone(rows)
+			slices.Reverse(rows)
 			for chunk := range chunks(rows) {
-				later, err := after.later(a, chunk)
-				if err != nil {
+				if err := f.journalChunk(after, a, chunk, gone, changed); err != nil {
 					return err
 				}
-				for i, before := range chunk {
-					ch := change{row: later[i], action: "update", message: changed, before: before.row, after: later[i]}
-					switch {
-					case later[i] == nil && isGone[before.identity]:
-						ch = change{row: before.row, action: "delete", message: gone, before: before.row}
-					case later[i] == nil, len(fieldChanges(a.model, before.row, later[i])) == 0:
-						continue
-					}
-					if err := f.req.journal(f.tx, ch); err != nil {
-						return err
-					}
-				}
 			}
+		}
+	}
+	return nil
+}
+
+// journalChunk records what became of some rows of a table.
+func (f *cascade) journalChunk(after *cascade, a *affected, rows []foundRow, gone, changed string) error {
+	later, err := after.later(a, rows)
+	if err != nil {
+		return err
+	}
+	for i, before := range rows {
+		ch := change{row: later[i], action: "update", message: changed, before: before.row, after: later[i]}
+		switch {
+		case later[i] == nil && a.gone[before.identity]:
+			ch = change{row: before.row, action: "delete", message: gone, before: before.row}
+		case later[i] == nil, len(fieldChanges(a.model, before.row, later[i])) == 0:
+			continue
+		}
+		if err := f.req.journal(f.tx, ch); err != nil {
+			return err
 		}
 	}
 	return nil

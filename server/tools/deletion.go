@@ -144,10 +144,19 @@ func (d *deletion) keptRow(req *request, tx database.Tx) (json.RawMessage, error
 	return text, err
 }
 
-// journal records the rows that went or were kept, and those of registered models that went along or changed.
+// journal records the rows of registered models that went along or changed, and the rows that went or were kept: what
+// depends on a row comes before it, so that undo, which goes the other way, finds each row's parents there.
 func (d *deletion) journal(req *request, tx database.Tx) error {
 	if req.catalog.Audit() == nil {
 		return nil
+	}
+	m := d.scope.Model()
+	with := fmt.Sprintf("%d %s", len(d.rows), m.Declared.VerboseNamePlural)
+	if len(d.rows) == 1 {
+		with = m.Declared.VerboseName + " " + d.rows[0].label()
+	}
+	if err := d.cascade.journal("deleted with "+with, "changed by a deletion"); err != nil {
+		return err
 	}
 	for _, found := range d.found {
 		ch := change{row: found.row, action: "delete", message: "deleted", before: found.row}
@@ -158,12 +167,7 @@ func (d *deletion) journal(req *request, tx database.Tx) error {
 			return err
 		}
 	}
-	m := d.scope.Model()
-	with := fmt.Sprintf("%d %s", len(d.rows), m.Declared.VerboseNamePlural)
-	if len(d.rows) == 1 {
-		with = m.Declared.VerboseName + " " + d.rows[0].label()
-	}
-	return d.cascade.journal("deleted with "+with, "changed by a deletion")
+	return nil
 }
 
 // consequences says in words what goes along; "" where nothing does.

@@ -54,21 +54,27 @@ type historyEntry struct {
 	Changes       map[string]json.RawMessage `json:"changes"`
 }
 
-// history answers what changed a row, newest first. The row must be there for the token: what became of rows that it may
-// not see, or that are gone, is not its business.
+// history answers what changed a row, newest first. The row must be there for the token, if a row policy limits what it sees:
+// nobody can tell whether it would see a row that is gone.
 func (c *call) history(a *historyArguments) ([]byte, error) {
 	where, err := c.wantedRow(a.id)
 	if err != nil {
 		return nil, err
 	}
+	m := c.scope.Model()
 	text, _, err := c.readRow(c.db, c.scope, where, false)
-	if err != nil {
+	gone := isNotFound(err) && !c.scope.Limited()
+	if err != nil && !gone {
 		return nil, err
 	}
-	m := c.scope.Model()
 	is := &row{model: m, text: text}
-	j := journalOf(c, is.id())
-	first, err := j.first()
+	id, called := a.id, plainText(a.id)
+	if !gone {
+		// What the row was called then may be a field that is hidden today: it is called what it is called now.
+		id, called = is.id(), is.label()
+	}
+	j := journalOf(c, id)
+	first, err := j.first(gone)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +83,10 @@ func (c *call) history(a *historyArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What the row was called then may be a field that is hidden today: it is called what it is called now.
-	called := is.label()
-	found := rowHistory{Model: m.Name, ObjectID: is.id(), Count: len(entries), History: make([]historyEntry, len(entries))}
+	if gone && len(entries) == 0 {
+		return nil, rowNotFound(m)
+	}
+	found := rowHistory{Model: m.Name, ObjectID: id, Count: len(entries), History: make([]historyEntry, len(entries))}
 	for i, e := range entries {
 		changes := e.visibleChanges(c.scope)
 		found.History[i] = historyEntry{Action: e.Action, ActionTime: j.moment(e.At), Token: e.Token, ObjectRepr: called,
@@ -118,20 +125,43 @@ func (j *rowJournal) newest(where database.Condition, columns ...string) *databa
 	return plan
 }
 
-// first is the condition that an entry is about the row as it is there now: not about one that had the same key before
-// the latest creation, or before the latest deletion, where the row was put there again by other means.
-func (j *rowJournal) first() (database.Condition, error) {
-	plan := j.newest(append(slices.Clone(j.where), database.Or{j.equals("action", "create"), j.equals("action", "delete")}), "action")
+// first is the condition that an entry is about the row as it is there now, or was when it went: not about one that had the
+// same key before the latest creation, or before the latest deletion, where the row was put there again by other means. A row
+// that undo brought back is the one that was there before.
+func (j *rowJournal) first(gone bool) (database.Condition, error) {
+	created := database.And{j.equals("action", "create"), database.Not{Condition: j.equals("message", createdAgain)}}
+	newest, err := j.latest(database.Or{j.equals("action", "create"), j.equals("action", "delete")})
+	if err != nil || newest == nil {
+		return database.And{}, err
+	}
+	deleted := newest.action == "delete"
+	if deleted && !gone {
+		return database.Compare{Column: j.table.Column("id"), Op: database.Greater, Value: newest.id}, nil
+	}
+	if deleted || newest.message == createdAgain {
+		if newest, err = j.latest(created); err != nil || newest == nil {
+			return database.And{}, err
+		}
+	}
+	return database.Compare{Column: j.table.Column("id"), Op: database.GreaterOrEqual, Value: newest.id}, nil
+}
+
+// journalPlace is an entry by its id, with what it is about.
+type journalPlace struct {
+	id              database.Value
+	action, message string
+}
+
+// latest is the newest entry about the row that meets a condition; nil if none does.
+func (j *rowJournal) latest(which database.Condition) (*journalPlace, error) {
+	plan := j.newest(append(slices.Clone(j.where), which), "action", "message")
 	plan.Limit, plan.Cursor = 1, database.Refs(j.table.Column("id"))
 	out, page, err := j.call.db.Select(j.call.ctx, plan, nil)
 	if err != nil || page.Count == 0 {
-		return database.And{}, err
+		return nil, err
 	}
-	after := database.Compare{Column: j.table.Column("id"), Op: database.GreaterOrEqual, Value: page.Last[0]}
-	if plainText(members(out)["action"]) == "delete" {
-		after.Op = database.Greater
-	}
-	return after, nil
+	entry := members(out)
+	return &journalPlace{page.Last[0], plainText(entry["action"]), plainText(entry["message"])}, nil
 }
 
 // journalEntry is an entry as it was written.

@@ -37,6 +37,9 @@ type fieldChange struct {
 	After  json.RawMessage `json:"after,omitempty"`
 }
 
+// createdAgain is the message about a row that undo brought back.
+const createdAgain = "created again"
+
 // journal writes a change to the audit table, in the transaction of the change itself. Without an audit table it does
 // nothing. Hidden, masked and secret-looking fields are left out.
 func (req *request) journal(tx database.Tx, ch change) error {
@@ -48,6 +51,9 @@ func (req *request) journal(tx database.Tx, ch change) error {
 	changes, err := json.Marshal(fieldChanges(m, ch.before, ch.after))
 	if err != nil {
 		return err
+	}
+	if req.restores && ch.action == "create" {
+		ch.message = createdAgain
 	}
 	entry := database.Insert{Into: req.token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{

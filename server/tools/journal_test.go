@@ -33,7 +33,7 @@ func TestJournal(t *testing.T) {
 	}
 	l.must(ownerText, "delete_book", `{"id":1}`)
 	for query, want := range map[string]string{
-		`SELECT group_concat(model || object_id || message, ' ') FROM mcp_audit WHERE action = 'delete'`:          "book1deleted chapter1deleted with book " + strings.Repeat("é", 20) + " chapter2deleted with book " + strings.Repeat("é", 20) + " tag1,sanddeleted with book " + strings.Repeat("é", 20),
+		`SELECT group_concat(model || object_id || message, ' ') FROM mcp_audit WHERE action = 'delete'`:          "tag1,sanddeleted with book " + strings.Repeat("é", 20) + " chapter2deleted with book " + strings.Repeat("é", 20) + " chapter1deleted with book " + strings.Repeat("é", 20) + " book1deleted",
 		`SELECT changes FROM mcp_audit WHERE model = 'review'`:                                                    `{"book_id":{"before":1,"after":null}}`,
 		`SELECT count(*) FROM mcp_audit WHERE changes LIKE '%hidden words%' OR changes LIKE '%api_key%'`:          "0",
 		`SELECT changes FROM mcp_audit WHERE model = 'tag' AND action = 'delete'`:                                 `{"book_id":{"before":1},"name":{"before":"sand"},"weight":{"before":9}}`,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -255,6 +256,18 @@ type replayed struct {
 	Notice   string `json:"notice"`
 }
 
+// orReplayed is the schema of an answer that may come again, as it was or without what it showed.
+func orReplayed(answer schema) schema {
+	forms := answer.AnyOf
+	if len(answer.Properties) > 0 {
+		forms = []schema{answer}
+	}
+	for _, form := range forms {
+		form.Properties["replayed"] = schema{Type: types{"boolean"}}
+	}
+	return oneOf(append(slices.Clone(forms), payloadSchema[replayed]())...)
+}
+
 // replay answers what was answered when the key was first used. Without an answer or an error the key is free again.
 func (o *onceCall) replay() ([]byte, error) {
 	kept, err := o.find()
@@ -265,6 +278,9 @@ func (o *onceCall) replay() ([]byte, error) {
 		return nil, failf(CodeConflict, "this %s was used for another call, with another tool or other arguments; nothing was changed: take a new key for what is new", keyName)
 	case kept.Answer == nil:
 		return nil, outcomeUnknown()
+	}
+	if by := undoneBy(*kept.Answer); by != "" {
+		return nil, failf(CodeConflict, "this call was made before, and your call %s has taken it back since, or a part of it; nothing was changed: take a new %s to make it again", by, keyName)
 	}
 	answer, ok := o.sealer().Open(*kept.Answer, o.bound())
 	if ok && len(answer) > 1 && answer[len(answer)-1] == '}' {

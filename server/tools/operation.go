@@ -43,7 +43,9 @@ type operation struct {
 	// outputSchema is that of its answers, but for errors. The model is nil if it may be any.
 	outputSchema func(*catalog.Model) schema
 
-	// inputSchema, names and run follow from the operation's arguments; withArguments sets them. names may be nil.
+	// inputSchema, names, run and keyed follow from the operation's arguments; withArguments sets them. names may be nil, and keyed
+	// is set if calls can have an idempotency key.
+	keyed       bool
 	inputSchema func(m *catalog.Model, besideCreate bool) schema
 	names       func(access.Scope) string
 	run         func(*call) ([]byte, error)
@@ -195,6 +197,9 @@ func (o *operation) define(m *catalog.Model, how defining) definition {
 	d := definition{Name: o.Name, Description: o.description(m), InputSchema: o.inputSchema(m, how.besideCreate), Annotations: hints}
 	if how.structured {
 		output := o.outputSchema(m)
+		if o.keyed {
+			output = orReplayed(output)
+		}
 		d.OutputSchema = &output
 	}
 	if m != nil {

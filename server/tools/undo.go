@@ -36,6 +36,8 @@ type undone struct {
 	// Changes are what was done to take the changes back, in order.
 	Changes []undoneChange `json:"changes"`
 	DryRun  bool           `json:"dry_run,omitempty"`
+	// Notice says that values were left out.
+	Notice string `json:"notice,omitempty"`
 	// Call is this call's id: by it, what it did can be taken back.
 	Call string `json:"call,omitempty"`
 }
@@ -45,6 +47,9 @@ type undoneChange struct {
 	Model  string          `json:"model"`
 	ID     json.RawMessage `json:"id"`
 	Change string          `json:"change"`
+	// From and To are the fields as they are and as they would be, in a dry run.
+	From map[string]json.RawMessage `json:"from,omitempty"`
+	To   map[string]json.RawMessage `json:"to,omitempty"`
 }
 
 // The bounds of one call: how many changes it takes back, and how many bytes the journal has of them.
@@ -80,7 +85,7 @@ func (c *call) undo(a *undoArguments) ([]byte, error) {
 	}
 	var u *undoing
 	err = c.inTransaction(func(tx database.Tx) error {
-		u = &undoing{call: c, tx: tx, rows: map[rowName]*undoneRow{}}
+		u = &undoing{call: c, tx: tx, rows: map[rowName]*undoneRow{}, changes: []undoneChange{}}
 		entries, err := u.read(which)
 		if err != nil {
 			return err
@@ -88,13 +93,16 @@ func (c *call) undo(a *undoArguments) ([]byte, error) {
 		if len(entries) == 0 {
 			return failf(CodeNotFound, "the journal has no such changes of yours; call is in the answer of the call that made them")
 		}
-		return u.run(entries)
+		if err := u.run(entries); err != nil {
+			return err
+		}
+		return u.markKeys(entries)
 	})
 	if err != nil {
 		return nil, err
 	}
 	u.tellAudit()
-	return encodePlainly(undone{Success: true, Changes: u.changes, DryRun: c.dryRun, Call: c.recordedAs()})
+	return encodePlainly(undone{Success: true, Changes: u.changes, DryRun: c.dryRun, Notice: u.notice, Call: c.recordedAs()})
 }
 
 // undoCondition is the condition of the journal's entries that are meant: those of this caller only.
@@ -149,7 +157,10 @@ type undoEntry struct {
 	Schema  string          `json:"table_schema"`
 	Table   string          `json:"table_name"`
 	Row     string          `json:"object_id"`
+	Call    string          `json:"call"`
 	Changes json.RawMessage `json:"changes"`
+	// changes are those of several entries that were joined; nil if Changes tells.
+	changes map[string]fieldChange
 }
 
 // read reads the entries that meet a condition, newest first.
@@ -171,11 +182,15 @@ func (u *undoing) journal(which database.Condition, limit int) ([]*undoEntry, da
 	for _, name := range []string{"id", "action", "model", "table_schema", "table_name", "object_id", "changes"} {
 		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{table.Column(name)}})
 	}
+	plan.Output = append(plan.Output, database.Output{Name: "call", Columns: []*database.Column{database.AuditCall(table)}})
 	return readAll[*undoEntry](u.call.ctx, u.tx, plan)
 }
 
 // fieldsChanged are the fields of an entry by the names of their columns.
 func (e *undoEntry) fieldsChanged() map[string]fieldChange {
+	if e.changes != nil {
+		return e.changes
+	}
 	written := e.Changes
 	if len(written) > 0 && written[0] == '"' {
 		written = json.RawMessage(plainText(written)) // an engine without a JSON type keeps a text

@@ -17,6 +17,9 @@ type undoing struct {
 	rows    map[rowName]*undoneRow
 	changes []undoneChange
 	parts   []*call
+	// size is how long the values are that a dry run tells, notice says that some were left out.
+	size   int
+	notice string
 }
 
 // rowName names a row for the journal.
@@ -24,14 +27,14 @@ type rowName struct{ schema, table, row string }
 
 func (e *undoEntry) rowName() rowName { return rowName{e.Schema, e.Table, e.Row} }
 
-// undoneRow is what is known of a row: which entries about it are taken back, and how many of them were.
+// undoneRow is what is known of a row: the entries about it that are taken back, newest first. left are these, or what they
+// come to together, done how many of left were taken back.
 type undoneRow struct {
-	entries []*undoEntry
-	done    int
+	entries, left []*undoEntry
+	done          int
 }
 
-// run takes the entries back, newest first. What a foreign key does not allow yet, as a deletion journals a parent before its
-// children, comes again after the others: but never before what is newer about the same row.
+// run takes the entries back: what they come to together, or if that cannot be done, one after the other.
 func (u *undoing) run(entries []*undoEntry) error {
 	for _, e := range entries {
 		row := u.rows[e.rowName()]
@@ -41,21 +44,44 @@ func (u *undoing) run(entries []*undoEntry) error {
 		}
 		row.entries = append(row.entries, e)
 	}
+	net, err := u.net(entries)
+	if err != nil {
+		return err
+	}
+	if len(net) < len(entries) {
+		err := u.tx.Savepoint(u.call.ctx, func() error { return u.takeBack(net) })
+		if err == nil || !refusesChange(err) {
+			return err
+		}
+		u.changes, u.parts, u.size, u.notice = []undoneChange{}, nil, 0, ""
+	}
+	return u.takeBack(entries)
+}
+
+// takeBack takes entries back in their order. What a foreign key does not allow yet comes again after the others: but never
+// before what is newer about the same row.
+func (u *undoing) takeBack(entries []*undoEntry) error {
+	for _, row := range u.rows {
+		row.left, row.done = nil, 0
+	}
+	for _, e := range entries {
+		row := u.rows[e.rowName()]
+		row.left = append(row.left, e)
+	}
 	for len(entries) > 0 {
 		var left []*undoEntry
 		var first error
 		for _, e := range entries {
 			row := u.rows[e.rowName()]
-			if row.entries[row.done] != e {
+			if row.left[row.done] != e {
 				left = append(left, e)
 				continue
 			}
 			err := u.tx.Savepoint(u.call.ctx, func() error { return u.reverse(e, row) })
-			var told *toolError
 			switch {
 			case err == nil:
 				row.done++
-			case !errors.As(err, &told) || told.Code != CodeValidation && told.Code != CodeProtected:
+			case !refusesChange(err):
 				return err
 			default:
 				left = append(left, e)
@@ -70,6 +96,12 @@ func (u *undoing) run(entries []*undoEntry) error {
 		entries = left
 	}
 	return nil
+}
+
+// refusesChange reports whether an error says that a change cannot be made as other rows are now, or at all.
+func refusesChange(err error) bool {
+	var told *toolError
+	return errors.As(err, &told) && (told.Code == CodeValidation || told.Code == CodeProtected)
 }
 
 // reverse takes one entry back.
@@ -87,7 +119,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 			return err
 		}
 	}
-	if r.op == nil {
+	if r.op == nil || u.isRestored(r, now) {
 		return nil
 	}
 	if r.op == deleteOperation {
@@ -108,8 +140,37 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 		return err
 	}
 	u.parts = append(u.parts, p)
-	u.changes = append(u.changes, undoneChange{r.model.Name, r.id, r.op.Name})
+	u.changes = append(u.changes, u.shown(r, now))
 	return nil
+}
+
+// shown is what was done to a row, as the answer tells it. A dry run tells the values, too, as long as there is room.
+func (u *undoing) shown(r *reversal, now json.RawMessage) undoneChange {
+	change := undoneChange{Model: r.model.Name, ID: r.id, Change: r.op.Name}
+	if !u.call.dryRun {
+		return change
+	}
+	from, to := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	is, size := members(now), 0
+	for name, value := range r.after {
+		if r.op == deleteOperation {
+			from[name] = value
+		}
+		size += len(name) + len(value)
+	}
+	for _, name := range r.settled {
+		to[name] = r.before[name]
+		if r.op == updateOperation {
+			from[name] = is[name]
+		}
+		size += len(name) + len(to[name]) + len(from[name])
+	}
+	if u.size += size; u.size > rowBytes(u.call.settings.MaxResultBytes) {
+		u.notice = "the values of some changes are left out: there are too many"
+		return change
+	}
+	change.From, change.To = from, to
+	return change
 }
 
 // undoFailed is the error of an opposite change that was refused, with what it was to take back.
@@ -140,11 +201,8 @@ func (u *undoing) rowNow(r *reversal) (json.RawMessage, error) {
 // unchangedSince refuses a row that is not as the newest of its entries left it, or that others changed since the oldest of
 // them.
 func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessage) error {
-	is := members(now)
-	for name, value := range r.after {
-		if !sameMeaning(is[name], value) {
-			return u.conflict(r, now)
-		}
+	if !holds(now, r.after) && !u.isRestored(r, now) {
+		return u.conflict(r, now)
 	}
 	if gone := r.entry.Action == "delete"; gone != (now == nil) {
 		return u.conflict(r, now)
@@ -168,6 +226,22 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 		return u.conflict(r, now)
 	}
 	return nil
+}
+
+// holds reports whether a row has these values.
+func holds(now json.RawMessage, values map[string]json.RawMessage) bool {
+	is := members(now)
+	for name, value := range values {
+		if !sameMeaning(is[name], value) {
+			return false
+		}
+	}
+	return true
+}
+
+// isRestored reports whether a changed row is as it was already: a foreign key followed what was taken back before.
+func (u *undoing) isRestored(r *reversal, now json.RawMessage) bool {
+	return len(u.parts) > 0 && r.op == updateOperation && now != nil && holds(now, r.before)
 }
 
 // conflict is the error about a row that was changed since: it shows what the change left, and what is there now. Of a row

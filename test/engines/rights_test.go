@@ -66,7 +66,11 @@ func actions(s *suite, t *testing.T) {
 		// confirmation_data cannot change the selection.
 		s.fails(t, "root", "action_book", `{"action":"delete_selected","ids":[2],"confirm":true,"confirmation_data":{"_selected_action":[1]}}`, "validation_error")
 		s.holds(t, "select count(*) from book", "5")
-		done := s.ok(t, "root", "action_book", `{"action":"delete_selected","ids":[2],"confirm":true,"confirmation_data":{"ids":[1,2,3],"action":"retire","post":"no"}}`)
+		// What goes along is not in the call, so that confirm alone does not do.
+		const selected = `{"action":"delete_selected","ids":[2],"confirm":true,"confirmation_data":{"ids":[1,2,3],"action":"retire","post":"no"}`
+		unseen := s.fails(t, "root", "action_book", selected+`}`, "conflict")
+		s.holds(t, "select count(*) from book", "5")
+		done := s.ok(t, "root", "action_book", selected+fmt.Sprintf(`,"confirmation_token":%q}`, unseen["confirmation_token"]))
 		want(t, done, `1`, "affected_count")
 		s.holds(t, "select id from book order by id", "1 3 4 5")
 	})
@@ -256,10 +260,28 @@ func history(s *suite, t *testing.T) {
 	s.check(t, "limit and offset", func(t *testing.T) {
 		want(t, s.ok(t, "root", "history_book", `{"id":`+id+`,"limit":1,"offset":1}`), `"update"`, "history", 0, "action")
 	})
-	s.check(t, "a row that is gone", func(t *testing.T) {
-		s.ok(t, "root", "delete_book", `{"id":`+id+`}`)
-		s.fails(t, "root", "history_book", `{"id":`+id+`}`, "not_found")
-		s.holds(t, "select count(*) from mcp_admin_log where object_id = '"+id+"' and action = 'delete'", "1")
+	s.check(t, "a row that is gone, for who sees all rows", func(t *testing.T) {
+		gone := s.ok(t, "root", "delete_book", `{"id":`+id+`}`)
+		h := s.ok(t, "root", "history_book", `{"id":`+id+`}`)
+		want(t, h, `4`, "count")
+		want(t, h, `"delete"`, "history", 0, "action")
+		want(t, h, `"`+id+`"`, "history", 0, "object_repr")
+		want(t, h, `"create"`, "history", 3, "action")
+		if text := fmt.Sprint(h); strings.Contains(text, "card_number") {
+			t.Error(text)
+		}
+		s.fails(t, "clerk", "history_book", `{"id":`+id+`}`, "not_found")
+		s.fails(t, "root", "history_book", `{"id":99999}`, "not_found")
+		s.fails(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, gone["call"]), "protected") // a masked column
+	})
+	s.check(t, "a row that undo brought back is the one that was there", func(t *testing.T) {
+		s.ok(t, "root", "create_country", `{"data":{"code":"YY","name":"Yonder"}}`)
+		gone := s.ok(t, "root", "delete_country", `{"id":"YY"}`)
+		s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, gone["call"]))
+		h := s.ok(t, "root", "history_country", `{"id":"YY"}`)
+		for i, action := range []string{`"create"`, `"delete"`, `"create"`} {
+			want(t, h, action, "history", i, "action")
+		}
 	})
 	s.check(t, "a row that came again does not show the one before", func(t *testing.T) {
 		s.ok(t, "root", "create_country", `{"data":{"code":"ZZ","name":"First"}}`)

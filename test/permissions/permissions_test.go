@@ -212,15 +212,18 @@ func (g *game) remember() {
 	}
 }
 
-// mayRecall reports whether a token may be told of a text that stood somewhere: in a row that it sees now, in a field that it
-// sees.
+// mayRecall reports whether a token may be told of a text that stood somewhere: in a row that it sees now, or would see if it
+// were there, in a field that it sees.
 func (g *game) mayRecall(t contract.Token, text string, all data) bool {
 	return slices.ContainsFunc(g.past[text], func(at place) bool {
 		if at.table == "guest" {
 			return false
 		}
 		m, r := g.model(at.table), all[at.table][at.id]
-		return r != nil && g.shows(t, m, r, at.column, all)
+		if r == nil { // the history of a row that is gone is for who sees all rows
+			return seesAll(t, m) && g.shows(t, m, row{}, at.column, all)
+		}
+		return g.shows(t, m, r, at.column, all)
 	})
 }
 

@@ -276,6 +276,13 @@ func seesRow(t contract.Token, m contract.Model, r row, all data) bool {
 	return false
 }
 
+// seesAll reports whether no row policy stands between a token and a model's rows.
+func seesAll(t contract.Token, m contract.Model) bool {
+	return len(m.RowPolicies) == 0 || slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
+		return p.AllRows && (p.Everyone || slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(t.Groups, g) }))
+	})
+}
+
 // meets reports whether a row meets a filter: one of several, or of the rows that its field's relations lead to one has the
 // region that it asks for.
 func meets(t contract.Token, f contract.Filter, table string, r row, all data) bool {

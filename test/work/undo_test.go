@@ -18,10 +18,13 @@ CREATE TABLE book (id integer NOT NULL PRIMARY KEY, shelf_id integer, title varc
 	FOREIGN KEY (shelf_id) REFERENCES shelf (id) ON DELETE SET NULL);
 CREATE TABLE leaf (book_id integer NOT NULL, no integer NOT NULL, body varchar(9000), PRIMARY KEY (book_id, no),
 	FOREIGN KEY (book_id) REFERENCES book (id) ON DELETE CASCADE);
+CREATE TABLE mark (book_id integer NOT NULL, no integer NOT NULL, place integer NOT NULL, word varchar(20), PRIMARY KEY (book_id, no, place),
+	FOREIGN KEY (book_id, no) REFERENCES leaf (book_id, no) ON DELETE CASCADE);
 CREATE TABLE loan (id integer NOT NULL PRIMARY KEY, book_id integer NOT NULL, who varchar(40), pin varchar(10), FOREIGN KEY (book_id) REFERENCES book (id));
 INSERT INTO shelf VALUES (1, 'top', NULL), (2, 'low', 'dusty');
 INSERT INTO book (id, shelf_id, title, price) VALUES (1, 1, 'Dune', 9.50), (2, 1, 'Solaris', 7.25), (3, 2, 'Emma', 3.00);
 INSERT INTO leaf VALUES (1, 1, 'one'), (1, 2, 'two'), (2, 1, NULL);
+INSERT INTO mark VALUES (1, 1, 1, 'a'), (1, 1, 2, NULL), (2, 1, 1, 'b');
 INSERT INTO loan VALUES (1, 3, 'Ann', '1234');
 `
 
@@ -51,6 +54,7 @@ func newLibrary(t *testing.T, e harness.Engine) *library {
 			{Name: "sell", SQL: &contract.SQLAction{Statement: sold}},
 		}},
 		{Name: "leaf", Table: "leaf", Expose: true},
+		{Name: "mark", Table: "mark", Expose: true},
 		{Name: "loan", Table: "loan", Expose: true, Exclude: []string{"pin"}},
 	}, []contract.Token{clerk.Token, guest.Token, teacher.Token}, func(c *contract.Config) {
 		c.Endpoint.Audit = &contract.AuditTable{Name: "journal"}
@@ -89,7 +93,7 @@ func (l *library) refuses(who caller, tool, arguments, message string) string {
 // state is the rows of all tables, by table and key.
 type state map[string]string
 
-var keys = map[string]int{"shelf": 1, "book": 1, "leaf": 2, "loan": 1}
+var keys = map[string]int{"shelf": 1, "book": 1, "leaf": 2, "mark": 3, "loan": 1}
 
 // rows reads all rows, by plain SQL.
 func (l *library) rows() state {
@@ -166,12 +170,16 @@ func TestUndoTakesBackEachKindOfChange(t *testing.T) {
 			{"a deletion with what goes along, and what loses its reference", "delete_book", `{"id":1}`},
 			{"a deletion of a parent whose children stay", "delete_shelf", `{"id":1}`},
 			{"an action that sets a field", "action_book", `{"action":"lend","ids":[1,3]}`},
-			{"the deletion of selected rows", "action_book", `{"action":"delete_selected","ids":[1,2],"confirm":true}`},
+			{"the deletion of selected rows", "action_book", `{"action":"delete_selected","ids":[1,2]}`},
 			{"a bulk", "bulk_book", `{"operation":"create","items":[{"data":{"id":7,"title":"a"}},{"data":{"id":8,"title":"b"}}]}`},
 			{"steps", "transact", `{"steps":[{"tool":"create_shelf","arguments":{"data":{"id":5,"name":"new"}}},{"tool":"create_book","arguments":{"data":{"id":6,"title":"c","shelf_id":5}}},{"tool":"update_book","arguments":{"id":6,"data":{"title":"d"}}},{"tool":"delete_leaf","arguments":{"id":"1,1"}}]}`},
 		} {
 			before := l.rows()
-			_, call := l.must(clerk, tc.tool, tc.arguments)
+			answer, call := l.must(clerk, tc.tool, tc.arguments)
+			if _, behind, asks := strings.Cut(answer, `"confirmation_token":"`); asks {
+				token, _, _ := strings.Cut(behind, `"`)
+				_, call = l.must(clerk, tc.tool, strings.TrimSuffix(tc.arguments, "}")+`,"confirm":true,"confirmation_token":"`+token+`"}`)
+			}
 			after := l.rows()
 			if same(before, after) || call == "" {
 				t.Fatalf("%s: call %q changed nothing", tc.what, call)
@@ -206,7 +214,7 @@ func TestUndoSince(t *testing.T) {
 		l.must(guest, "undo", `{"since":"`+begun+`"}`)
 		l.must(clerk, "undo", `{"since":"`+begun+`","model":"book"}`)
 		got := l.rows()
-		for _, lost := range []string{"leaf 2,1"} { // it went with its book, and is no book
+		for _, lost := range []string{"leaf 2,1", "mark 2,1,1"} { // they went with their book, and are no books
 			if got[lost] != "" {
 				t.Errorf("%s is back", lost)
 			}
