@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,17 +11,15 @@ import (
 // maxClockSkew is the most that an issuer's clock may be from the server's.
 const maxClockSkew = Duration(5 * time.Minute)
 
-// validateAuthentication says what in the settings no server could check tokens by.
-func validateAuthentication(errs *problems, a *Authentication) {
+// check says what in the settings no server could check tokens by.
+func (a *Authentication) check(told fault) {
 	if !slices.Contains([]string{"", CheckKeys, CheckTokenReview}, a.ServiceAccounts.Check) {
-		errs.fail("endpoint.authentication.serviceAccounts.check: %q is neither %s nor %s", a.ServiceAccounts.Check, CheckKeys, CheckTokenReview)
+		told("serviceAccounts.check", "%q is neither %s nor %s", a.ServiceAccounts.Check, CheckKeys, CheckTokenReview)
 	}
 	names, urls := map[string]bool{}, map[string]bool{}
 	for i := range a.Issuers {
 		issuer := &a.Issuers[i]
-		fail := func(member, format string, args ...any) {
-			errs.fail("endpoint.authentication.issuers[%d]."+member+": "+format, append([]any{i}, args...)...)
-		}
+		fail := told.at(fmt.Sprintf("issuers[%d]", i))
 		if issuer.Name == "" || names[issuer.Name] {
 			fail("name", "%q is empty, or stands twice", issuer.Name)
 		}

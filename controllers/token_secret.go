@@ -80,9 +80,6 @@ func (x *tokenTexts) resolve(ctx context.Context, t *v1alpha1.MCPToken, e *v1alp
 	if t.Spec.IssuedElsewhere() {
 		return tokenText{}, nil
 	}
-	if len(v1alpha1.ValidateMCPToken(t)) > 0 {
-		return refusedText(v1alpha1.ReasonInvalid, "nothing is issued for a token that is not valid"), nil
-	}
 	switch {
 	case t.Spec.TokenSecretRef != nil:
 		credential, err := x.readGiven(ctx, t, *t.Spec.TokenSecretRef, false)

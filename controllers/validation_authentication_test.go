@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-var _ = Describe("The API server and Validate", func() {
+var _ = Describe("The API server and admission", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 

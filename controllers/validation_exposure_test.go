@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-var _ = Describe("The API server and Validate, of an exposure,", func() {
+var _ = Describe("The API server and admission, of an exposure,", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 
@@ -282,7 +282,7 @@ func hook(url string, timeout *time.Duration) func(*v1alpha1.ActionSpec) {
 }
 
 // What the documentation shows must be accepted as it stands, with no field that the API server does not know.
-var _ = Describe("The API server and Validate, of whole manifests,", func() {
+var _ = Describe("The API server and admission, of whole manifests,", func() {
 	DescribeTable("accept", func(pattern string) {
 		w := newWorld()
 		paths, err := filepath.Glob(pattern)
@@ -302,6 +302,7 @@ var _ = Describe("The API server and Validate, of whole manifests,", func() {
 				typed, err := k8s.Scheme().New(o.GroupVersionKind())
 				Expect(err).NotTo(HaveOccurred())
 				Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed)).To(Succeed())
+				Expect(admitted(typed.(client.Object))).To(BeEmpty(), "%s of %s", o.GetName(), path)
 				Expect(v1alpha1.Validate(typed)).To(BeEmpty(), "%s of %s", o.GetName(), path)
 				objects++
 			}

@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -10,14 +11,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/admission"
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// The rules of the API stand twice: in the schema, and in v1alpha1.Validate for who bypassed it. Each row changes an
-// object that both accept.
-var _ = Describe("The API server and Validate", func() {
+// What an API server refuses, and package admission without one. Each row changes an object that both accept.
+var _ = Describe("The API server and admission", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 
@@ -241,10 +244,10 @@ var _ = Describe("The API server and Validate", func() {
 	)
 })
 
-// agree expects the API server and Validate to say the same of an object.
+// agree expects the API server and package admission to say the same of an object.
 func agree(o client.Object, valid bool) {
 	GinkgoHelper()
-	errs := v1alpha1.Validate(o)
+	errs := admitted(o)
 	err := k8s.Create(context.Background(), o, client.DryRunAll)
 	if valid {
 		Expect(err).NotTo(HaveOccurred())
@@ -253,6 +256,21 @@ func agree(o client.Object, valid bool) {
 	}
 	Expect(apierrors.IsInvalid(err)).To(BeTrue(), "the API server says %v", err)
 	Expect(errs).NotTo(BeEmpty(), "the API server says %v", err)
+}
+
+// admitted is what package admission says of an object.
+func admitted(o client.Object) field.ErrorList {
+	GinkgoHelper()
+	kind, err := apiutil.GVKForObject(o, k8s.Scheme())
+	Expect(err).NotTo(HaveOccurred())
+	o.GetObjectKind().SetGroupVersionKind(kind)
+	encoded, err := json.Marshal(o)
+	Expect(err).NotTo(HaveOccurred())
+	into, err := k8s.Scheme().New(kind)
+	Expect(err).NotTo(HaveOccurred())
+	errs, err := admission.Read(context.Background(), encoded, "default", into.(client.Object))
+	Expect(err).NotTo(HaveOccurred())
+	return errs
 }
 
 func long(n int) string { return strings.Repeat("a", n) }

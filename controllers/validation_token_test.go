@@ -15,7 +15,7 @@ import (
 
 func after(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
-var _ = Describe("The API server and Validate", func() {
+var _ = Describe("The API server and admission", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 	rotation := func(every, overlap *metav1.Duration) func(*tokenType) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-var _ = Describe("The API server and Validate about an endpoint's pods", func() {
+var _ = Describe("The API server and admission about an endpoint's pods", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 

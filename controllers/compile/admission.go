@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -51,6 +52,17 @@ func refuseGroups(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken) *Verdict {
 		}
 	}
 	return nil
+}
+
+// refuseOwnRights is the verdict on a token of another namespace that has rights of its own; nil if it has none. The API server
+// refuses such a token too. Here it is asked again, since the endpoint's author decides what others' tokens may do.
+func refuseOwnRights(t *v1alpha1.MCPToken) *Verdict {
+	s := &t.Spec
+	if !t.Foreign() || len(s.Permissions) == 0 && len(s.Attributes) == 0 && (s.OIDC == nil || len(s.OIDC.Attributes) == 0) {
+		return nil
+	}
+	refused := invalid(errors.New("spec: a token of an endpoint in another namespace has no permissions and no attributes of its own, nor oidc.attributes; leave them out, or leave out endpointRef.namespace"))
+	return &refused
 }
 
 // nameFor names a token to the author of another one. What is in other namespaces is not told.

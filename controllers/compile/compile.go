@@ -3,11 +3,13 @@ package compile
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -91,9 +93,22 @@ func equal[T any](a, b T) bool {
 	return errLeft == nil && errRight == nil && string(left) == string(right)
 }
 
-func judgeEndpoint(e *v1alpha1.MCPEndpoint) Verdict {
+// judgeEndpoint tells whether an endpoint can be served. The API server has checked the object by its schema, if it was written
+// since a rule was there; that no server could work with its entries is checked here in any case.
+func judgeEndpoint(e *v1alpha1.MCPEndpoint, entry *contract.Endpoint, groups []contract.Group) Verdict {
 	if errs := v1alpha1.ValidateMCPEndpoint(e); len(errs) > 0 {
-		return invalid(errs)
+		return invalid(errs.ToAggregate())
+	}
+	if d := &e.Spec.Database; (d.ConnectionSecretRef == nil) == (d.SQLite == nil) { // what makes the pods takes it for granted
+		return invalid(field.Invalid(field.NewPath("spec", "database"), field.OmitValueType{}, "exactly one of connectionSecretRef and sqlite must be given"))
+	}
+	if err := entry.Validate(); err != nil {
+		return invalid(err)
+	}
+	for i := range groups {
+		if err := groups[i].Validate(); err != nil {
+			return invalid(fmt.Errorf("group %q: %w", groups[i].Name, err))
+		}
 	}
 	return accepted()
 }

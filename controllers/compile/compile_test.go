@@ -189,7 +189,7 @@ func TestVerdictsOnExposures(t *testing.T) {
 		},
 		"one that bypassed validation": {
 			[]v1alpha1.MCPModelExposure{exposure("a", older, table("", ""))},
-			"a", "Invalid", "spec.table.name: Required value", "",
+			"a", "Invalid", "table: is missing", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

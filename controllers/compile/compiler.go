@@ -165,7 +165,8 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		c.most = 0 // perhaps all of them fit now
 	}
 	c.compiled, c.again = sources, false
-	endpoint := judgeEndpoint(in.Endpoint)
+	entry, groups := c.endpointEntry(in.Endpoint), groupEntries(in.Endpoint)
+	endpoint := judgeEndpoint(in.Endpoint, &entry, groups)
 	exposures := map[types.NamespacedName]Verdict{}
 	previous := c.main
 	if !endpoint.Accepted && previous == nil {
@@ -181,7 +182,7 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	}
 	main := &contract.Config{Version: contract.Version, Revision: 0, Layout: c.layout.published}
 	if endpoint.Accepted {
-		main.Endpoint, main.Groups = c.endpointEntry(in.Endpoint), groupEntries(in.Endpoint)
+		main.Endpoint, main.Groups = entry, groups
 	} else {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}

@@ -25,7 +25,15 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 	for _, e := range exposures {
 		key := types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 		if errs := v1alpha1.ValidateMCPModelExposure(e); len(errs) > 0 {
-			verdicts[key] = invalid(errs)
+			verdicts[key] = invalid(errs.ToAggregate())
+			continue
+		}
+		entry := modelEntry(e)
+		var lack Lack
+		entry.Actions, lack = webhooks.actionEntries(e)
+		entry.Reports = reportEntries(e.Spec.Actions)
+		if err := entry.Validate(); err != nil { // of an object that the API server did not check
+			verdicts[key] = invalid(err)
 			continue
 		}
 		if winner, taken := byModel[e.EffectiveModel()]; taken {
@@ -50,9 +58,7 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 		byModel[e.EffectiveModel()] = e.Name
 		byTable[e.Spec.Table] = e.Name
 		verdict := accepted()
-		entry := modelEntry(e)
-		entry.Actions, verdict.Lack = webhooks.actionEntries(e)
-		entry.Reports = reportEntries(e.Spec.Actions)
+		verdict.Lack = lack
 		if verdict.Lack == (Lack{}) {
 			verdict.Lack = missingGroup(endpoint, e)
 		}

@@ -136,6 +136,18 @@ func uniqueClasses(tokens map[types.NamespacedName]*tokenState) []*rightsClass {
 	return slices.Collect(maps.Keys(seen))
 }
 
+// NotAdvertised is what is said of a model that others forgot to expose.
+const NotAdvertised = "expose is not set, so tools/list does not show the model. Set expose: true if agents should find it."
+
+// ForgotToExpose reports whether a model without expose looks as if it should have it: others have it, and no exposed model
+// shows the model's rows as inlines.
+func ForgotToExpose(config *contract.Config, m *contract.Model) bool {
+	exposed := slices.ContainsFunc(config.Models, func(other contract.Model) bool { return other.Expose })
+	return !m.Expose && exposed && !slices.ContainsFunc(config.Models, func(other contract.Model) bool {
+		return other.Expose && slices.ContainsFunc(other.Inlines, func(i contract.Inline) bool { return i.Model == m.Name })
+	})
+}
+
 func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {
 	var notes []string
 	advertised := func(name string) bool { return r.models[name].Expose }

@@ -81,8 +81,11 @@ func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 // judgeToken tells what becomes of a token.
 func (c *Compiler) judgeToken(in Objects, state *tokenState) TokenVerdict {
 	e, t := in.Endpoint, state.object
-	if errs := append(v1alpha1.ValidateMCPToken(t), state.problems...); len(errs) > 0 {
-		return TokenVerdict{Verdict: invalid(errs)}
+	if len(state.problems) > 0 {
+		return TokenVerdict{Verdict: invalid(state.problems.ToAggregate())}
+	}
+	if refused := refuseOwnRights(t); refused != nil {
+		return TokenVerdict{Verdict: *refused}
 	}
 	if !t.Spec.EffectiveActive() {
 		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "the token is not active"}}
@@ -146,13 +149,9 @@ func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdi
 	return entry
 }
 
-// appendRules adds the rules of a token or group. One that names no models, which only an endpoint that bypassed the
-// API's validation can have, grants nothing.
+// appendRules adds the rules of a token or group.
 func appendRules(rules []contract.Rule, permissions []v1alpha1.PermissionRule) []contract.Rule {
 	for _, p := range permissions {
-		if len(p.Models) == 0 {
-			continue
-		}
 		rule := contract.Rule{Models: slices.Clone(p.Models), Actions: slices.Clone(p.Actions)}
 		if !slices.Contains(p.Modules, contract.Wildcard) {
 			rule.Modules = slices.Clone(p.Modules)

@@ -212,6 +212,10 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 	t := state.object
 	verdict := c.judgeToken(in, state)
 	entry := tokenEntry(t, state.known, verdict, c.issuers)
+	if err := entry.Validate(); err != nil { // of an object that the API server did not check
+		verdict = TokenVerdict{Verdict: invalid(err)}
+		entry = tokenEntry(t, state.known, verdict, c.issuers)
+	}
 	state.changes = time.Time{}
 	if expiry := t.EffectiveExpiry(); expiry != nil && t.Spec.EffectiveActive() && in.Now.Before(*expiry) {
 		state.changes = *expiry

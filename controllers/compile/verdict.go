@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
@@ -47,9 +46,7 @@ type TokenVerdict struct {
 
 func accepted() Verdict { return Verdict{Accepted: true, Reason: v1alpha1.ReasonAccepted} }
 
-func invalid(errs field.ErrorList) Verdict {
-	return Verdict{Reason: v1alpha1.ReasonInvalid, Message: errs.ToAggregate().Error()}
-}
+func invalid(err error) Verdict { return Verdict{Reason: v1alpha1.ReasonInvalid, Message: err.Error()} }
 
 func conflicted(message string) Verdict {
 	return Verdict{Reason: v1alpha1.ReasonConflicted, Message: message}
