@@ -371,6 +371,20 @@ func (m *Model) note(format string, args ...any) {
 	m.Status.Notes = append(m.Status.Notes, fmt.Sprintf(format, args...))
 }
 
+// noteOpenReference tells of a model that anybody may read whole, though its rows belong to rows that row policies guard.
+func (m *Model) noteOpenReference() {
+	if len(m.Declared.RowPolicies) > 0 {
+		return
+	}
+	for _, fk := range m.Table.ForeignKeys {
+		target := m.catalog.byTable[fk.References]
+		if target != nil && target != m && len(target.Declared.RowPolicies) > 0 {
+			m.note("%s has row policies, which do not guard the rows that refer to it by %s: a token that may view this model sees all of them. If they belong to %s, give this model a row policy along %s.",
+				target.Name, joined(fk.Columns), target.Name, joined(fk.Columns))
+		}
+	}
+}
+
 // report says in the status what is served.
 func (m *Model) report() {
 	for _, f := range m.Fields {
@@ -385,6 +399,7 @@ func (m *Model) report() {
 			m.note("The foreign key %s has no relation, because the name it would have is taken. Name one in fields.overrides.", f.Column.Name)
 		}
 	}
+	m.noteOpenReference()
 	for _, f := range m.Key {
 		m.Status.Key = append(m.Status.Key, f.Column.Name)
 	}

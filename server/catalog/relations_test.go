@@ -25,6 +25,24 @@ func TestARelationWithoutAFreeNameIsNamedByTheStatus(t *testing.T) {
 	}
 }
 
+// A policy on employees does not guard the tasks that refer to them, which is right, and easily overlooked.
+func TestAModelWithoutPoliciesThatRefersToAGuardedOneSaysSo(t *testing.T) {
+	guarded := func(m *contract.Model) {
+		m.RowPolicies = []contract.RowPolicy{{Name: "mine", Everyone: true, AllRows: true}}
+	}
+	says := func(c *Catalog, model string) bool {
+		return slices.ContainsFunc(c.Model(model).Status.Notes, func(note string) bool {
+			return strings.HasPrefix(note, "employee has row policies, which do not guard the rows that refer to it by assignee_id")
+		})
+	}
+	if c := at(t, "employee", guarded); !says(c, "task") || says(c, "employee") {
+		t.Errorf("got the notes %q of task and %q of employee, want the first alone to say that it is not guarded", c.Model("task").Status.Notes, c.Model("employee").Status.Notes)
+	}
+	if c := at(t, "task", guarded); says(c, "task") {
+		t.Errorf("got the notes %q of a model with policies of its own, want none", c.Model("task").Status.Notes)
+	}
+}
+
 func TestARenamedForeignKeyCanHaveTheRelationOfItsNewName(t *testing.T) {
 	m := at(t, "task", func(m *contract.Model) {
 		m.Overrides = []contract.FieldOverride{{Name: "assignee_id", Rename: "worker_id", Relation: "worker"}}

@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
@@ -61,9 +62,12 @@ pods/portforward. None with --state.`,
   mcp-admin call agent list_order status=open limit=5 -n shop
   mcp-admin call agent update_order id=7 data.status=shipped -n shop
   mcp-admin call agent list_order --json '{"filters":{"total__gte":100}}' -o json`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              usage.Named("the MCPToken", 0),
 		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := usage.Apart(command.Flags(), "port-forward", "each says where to call", "url", "state"); err != nil {
+				return err
+			}
 			return o.run(command.Context(), args, command.OutOrStdout(), command.ErrOrStderr())
 		},
 	}
@@ -75,8 +79,6 @@ pods/portforward. None with --state.`,
 	flags.StringVar(&o.url, "url", "", "`URL` to call instead of the endpoint's own")
 	flags.BoolVar(&o.forward, "port-forward", false, "connect through a pod though the endpoint has a public URL")
 	flags.StringVar(&o.authorities, "ca", "", "PEM `FILE` with the certificate authorities of the endpoint; else those of this machine")
-	command.MarkFlagsMutuallyExclusive("url", "port-forward")
-	command.MarkFlagsMutuallyExclusive("state", "port-forward")
 	return command
 }
 

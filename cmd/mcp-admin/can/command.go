@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
@@ -40,7 +41,7 @@ Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; no Secret is rea
 		Example: `  mcp-admin can agent -n shop
   mcp-admin can agent orders -n shop --explain
   mcp-admin can agent -f manifests/`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args:              usage.Named("the MCPToken", 2),
 		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
 			found, err := o.find(command.Context(), args[0])

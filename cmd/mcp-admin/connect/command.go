@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -53,7 +54,7 @@ for --port-forward list pods, and create pods/portforward. None with --state.`,
   mcp-admin connect agent -n shop --client cursor --write
   mcp-admin connect agent -n shop --client claude-code --port-forward --write
   mcp-admin connect agent --state .mcp-admin-dev --client cursor --write`,
-		Args:              cobra.ExactArgs(1),
+		Args:              usage.Named("the MCPToken", 1),
 		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
 			return o.run(command.Context(), args[0], command.OutOrStdout())

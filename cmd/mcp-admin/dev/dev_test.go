@@ -261,6 +261,44 @@ func TestDevEndsAtOnceWhereTheManifestsCannotBeUsed(t *testing.T) {
 	}
 }
 
+// What lint says of rights that reach nothing, dev says too.
+func TestDevTellsWhatReachesNothing(t *testing.T) {
+	more := strings.NewReplacer(`models: ["*"]`, `models: [noet, note]`).Replace(notes) + `---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPModelExposure
+metadata: {name: tag}
+spec:
+  endpointRef: {name: notes}
+  table: {name: tag}
+  fields: {exclude: [inner]}
+  rowPolicies: [{name: mine, appliesTo: Everyone, filters: [{field: owner, tokenAttribute: owner}]}]
+---
+apiVersion: mcpadmin.dev/v1alpha1
+kind: MCPToken
+metadata: {name: tagger}
+spec: {endpointRef: {name: notes}, permissions: [{models: [tag], verbs: [view]}]}
+`
+	s := &manifestSource{
+		paths: []string{write(t, map[string]string{"notes.yaml": more})}, state: openState(t, t.TempDir()),
+		baseURL: "http://127.0.0.1:1", statusKey: "key", sealKey: contract.NewSealKey(),
+	}
+	o, err := s.load(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := o.report(&contract.Status{Models: []contract.ModelStatus{{Name: "tag", Reason: contract.ReasonServed, Hidden: []string{"api_key"}}}}).String()
+	for _, want := range []string{
+		`default/agent: spec.permissions names the model "noet", which does not exist. The nearest is "note".`,
+		`default/tagger: The token sees no row of "tag": the row policy "mine" asks for the attribute "owner", which the token does not have.`,
+		"tag: expose is not set, so tools/list does not show the model.",
+		"hidden: api_key, inner",
+	} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("not printed: %s\n%s", want, printed)
+		}
+	}
+}
+
 const webhookYAML = `---
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPModelExposure

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
+	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // lookEvery is how often a database without manifests is looked at for new tables.
@@ -40,7 +43,7 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 		return nil, err
 	}
 	if len(guesses.Models) == 0 {
-		return nil, fmt.Errorf("database %s has no table that can be served; the user may read none, or all were left out", g.database.Name)
+		return nil, fmt.Errorf("database %s: %s", g.database.Name, whyNone(schema, g.options, guesses))
 	}
 	m := &Manifests{Objects: manifests.New()}
 	endpoint := guesses.MCPEndpoint()
@@ -56,6 +59,32 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 		m.Secrets[types.NamespacedName{Namespace: endpoint.Namespace, Name: guesses.ConnectionSecret()}] = g.database.Secret
 	}
 	return m, nil
+}
+
+// whyNone says why no table of a schema has a model.
+func whyNone(schema *database.Schema, options generate.Options, guesses *generate.Guesses) string {
+	if len(schema.Tables) == 0 {
+		return "it has no tables, or the user may not see them; look into the schemas that hold them (--schemas), and grant the user USAGE and SELECT"
+	}
+	if len(guesses.LeftOut) > 0 {
+		var reasons []string
+		for _, l := range guesses.LeftOut[:min(len(guesses.LeftOut), 5)] {
+			reasons = append(reasons, fmt.Sprintf("%s (%s)", l.Table, l.Reason))
+		}
+		return "no table can be served: " + strings.Join(reasons, ", ")
+	}
+	var names []string
+	for _, t := range schema.Tables {
+		names = append(names, t.Name)
+	}
+	text := fmt.Sprintf("none of its %d tables is chosen by --include %s", len(names), strings.Join(options.Include, ","))
+	if len(options.Include) == 0 {
+		return fmt.Sprintf("--exclude %s leaves out all of its %d tables", strings.Join(options.Exclude, ","), len(names))
+	}
+	if i := spelling.Nearest(options.Include[0], names); i >= 0 {
+		text += fmt.Sprintf("; the nearest is %q", names[i])
+	}
+	return text
 }
 
 // supply puts a database in the place of the endpoint's own: as the Secret that it names, or as its file.

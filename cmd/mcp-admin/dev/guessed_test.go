@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	db "github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
@@ -219,6 +220,27 @@ func TestWhatGenerateWritesIsServedAsItIs(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+func TestDevTellsWhyItHasNoTableToServe(t *testing.T) {
+	customer := &db.Table{Name: "customer", Kind: db.BaseTable}
+	for _, tc := range []struct {
+		tables  []*db.Table
+		leftOut []generate.LeftOut
+		options generate.Options
+		want    string
+	}{
+		{nil, nil, generate.Options{}, "it has no tables, or the user may not see them"},
+		{[]*db.Table{customer}, nil, generate.Options{Include: []string{"custmer"}}, `none of its 1 tables is chosen by --include custmer; the nearest is "customer"`},
+		{[]*db.Table{customer}, nil, generate.Options{Exclude: []string{"*"}}, "--exclude * leaves out all of its 1 tables"},
+		{[]*db.Table{customer}, []generate.LeftOut{{Table: customer, Reason: "the database user may not read it"}}, generate.Options{},
+			"no table can be served: customer (the database user may not read it)"},
+	} {
+		got := whyNone(&db.Schema{Tables: tc.tables}, tc.options, &generate.Guesses{LeftOut: tc.leftOut})
+		if !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%d tables, %+v: got %q, want %q", len(tc.tables), tc.options, got, tc.want)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
 // reporter prints what the server serves: all of it at first, then what has changed.
@@ -153,6 +154,9 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 		entries = append(entries, entry{"database", fmt.Sprintf("database: %s: %s", d.Reason, d.Message), nil})
 	}
 	entries = append(entries, reportIssuers(status.Issuers)...)
+	for _, note := range o.verdicts.Endpoint.Notes {
+		entries = append(entries, entry{note, "note: " + note, nil})
+	}
 	if len(o.leftOut) > 0 {
 		entries = append(entries, entry{"left out", "left out: " + strings.Join(o.leftOut, ", "), nil})
 	}
@@ -165,6 +169,9 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 // access says of a database that nothing may write to it; each model need not say so then.
 func (o *outcome) access() string {
 	if o.endpoint.Spec.Database.Access == v1alpha1.DatabaseReadOnly {
+		if o.guessed {
+			return ", read-only (--write lets callers change rows)"
+		}
 		return ", read-only"
 	}
 	return ""
@@ -202,7 +209,7 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 	for _, m := range status.Models {
 		e := entry{name: m.Name}
 		if m.Served() {
-			e.row = fmt.Sprintf("  %s\t%s\t%s%s", m.Name, m.Table, operations(&m), concealed(&m))
+			e.row = fmt.Sprintf("  %s\t%s\t%s%s", m.Name, m.Table, operations(&m), o.concealed(&m))
 		} else {
 			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
@@ -213,6 +220,11 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", m.Name, note))
 		}
 		entries = append(entries, e)
+	}
+	for i := range o.config.Models {
+		if m := &o.config.Models[i]; o.unset[m.Exposure] && compile.ForgotToExpose(o.config, m) {
+			entries = append(entries, entry{"expose " + m.Name, "", []string{fmt.Sprintf("  %s: %s", m.Name, compile.NotAdvertised)}})
+		}
 	}
 	for _, key := range sortedKeys(o.verdicts.Exposures) {
 		name := fmt.Sprintf("MCPModelExposure %s", key)
@@ -242,6 +254,9 @@ func (o *outcome) reportTokens() []entry {
 		default:
 			e.row = fmt.Sprintf("  %s: its text is in %s", key, o.files[key])
 		}
+		for _, note := range o.verdicts.Tokens[key].Notes {
+			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", key, note))
+		}
 		entries = append(entries, e)
 	}
 	return entries
@@ -267,14 +282,20 @@ func (o *outcome) reportClients() section {
 	return s
 }
 
-// concealed says which columns of a model are not shown as they are.
-func concealed(m *contract.ModelStatus) string {
+// concealed says which columns of a model are not shown as they are, whoever decided so.
+func (o *outcome) concealed(m *contract.ModelStatus) string {
 	var all []string
+	hidden := slices.Clone(m.Hidden)
+	if i := slices.IndexFunc(o.config.Models, func(c contract.Model) bool { return c.Name == m.Name }); i >= 0 {
+		hidden = append(hidden, o.config.Models[i].Exclude...)
+	}
+	slices.Sort(hidden)
+	hidden = slices.Compact(hidden)
 	if len(m.Masked) > 0 {
 		all = append(all, "masked: "+strings.Join(m.Masked, ", "))
 	}
-	if len(m.Hidden) > 0 {
-		all = append(all, "hidden: "+strings.Join(m.Hidden, ", "))
+	if len(hidden) > 0 {
+		all = append(all, "hidden: "+strings.Join(hidden, ", "))
 	}
 	if len(all) == 0 {
 		return ""

@@ -56,6 +56,10 @@ type outcome struct {
 	verdicts compile.Verdicts
 	// texts are the tokens' texts that are known, files those of the texts that were made here.
 	texts, files map[types.NamespacedName]string
+	// guessed reports whether nobody wrote the manifests.
+	guessed bool
+	// unset are the endpoint's exposures that do not say whether they are advertised, by name.
+	unset map[string]bool
 	// ignored are the objects that are not used, leftOut the tables that are not served.
 	ignored, leftOut []string
 	update           source.Update
@@ -184,7 +188,12 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 		return nil, err
 	}
 	endpoint.Spec.Network.ExternalURL = s.baseURL
-	o := &outcome{endpoint: endpoint, ignored: append(m.Ignored, m.strays()...), leftOut: m.leftOut, texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
+	o := &outcome{endpoint: endpoint, guessed: s.guessed != nil, unset: map[string]bool{}, ignored: append(m.Ignored, m.strays()...), leftOut: m.leftOut, texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
+	for i := range m.Exposures {
+		if e := &m.Exposures[i]; e.Namespace == endpoint.Namespace && e.Spec.EndpointRef.Name == endpoint.Name && e.Spec.Expose == nil {
+			o.unset[e.Name] = true
+		}
+	}
 	in := compile.Inputs{
 		Endpoint: endpoint, Exposures: m.Exposures, Tokens: m.Tokens, NamespaceLabels: m.NamespaceLabels,
 		Credentials: map[types.NamespacedName]compile.Credential{},

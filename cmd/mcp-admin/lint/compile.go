@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -80,7 +81,8 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 		key := client.ObjectKeyFromObject(&l.objects.Tokens[i])
 		in.Credentials[key] = compile.Credential{Hashes: []string{contract.HashToken(key.String())}}
 	}
-	_, verdicts := compile.Compile(in)
+	config, verdicts := compile.Compile(in)
+	l.hint(e, config)
 	of := client.ObjectKeyFromObject(e)
 	if l.incomplete(of) {
 		forgetNotes(&verdicts)
@@ -100,6 +102,31 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 		} else {
 			l.at(nameOf("MCPToken", key), severityError, "spec.endpointRef.namespace",
 				"MCPEndpoint "+of.String()+" does not allow tokens of namespace "+t.Namespace+"; see its spec.allowedTokens")
+		}
+	}
+}
+
+// hint adds what is allowed in exposures, and seldom meant.
+func (l *linter) hint(endpoint *v1alpha1.MCPEndpoint, config *contract.Config) {
+	if config == nil {
+		return
+	}
+	for i := range l.objects.Exposures {
+		e := &l.objects.Exposures[i]
+		m := config.FindModel(e.Name, string(e.UID))
+		if m == nil || e.Namespace != endpoint.Namespace || e.Spec.EndpointRef.Name != endpoint.Name {
+			continue
+		}
+		object := nameOf("MCPModelExposure", client.ObjectKeyFromObject(e))
+		if e.Spec.Expose == nil && compile.ForgotToExpose(config, m) {
+			l.at(object, severityWarning, "spec", compile.NotAdvertised+" Set expose: false if not.")
+		}
+		for _, inline := range m.Inlines {
+			j := slices.IndexFunc(config.Models, func(other contract.Model) bool { return other.Name == inline.Model })
+			if len(m.RowPolicies) > 0 && j >= 0 && len(config.Models[j].RowPolicies) == 0 {
+				l.at(object, severityWarning, "spec.rowPolicies", fmt.Sprintf("they guard %q alone. Rows of %q belong to its rows (spec.inlines), and without row policies of their own "+
+					"every token that may view %q sees all of them. Give %q a row policy along its foreign key.", m.Name, inline.Model, inline.Model, inline.Model))
+			}
 		}
 	}
 }
