@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 func main() {
@@ -22,7 +24,7 @@ func main() {
 	command := newCommand(name)
 	command.SetArgs(arguments(os.Args))
 	if err := command.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", name, output.PrintableBut(err.Error(), "\n\t"))
 		os.Exit(1)
 	}
 }

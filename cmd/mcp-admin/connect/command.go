@@ -57,6 +57,9 @@ for --port-forward list pods, and create pods/portforward. None with --state.`,
 		Args:              usage.Named("the MCPToken", 1),
 		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := usage.Apart(command.Flags(), "state", "each says where to call", "port-forward"); err != nil {
+				return err
+			}
 			return o.run(command.Context(), args[0], command.OutOrStdout())
 		},
 	}
@@ -69,7 +72,6 @@ for --port-forward list pods, and create pods/portforward. None with --state.`,
 	flags.StringVar(&o.file, "file", "", "`FILE` of the client to change with --write, if it is not the usual one")
 	flags.StringVar(&o.port, "port-forward", "", "connect through a pod, and keep the connection open at a local `PORT`")
 	flags.Lookup("port-forward").NoOptDefVal = defaultPort
-	command.MarkFlagsMutuallyExclusive("state", "port-forward")
 	_ = command.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(clientNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that does not exist
 	return command
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
@@ -79,6 +80,12 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(
+				usage.Apart(cmd.Flags(), "filename", "the manifests say which tables are served", "schemas", "include", "exclude"),
+				usage.Apart(cmd.Flags(), "stdio", "no port is opened for the client that started this program", "listen", "admin-listen"),
+			); err != nil {
+				return err
+			}
 			o.in, o.out, o.errOut = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return o.run(cmd.Context())
 		},
@@ -98,11 +105,6 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 	flags.StringVar(&o.token, "token", "", "the MCPToken, `[NAMESPACE/]NAME`, by which a client of --stdio calls, if there are several")
 	flags.BoolVar(&o.localWebhooks, "allow-local-webhooks", false, "let webhook actions call this machine, which servers in a cluster never do")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show each call, and all of what is served")
-	for _, flag := range []string{"schemas", "include", "exclude"} {
-		cmd.MarkFlagsMutuallyExclusive("filename", flag)
-	}
-	cmd.MarkFlagsMutuallyExclusive("stdio", "listen")
-	cmd.MarkFlagsMutuallyExclusive("stdio", "admin-listen")
 	return cmd
 }
 

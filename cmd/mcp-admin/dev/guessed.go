@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/manifests"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
-	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	db "github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // lookEvery is how often a database without manifests is looked at for new tables.
@@ -62,7 +62,7 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 }
 
 // whyNone says why no table of a schema has a model.
-func whyNone(schema *database.Schema, options generate.Options, guesses *generate.Guesses) string {
+func whyNone(schema *db.Schema, options generate.Options, guesses *generate.Guesses) string {
 	if len(schema.Tables) == 0 {
 		return "it has no tables, or the user may not see them; look into the schemas that hold them (--schemas), and grant the user USAGE and SELECT"
 	}

@@ -157,7 +157,7 @@ func annotation(f finding) string {
 	if f.Object != "" {
 		properties += ",title=" + escapeProperty.Replace(f.Object)
 	}
-	return fmt.Sprintf("::%s %s::%s", f.Severity, properties, escapeValue.Replace(f.text()))
+	return fmt.Sprintf("::%s %s::%s", f.Severity, properties, escapeValue.Replace(output.PrintableBut(f.text(), "\r\n")))
 }
 
 // text is the finding without its place.

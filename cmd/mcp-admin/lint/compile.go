@@ -119,7 +119,7 @@ func (l *linter) hint(endpoint *v1alpha1.MCPEndpoint, config *contract.Config) {
 		}
 		object := nameOf("MCPModelExposure", client.ObjectKeyFromObject(e))
 		if e.Spec.Expose == nil && compile.ForgotToExpose(config, m) {
-			l.at(object, severityWarning, "spec", compile.NotAdvertised+" Set expose: false if not.")
+			l.at(object, severityWarning, "spec", compile.NotAdvertised+" If not, set expose: false.")
 		}
 		for _, inline := range m.Inlines {
 			j := slices.IndexFunc(config.Models, func(other contract.Model) bool { return other.Name == inline.Model })

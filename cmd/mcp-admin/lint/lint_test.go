@@ -108,7 +108,7 @@ func TestWhatIsSeldomMeantIsAWarning(t *testing.T) {
 	line := strings.NewReplacer("name: order,", "name: line,", "orders", "order_line").Replace(exposure)
 	for name, c := range map[string]struct{ manifests, want string }{
 		"a model that is not exposed": {exposure + "---\n" + strings.ReplaceAll(line, "  expose: true\n", ""),
-			"a.yaml:23: warning: MCPModelExposure shop/line: spec: expose is not set, so tools/list does not show the model."},
+			"a.yaml:21: warning: MCPModelExposure shop/line: spec: expose is not set, so tools/list does not show the model."},
 		"a model that is not to be exposed": {exposure + "---\n" + strings.ReplaceAll(line, "expose: true", "expose: false"), "0 warnings"},
 		"rows of guarded rows that nothing guards": {exposure + "  inlines: [{model: line}]\n  rowPolicies: [{name: mine, groups: [readers], filters: [{field: id, value: \"1\"}]}]\n---\n" + line,
 			`a.yaml:18: warning: MCPModelExposure shop/order: spec.rowPolicies: they guard "order" alone. Rows of "line" belong to its rows`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -22,9 +23,10 @@ const (
 	Warning Style = "33"
 )
 
-// Screen is where text for people is printed.
+// Screen is where text for people is printed. What would change how other text is seen is printed as its escape, whoever wrote
+// it: a caller, a database, a manifest.
 type Screen struct {
-	io.Writer
+	out    io.Writer
 	colour bool
 }
 
@@ -43,6 +45,28 @@ func (s *Screen) Styled(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
+// styles are the codes that Styled writes.
+var styles = regexp.MustCompile("\x1b\\[(0|1|2|31|32|33)m")
+
+// Write prints text: lines, with the codes of Styled. All else that is not seen it prints as escapes.
+func (s *Screen) Write(text []byte) (int, error) {
+	var b strings.Builder
+	rest := string(text)
+	for s.colour {
+		place := styles.FindStringIndex(rest)
+		if place == nil {
+			break
+		}
+		b.WriteString(PrintableBut(rest[:place[0]], "\n\t") + rest[place[0]:place[1]])
+		rest = rest[place[1]:]
+	}
+	b.WriteString(PrintableBut(rest, "\n\t"))
+	if _, err := io.WriteString(s.out, b.String()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
 // columnGap is what stands between two columns of a table.
 const columnGap = "   "
 
@@ -58,6 +82,8 @@ func (s *Screen) Table(header []string, rows ...[]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
+			row[i] = PrintableBut(cell, "\x1b") // a line break would look like another row
+			cell = row[i]
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}

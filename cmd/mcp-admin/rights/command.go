@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 )
 
 // options are the flags of both commands.
@@ -42,6 +43,9 @@ columns that are masked or hidden. --csv writes a line for each token and model.
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := usage.Apart(command.Flags(), "csv", "CSV is a format of its own", "output"); err != nil {
+				return err
+			}
 			o.endpoint = append(args, "")[0]
 			m, err := o.matrix(command.Context())
 			if err != nil {
@@ -55,7 +59,6 @@ columns that are masked or hidden. --csv writes a line for each token and model.
 	}
 	o.addTo(command)
 	command.Flags().BoolVar(&o.csv, "csv", false, "print CSV, a line for each token and model")
-	command.MarkFlagsMutuallyExclusive("csv", "output")
 	return command
 }
 
@@ -71,7 +74,7 @@ Of a column it says whether it is shown, masked or hidden.
 ` + commonRights,
 		Example: `  mcp-admin who customer.email -e shop -n shop
   mcp-admin who orders -f manifests/`,
-		Args: cobra.ExactArgs(1),
+		Args: usage.Named("a model, or a column as MODEL.COLUMN", 1),
 		RunE: func(command *cobra.Command, args []string) error {
 			m, err := o.matrix(command.Context())
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 )
 
 // options are the command's flags.
@@ -50,6 +51,9 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 		Args:              o.arguments,
 		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
+			if err := usage.Apart(command.Flags(), "file", "a file is read to its end", "follow"); err != nil {
+				return err
+			}
 			if o.since < 0 {
 				return fmt.Errorf("--since: %s is not a time that has passed", o.since)
 			}
@@ -69,7 +73,6 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until interrupted")
 	flags.StringVar(&o.file, "file", "", "`FILE` with lines to show; - is standard input")
 	flags.DurationVar(&o.since, "since", 0, "only lines that are younger than this `TIME`, such as 10m; 0 is all")
-	command.MarkFlagsMutuallyExclusive("file", "follow")
 	return command
 }
 

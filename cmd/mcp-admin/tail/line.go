@@ -93,7 +93,7 @@ func printJSON(out io.Writer, l line) error {
 	return err
 }
 
-// printText prints a line for people.
+// printText prints a line for people. Callers chose the ids and the subject: no line break in them begins a line.
 func printText(screen *output.Screen, l line) error {
 	r := &l.record
 	who := r.Token
@@ -107,9 +107,9 @@ func printText(screen *output.Screen, l line) error {
 	if len(r.Fields) > 0 {
 		what += " (" + strings.Join(r.Fields, ", ") + ")"
 	}
-	outcome := screen.Styled(output.Good, r.Outcome)
+	outcome := screen.Styled(output.Good, output.Printable(r.Outcome))
 	if r.Outcome != "ok" && r.Outcome != "intent" {
-		outcome = screen.Styled(output.Bad, r.Outcome)
+		outcome = screen.Styled(output.Bad, output.Printable(r.Outcome))
 	}
 	if r.Changed > 0 {
 		outcome += fmt.Sprintf(", %d changed", r.Changed)
@@ -117,7 +117,7 @@ func printText(screen *output.Screen, l line) error {
 	if r.DryRun {
 		outcome += ", dry run"
 	}
-	_, err := fmt.Fprintf(screen, "%s  %s  %s  %s  %s\n", screen.Styled(output.Faint, l.at.Local().Format("2006-01-02 15:04:05.000")), who, what, outcome,
+	_, err := fmt.Fprintf(screen, "%s  %s  %s  %s  %s\n", screen.Styled(output.Faint, l.at.Local().Format("2006-01-02 15:04:05.000")), output.Printable(who), output.Printable(what), outcome,
 		screen.Styled(output.Faint, l.pod))
 	return err
 }

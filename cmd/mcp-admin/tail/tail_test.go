@@ -40,6 +40,18 @@ func TestALineIsPrintedInEachFormat(t *testing.T) {
 	}
 }
 
+// Callers choose ids and subjects: none of them clears a line, or forges another.
+func TestWhatCallersWroteIsPrintedAsEscapes(t *testing.T) {
+	forged := strings.Replace(logged, `"ids":["7"]`, `"subject":"eve\u202e","ids":["7\r\u001b[2K\n2026-11-22 10:00:00.100  shop/other"]`, 1)
+	l, audit := parse("shop-0", []byte(forged), true)
+	var b bytes.Buffer
+	o := options{format: output.Text}
+	err := o.printer(&b)(l)
+	if want := `  shop/agent as eve\u202e  update_order 7\r\x1b[2K\n2026-11-22 10:00:00.100  shop/other (status)  ok, 1 changed  shop-0` + "\n"; !audit || err != nil || !strings.HasSuffix(b.String(), want) || strings.Count(b.String(), "\n") != 1 {
+		t.Errorf("got %q, %v, want %q", b.String(), err, want)
+	}
+}
+
 func TestLinesOfSeveralPodsAreMergedByTime(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	lines := make(chan line)
