@@ -1,6 +1,6 @@
 // Package admission says of an object of the API what an API server would say of it, without one: it runs the schema of the
 // object's kind and its rules in CEL, as they are installed. It is for programs that read objects from files. The controllers
-// do not call it: it takes a thousand times as long as to compile an object, and the API server has checked what they see.
+// do not call it: it takes twenty times as long as to compile an object, and the API server has checked what they see.
 // Whoever wants to know more of an object than a schema can say asks v1alpha1.Validate next.
 package admission
 
