@@ -115,7 +115,7 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	plan.Limit = min(a.limit.or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize)
 	for i, name := range g.members {
 		column := groups.Table().Columns[i]
-		set.members[i] = &catalog.Field{Name: name, Column: column}
+		set.members[i] = &catalog.Field{Name: name, Column: comparedAs(column)}
 		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{column}})
 	}
 	having, err := set.conditions("having", a.having)
@@ -136,6 +136,16 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 	return plan, err
 }
 
+// comparedAs is a column of groups as conditions and orders take it: a sum of integers has no bound, as a decimal has none.
+func comparedAs(c *database.Column) *database.Column {
+	if c.Measure == nil || c.Measure.Func != database.Sum || c.Kind != database.Integer {
+		return c
+	}
+	wide := *c
+	wide.Kind, wide.Scale = database.Decimal, 0
+	return &wide
+}
+
 // order reads order_by. All keys are appended, so that the answer is always the same.
 func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, error) {
 	var order []database.Order
@@ -145,8 +155,11 @@ func (g *groupReader) order(set *rowSet, names []string) ([]database.Order, erro
 		}
 	}
 	for _, text := range names {
-		name, descending := strings.CutPrefix(text, "-")
+		name, descending := readOrder(text)
 		target, ok := set.base().target(name)
+		if !ok && set.base().masks(name) {
+			return nil, invalid("order_by: %s", isMasked(name))
+		}
 		if !ok || !target.field.Column.Ordered() {
 			return nil, invalid("order_by: cannot order by %q; the measures and groups to order by are %s", name, strings.Join(orderedNames(set.members), ", "))
 		}

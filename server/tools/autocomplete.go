@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -79,22 +80,47 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 			plan.Order = append(plan.Order, database.Order{Column: d.Column})
 		}
 	}
+	second := secondName(c.scope)
+	if m.Display != nil && second != nil {
+		plan.Output = append(plan.Output, database.Output{Name: "second", Columns: []*database.Column{second.Column}})
+	}
 	for _, o := range keyOrder(m) {
 		if m.Display == nil || o.Column != m.Display.Column {
 			plan.Order = append(plan.Order, o)
 		}
 	}
-	read, page, err := readAll[struct{ ID, Text json.RawMessage }](c.ctx, c.db, plan)
+	read, page, err := readAll[struct{ ID, Text, Second json.RawMessage }](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
 	end := pageEnd{things: "rows", offset: plan.Offset, count: page.Count, more: page.More, cut: page.Cut, bytes: plan.MaxBytes,
 		limit: plan.Limit, usualLimit: autocompleteLimit, mostLimit: m.Declared.MaxPageSize}
 	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read)), ending: end.ending()}
+	called := map[string]int{}
 	for i, row := range read {
 		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
+		called[found.Results[i].Text]++
+	}
+	for i, row := range read {
+		if text := &found.Results[i].Text; called[*text] > 1 && len(row.Second) > 0 && !isNull(row.Second) {
+			*text += " (" + plainText(row.Second) + ")"
+		}
 	}
 	return json.Marshal(found)
+}
+
+// secondName is the field that tells rows apart that are called the same: the first other text that is no reference; nil if
+// there is none.
+func secondName(scope access.Scope) *catalog.Field {
+	refers := func(c *database.Column) bool {
+		return slices.ContainsFunc(scope.Model().Relations, func(r *catalog.Relation) bool { return slices.Contains(r.Ours, c) })
+	}
+	for _, f := range scope.Fields() {
+		if f != scope.Model().Display && f.Column.Kind == database.Text && !f.Masked && !f.Secret && !f.PrimaryKey && !refers(f.Column) {
+			return f
+		}
+	}
+	return nil
 }
 
 // appendTerm adds the condition that a term finds a row. An empty term finds every row.

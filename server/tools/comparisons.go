@@ -50,6 +50,9 @@ func (r *conditionReader) compareTo(s *rowSet, at place, t filterTarget, name st
 	if own := t.field.Column; !areComparable(own, other.Column) {
 		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, word, other.Column.Kind)
 	}
+	if at.ref(t.field.Column) == other {
+		return nil, r.invalid(`_field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": %q}}`, t.field.Name)
+	}
 	condition := database.CompareRefs{Left: at.ref(t.field.Column), Op: op, Right: other}
 	if name == "ne" {
 		return database.Not{Condition: condition}, nil

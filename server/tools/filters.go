@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,6 +101,14 @@ func (r *conditionReader) compare(s *rowSet, at place, t filterTarget, name stri
 	if with, ok := readComparison(t, value); ok {
 		return r.compareTo(s, at, t, name, with)
 	}
+	if name == lookup.Exact && t.takesPlainValues() {
+		if inner, ok := nestedLookups(value); ok {
+			return r.nested(s, at, t, inner)
+		}
+		if len(value) > 0 && value[0] == '[' {
+			name = "in"
+		}
+	}
 	var condition database.Condition
 	var err error
 	switch {
@@ -114,6 +123,41 @@ func (r *conditionReader) compare(s *rowSet, at place, t filterTarget, name stri
 		return nil, r.invalid("%s", err)
 	}
 	return at.condition(condition), nil
+}
+
+// takesPlainValues reports whether the field's values are neither lists nor objects, so that either can only be meant for a
+// lookup.
+func (t filterTarget) takesPlainValues() bool {
+	return t.field != nil && t.field.Column.Kind != database.JSON && t.field.Column.Kind != database.Array
+}
+
+// nestedLookups are the members of an object whose names are lookups, as {"icontains": "x"}; false if it is none.
+func nestedLookups(raw json.RawMessage) (map[string]json.RawMessage, bool) {
+	given := members(raw)
+	for name := range given {
+		if lookup.Find(name) == nil {
+			return nil, false
+		}
+	}
+	return given, len(given) > 0
+}
+
+// nested reads {"field": {"lookup": value}}, which means {"field__lookup": value}.
+func (r *conditionReader) nested(s *rowSet, at place, t filterTarget, given map[string]json.RawMessage) (database.Condition, error) {
+	var all database.And
+	for i, name := range slices.Sorted(maps.Keys(given)) {
+		if i > 0 {
+			if err := r.count(); err != nil {
+				return nil, err
+			}
+		}
+		condition, err := r.compare(s, at, t, name, given[name])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, condition)
+	}
+	return all, nil
 }
 
 // keyLookups are the lookups of a key of several columns.
@@ -147,13 +191,42 @@ func (t filterTarget) compareKey(name string, value json.RawMessage) (database.C
 	return nil, fmt.Errorf("%s is not offered for a key of several columns; its lookups are %s", name, strings.Join(keyLookups, ", "))
 }
 
-// unknown says why a key is no filter; name is the piece of it that is about the scope's model. A masked field is like one
-// that does not exist.
+// masks reports whether a name is a field at the place that is masked for the caller.
+func (p place) masks(name string) bool {
+	if p.members != nil {
+		return false
+	}
+	f := p.scope.Field(name)
+	return f != nil && f.Masked
+}
+
+// isMasked says of a masked field why nothing asks of its values.
+func isMasked(name string) string {
+	return name + " is masked for you, so nothing can filter, group, order or compute by it; tell your user so"
+}
+
+// otherLookups are lookups as other programs call them, with what to send instead of a field's name and one of them.
+var otherLookups = map[string]string{
+	"not_in": `"_not": {"%s__in": […]}`, "nin": `"_not": {"%s__in": […]}`, "not": `"%s__ne"`, "neq": `"%s__ne"`, "eq": `"%s"`,
+	"ge": `"%s__gte"`, "le": `"%s__lte"`, "between": `"%s__range": [from, to]`, "like": `"%s__icontains"`, "ilike": `"%s__icontains"`,
+	"null": `"%s__isnull": true`, "notnull": `"%s__isnull": false`, "not_null": `"%s__isnull": false`, "isnotnull": `"%s__isnull": false`,
+}
+
+// otherWords are the words that join conditions as other programs call them.
+var otherWords = map[string]string{"or": wordAny + `: [{…}, {…}]`, "and": wordAll + `: [{…}, {…}]`, "not": wordNot + `: {…}`}
+
+// unknown says why a key is no filter; name is the piece of it that is about the scope's model.
 func (r *conditionReader) unknown(at place, name string) error {
 	for end := strings.LastIndex(name, "__"); end > 0; end = strings.LastIndex(name[:end], "__") {
 		if target, ok := at.target(name[:end]); ok {
+			if instead, ok := otherLookups[strings.ToLower(name[end+2:])]; ok {
+				return r.invalid("there is no lookup %q; send %s", name[end+2:], fmt.Sprintf(instead, strings.TrimSuffix(r.key, name[end:])))
+			}
 			return r.invalid("%s has no lookup %q; its lookups are %s%s", name[:end], name[end+2:], strings.Join(target.lookups(), ", "), at.rowHint(target.field))
 		}
+	}
+	if instead, ok := otherWords[strings.ToLower(strings.TrimLeft(name, "_$"))]; ok {
+		return r.invalid("conditions are joined by %s", instead)
 	}
 	if at.members != nil {
 		return r.invalid("there is no measure or group %q; there are %s; a lookup may follow after __: %s", name, strings.Join(at.comparedNames(), ", "), strings.Join(lookup.Names, ", "))
@@ -163,6 +236,9 @@ func (r *conditionReader) unknown(at place, name string) error {
 		return r.onRelation(scope, target, relation, "")
 	}
 	field, _, _ := strings.Cut(name, "__")
+	if at.masks(field) {
+		return r.invalid("%s", isMasked(field))
+	}
 	if at.relations > 0 && slices.Contains(quantifiers, field) {
 		return r.invalid("%s is asked of relations to many rows, and this one leads to one row of %s; name a field of it in place of %s", field, scope.Model().Name, field)
 	}

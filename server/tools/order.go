@@ -23,7 +23,7 @@ func (s *rowSet) order(names []string) ([]database.Order, error) {
 	descending := false
 	for _, text := range names {
 		var path string
-		path, descending = strings.CutPrefix(text, "-")
+		path, descending = readOrder(text)
 		at, name, err := s.lead("order_by", path, func(at place, rest string) bool {
 			return at.scope.Model().IsKeyName(rest) || orderedField(at.scope, rest) != nil
 		})
@@ -56,8 +56,27 @@ func (s *rowSet) order(names []string) ([]database.Order, error) {
 	return order, nil
 }
 
+// readOrder reads one name of order_by: -name, or "name desc" as SQL has it.
+func readOrder(text string) (path string, descending bool) {
+	if path, descending = strings.CutPrefix(text, "-"); descending {
+		return path, true
+	}
+	if words := strings.Fields(text); len(words) == 2 {
+		switch strings.ToLower(words[1]) {
+		case "desc":
+			return words[0], true
+		case "asc":
+			return words[0], false
+		}
+	}
+	return text, false
+}
+
 // unordered says what to order by instead of a path.
 func (e errNoPath) unordered(path string) error {
+	if e.at.masks(e.rest) {
+		return invalid("order_by: %s", isMasked(path))
+	}
 	message := "order_by: cannot order by %q; the fields of %s to order by are " + strings.Join(orderedFields(e.at.scope), ", ")
 	if relations := singleRelations(e.at.scope); len(relations) > 0 {
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")

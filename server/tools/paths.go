@@ -199,6 +199,9 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	if path != e.rest {
 		argument += ": " + path
 	}
+	if e.at.masks(name) {
+		return invalid("%s: %s", argument, isMasked(name))
+	}
 	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
 	if len(names) > 0 {
 		message += "; the fields are " + strings.Join(names, ", ")

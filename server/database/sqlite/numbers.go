@@ -2,6 +2,9 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"fmt"
+	"math/big"
+	"strings"
 
 	"modernc.org/sqlite"
 
@@ -13,11 +16,8 @@ import (
 // registerNumbers gives a driver the functions and the collation of exact numbers (docs/design/aggregates.md, "Exact
 // numbers").
 func registerNumbers(d *sqlite.Driver) {
-	for name, arguments := range map[string]int32{sqltext.SQLiteSum: 2, sqltext.SQLiteAverage: 1} {
-		finish := sumOf
-		if name == sqltext.SQLiteAverage {
-			finish = averageOf
-		}
+	for name, arguments := range map[string]int32{sqltext.SQLiteSum: 2, sqltext.SQLiteAverage: 1, sqltext.SQLiteFraction: 1} {
+		finish := map[string]func(*total) driver.Value{sqltext.SQLiteSum: sumOf, sqltext.SQLiteAverage: averageOf, sqltext.SQLiteFraction: fractionOf}[name]
 		d.MustRegisterFunction(name, &sqlite.FunctionImpl{NArgs: arguments, Deterministic: true, VolatileArgs: true,
 			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &total{finish: finish}, nil },
 		})
@@ -88,13 +88,35 @@ func averageOf(t *total) driver.Value {
 	return q.text(database.QuotientDigits)
 }
 
+func fractionOf(t *total) driver.Value {
+	return fmt.Sprintf("%v/%d", t.sum.text(0), t.count)
+}
+
+// toFraction reads what fractionOf wrote, or a number, whose count is 1; false if it is neither.
+func toFraction(value driver.Value) (sum exact, count *big.Int, ok bool) {
+	count = big.NewInt(1)
+	if text, isText := value.(string); isText {
+		if above, below, isFraction := strings.Cut(text, "/"); isFraction {
+			_, ok = count.SetString(below, 10)
+			value = above
+			if !ok {
+				return sum, nil, false
+			}
+		}
+	}
+	sum, ok = toNumber(value)
+	return sum, count, ok
+}
+
 // ratio is NULL if one of its values is not a number, or if the divisor is 0.
 func ratio(args []driver.Value) driver.Value {
-	dividend, ok := toNumber(args[0])
-	divisor, also := toNumber(args[1])
+	dividend, dividedBy, ok := toFraction(args[0])
+	divisor, multipliedBy, also := toFraction(args[1])
 	if !ok || !also || divisor.unscaled.Sign() == 0 {
 		return nil
 	}
+	dividend.unscaled.Mul(&dividend.unscaled, multipliedBy)
+	divisor.unscaled.Mul(&divisor.unscaled, dividedBy)
 	q := quotient(&dividend, &divisor, database.QuotientDigits)
 	return q.text(database.QuotientDigits)
 }

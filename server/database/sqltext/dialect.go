@@ -41,6 +41,8 @@ type Dialect interface {
 	filters() bool
 	// groupKey writes a column, or a part of it, so that values are equal only if every character is.
 	groupKey(w *writer, key database.GroupKey)
+	// countsGroups reports whether a statement must ask for the number of rows in each group, though nothing needs it.
+	countsGroups() bool
 	// groupsBeginnings reports whether the engine groups by the beginnings of a column's values only.
 	groupsBeginnings(c *database.Column) bool
 	// sum, average and extreme write a Sum, an Avg, and a Min or Max; function is "min(" or "max(".

@@ -43,13 +43,24 @@ func (w *writer) groups(from database.Source) {
 			w.text(", 256)")
 		}
 	}
-	if g.MinRows > 1 {
+	if least := w.leastRows(g); least > 0 {
 		w.text(" HAVING count(*) >= ")
-		w.buf = strconv.AppendInt(w.buf, int64(g.MinRows), 10)
+		w.buf = strconv.AppendInt(w.buf, int64(least), 10)
 	}
 	w.text(") AS ")
 	w.alias, w.base = alias, base
 	w.aliasName(w.alias)
+}
+
+// leastRows is how many rows a group must be asked to have; 0 if it need not be asked.
+func (w *writer) leastRows(g *database.Grouping) int {
+	switch {
+	case g.MinRows > 1:
+		return g.MinRows
+	case len(g.Keys) > 0 && w.dialect.countsGroups():
+		return 1
+	}
+	return 0
 }
 
 // separate writes the comma before the i-th of several things.
@@ -125,13 +136,33 @@ type term struct {
 	write func()
 	// float reports whether it is a float.
 	float bool
+	// average is set if it is an average that write rounds: a ratio is rounded once.
+	average *database.Measure
 }
 
 func (w *writer) term(g *database.Grouping, i int) term {
 	m := &g.Measures[i]
+	var average *database.Measure
+	if m.Func == database.Avg && m.Ref.Column.Kind != database.Float {
+		average = m
+	}
 	return term{
-		write: func() { w.measure(g, m) },
-		float: m.Ref.Column != nil && m.Ref.Column.Kind == database.Float && m.Func != database.Count && m.Func != database.CountDistinct,
+		average: average,
+		write:   func() { w.measure(g, m) },
+		float:   m.Ref.Column != nil && m.Ref.Column.Kind == database.Float && m.Func != database.Count && m.Func != database.CountDistinct,
+	}
+}
+
+// times returns what writes one side of a ratio, multiplied by the number of values in the average of the other side: the sum of
+// an average stands in its place.
+func (w *writer) times(write func(), other term) func() {
+	if other.average == nil {
+		return write
+	}
+	return func() {
+		w.around("(", write, " * ")
+		w.ofColumn(other.average, "count(")
+		w.text(")")
 	}
 }
 

@@ -8,6 +8,10 @@ import (
 
 func (mysql) filters() bool { return false }
 
+// countsGroups is true of MySQL, whose plan for groups of which nothing is counted (a skip scan) leaves groups out if there is
+// an antijoin beside it (9.7).
+func (d mysql) countsGroups() bool { return !d.mariaDB }
+
 // sortedLength is how many characters of a text MariaDB sorts at least, and groups by: its max_sort_length is 1,024 bytes.
 const sortedLength = 255
 
@@ -72,7 +76,10 @@ func (d mysql) average(w *writer, m *database.Measure) {
 
 func (d mysql) ratio(w *writer, dividend, divisor term) {
 	write := func(t term) func() {
-		if !t.float {
+		switch {
+		case t.average != nil:
+			return func() { d.sum(w, t.average) }
+		case !t.float:
 			return t.write
 		}
 		return func() { // a float that a decimal cannot be would become the greatest decimal
@@ -80,13 +87,13 @@ func (d mysql) ratio(w *writer, dividend, divisor term) {
 			w.around("", t.write, " END")
 		}
 	}
-	d.quotient(w, wideNumber(0), write(dividend), func() {
+	d.quotient(w, wideNumber(0), w.times(write(dividend), divisor), w.times(func() {
 		if divisor.float {
 			w.around("CAST(", write(divisor), " AS DECIMAL(65,30))")
 			return
 		}
-		divisor.write()
-	})
+		write(divisor)()
+	}, dividend))
 }
 
 // wideNumber is the decimal type of a dividend: a division adds four digits to its fraction, which then has all of the

@@ -8,6 +8,7 @@ import (
 
 func (postgresql) filters() bool                          { return true }
 func (postgresql) groupsBeginnings(*database.Column) bool { return false }
+func (postgresql) countsGroups() bool                     { return false }
 
 func (d postgresql) groupKey(w *writer, key database.GroupKey) {
 	c := key.Column
@@ -101,14 +102,17 @@ func (d postgresql) average(w *writer, m *database.Measure) {
 func (d postgresql) ratio(w *writer, dividend, divisor term) {
 	operand := func(t term) func() {
 		return func() {
-			if !t.float {
+			switch {
+			case t.average != nil:
+				d.total(w, t.average)
+			case t.float:
+				w.around("(", t.write, ")::text::numeric") // the cast of a float itself keeps 15 digits only
+			default:
 				t.write()
-				return
 			}
-			w.around("(", t.write, ")::text::numeric") // the cast of a float itself keeps 15 digits only
 		}
 	}
-	d.quotient(w, operand(dividend), operand(divisor))
+	d.quotient(w, w.times(operand(dividend), divisor), w.times(operand(divisor), dividend))
 }
 
 // quotientRoom is a zero with more digits than a quotient needs so that the server's own rounding of it, at as many

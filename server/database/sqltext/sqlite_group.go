@@ -13,7 +13,9 @@ const (
 	SQLiteSum = "mcp_sum"
 	// SQLiteAverage is an aggregate function of a value.
 	SQLiteAverage = "mcp_avg"
-	// SQLiteRatio is a function of a dividend and a divisor.
+	// SQLiteFraction is an aggregate function of a value: its average as sum/count, which is not rounded.
+	SQLiteFraction = "mcp_fraction"
+	// SQLiteRatio is a function of a dividend and a divisor, each a number or a fraction.
 	SQLiteRatio = "mcp_ratio"
 	// SQLiteNumber is a function of a value: the text of the number that it is, NULL if it is none.
 	SQLiteNumber = "mcp_number"
@@ -29,6 +31,7 @@ const (
 
 func (sqlite) filters() bool                          { return true }
 func (sqlite) groupsBeginnings(*database.Column) bool { return false }
+func (sqlite) countsGroups() bool                     { return false }
 
 func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 	column := func() { w.column(key.Column) }
@@ -94,8 +97,16 @@ func (sqlite) floats(w *writer, m *database.Measure, function string) {
 }
 
 func (sqlite) ratio(w *writer, dividend, divisor term) {
-	w.around(SQLiteRatio+"(", dividend.write, ", ")
-	w.around("", divisor.write, ") COLLATE "+SQLiteDecimal)
+	operand := func(t term) func() {
+		if t.average == nil {
+			return t.write
+		}
+		return func() {
+			w.ofColumn(t.average, SQLiteFraction+"(")
+		}
+	}
+	w.around(SQLiteRatio+"(", operand(dividend), ", ")
+	w.around("", operand(divisor), ") COLLATE "+SQLiteDecimal)
 }
 
 func (sqlite) extreme(w *writer, m *database.Measure, function string) { w.ofColumn(m, function) }
