@@ -33,6 +33,9 @@ func (t Token) Unscoped(table *database.Table) database.Source {
 // Model is the model that is seen.
 func (s Scope) Model() *catalog.Model { return s.model }
 
+// Token is the token that sees the model.
+func (s Scope) Token() Token { return s.token }
+
 // Has reports whether the token has all of these verbs on the model.
 func (s Scope) Has(verbs Verbs) bool { return s.token.Verbs(s.model).Has(verbs) }
 

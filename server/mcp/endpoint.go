@@ -30,6 +30,8 @@ type Endpoint interface {
 	// Instructions tell an agent in a few lines how the endpoint works; "" if there are none.
 	Instructions(token access.Token, view tools.View) string
 
+	// Unready says why the endpoint cannot tell yet what it has, for the caller; "" if it can.
+	Unready() string
 	// AppendTools appends the array of tools/list, as the view shows it.
 	AppendTools(dst []byte, token access.Token, view tools.View) []byte
 	// Call performs a tool; arguments is a JSON object, or nil.
@@ -37,9 +39,9 @@ type Endpoint interface {
 
 	// AppendPrompts appends the array of prompts/list.
 	AppendPrompts(dst []byte, token access.Token) []byte
-	// Prompt returns a prompt made for the token; arguments is a JSON object, or nil. An error is about the name or the
+	// Prompt returns a prompt made for the token and its list of tools; arguments is a JSON object, or nil. An error is about the name or the
 	// arguments; the caller may read it.
-	Prompt(token access.Token, name string, arguments []byte) (tools.Prompt, error)
+	Prompt(token access.Token, view tools.View, name string, arguments []byte) (tools.Prompt, error)
 
 	// AppendResources appends the array of resources/list, as the view shows it; AppendResourceTemplates that of
 	// resources/templates/list.

@@ -17,7 +17,7 @@ const (
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
-	codeRefused            = -32000 // the server's own code: the token is refused, or must wait
+	codeRefused            = -32000 // the server's own code: the token is refused, must wait, or asks before the schema is known
 	codeResourceNotRead    = -32002
 	codeHeaderMismatch     = -32020
 	codeUnsupportedVersion = -32022

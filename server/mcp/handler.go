@@ -193,8 +193,11 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 		refuseBusy(a)
 		return
 	}
-	if status == http.StatusTooManyRequests {
+	switch status {
+	case http.StatusTooManyRequests:
 		a.header("Retry-After", retryAfterHeader(x.retryAfter))
+	case http.StatusServiceUnavailable:
+		a.header("Retry-After", retryAfter)
 	}
 	x.describeEncoding(a)
 	a.send(status, x.out)

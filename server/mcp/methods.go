@@ -101,10 +101,23 @@ func (x *exchange) ping(id []byte, _ *message) (status int) {
 
 // listTools answers tools/list, in both forms.
 func (x *exchange) listTools(id []byte, _ *message) (status int) {
+	if why := x.endpoint.Unready(); why != "" {
+		return x.unready(id, why)
+	}
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"tools":`...)
 	x.out = x.endpoint.AppendTools(x.out, x.token, x.view)
 	return x.closeResult(id)
+}
+
+// unready answers that the lists are not known yet: a client would keep an empty one.
+func (x *exchange) unready(id []byte, why string) (status int) {
+	if id == nil { // the simple form
+		x.out = appendPlainError(x.out, why)
+	} else {
+		x.fail(id, codeRefused, why)
+	}
+	return http.StatusServiceUnavailable
 }
 
 func (x *exchange) callToolRPC(id []byte, m *message) (status int) {
@@ -132,7 +145,7 @@ func (x *exchange) getPrompt(id []byte, m *message) (status int) {
 	if !isString(m.inside.name) {
 		return x.fail(id, codeInvalidParams, "name is required and must be a string")
 	}
-	prompt, err := x.endpoint.Prompt(x.token, stringValue(m.inside.name), m.inside.arguments)
+	prompt, err := x.endpoint.Prompt(x.token, x.view, stringValue(m.inside.name), m.inside.arguments)
 	if err != nil {
 		return x.fail(id, codeInvalidParams, err.Error())
 	}
@@ -146,6 +159,9 @@ func (x *exchange) getPrompt(id []byte, m *message) (status int) {
 }
 
 func (x *exchange) listResources(id []byte, _ *message) (status int) {
+	if why := x.endpoint.Unready(); why != "" {
+		return x.unready(id, why)
+	}
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"resources":`...)
 	x.out = x.endpoint.AppendResources(x.out, x.token, x.view)

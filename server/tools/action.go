@@ -14,6 +14,7 @@ import (
 // actionOperation names no action in its schema: which ones there are depends on the token.
 var actionOperation = withArguments("action", operation{
 	may: mayAct, label: "run actions on", many: true, counted: "ids", admit: admitAction,
+	note: "(one that asks changes nothing before confirm: true)",
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Run an action on some %s.", many(m))
 	},

@@ -21,7 +21,7 @@ const (
 )
 
 var aggregateOperation = withArguments("aggregate", operation{
-	stale: true, admit: admitted,
+	stale: true, admit: admitted, note: "(count, sum, top lists: no lists for that)",
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},
@@ -29,26 +29,22 @@ var aggregateOperation = withArguments("aggregate", operation{
 	advice:       "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
 }, (*call).aggregate, withRowsForm(func(a *aggregateArguments) *rowsForm { return &a.rowsForm },
 	argument[aggregateArguments]{name: "measures", into: func(a *aggregateArguments) any { return &a.measures },
-		brief: `{name: {count|count_distinct|sum|avg|min|max: field}}`,
-		help:  `{name: {"count":"*"} or {"count"|"count_distinct"|"sum"|"avg"|"min"|"max": field, "filters"?: {…}} or {"ratio":[name,name]}}; distinct groups without it`},
+		help: `{n: {count: "*"}, s: {sum: field, filters: {…}}, r: {ratio: [s, n]}}; also count_distinct, avg, min, max`},
 	argument[aggregateArguments]{name: "group_by", into: func(a *aggregateArguments) any { return &a.groupBy },
-		brief: "fields; dates with __year, __month, …",
-		help:  "fields or relation__field; dates with __year, __quarter, __month, __week, __day, __hour or __weekday"},
+		help: "fields, relation__field; dates __year, __month, __week, __weekday, …"},
 	argument[aggregateArguments]{name: "filters", into: func(a *aggregateArguments) any { return &a.filters }, common: true,
 		help: "which rows, as in list"},
 	argument[aggregateArguments]{name: "search", into: func(a *aggregateArguments) any { return &a.search },
-		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, common: true, help: "which rows, as in list"},
+		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, lacks: "search fields", common: true, help: "which rows, as in list"},
 	argument[aggregateArguments]{name: "having", into: func(a *aggregateArguments) any { return &a.having },
-		common: true,
-		help:   "which groups: conditions on measures and group_by members"},
+		help: "{n__gte: 2}: measures, group_by members"},
 	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
-		common: true,
-		help:   "measures and group_by members; a leading - is descending"},
+		help: "[-n]: measures, group_by members"},
 	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: limitSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },
 		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
-		brief:  "exact: count all groups", help: "exact adds total_groups, the number of all groups; none without it"},
+		help:   "exact: count all groups"},
 )...)
 
 type aggregateArguments struct {

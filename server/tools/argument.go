@@ -19,10 +19,9 @@ import (
 // and how it is read follow from it.
 type argument[A any] struct {
 	name string
-	// help is its description. A model's own tool says brief instead if that is there, and nothing if the help is common to
-	// all models: the generic tool and find_models say it once.
-	help, brief string
-	common      bool
+	// help is its description. A model's own tool leaves it out if it is common to all models: find_models says it once.
+	help   string
+	common bool
 	// unlisted is set if a model's own tool takes the argument without listing it: find_models tells of it, and the schema is
 	// open for it.
 	unlisted bool
@@ -32,9 +31,17 @@ type argument[A any] struct {
 	// names returns what the token's own tools/list adds to the help, as it names what other tokens may not see. One
 	// argument of an operation may have it.
 	names func(access.Scope) string
-	// offered reports whether the tool of a model has the argument, required whether a call must send it. A nil offered
-	// means always, a nil required never.
+	// values are those of the argument's enum that a token may use; nil means all. One argument of an operation may have it.
+	values func(access.Scope) []string
+	// offered reports whether a model has the argument, required whether a call must send it. A nil offered means always, a nil
+	// required never. lacks is what a call is told that sends it to a model that has not.
 	offered, required func(*catalog.Model) bool
+	lacks             string
+	// empty is set if a call may send it to a model that does not have it: the answer then has nothing for it.
+	empty bool
+	// useful reports whether a token can do anything with it on a model that has it; nil means always. Lists leave it out
+	// otherwise.
+	useful func(access.Scope) bool
 	// hint is what a call that lacks a required argument is told beside that; it may be nil.
 	hint func(*call) string
 	// into returns where the value is stored: a pointer to one of the types that decode knows.
@@ -50,9 +57,18 @@ func withArguments[A any](name string, o operation, run func(*call, *A) ([]byte,
 	if o.Operation = contract.FindOperation(name); o.Operation == nil {
 		panic("contract has no operation " + name)
 	}
-	o.inputSchema = func(m *catalog.Model, besideCreate bool) schema { return schemaOf(list, m, besideCreate) }
-	if i := slices.IndexFunc(list, func(arg argument[A]) bool { return arg.names != nil }); i >= 0 {
-		o.names = list[i].names
+	o.inputSchema = func(m *catalog.Model, how defining) schema { return schemaOf(list, m, how) }
+	for _, arg := range list {
+		if arg.names != nil {
+			o.names = arg.names
+		}
+		if arg.values != nil {
+			o.values = arg.values
+		}
+		o.shortens = o.shortens || arg.besideCreate != nil
+		if arg.offered != nil || arg.useful != nil {
+			o.optional = append(o.optional, optionalArgument{arg.name, arg.offered, arg.useful})
+		}
 	}
 	o.run = func(c *call) ([]byte, error) {
 		var a A
@@ -70,15 +86,18 @@ func withArguments[A any](name string, o operation, run func(*call, *A) ([]byte,
 type noArguments struct{}
 
 // schemaOf is the schema of an operation's tool for a model; without a model, of what the generic tool takes.
-func schemaOf[A any](list []argument[A], m *catalog.Model, besideCreate bool) schema {
+func schemaOf[A any](list []argument[A], m *catalog.Model, how defining) schema {
 	properties := map[string]schema{}
 	var required []string
 	for i := range list {
 		arg := &list[i]
-		if m != nil && (arg.unlisted || arg.offered != nil && !arg.offered(m)) {
+		if m != nil && (arg.unlisted || arg.offered != nil && !arg.offered(m)) || how.leavesOut(arg.name) || arg.name == keyName && !how.keeps {
 			continue
 		}
-		s := arg.define(m, besideCreate)
+		s := arg.define(m, how.besideCreate)
+		if arg.values != nil && how.values != "" {
+			s.Enum = anyNames(strings.Split(how.values, ","))
+		}
 		if m != nil && arg.names != nil {
 			s.Description += namesMark
 		}
@@ -101,11 +120,7 @@ func (arg *argument[A]) define(m *catalog.Model, besideCreate bool) schema {
 	default:
 		s = schemaOfType(arg.into(new(A)))
 	}
-	switch {
-	case s.Description != "" || m != nil && arg.common:
-	case m != nil && arg.brief != "":
-		s.Description = arg.brief
-	default:
+	if s.Description == "" && (m == nil || !arg.common) {
 		s.Description = arg.help
 	}
 	return s
@@ -118,7 +133,13 @@ func readArguments[A any](c *call, list []argument[A], a *A) error {
 	for i := range list {
 		arg := &list[i]
 		raw, sent := given[arg.name]
-		if !sent || arg.offered != nil && !arg.offered(m) {
+		switch {
+		case !sent:
+			continue
+		case arg.offered == nil || arg.empty || arg.offered(m):
+		case arg.lacks != "":
+			return invalid("%s is not for %s, which has no %s; leave it out", arg.name, m.Name, arg.lacks)
+		default:
 			continue
 		}
 		known++

@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 var bulkOperation = withArguments("bulk", operation{
-	label: "change", many: true, counted: "items", admit: admitBulk,
+	label: "change", note: "(items: {data} to create, {id, data} to update, {id} to delete)", many: true, counted: "items", admit: admitBulk,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Write many %s, without asking.", many(m))
 	},
@@ -20,6 +22,7 @@ var bulkOperation = withArguments("bulk", operation{
 }, (*call).bulk,
 	argument[bulkArguments]{name: "operation", into: func(a *bulkArguments) any { return &a.operation }, required: always,
 		schema: func(m *catalog.Model) schema { return schema{Type: types{"string"}, Enum: anyNames(bulkOperations(m))} },
+		values: bulkOperationsFor,
 		hint:   func(c *call) string { return "it is one of " + strings.Join(bulkOperations(c.scope.Model()), ", ") }},
 	argument[bulkArguments]{name: "items", into: func(a *bulkArguments) any { return &a.items }, required: always, schema: itemsSchema},
 	argument[bulkArguments]{name: "atomic", into: func(a *bulkArguments) any { return &a.atomic },
@@ -113,6 +116,11 @@ func bulkOperations(m *catalog.Model) []string {
 		}
 	}
 	return names
+}
+
+// bulkOperationsFor are the operations that bulk_ of a model has for a token.
+func bulkOperationsFor(scope access.Scope) []string {
+	return slices.DeleteFunc(bulkOperations(scope.Model()), func(name string) bool { return !findOperation(name).may(scope) })
 }
 
 // errNothingKept undoes a bulk that is all or nothing.

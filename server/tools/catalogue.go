@@ -2,11 +2,14 @@ package tools
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // View is what a request wants its lists to show (docs/design/catalogue.md, "What a URL may ask"). The zero View is the
@@ -22,14 +25,69 @@ type View struct {
 // shows reports whether the view has the model.
 func (v View) shows(m *catalog.Model) bool { return v.Models == nil || v.Models[m.Name] }
 
-// commonHelp is what the tools of all models have in common. Their own descriptions leave it out.
-const commonHelp = `Of each model: describe_ (fields, relations; look there first), list_, get_, create_, update_ (data: only what changes), ` +
-	`delete_, bulk_ (items: {data} to create, {id, data} to update, {id} to delete), actions_, action_ (one that asks changes nothing before confirm: true), ` +
-	`related_, history_, autocomplete_, aggregate_ (count, sum, top lists: no lists for that). filters: {"field": value} or {"field__lookup": value}, ANDed; lookups: ne, in, range, gt, gte, lt, lte, isnull, ` +
-	`icontains, istartswith, year, …; relation__field for related rows. search: words, all found. order_by: fields, - descends. ` +
-	`fields: those to answer (get_, related_ too). limit: 100 if absent, at most 1000. cursor: the next_cursor before. ` +
-	`list_, related_, aggregate_ also take format: columns (fewer bytes), max_bytes, total: none; related_ and autocomplete_ filters. ` +
-	`dry_run: check a write, keep nothing.`
+// Unready says why nothing can be told of the models yet, for the caller; "" if it can.
+func (set *Set) Unready() string { return unready(set.catalog) }
+
+func unready(c *catalog.Catalog) string {
+	if slices.ContainsFunc(c.Models(), func(m *catalog.Model) bool { return m.Status.Reason == contract.ReasonSchemaUnknown }) {
+		return "the database has not answered yet, so that no model is known: try again in a few seconds"
+	}
+	return ""
+}
+
+// lists reports whether a view's list has the tools of a model, or generic tools for it.
+func (set *Set) lists(view View, m *catalog.Model) bool {
+	return m.Declared.Expose && m.Served() && view.shows(m)
+}
+
+// helpFor is what find_models says of the tools that a list model by model has: what they have in common, which their own
+// descriptions leave out. Tools that are not in the list are not named.
+func (set *Set) helpFor(listed operationSet, view View) string {
+	if listed == 0 {
+		return set.nothingListed(view)
+	}
+	var of []string
+	for _, op := range operations {
+		if listed&op.bit != 0 {
+			of = append(of, strings.TrimSpace(op.Name+"_ "+op.note))
+		}
+	}
+	help := " Of each model: " + strings.Join(of, ", ") + "."
+	say := func(when bool, text string) {
+		if when {
+			help += " " + text
+		}
+	}
+	names := func(operations ...string) string {
+		var some []string
+		for _, name := range operations {
+			if listed.has(name) {
+				some = append(some, name+"_")
+			}
+		}
+		return strings.Join(some, ", ")
+	}
+	rows, filtered := names("list", "related", "aggregate", "report"), names("related", "autocomplete")
+	say(listed.has("list", "aggregate"), "search: words, all found.")
+	say(listed.has("list"), "order_by: fields, - descends. cursor: the next_cursor before.")
+	say(listed.has("list", "get", "related"), "fields: those to answer.")
+	say(listed.has("list", "aggregate"), "limit: 100 if absent, at most 1000.")
+	say(rows != "", rows+" also take format: columns (fewer bytes) and max_bytes.")
+	say(listed.has("list"), "list_: total: none.")
+	say(filtered != "", filtered+" also take filters.")
+	say(listed.has("create", "update", "delete"), "dry_run: check a write, keep nothing.")
+	say(listed.has("bulk"), "atomic: all or nothing.")
+	return help
+}
+
+// nothingListed is what find_models says in a list without any other model's tools.
+func (set *Set) nothingListed(view View) string {
+	if view.Models == nil {
+		return ""
+	}
+	return " There are no other tools, because the parameter models of the URL names no model that you may use: " +
+		lookup.Excerpt([]byte(strings.Join(slices.Sorted(maps.Keys(view.Models)), ", "))) + "."
+}
 
 // isGeneric reports whether the token's list has the generic tools.
 func (set *Set) isGeneric(token access.Token, view View) bool {
@@ -86,19 +144,10 @@ func genericOperations() []*operation {
 	return append(first, others...)
 }
 
-// encodeGeneric encodes the generic tools; structured adds the schemas of their answers. They name no model, so that they are the same whatever the models are.
-func encodeGeneric(structured bool) []toolPiece {
-	var pieces []toolPiece
-	for _, op := range genericOperations() {
-		pieces = append(pieces, cutPiece(op, op.defineGeneric(structured)))
-	}
-	return pieces
-}
-
 // defineGeneric returns the operation's generic tool.
-func (o *operation) defineGeneric(structured bool) definition {
-	d := o.define(nil, defining{structured: structured})
-	properties := properties{modelParameter: {Type: types{"string"}, Description: "the model's name, as find_models gives it"}}
+func (o *operation) defineGeneric(how defining) definition {
+	d := o.define(nil, how)
+	properties := properties{modelParameter: {Type: types{"string"}}}
 	for name, s := range d.InputSchema.Properties {
 		properties[name] = s
 	}
@@ -107,16 +156,29 @@ func (o *operation) defineGeneric(structured bool) definition {
 	return d
 }
 
+// aboutGeneric is what find_models says of the generic tools.
+const aboutGeneric = " The other tools take a model_name as model."
+
 // appendGeneric appends the generic tools that the token may use on at least one of the models, and the own tools of those
 // that are pinned.
 func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte {
-	dst = append(append(dst, '['), set.toolList.findModelsOnly...)
-	dst = set.appendGlobals(dst, token, view)
-	for i := range set.toolList.generic {
-		if piece := &set.toolList.generic[i]; set.usableSomewhere(token, view, piece.op) {
-			dst = append(append(dst, ','), piece.before...)
+	l := set.toolList
+	var tools []byte
+	for i, op := range genericOperations() {
+		if s, usable := set.genericShape(token, view, op); usable {
+			piece := shaped(l.generic[i], s, func() *toolPiece {
+				piece := cutPiece(op, op.defineGeneric(defining{shape: s, structured: l.structured, keeps: l.catalog.Idempotency() != nil}))
+				return &piece
+			})
+			tools = append(append(tools, ','), piece.before...)
 		}
 	}
+	help := aboutGeneric
+	if len(tools) == 0 {
+		help = set.nothingListed(view)
+	}
+	dst = append(append(dst, '['), l.findModels(help)...)
+	dst = append(set.appendGlobals(dst, token, view), tools...)
 	for _, m := range set.catalog.Models() {
 		if m.Declared.Pinned && view.shows(m) {
 			set.eachToolOf(token.Reach(m), func(piece *toolPiece, scope access.Scope) { dst = piece.appendTo(append(dst, ','), scope) })
@@ -125,14 +187,31 @@ func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte 
 	return append(dst, ']')
 }
 
-// usableSomewhere reports whether the token may use the operation on a model that is advertised.
-func (set *Set) usableSomewhere(token access.Token, view View, op *operation) bool {
+// genericShape is the shape of an operation's generic tool: it has the arguments that the token may use on at least one model that
+// is advertised. usable is false if the token may use the operation on none.
+func (set *Set) genericShape(token access.Token, view View, op *operation) (s shape, usable bool) {
+	missing := slices.Clone(op.optional)
+	var values []string
 	for _, m := range set.catalog.Models() {
-		if m.Declared.Expose && m.Served() && view.shows(m) && op.offeredFor(set.catalog, m) && op.usable(set.catalog, token.Reach(m)) {
-			return true
+		scope := token.Reach(m)
+		if !set.lists(view, m) || !op.offeredFor(set.catalog, m) || !op.usable(set.catalog, scope) {
+			continue
+		}
+		usable = true
+		missing = slices.DeleteFunc(missing, func(a optionalArgument) bool { return a.usable(scope) })
+		if op.values != nil {
+			values = append(values, op.values(scope)...)
+		}
+		if len(missing) == 0 && op.values == nil {
+			break
 		}
 	}
-	return false
+	for _, a := range missing {
+		s.without = joined(s.without, a.name)
+	}
+	slices.Sort(values)
+	s.values = strings.Join(slices.Compact(values), ",")
+	return s, usable
 }
 
 // properties are the members of an object by name. The model comes first, then the others in the order of their names.

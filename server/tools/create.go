@@ -24,9 +24,8 @@ var createOperation = withArguments("create", operation{
 	argument[createArguments]{name: "data", into: func(a *createArguments) any { return &a.data }, required: always,
 		schema: func(m *catalog.Model) schema { return dataSchema(m, true) }},
 	argument[createArguments]{name: "inlines", into: func(a *createArguments) any { return &a.inlines },
-		offered: hasInlines, brief: "{model: [{data}]}",
-		help:  "rows of inline models to add with it: {model: [{data}]}",
-		names: inlineModels},
+		offered: hasInlines, useful: mayAddInlines, lacks: "inlines",
+		help: "rows to add with it: {model: [{data}]}", names: inlineModels},
 	argument[createArguments]{name: "dry_run", into: func(a *createArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 	keyArgument[createArguments](),
 )

@@ -16,7 +16,7 @@ var deleteOperation = withArguments("delete", operation{
 	advice:       "dry_run tells whether it would go through",
 }, (*call).delete,
 	argument[deleteArguments]{name: idName, schema: idSchema, required: always, into: func(a *deleteArguments) any { return &a.id }},
-	argument[deleteArguments]{name: "expected_version", into: func(a *deleteArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
+	argument[deleteArguments]{name: "expected_version", into: func(a *deleteArguments) any { return &a.version }, offered: hasVersion, lacks: "version field", schema: versionSchema},
 	argument[deleteArguments]{name: "dry_run", into: func(a *deleteArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 	keyArgument[deleteArguments](),
 )

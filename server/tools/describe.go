@@ -14,6 +14,7 @@ import (
 )
 
 var describeOperation = withArguments("describe", operation{
+	note: "(fields, relations; look there first)",
 	description: func(m *catalog.Model) string {
 		if m == nil {
 			return "Describe a model: its fields, what create and update take, its relationships, how lists are searched and ordered, its actions. Look here before you filter or write."

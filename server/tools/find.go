@@ -69,6 +69,9 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 	if a.detail != "" && a.detail != detailFields {
 		return nil, invalid("detail must be %s, or be left out", detailFields)
 	}
+	if why := unready(c.catalog); why != "" {
+		return nil, failf(CodeUnavailable, "%s", why)
+	}
 	words := wordsOf(a.query)
 	found := c.rank(words[:min(len(words), mostWords)])
 	offset := min(a.offset.or(0), len(found))

@@ -47,9 +47,45 @@ func (req *request) modelNotFound(name string) error {
 // toolFor names an operation's tool for a model in the form that the caller uses.
 func (req *request) toolFor(operation string, m *catalog.Model) string {
 	if req.generic {
-		return fmt.Sprintf(`%s {"model": %q}`, operation, m.Name)
+		return naming{generic: true}.call(operation, m, "{}")
 	}
 	return operation + "_" + m.Name
+}
+
+// naming says how a text names tools: as the list of the caller that reads it does.
+type naming struct{ generic bool }
+
+// tool names an operation's tool for a model.
+func (n naming) tool(operation string, m *catalog.Model) string {
+	if n.generic {
+		return operation
+	}
+	return operation + "_" + m.Name
+}
+
+// any names an operation's tools for models.
+func (n naming) any(operation string) string {
+	if n.generic {
+		return operation
+	}
+	return operation + "_<model>"
+}
+
+// call is a call of an operation's tool for a model with arguments, a JSON object.
+func (n naming) call(operation string, m *catalog.Model, arguments string) string {
+	return n.tool(operation, m) + " " + n.arguments(m, arguments)
+}
+
+// arguments are the arguments of a call of a model's tool, with the model among them if it is a generic one.
+func (n naming) arguments(m *catalog.Model, arguments string) string {
+	if !n.generic {
+		return arguments
+	}
+	model := fmt.Sprintf(`{"model": %q`, m.Name)
+	if arguments == "{}" {
+		return model + "}"
+	}
+	return model + ", " + arguments[1:]
 }
 
 // offeredNames names the tools of a model in the form that the caller uses.

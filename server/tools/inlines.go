@@ -134,6 +134,25 @@ func inlinesOf(scope access.Scope) []*catalog.Inline {
 
 func inlineName(in *catalog.Inline) string { return in.Model.Name }
 
+// mayAddInlines and mayWriteInlines report whether the token may add, or write, rows of an inline.
+func mayAddInlines(scope access.Scope) bool {
+	return slices.ContainsFunc(inlinesOf(scope), func(in *catalog.Inline) bool { return offersInline(scope.Of(in.Model), "create") })
+}
+
+func mayWriteInlines(scope access.Scope) bool {
+	return slices.ContainsFunc(inlinesOf(scope), func(in *catalog.Inline) bool {
+		return offersInline(scope.Of(in.Model), "create", "update", "delete")
+	})
+}
+
+// offersInline reports whether the token may use one of the operations on the rows of an inline.
+func offersInline(scope access.Scope, operations ...string) bool {
+	return slices.ContainsFunc(operations, func(name string) bool {
+		op := findOperation(name)
+		return op.may(scope) && op.offeredFor(scope.Model().Catalog(), scope.Model())
+	})
+}
+
 // inlineModels names the models of the inlines that the token may write, for a description.
 func inlineModels(scope access.Scope) string {
 	writable := slices.DeleteFunc(inlinesOf(scope), func(in *catalog.Inline) bool { return !mayWrite(scope.Of(in.Model)) })

@@ -6,24 +6,30 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
 // mostNames is how many models the instructions name: a client puts them before every conversation.
 const mostNames = 20
 
-// Instructions tell an agent in a few lines how the endpoint of that name works, what of it the token may see, and which
-// tools its list has.
+// Instructions tell an agent in a few lines how the endpoint of that name works, what of it the token may see, and how to
+// use the tools that its list has.
 func (set *Set) Instructions(endpoint string, token access.Token, view View) string {
 	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
+	var listed operationSet
 	changes := false
 	for _, m := range set.catalog.Models() {
-		scope := token.Reach(m)
-		if !m.Served() || !mayReadOrWrite(scope) {
+		if !set.lists(view, m) {
 			continue
 		}
-		writes := slices.ContainsFunc(operations, func(op *operation) bool {
-			return op.Writes() && op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope)
-		})
+		scope := token.Reach(m)
+		writes := false
+		for _, op := range operations {
+			if op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope) {
+				listed |= op.bit
+				writes = writes || op.Writes()
+			}
+		}
 		changes = changes || writes
 		switch {
 		case scope.Has(access.View):
@@ -34,29 +40,74 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s gives you the models (tables) of a database as tools.", endpoint)
-	if len(names) == 0 {
-		b.WriteString(" There is no model that you may view now; find_models tells when that changes.")
+	if why := set.Unready(); why != "" {
+		fmt.Fprintf(&b, " But %s.", why)
+	} else if len(names) == 0 {
+		b.WriteString(" There is no model that you may view now.")
 	}
 	b.WriteString(someNames("view", names))
 	b.WriteString(someNames("change, but not view", unseen))
-	list, aggregate := "list_<model>", "aggregate_<model>"
-	if set.isGeneric(token, view) {
-		list, aggregate = "list", "aggregate"
-		b.WriteString("\nThe tools take the model's name as their argument model. Start with find_models, then describe for fields, relationships and what create and update take.")
-	} else {
-		b.WriteString("\nStart with find_models, then describe_<model> for fields and relationships. Every tool can also be called without the model in its name, and the model as its argument: list {\"model\": …}.")
-	}
-	fmt.Fprintf(&b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, list)
-	b.WriteString(" A field may be a path, relation__field; _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
-	fmt.Fprintf(&b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", aggregate)
-	if changes {
-		b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; crud_guide and bulk_operations_guide say how. An answer with requires_confirmation has changed nothing: ask your user first.")
-		b.WriteString(" What belongs together, do in one call of transact: all of its steps happen, or none.")
-	} else {
+	b.WriteString(set.unknownOf(token, view))
+	set.howToRead(&b, naming{set.isGeneric(token, view)}, listed)
+	switch {
+	case changes:
+		set.howToChange(&b, token, view)
+	case listed != 0:
 		b.WriteString("\nYou may only read.")
 	}
 	b.WriteString("\n" + dataNotInstructions)
 	return b.String()
+}
+
+// unknownOf names the models of a URL that the token's list does not have; it is empty if there are none.
+func (set *Set) unknownOf(token access.Token, view View) string {
+	var unknown []string
+	for name := range view.Models {
+		if m := set.catalog.Model(name); m == nil || !set.lists(view, m) || !mayReadOrWrite(token.Reach(m)) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) == 0 {
+		return ""
+	}
+	slices.Sort(unknown)
+	return fmt.Sprintf(" The parameter models of the URL names %s, of which there are no tools for you.", lookup.Excerpt([]byte(strings.Join(unknown, ", "))))
+}
+
+// howToRead says how to find models and to ask of their rows, with the tools that are listed.
+func (set *Set) howToRead(b *strings.Builder, n naming, listed operationSet) {
+	if listed == 0 {
+		return
+	}
+	b.WriteString("\n")
+	if n.generic {
+		b.WriteString("The tools take the model's name as their argument model. ")
+	}
+	b.WriteString("Start with " + findModels)
+	if listed.has("describe") {
+		fmt.Fprintf(b, ", then %s for fields and relationships", n.any("describe"))
+	}
+	b.WriteString(".")
+	if listed.has("list") {
+		fmt.Fprintf(b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, n.any("list"))
+	}
+	if listed.has("list", "aggregate") {
+		b.WriteString(" A field may be a path, relation__field; _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
+	}
+	if listed.has("aggregate") {
+		fmt.Fprintf(b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", n.any("aggregate"))
+	}
+}
+
+// howToChange says how to change rows with care.
+func (set *Set) howToChange(b *strings.Builder, token access.Token, view View) {
+	b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it. An answer with requires_confirmation has changed nothing: ask your user first.")
+	if set.listsGlobal(token, view, transactOperation) {
+		fmt.Fprintf(b, " What belongs together, do in one call of %s: all of its steps happen, or none.", transactName)
+	}
+	if set.listsGlobal(token, view, undoOperation) {
+		fmt.Fprintf(b, " %s takes back what you changed.", undoOperation.Name)
+	}
 }
 
 // someNames says which models the token may use in some way; it is empty if there are none.

@@ -20,7 +20,7 @@ func manyModels(t *testing.T, count int) (*Set, access.Token) {
 		id := &database.Column{Name: "id", Kind: database.Integer}
 		table := &database.Table{Name: fmt.Sprint("t", i), Columns: []*database.Column{id}, PrimaryKey: []*database.Column{id}}
 		schema.Tables = append(schema.Tables, table)
-		config.Models = append(config.Models, contract.Model{Exposure: table.Name, Name: table.Name, Table: table.Name, DefaultPageSize: 1, MaxPageSize: 1})
+		config.Models = append(config.Models, contract.Model{Exposure: table.Name, Name: table.Name, Table: table.Name, Expose: true, DefaultPageSize: 1, MaxPageSize: 1})
 	}
 	models := catalog.Build(config, schema.GrantAll())
 	return New(models, nil, Settings{}), access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())

@@ -24,20 +24,19 @@ var listOperation = withArguments("list", operation{
 	argument[listArguments]{name: "limit", into: func(a *listArguments) any { return &a.limit }, schema: limitSchema},
 	argument[listArguments]{name: "offset", into: func(a *listArguments) any { return &a.offset }},
 	argument[listArguments]{name: "cursor", into: func(a *listArguments) any { return &a.cursor }, common: true,
-		offered: func(m *catalog.Model) bool { return m.UniqueKey },
-		help:    "next_cursor of the page before, all but limit unchanged; instead of offset"},
+		offered: func(m *catalog.Model) bool { return m.UniqueKey }, lacks: "unique key",
+		help: "next_cursor of the page before, all but limit unchanged; instead of offset"},
 	argument[listArguments]{name: "total", into: func(a *listArguments) any { return &a.total }, unlisted: true,
 		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{totalExact, totalNone}} },
 		help:   "exact counts however long it takes; none leaves total_count out"},
 	argument[listArguments]{name: "search", into: func(a *listArguments) any { return &a.search }, common: true,
-		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 },
-		help:    "words that must all be found, in the search_fields of describe"},
+		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, lacks: "search fields",
+		help: "words that must all be found, in the search_fields of describe"},
 	argument[listArguments]{name: "order_by", into: func(a *listArguments) any { return &a.orderBy }, common: true,
-		help: "fields or relation__field; a leading - is descending"},
+		help: "fields or relation__field; - descends"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
-		help: "field or relation__field, then __ and a lookup (ne, in, range, gt, gte, lt, lte, isnull, icontains, istartswith, year, …) or none, " +
-			`to value, {"_field": other} or {"_measure": {"avg": field}}; all must hold; also _any, _all: [{…}], _not: {…}, and to-many relation__any, __none: {…}, __count: n`,
-		brief: "{field__lookup: value}",
+		help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, lt, lte, isnull, icontains, year, …; " +
+			"values also {_field: other}, {_measure: {avg: field}}; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count: n",
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
 				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })

@@ -1,8 +1,6 @@
 package tools
 
 import (
-	"slices"
-
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -44,7 +42,7 @@ func canBulk(_ *catalog.Catalog, m *catalog.Model) bool { return len(bulkOperati
 
 // canWrite reports whether bulk_ has an operation that the token may use.
 func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
-	return slices.ContainsFunc(bulkOperations(scope.Model()), func(name string) bool { return findOperation(name).may(scope) })
+	return len(bulkOperationsFor(scope)) > 0
 }
 
 func hasRelations(_ *catalog.Catalog, m *catalog.Model) bool {

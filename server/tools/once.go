@@ -26,7 +26,7 @@ const maxKey = 128
 // keyArgument is the argument of the operations that can happen once. The call takes it before the operation reads its
 // arguments.
 func keyArgument[A any]() argument[A] {
-	return argument[A]{name: keyName, unlisted: true, into: func(*A) any { return new(string) }}
+	return argument[A]{name: keyName, into: func(*A) any { return new(string) }}
 }
 
 // keyHelp describes the argument, once in a list.

@@ -31,6 +31,10 @@ type operation struct {
 	prepare func(*call) error
 	// steps is the argument whose elements are calls of other tools, which count as what they cost; "" if there is none.
 	steps string
+	// note is what find_models says of it, beside its name, in a list of models' own tools.
+	note string
+	// bit is the operation's in an operationSet.
+	bit operationSet
 	// counted is the argument whose elements count as a call each; "" if the call itself is one.
 	counted string
 	// extra are the arguments that cost calls beside: one for each row that they hold, or one if they are true.
@@ -46,9 +50,26 @@ type operation struct {
 	// inputSchema, names, run and keyed follow from the operation's arguments; withArguments sets them. names may be nil, and keyed
 	// is set if calls can have an idempotency key.
 	keyed       bool
-	inputSchema func(m *catalog.Model, besideCreate bool) schema
+	inputSchema func(*catalog.Model, defining) schema
 	names       func(access.Scope) string
+	values      func(access.Scope) []string
 	run         func(*call) ([]byte, error)
+	// optional are the arguments that not every model or token has; shortens is set if an argument is shorter in a list that has
+	// the model's create tool.
+	optional []optionalArgument
+	shortens bool
+}
+
+// optionalArgument is an argument that not every model or token has.
+type optionalArgument struct {
+	name    string
+	offered func(*catalog.Model) bool
+	useful  func(access.Scope) bool
+}
+
+// usable reports whether a token can use the argument on a model.
+func (a *optionalArgument) usable(scope access.Scope) bool {
+	return (a.offered == nil || a.offered(scope.Model())) && (a.useful == nil || a.useful(scope))
 }
 
 // declared are the operations by name: each file of an operation adds its own (withArguments).
@@ -75,9 +96,18 @@ func inOrder(entries []*contract.Operation) []*operation {
 		if op.label == "" && len(entry.Verbs) > 0 {
 			op.label = entry.Verbs[0]
 		}
+		op.bit = 1 << i
 		all[i] = op
 	}
 	return all
+}
+
+// operationSet is a set of operations of models.
+type operationSet uint32
+
+// has reports whether one of the operations of these names is in the set.
+func (set operationSet) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return set&findOperation(name).bit != 0 })
 }
 
 // findOperation returns the operation of that name that models have, or nil.
@@ -184,9 +214,49 @@ func AboutOneRow(tool string) bool {
 	return op != nil && op.OneRow
 }
 
-// defining says what a tool's definition has: structured adds the schema of its answers, and besideCreate leaves out what
-// the tool create_ of the same model says.
-type defining struct{ besideCreate, structured bool }
+// shape is how the tool of an operation differs from list to list.
+type shape struct {
+	// besideCreate leaves out what the tool create_ of the same model says.
+	besideCreate bool
+	// without names the arguments that the caller cannot use; values are those of the argument that has some. Both are joined
+	// by commas.
+	without, values string
+}
+
+// leavesOut reports whether the tool has no argument of that name.
+func (s *shape) leavesOut(argument string) bool {
+	return s.without != "" && slices.Contains(strings.Split(s.without, ","), argument)
+}
+
+// shapeFor is the shape of a model's tool for a token, but for besideCreate.
+func (o *operation) shapeFor(scope access.Scope) shape {
+	var s shape
+	for i := range o.optional {
+		if a := &o.optional[i]; a.useful != nil && !a.usable(scope) {
+			s.without = joined(s.without, a.name)
+		}
+	}
+	if o.values != nil {
+		if values := o.values(scope); len(values) < len(bulkOperations(scope.Model())) {
+			s.values = strings.Join(values, ",")
+		}
+	}
+	return s
+}
+
+func joined(list, name string) string {
+	if list == "" {
+		return name
+	}
+	return list + "," + name
+}
+
+// defining says what a tool's definition has: its shape, with structured the schema of its answers, and with keeps the argument
+// idempotency_key.
+type defining struct {
+	shape
+	structured, keeps bool
+}
 
 // define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
 // operation.
@@ -194,7 +264,7 @@ func (o *operation) define(m *catalog.Model, how defining) definition {
 	hints := hintsOf[o.Effect]
 	// A write moves the row's version: done twice it is not what it is done once.
 	hints.IdempotentHint = hints.IdempotentHint && (!o.Writes() || m != nil && m.Version == nil)
-	d := definition{Name: o.Name, Description: o.description(m), InputSchema: o.inputSchema(m, how.besideCreate), Annotations: hints}
+	d := definition{Name: o.Name, Description: o.description(m), InputSchema: o.inputSchema(m, how), Annotations: hints.brief()}
 	if how.structured {
 		output := o.outputSchema(m)
 		if o.keyed {
@@ -204,9 +274,9 @@ func (o *operation) define(m *catalog.Model, how defining) definition {
 	}
 	if m != nil {
 		d.Name = toolName(o, m.Name)
-		// What is the same in the tools of every model is left out where it says nothing: a list has thousands of them. A
+		// What is the same in the tools of every model is left out if it says nothing: a list has thousands of them. A
 		// call refuses unknown arguments all the same.
-		d.InputSchema.AdditionalProperties, d.Annotations = nil, hints.brief()
+		d.InputSchema.AdditionalProperties = nil
 	}
 	return d
 }

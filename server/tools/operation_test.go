@@ -97,7 +97,7 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 		for name := range names {
 			_, has := s.Properties[name]
 			op, _ := parseName(tool)
-			if _, some := op.defineGeneric(false).InputSchema.Properties[name]; some && !has {
+			if _, some := op.defineGeneric(defining{}).InputSchema.Properties[name]; some && !has {
 				continue // taken without being listed, or not offered for this model
 			}
 			r := l.call(ownerText, tool, `{"`+name+`":{"no":"value of any argument"}}`)

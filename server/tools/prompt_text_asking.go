@@ -2,6 +2,7 @@ package tools
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -10,9 +11,8 @@ import (
 
 // asking shows how to compute and how to ask of related rows, with examples made of the model's own names.
 func (t *promptText) asking(scope access.Scope, ops []*operation) {
-	name := scope.Model().Name
 	if offers(ops, "aggregate") {
-		t.line("To count, sum up, rank or group, let the database compute, not yourself: aggregate_%s %s", name, exampleAggregate(scope))
+		t.line("To count, sum up, rank or group, let the database compute, not yourself: %s", t.call("aggregate", scope.Model(), exampleAggregate(scope)))
 	}
 	if !offers(ops, "list") {
 		return
@@ -20,7 +20,8 @@ func (t *promptText) asking(scope access.Scope, ops []*operation) {
 	t.line("In filters, _any and _all take lists of objects and _not takes one; {\"_field\": path} as a value compares two fields, {\"_measure\": {\"avg\": field}} with what all rows come to.")
 	for _, r := range scope.Relations() {
 		if r.Many {
-			t.line(`Of related rows, relation__any, relation__none and relation__count ask: list_%s {"filters": {"_any": [{"%s__none": {}}, {"%s__count__gte": 2}]}, "limit": 10}`, name, r.Name, r.Name)
+			t.line(`Of related rows, relation__any, relation__none and relation__count ask: %s`, t.call("list", scope.Model(),
+				fmt.Sprintf(`{"filters": {"_any": [{"%s__none": {}}, {"%s__count__gte": 2}]}, "limit": 10}`, r.Name, r.Name)))
 			break
 		}
 	}

@@ -14,9 +14,10 @@ import (
 // The texts of the prompts about changes, with examples made of the model's own fields.
 
 // explainChanges writes crud_guide.
-func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
-	var t promptText
+func (set *Set) explainChanges(scope access.Scope, view View) string {
+	t := set.newText(scope.Token(), view)
 	m, d := scope.Model(), descriptionOf(set.catalog, scope)
+	ops := offeredTo(set.catalog, scope.Token(), m)
 	var reading, changing []*operation
 	for _, op := range ops {
 		if op.Writes() {
@@ -33,21 +34,24 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 	default:
 		t.line("Change %s safely. Look first, with:", m.Declared.VerboseNamePlural)
 	}
+	t.unlisted(set, view, m)
 	for _, op := range reading {
-		t.tool(op, m)
+		t.about(op, m)
 	}
 	if len(changing) == 0 {
 		return t.end()
 	}
 	t.line("Then change, one step at a time, and only what your user asked for:")
 	for _, op := range changing {
-		t.tool(op, m)
+		t.about(op, m)
 	}
 	t.fields(d)
 	t.options("Read-only fields, which no data may hold:", d.AdminConfig.ReadonlyFields)
 	t.changes(scope, ops)
 	t.inlines(scope, ops)
-	t.together(scope, ops)
+	if set.listsGlobal(scope.Token(), view, transactOperation) {
+		t.together(scope, ops)
+	}
 	t.failures(m, ops)
 	return t.end()
 }
@@ -55,17 +59,18 @@ func (set *Set) explainChanges(scope access.Scope, ops []*operation) string {
 // together shows how several changes are one.
 func (t *promptText) together(scope access.Scope, ops []*operation) {
 	m := scope.Model()
-	var step string
+	var operation, arguments string
 	switch {
 	case offers(ops, "update"):
-		step = fmt.Sprintf(`{"tool": "update_%s", "arguments": {"id": %s, "data": %s}}`, m.Name, exampleID(m), exampleData(m, purpose{}))
+		operation, arguments = "update", fmt.Sprintf(`{"id": %s, "data": %s}`, exampleID(m), exampleData(m, purpose{}))
 	case offers(ops, "create"):
-		step = fmt.Sprintf(`{"tool": "create_%s", "arguments": {"data": %s}}`, m.Name, exampleData(m, purpose{creates: true}))
+		operation, arguments = "create", fmt.Sprintf(`{"data": %s}`, exampleData(m, purpose{creates: true}))
 	case offers(ops, "delete"):
-		step = fmt.Sprintf(`{"tool": "delete_%s", "arguments": {"id": %s}}`, m.Name, exampleID(m))
+		operation, arguments = "delete", fmt.Sprintf(`{"id": %s}`, exampleID(m))
 	default:
 		return
 	}
+	step := fmt.Sprintf(`{"tool": "%s", "arguments": %s}`, t.tool(operation, m), t.arguments(m, arguments))
 	t.line("Changes that belong together, of other models too, are the steps of one call: all of them happen, or none:")
 	t.line(`- %s {"steps": [%s], "dry_run": true}`, transactName, step)
 	t.line(`  In a later step, {"_step": 0, "path": "object.id"} stands for that value of the first step's answer; "expect" beside "arguments" undoes all if an answer is otherwise.`)
@@ -76,20 +81,20 @@ func (t *promptText) changes(scope access.Scope, ops []*operation) {
 	m := scope.Model()
 	t.line("Examples; try each with dry_run first, which checks everything and keeps nothing, then call again without it:")
 	if offers(ops, "create") {
-		t.line(`- create_%s {"data": %s, "dry_run": true}`, m.Name, exampleData(m, purpose{creates: true}))
+		t.line("- %s", t.call("create", m, fmt.Sprintf(`{"data": %s, "dry_run": true}`, exampleData(m, purpose{creates: true}))))
 	}
 	if offers(ops, "update") {
 		version := ""
 		if m.Version != nil {
 			version = fmt.Sprintf(`, "expected_version": %s`, exampleValue(m.Version))
 		}
-		t.line(`- update_%s {"id": %s, "data": %s%s, "dry_run": true}`, m.Name, exampleID(m), exampleData(m, purpose{}), version)
+		t.line("- %s", t.call("update", m, fmt.Sprintf(`{"id": %s, "data": %s%s, "dry_run": true}`, exampleID(m), exampleData(m, purpose{}), version)))
 		if m.Version != nil {
 			t.line("  expected_version is the row's %s as you read it: the update is a conflict where someone else was faster.", m.Version.Name)
 		}
 	}
 	if offers(ops, "delete") {
-		t.line(`- delete_%s {"id": %s, "dry_run": true}: tells what would go with it`, m.Name, exampleID(m))
+		t.line("- %s: tells what would go with it", t.call("delete", m, fmt.Sprintf(`{"id": %s, "dry_run": true}`, exampleID(m))))
 	}
 }
 
@@ -104,7 +109,7 @@ func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 		data := exampleData(in.Model, purpose{creates: true, parent: in.Relation.Theirs})
 		t.line("Inlines: %s, at most %d in one call, with their %s, all or nothing. Their foreign key is set for you.", in.Model.Declared.VerboseNamePlural, in.Max, m.Declared.VerboseName)
 		if offers(ops, "create") && child.Has(access.Add) {
-			t.line(`- create_%s {"data": %s, "inlines": {"%s": [{"data": %s}]}, "dry_run": true}`, m.Name, exampleData(m, purpose{creates: true}), in.Model.Name, data)
+			t.line("- %s", t.call("create", m, fmt.Sprintf(`{"data": %s, "inlines": {"%s": [{"data": %s}]}, "dry_run": true}`, exampleData(m, purpose{creates: true}), in.Model.Name, data)))
 		}
 		for _, each := range []struct {
 			verb       access.Verbs
@@ -115,11 +120,11 @@ func (t *promptText) inlines(scope access.Scope, ops []*operation) {
 			{access.Delete, fmt.Sprintf(`{"id": %s, "_delete": true}`, exampleID(in.Model)), "deletes one"},
 		} {
 			if offers(ops, "update") && child.Has(each.verb) {
-				t.line(`- update_%s {"id": %s, "inlines": {"%s": [%s]}, "dry_run": true}: %s`, m.Name, exampleID(m), in.Model.Name, each.item, each.does)
+				t.line("- %s: %s", t.call("update", m, fmt.Sprintf(`{"id": %s, "inlines": {"%s": [%s]}, "dry_run": true}`, exampleID(m), in.Model.Name, each.item)), each.does)
 			}
 		}
 		if offers(ops, "get") {
-			t.line(`- get_%s {"id": %s, "include_inlines": true} shows them`, m.Name, exampleID(m))
+			t.line("- %s shows them", t.call("get", m, fmt.Sprintf(`{"id": %s, "include_inlines": true}`, exampleID(m))))
 		}
 	}
 }
@@ -129,7 +134,7 @@ func (t *promptText) failures(m *catalog.Model, ops []*operation) {
 	t.line("When a call about one row fails, nothing of it was kept. Its code says why:")
 	t.line("- validation_error: validation_errors names each field and what is wrong with it; correct them all and call again")
 	if offers(ops, "list") {
-		t.line("- not_found: there is no such row that you may see; list_%s finds ids", m.Name)
+		t.line("- not_found: there is no such row that you may see; %s finds ids", t.tool("list", m))
 	}
 	if offers(ops, "update") && m.Version != nil {
 		t.line("- conflict: the row was changed since you read it; current shows it as it is; think again, then send its %s as expected_version", m.Version.Name)
@@ -138,26 +143,37 @@ func (t *promptText) failures(m *catalog.Model, ops []*operation) {
 		t.line("- protected: other rows keep it from being deleted; the message names their models; ask your user before you delete those")
 	}
 	if offers(ops, "history") {
-		t.line("Afterwards history_%s shows what was changed.", m.Name)
+		t.line("Afterwards %s shows what was changed.", t.tool("history", m))
 	}
 }
 
 // explainBulk writes bulk_operations_guide.
-func (set *Set) explainBulk(token access.Token) string {
-	var t promptText
+func (set *Set) explainBulk(token access.Token, view View) string {
+	t := set.newText(token, view)
 	var scopes []access.Scope
+	reads := false
 	for _, m := range set.catalog.Models() {
+		if !set.lists(view, m) {
+			continue
+		}
+		reads = reads || offers(offeredTo(set.catalog, token, m), "list")
 		if slices.ContainsFunc(offeredTo(set.catalog, token, m), func(op *operation) bool { return op.many && op.Writes() }) {
 			scopes = append(scopes, token.Reach(m))
 		}
 	}
 	if len(scopes) == 0 {
 		t.line("No model that you may use has bulk tools or actions: there is nothing here that changes many rows at once.")
-		t.line("To read many rows, list_<model> pages with next_cursor, or with limit and offset; find_models names the models and their operations.")
+		if reads {
+			t.line("To read many rows, %s pages with next_cursor, or with limit and offset; %s names the models and their operations.", t.any("list"), findModels)
+		}
 		return t.end()
 	}
-	t.line("Change many rows at once with these tools, after a look at the rows with list_<model> if you may view them:")
-	var models promptText
+	look := ""
+	if reads {
+		look = fmt.Sprintf(", after a look at the rows with %s", t.any("list"))
+	}
+	t.line("Change many rows at once with these tools%s:", look)
+	models := set.newText(token, view)
 	told := map[*operation]bool{}
 	for i, scope := range scopes {
 		m := scope.Model()
@@ -165,11 +181,11 @@ func (set *Set) explainBulk(token access.Token) string {
 		for _, op := range ops {
 			if !told[op] {
 				told[op] = true
-				t.line("- %s_<model>: %s", op.Name, op.advice)
+				t.line("- %s: %s", t.any(op.Name), op.advice)
 			}
 		}
 		if i < mostModels {
-			models.line("- %s: %s", m.Declared.VerboseNamePlural, toolNames(ops, m))
+			models.line("- %s: %s", m.Declared.VerboseNamePlural, t.toolNames(ops, m))
 		}
 	}
 	if more := len(scopes) - mostModels; more > 0 {
@@ -177,13 +193,13 @@ func (set *Set) explainBulk(token access.Token) string {
 	}
 	t.line("The models that have them:")
 	t.WriteString(models.String())
-	t.bulk(set, scopes, token)
+	t.bulk(set, scopes, token, view)
 	t.actions(set, scopes, token)
 	return t.end()
 }
 
 // bulk shows the items of bulk_, with the first model that has it as the example.
-func (t *promptText) bulk(set *Set, scopes []access.Scope, token access.Token) {
+func (t *promptText) bulk(set *Set, scopes []access.Scope, token access.Token, view View) {
 	i := slices.IndexFunc(scopes, func(s access.Scope) bool { return offers(offeredTo(set.catalog, token, s.Model()), "bulk") })
 	if i < 0 {
 		return
@@ -202,23 +218,27 @@ func (t *promptText) bulk(set *Set, scopes []access.Scope, token access.Token) {
 		{"delete", access.Delete, fmt.Sprintf(`{"id": %s}`, exampleID(m))},
 	} {
 		if scope.Has(each.verb) && slices.Contains(bulkOperations(m), each.operation) {
-			t.line(`- bulk_%s {"operation": "%s", "items": [%s]}`, m.Name, each.operation, each.item)
+			t.line("- %s", t.call("bulk", m, fmt.Sprintf(`{"operation": "%s", "items": [%s]}`, each.operation, each.item)))
 		}
 	}
 	t.line(`What succeeds is kept, and results.errors tells of each item that failed, by its index; with "atomic": true all is undone as soon as one fails.`)
-	t.line(`Changes of several models that belong together are steps of one call of %s: {"tool": "bulk_%s", "arguments": {…}} is one of them, and all or nothing.`, transactName, m.Name)
+	if set.listsGlobal(token, view, transactOperation) {
+		t.line(`Changes of several models that belong together are steps of one call of %s: {"tool": "%s", "arguments": {…}} is one of them, and all or nothing.`, transactName, t.tool("bulk", m))
+	}
 }
 
 // actions names the actions and shows how one is confirmed.
 func (t *promptText) actions(set *Set, scopes []access.Scope, token access.Token) {
 	var example *catalog.Model
 	var confirmed *catalog.Action
-	headed := false
+	headed, named := false, false
 	for _, scope := range scopes {
 		m := scope.Model()
-		if !offers(offeredTo(set.catalog, token, m), "action") {
+		ops := offeredTo(set.catalog, token, m)
+		if !offers(ops, "action") {
 			continue
 		}
+		named = named || offers(ops, "actions")
 		for _, action := range actionsOf(set.catalog, scope) {
 			if !headed {
 				headed = true
@@ -236,10 +256,12 @@ func (t *promptText) actions(set *Set, scopes []access.Scope, token access.Token
 	}
 	id := exampleID(example)
 	t.line("One that asks first takes two calls:")
-	t.line(`1. action_%s {"action": "%s", "ids": [%s]} changes nothing, and answers requires_confirmation: true, how many rows it is about, and a confirmation_page. Show your user what the page says.`,
-		example.Name, confirmed.Name, id)
+	t.line("1. %s changes nothing, and answers requires_confirmation: true, how many rows it is about, and a confirmation_page. Show your user what the page says.",
+		t.call("action", example, fmt.Sprintf(`{"action": "%s", "ids": [%s]}`, confirmed.Name, id)))
 	t.line(`2. If they agree, make the same call with "confirm": true and "confirmation_token": the one of the first answer. If rows have changed meanwhile, it is a conflict with a new page.`)
-	t.line("Parameters of an action go in confirmation_data, in both calls; actions_<model> names them.")
+	if named {
+		t.line("Parameters of an action go in confirmation_data, in both calls; %s names them.", t.any("actions"))
+	}
 }
 
 func confirmationHint(action *catalog.Action) string {

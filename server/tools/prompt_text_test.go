@@ -55,7 +55,7 @@ func TestPromptsFollowTheOperations(t *testing.T) {
 		{"a viewer's models", "explore_models", viewer, []string{"- book (books): Tools: list_book, get_book, describe_book, actions_book, autocomplete_book, aggregate_book\n"}, []string{"update_book"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := a.Prompt(c.token, c.prompt, []byte(`{"model_name":"book"}`))
+			p, err := a.Prompt(c.token, View{}, c.prompt, []byte(`{"model_name":"book"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,10 +87,10 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 	models := catalog.Build(config, nil) // no schema yet
 	a := New(models, nil, Settings{})
 	token := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
-	if _, err := a.Prompt(token, "understand_model", []byte(`{"model_name":"book"}`)); err == nil || !strings.Contains(err.Error(), "try again") {
+	if _, err := a.Prompt(token, View{}, "understand_model", []byte(`{"model_name":"book"}`)); err == nil || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("understand_model: %v", err)
 	}
-	if p, err := a.Prompt(token, "explore_models", nil); err != nil || !strings.Contains(p.Text, "no model here that you may view") {
+	if p, err := a.Prompt(token, View{}, "explore_models", nil); err != nil || !strings.Contains(p.Text, "no model here that you may view") {
 		t.Errorf("explore_models: %v %s", err, p.Text)
 	}
 	if list := string(a.AppendResources(nil, token, View{})); list != "[]" {
@@ -127,7 +127,7 @@ func TestGuidesOfWhatTheTokenMayChange(t *testing.T) {
 		}, []string{"label_id"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := l.set.Prompt(c.token, c.prompt, []byte(`{"model_name":"book"}`))
+			p, err := l.set.Prompt(c.token, View{}, c.prompt, []byte(`{"model_name":"book"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,17 +154,17 @@ func TestPromptsOfTokensThatMayNotView(t *testing.T) {
 	} {
 		token := l.tokens.Authenticate("Bearer "+text, time.Now())
 		told := l.set.Instructions("shop", token, View{})
-		if strings.Contains(told, "only read") || !strings.Contains(told, "You may change, but not view: author, book, ") || !strings.Contains(told, "crud_guide") {
+		if strings.Contains(told, "only read") || !strings.Contains(told, "You may change, but not view: author, book, ") || strings.Contains(told, "_guide") {
 			t.Errorf("%s is told: %s", token.Name(), told)
 		}
-		if p, err := l.set.Prompt(token, "bulk_operations_guide", nil); err != nil || !strings.Contains(p.Text, has[0]) {
+		if p, err := l.set.Prompt(token, View{}, "bulk_operations_guide", nil); err != nil || !strings.Contains(p.Text, has[0]) {
 			t.Errorf("%s: %v %s", token.Name(), err, p.Text)
 		}
-		p, err := l.set.Prompt(token, "crud_guide", []byte(`{"model_name":"book"}`))
+		p, err := l.set.Prompt(token, View{}, "crud_guide", []byte(`{"model_name":"book"}`))
 		if err != nil || !strings.Contains(p.Text, "You may change books here, not view them") || !strings.Contains(p.Text, has[1]) || strings.Contains(p.Text, "list_book") {
 			t.Errorf("%s: %v %s", token.Name(), err, p.Text)
 		}
-		if _, err := l.set.Prompt(token, "understand_model", []byte(`{"model_name":"book"}`)); err == nil {
+		if _, err := l.set.Prompt(token, View{}, "understand_model", []byte(`{"model_name":"book"}`)); err == nil {
 			t.Errorf("%s understands a model that it may not view", token.Name())
 		}
 	}
@@ -182,7 +182,7 @@ func TestExamplesOfPromptsSucceed(t *testing.T) {
 		for _, p := range []struct{ prompt, arguments string }{
 			{"explore_models", ""}, {"bulk_operations_guide", ""}, {"understand_model", "book"}, {"crud_guide", "book"}, {"crud_guide", "shelf"}, {"crud_guide", "tag"},
 		} {
-			prompt, err := books.set.Prompt(token, p.prompt, []byte(`{"model_name":"`+p.arguments+`"}`))
+			prompt, err := books.set.Prompt(token, View{}, p.prompt, []byte(`{"model_name":"`+p.arguments+`"}`))
 			if err != nil {
 				if text == ownerText {
 					t.Errorf("%s %s of %s: %v", p.prompt, p.arguments, token.Name(), err)

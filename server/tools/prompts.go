@@ -17,8 +17,8 @@ type prompt struct {
 	Description string           `json:"description"`
 	Arguments   []promptArgument `json:"arguments"`
 	// about writes the text where there are no arguments, aboutModel where the model's name is the one argument.
-	about      func(*Set, access.Token) string
-	aboutModel func(*Set, access.Scope, []*operation) string
+	about      func(*Set, access.Token, View) string
+	aboutModel func(*Set, access.Scope, View) string
 	// may reports whether a token may be told of the model.
 	may func(access.Scope) bool
 }
@@ -49,22 +49,22 @@ var promptList, _ = json.Marshal(prompts) // strings and booleans: it cannot fai
 // AppendPrompts appends the JSON array of prompts/list. It is the same for every token: what differs is the texts.
 func (set *Set) AppendPrompts(dst []byte, _ access.Token) []byte { return append(dst, promptList...) }
 
-// Prompt writes a prompt about what the token may see. arguments is raw JSON of any kind, or nil: a prompt without
+// Prompt writes a prompt about what the token may see, which names tools as the token's list does. arguments is raw JSON of any kind, or nil: a prompt without
 // arguments ignores it. A model that the token may not view looks like one that does not exist.
-func (set *Set) Prompt(token access.Token, name string, arguments []byte) (Prompt, error) {
+func (set *Set) Prompt(token access.Token, view View, name string, arguments []byte) (Prompt, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.Name == name })
 	if i < 0 {
 		return Prompt{}, invalid("Unknown prompt: %s; prompts/list tells which there are", lookup.Excerpt([]byte(name)))
 	}
 	p := &prompts[i]
 	if p.about != nil {
-		return Prompt{p.Description, p.about(set, token)}, nil
+		return Prompt{p.Description, p.about(set, token, view)}, nil
 	}
 	scope, err := set.promptModel(token, arguments, p.may)
 	if err != nil {
 		return Prompt{}, err
 	}
-	return Prompt{p.Description, p.aboutModel(set, scope, offeredTo(set.catalog, token, scope.Model()))}, nil
+	return Prompt{p.Description, p.aboutModel(set, scope, view)}, nil
 }
 
 // mayReadOrWrite reports whether the token may do anything with rows of the model.

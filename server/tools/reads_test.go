@@ -69,7 +69,7 @@ func TestWrongArgumentsOfReads(t *testing.T) {
 		{"list_author", `{"limit":-1}`, CodeInvalidArgument, "limit must be an integer of at least 0"},
 		{"list_author", `{"cursor":7}`, CodeInvalidArgument, "cursor must be a string"},
 		{"list_author", `{"cursor":""}`, CodeInvalidArgument, "cursor must not be empty: leave it out"},
-		{"get_author", `{"id":1,"include_inlines":true}`, CodeInvalidArgument, `unknown argument "include_inlines"; the arguments are id, fields, include_related`},
+		{"get_author", `{"id":1,"include_everything":true}`, CodeInvalidArgument, `unknown argument "include_everything"; the arguments are id, fields, include_related`},
 		{"describe_author", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; describe_author takes no arguments`},
 		{"find_models", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; the arguments are query, detail, offset`},
 		{"list_author", `{"cursor":"x","offset":3}`, CodeInvalidArgument, "cursor and offset do not go together"},

@@ -28,7 +28,7 @@ var relatedOperation = withArguments("related", operation{
 	argument[relatedArguments]{name: "filters", into: func(a *relatedArguments) any { return &a.filters },
 		unlisted: true, help: "which of them, as in list of their model"},
 	argument[relatedArguments]{name: "order_by", into: func(a *relatedArguments) any { return &a.orderBy },
-		unlisted: true, help: "their fields; a leading - is descending"},
+		unlisted: true, help: "their fields; - descends"},
 	argument[relatedArguments]{name: "fields", into: func(a *relatedArguments) any { return &a.fields },
 		unlisted: true, help: "only these of their fields"},
 	argument[relatedArguments]{name: "limit", into: func(a *relatedArguments) any { return &a.limit }, schema: relatedLimit},

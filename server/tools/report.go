@@ -28,7 +28,7 @@ var reportOperation = withArguments("report", operation{
 }, (*call).report, withRowsForm(func(a *reportArguments) *rowsForm { return &a.rowsForm },
 	argument[reportArguments]{name: "report", into: func(a *reportArguments) any { return &a.report }, required: always,
 		hint: func(c *call) string { return "you may run " + reportNames(c.scope.Reports()) },
-		help: "its name, as actions has it", brief: "its name", names: func(s access.Scope) string {
+		help: "its name, as actions has it", names: func(s access.Scope) string {
 			return namesOf(": ", s.Reports(), reportSignature)
 		}},
 	argument[reportArguments]{name: "parameters", into: func(a *reportArguments) any { return &a.parameters },

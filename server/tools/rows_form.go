@@ -30,7 +30,7 @@ func withRowsForm[A any](of func(*A) *rowsForm, list ...argument[A]) []argument[
 			schema: func(*catalog.Model) schema {
 				return schema{Type: types{"string"}, Enum: []any{formatObjects, formatColumns}}
 			},
-			unlisted: true, help: "columns answers columns and rows (arrays of values) instead of results: fewer bytes"},
+			unlisted: true, help: "columns: rows as arrays of values, fewer bytes"},
 		argument[A]{name: "max_bytes", into: func(a *A) any { return &of(a).maxBytes },
 			unlisted: true, help: fmt.Sprintf("of the rows; %d without it", defaultRowBytes)},
 	)

@@ -57,16 +57,19 @@ var hintsOf = map[contract.Effect]annotations{
 }
 
 // toolList are the encoded tools: one piece for each model and operation, shared by all tokens, and one for each generic
-// tool.
+// tool; and more of them if tokens may use different arguments.
 type toolList struct {
-	// findModels stands before the models' own tools, and tells what is common to them; findModelsOnly before generic ones.
-	findModels, findModelsOnly []byte
+	catalog *catalog.Catalog
+	// structured adds the schemas of answers to definitions.
+	structured bool
+	// found are find_models' pieces by what they say of the other tools.
+	found *sync.Map
 	// globals are the tools of the other operations that are of no model.
 	globals []toolPiece
 	// models are by Model.Index.
 	models []modelTools
-	// generic are in the order of genericOperations.
-	generic []toolPiece
+	// generic are in the order of genericOperations, each by its shapes.
+	generic []*sync.Map
 	// exposed is set if any model is exposed: otherwise tools/list is empty (interface specification section 1).
 	exposed bool
 }
@@ -77,32 +80,26 @@ type modelTools struct {
 	offered []*operation
 	// pieces are their tools, in the same order. They are encoded when a list first has them: a changed Config must not wait
 	// for the tools of five hundred models, which perhaps nobody lists.
-	pieces func() []toolPiece
+	pieces func() []modelPiece
+}
+
+// modelPiece is a tool of a model, as most tokens see it and, by its shapes, as others do. besideCreate is nil if the tool is
+// the same in a list that has the model's create tool.
+type modelPiece struct {
+	whole, besideCreate *toolPiece
+	shapes              *sync.Map
 }
 
 // toolPiece is a tool. What the token's own list names stands between its two parts.
 type toolPiece struct {
 	op            *operation
 	before, after []byte
-	// besideCreate is the shorter tool of a list that has the model's create tool; nil if it is no shorter.
-	besideCreate *toolPiece
 }
 
 // namesMark stands in a schema where a token's own list has names.
 const namesMark = "\x00names\x00"
 
 var encodedMark = []byte(`\u0000names\u0000`)
-
-func encodePiece(op *operation, m *catalog.Model, structured bool) toolPiece {
-	piece := cutPiece(op, op.define(m, defining{structured: structured}))
-	if op != createOperation && createOperation.offeredFor(m.Catalog(), m) {
-		shorter := cutPiece(op, op.define(m, defining{besideCreate: true, structured: structured}))
-		if shorter.size() < piece.size() {
-			piece.besideCreate = &shorter
-		}
-	}
-	return piece
-}
 
 func cutPiece(op *operation, d definition) toolPiece {
 	before, after, _ := bytes.Cut(encodeTool(d), encodedMark)
@@ -124,39 +121,72 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 }
 
 // encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
-func encodeTools(c *catalog.Catalog, structured bool) toolList {
-	find := findModelsOperation.define(nil, defining{structured: structured})
-	p := toolList{models: make([]modelTools, len(c.Models())), findModelsOnly: encodeTool(find), generic: encodeGeneric(structured)}
+func encodeTools(c *catalog.Catalog, structured bool) *toolList {
+	l := &toolList{catalog: c, structured: structured, found: &sync.Map{}, models: make([]modelTools, len(c.Models()))}
 	for _, op := range globals[1:] {
-		p.globals = append(p.globals, cutPiece(op, op.define(nil, defining{structured: structured})))
+		l.globals = append(l.globals, *l.encode(op, nil, shape{}))
 	}
-	find.Description += " " + commonHelp
-	p.findModels = encodeTool(find)
+	for range operations {
+		l.generic = append(l.generic, &sync.Map{})
+	}
 	for _, m := range c.Models() {
-		p.exposed = p.exposed || m.Declared.Expose
-		if !m.Declared.Expose || !m.Served() {
-			continue
+		l.exposed = l.exposed || m.Declared.Expose
+		if m.Declared.Expose && m.Served() {
+			l.models[m.Index] = l.encodeModel(m)
 		}
-		p.models[m.Index] = encodeModel(c, m, structured)
 	}
-	return p
+	return l
 }
 
-func encodeModel(c *catalog.Catalog, m *catalog.Model, structured bool) modelTools {
+func (l *toolList) encodeModel(m *catalog.Model) modelTools {
 	var t modelTools
 	for _, op := range operations {
-		if op.offeredFor(c, m) {
+		if op.offeredFor(l.catalog, m) {
 			t.offered = append(t.offered, op)
 		}
 	}
-	t.pieces = sync.OnceValue(func() []toolPiece {
-		pieces := make([]toolPiece, len(t.offered))
+	creates := createOperation.offeredFor(l.catalog, m)
+	t.pieces = sync.OnceValue(func() []modelPiece {
+		pieces := make([]modelPiece, len(t.offered))
 		for i, op := range t.offered {
-			pieces[i] = encodePiece(op, m, structured)
+			pieces[i] = modelPiece{whole: l.encode(op, m, shape{}), shapes: &sync.Map{}}
+			if creates && op.shortens {
+				pieces[i].besideCreate = l.encode(op, m, shape{besideCreate: true})
+			}
 		}
 		return pieces
 	})
 	return t
+}
+
+// encode encodes the tool of an operation in a shape; m is nil for one that is of no model.
+func (l *toolList) encode(op *operation, m *catalog.Model, s shape) *toolPiece {
+	piece := cutPiece(op, op.define(m, defining{shape: s, structured: l.structured, keeps: l.catalog.Idempotency() != nil}))
+	return &piece
+}
+
+// piece is the tool of an offered operation as a token sees it; creates is set if the list has the model's create tool.
+func (l *toolList) piece(i int, scope access.Scope, creates bool) *toolPiece {
+	tools := &l.models[scope.Model().Index]
+	piece, op := &tools.pieces()[i], tools.offered[i]
+	s := op.shapeFor(scope)
+	s.besideCreate = creates && piece.besideCreate != nil
+	switch s {
+	case shape{}:
+		return piece.whole
+	case shape{besideCreate: true}:
+		return piece.besideCreate
+	}
+	return shaped(piece.shapes, s, func() *toolPiece { return l.encode(op, scope.Model(), s) })
+}
+
+// shaped returns a piece by its shape, and encodes it if no list had it yet.
+func shaped(known *sync.Map, s shape, encode func() *toolPiece) *toolPiece {
+	if piece, ok := known.Load(s); ok {
+		return piece.(*toolPiece)
+	}
+	piece, _ := known.LoadOrStore(s, encode())
+	return piece.(*toolPiece)
 }
 
 func encodeTool(d definition) []byte {
@@ -175,12 +205,28 @@ func (set *Set) AppendTools(dst []byte, token access.Token, view View) []byte {
 	if set.isGeneric(token, view) {
 		return set.appendGeneric(dst, token, view)
 	}
-	size := len("[]") + len(set.toolList.findModels)
-	set.eachTool(token, view, func(piece *toolPiece, _ access.Scope) { size += len(",") + piece.size() })
-	dst = append(append(slices.Grow(dst, size), '['), set.toolList.findModels...)
+	var listed operationSet
+	size := len("[]")
+	set.eachTool(token, view, func(piece *toolPiece, _ access.Scope) {
+		listed |= piece.op.bit
+		size += len(",") + piece.size()
+	})
+	find := set.toolList.findModels(set.helpFor(listed, view))
+	dst = append(append(slices.Grow(dst, size+len(find)), '['), find...)
 	dst = set.appendGlobals(dst, token, view)
 	set.eachTool(token, view, func(piece *toolPiece, scope access.Scope) { dst = piece.appendTo(append(dst, ','), scope) })
 	return append(dst, ']')
+}
+
+// findModels is the tool find_models, whose description goes on with some help.
+func (l *toolList) findModels(help string) []byte {
+	if known, ok := l.found.Load(help); ok {
+		return known.([]byte)
+	}
+	find := findModelsOperation.define(nil, defining{structured: l.structured})
+	find.Description += help
+	encoded, _ := l.found.LoadOrStore(help, encodeTool(find))
+	return encoded.([]byte)
 }
 
 // appendGlobals appends the tools that are of no model and of use to the token, but for find_models.
@@ -196,7 +242,7 @@ func (set *Set) appendGlobals(dst []byte, token access.Token, view View) []byte 
 // listsGlobal reports whether an operation of no model is of use to the token on a model that is advertised.
 func (set *Set) listsGlobal(token access.Token, view View, op *operation) bool {
 	for _, m := range set.catalog.Models() {
-		if m.Declared.Expose && m.Served() && view.shows(m) && op.offeredTo(set.catalog, token.Reach(m)) {
+		if set.lists(view, m) && op.offeredTo(set.catalog, token.Reach(m)) {
 			return true
 		}
 	}
@@ -213,17 +259,11 @@ func (set *Set) eachTool(token access.Token, view View, do func(*toolPiece, acce
 }
 
 func (set *Set) eachToolOf(scope access.Scope, do func(*toolPiece, access.Scope)) {
-	tools := &set.toolList.models[scope.Model().Index]
 	creates := createOperation.usable(set.catalog, scope)
-	for i, op := range tools.offered {
-		if !op.usable(set.catalog, scope) {
-			continue
+	for i, op := range set.toolList.models[scope.Model().Index].offered {
+		if op.usable(set.catalog, scope) {
+			do(set.toolList.piece(i, scope, creates), scope)
 		}
-		piece := &tools.pieces()[i]
-		if creates && piece.besideCreate != nil {
-			piece = piece.besideCreate
-		}
-		do(piece, scope)
 	}
 }
 

@@ -52,11 +52,11 @@ func TestDescriptionsNameWhatTheTokenMayUse(t *testing.T) {
 		{ownerText, "list_book", "filters", "; relations: author, chapter_by_book, loan_by_book, review_by_book, tag_by_book"},
 		{bookishText, "list_book", "filters", "; relations: chapter_by_book"},
 		{bookishText, "list_chapter", "filters", "; relations: book"},
-		{readerText, "list_note", "filters", "{field__lookup: value}"},
+		{readerText, "list_note", "filters", "__count: n"},
 		{ownerText, "create_book", "inlines", "; models: chapter, review"},
 		{writer, "create_book", "inlines", "; models: chapter"},
 		{writer, "update_book", "inlines", "; models: chapter"},
-		{bookishText, "create_book", "inlines", "{model: [{data}]}"},
+		{bookishText, "create_book", "inlines", ""},
 	} {
 		description, _ := l.listed(c.token)[c.tool].InputSchema.Properties[c.argument]["description"].(string)
 		if !strings.HasSuffix(description, c.end) {

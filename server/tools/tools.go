@@ -38,7 +38,7 @@ type Set struct {
 	staleDB  database.DB
 	settings Settings
 	cursors  *seal.Sealer
-	toolList toolList
+	toolList *toolList
 	// words are those of the models, for find_models; they are found when the first query asks for them.
 	words func() []modelWords
 	// forgotten is when kept answers that are too old were last removed, in seconds since 1970.

@@ -53,7 +53,7 @@ func netted(entries []*undoEntry) []*undoEntry {
 		case e.Action == "delete" && left[last].Action == "create":
 			left = left[:last]
 		case e.Action == "delete" && left[last].Action == "update", e.Action == "update" && (left[last].Action == "update" || left[last].Action == "create"):
-			left[last] = joined(left[last], e)
+			left[last] = combined(left[last], e)
 		default:
 			left = append(left, e)
 		}
@@ -62,9 +62,9 @@ func netted(entries []*undoEntry) []*undoEntry {
 	return left
 }
 
-// joined is one entry for two about the same row, of which the first is older: a creation and a change are the creation, a
+// combined is one entry for two about the same row, of which the first is older: a creation and a change are the creation, a
 // change and a deletion the deletion.
-func joined(first, second *undoEntry) *undoEntry {
+func combined(first, second *undoEntry) *undoEntry {
 	both := *second
 	if first.Action == "create" {
 		both.Action, both.ID = first.Action, first.ID

@@ -8,7 +8,7 @@ import (
 )
 
 var updateOperation = withArguments("update", operation{
-	extra: []string{"inlines"}, admit: admitted,
+	extra: []string{"inlines"}, admit: admitted, note: "(data: only what changes)",
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Change one %s.", one(m))
 	},
@@ -23,10 +23,9 @@ var updateOperation = withArguments("update", operation{
 			return schema{Type: types{"object"}, Description: "as in create_" + m.Name}
 		}},
 	argument[updateArguments]{name: "inlines", into: func(a *updateArguments) any { return &a.inlines },
-		offered: hasInlines, brief: "{model: [{data}, {id, data}, {id, _delete: true}]}",
-		help:  "rows of inline models that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}",
-		names: inlineModels},
-	argument[updateArguments]{name: "expected_version", into: func(a *updateArguments) any { return &a.version }, offered: hasVersion, schema: versionSchema},
+		offered: hasInlines, useful: mayWriteInlines, lacks: "inlines",
+		help: "rows that belong to it: {model: [{data} to add, {id, data} to change, {id, _delete: true}]}", names: inlineModels},
+	argument[updateArguments]{name: "expected_version", into: func(a *updateArguments) any { return &a.version }, offered: hasVersion, lacks: "version field", schema: versionSchema},
 	argument[updateArguments]{name: "dry_run", into: func(a *updateArguments) any { return &a.dryRun }, help: dryRunHelp, common: true},
 	keyArgument[updateArguments](),
 )

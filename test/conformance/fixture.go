@@ -65,7 +65,7 @@ func (*fixture) AppendPrompts(dst []byte, _ access.Token) []byte {
 }
 
 // Prompt implements mcp.Endpoint.
-func (*fixture) Prompt(_ access.Token, name string, arguments []byte) (tools.Prompt, error) {
+func (*fixture) Prompt(_ access.Token, _ tools.View, name string, arguments []byte) (tools.Prompt, error) {
 	switch name {
 	case "test_simple_prompt":
 		return tools.Prompt{Description: "A prompt without arguments.", Text: "This is a simple prompt for testing."}, nil

@@ -140,6 +140,8 @@ func tokens() []contract.Token {
 		token("deleter", []string{"staff"}, nil, rule("category review", "delete")),
 		// bookish knows nothing of reviews and authors.
 		token("bookish", []string{"staff"}, nil, rule("book", "*")),
+		// editor adds and changes, and does not delete.
+		token("editor", []string{"staff"}, nil, rule("*", "view", "add", "change")),
 		token("nobody", nil, nil),
 	}
 }

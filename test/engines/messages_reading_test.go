@@ -47,7 +47,7 @@ var messagesOfReading = []messageRow{
 	{token: "root", tool: "list_book", arguments: `{"search":"a\u0000"}`,
 		want: `search must not contain U+0000`},
 	{token: "root", tool: "list_jotting", arguments: `{"cursor":"x"}`,
-		want: `unknown argument "cursor"; the arguments are limit, offset, total, search, order_by, filters, fields, format, max_bytes`},
+		want: `cursor is not for jotting, which has no unique key; leave it out`},
 	{token: "root", tool: "list_book", arguments: `{"cursor":""}`,
 		want: `cursor must not be empty: leave it out to start at the first page, or send next_cursor as it was given`},
 	{token: "root", tool: "list_book", arguments: `{"cursor":"nonsense"}`,
