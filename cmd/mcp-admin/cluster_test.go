@@ -41,6 +41,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("revoke", w.testRevoke)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
+	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
 	w.run("generate", w.testGenerate)
 	w.run("completion", w.testCompletion)
@@ -144,7 +145,7 @@ func (w *world) testMatrix(t *testing.T) {
 }
 
 func (w *world) testCan(t *testing.T) {
-	w.expect(t, false, []string{"MODEL", "order   yes    -     yes      -        -         policy own-region"}, "can", "agent", "-n", "shop")
+	w.expect(t, false, []string{"MODEL", "order   yes    -     yes      -        -         -         policy own-region"}, "can", "agent", "-n", "shop")
 	w.expect(t, false, []string{"change: yes, by group clerks", "add: no: no rule of the token or its groups grants add on order"}, "can", "agent", "order", "-n", "shop", "--explain")
 	w.expect(t, true, []string{`the endpoint has no model "ordr"; the nearest is "order"`}, "can", "agent", "ordr", "-n", "shop")
 	out := w.expect(t, false, nil, "can", "agent", "-n", "shop", "-o", "json")

@@ -49,6 +49,11 @@ func (p *serverPod) showRestart() {
 // logs answers as a kubelet does, with the audit lines of the pod's container, each with its time in front, and goes on if it
 // is asked to.
 func (w *world) logs(out http.ResponseWriter, r *http.Request) {
+	timed := r.URL.Query().Get("timestamps") == "true"
+	if timed && w.untimed.Load() {
+		http.Error(out, "timestamps: this node does not know when a line was written", http.StatusBadRequest)
+		return
+	}
 	p := w.serverPod(r.PathValue("pod"))
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
 	at := p.log()
@@ -56,7 +61,10 @@ func (w *world) logs(out http.ResponseWriter, r *http.Request) {
 		for _, line := range lines {
 			written, _, _ := strings.Cut(strings.TrimPrefix(line, `{"time":"`), `"`)
 			if stamp, err := time.Parse(time.RFC3339Nano, written); err == nil && !stamp.Before(since) {
-				fmt.Fprintf(out, "%s %s\n", written, line)
+				if timed {
+					line = written + " " + line
+				}
+				fmt.Fprintln(out, line)
 			}
 		}
 		_ = http.NewResponseController(out).Flush()

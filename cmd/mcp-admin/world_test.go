@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +48,8 @@ type world struct {
 	kubeconfig string
 	env        *envtest.Environment
 	stop       context.CancelFunc
+	// untimed makes the node refuse to say when a line was written.
+	untimed atomic.Bool
 	// printed is what the last command printed, with its error.
 	printed string
 
