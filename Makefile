@@ -56,7 +56,7 @@ more_databases := go run ./test/databases run -further --
 .PHONY: go-tests
 go-tests:
 	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|docs|e2e|e2enode|engines|faults|permissions|schemas)$$') | grep -v 'no test files'
+	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|docs|e2e|e2enode|engines|faults|oracle|permissions|schemas)$$') | grep -v 'no test files'
 	@$(MAKE) docs-blocks test-attacks test-engines test-permissions test-faults test-schemas
 	@echo "end to end, on the local cluster …"
 	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
@@ -83,9 +83,14 @@ test-schemas: databases ## Serve the databases of other people's programs, fetch
 	@MCP_TEST_SCHEMAS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/schemas
 
 .PHONY: test-permissions
-test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle (MCP_TEST_CALLS=100000 makes so many)
-	@echo "random calls, rules, tokens and row policies, against an oracle …"
-	@$(with_databases) hack/go-test.sh -timeout $(if $(MCP_TEST_CALLS),120m,15m) ./test/permissions
+test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)
+	@echo "random calls, rules, tokens and row policies, against an oracle; random schemas, against plain SQL; and twin worlds …"
+	@$(more_databases) hack/go-test.sh -timeout $(if $(MCP_TEST_CALLS),120m,15m) ./test/permissions ./test/oracle
+
+# Times are the machine's affair: this fails by them, and test-permissions only tells them.
+.PHONY: test-timing
+test-timing: databases ## Compare by ranks how long right and wrong guesses of what policies hide take; for a machine that does nothing else
+	@MCP_TEST_TIMING=1 $(with_databases) hack/go-test.sh -timeout 15m -run TestTimes ./test/permissions
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases

@@ -8,4 +8,4 @@ if ! go test -count=1 -v "$@" > "$log" 2>&1; then
   grep -vE '^ *(=== |--- PASS|--- SKIP)' "$log" || true
   exit 1
 fi
-grep -E '^(agents|attacks|documents|engines|faults|fewer tools|five minutes|not run|permissions|schemas)[:,]' "$log" || tail -1 "$log"
+grep -E '^(agents|attacks|documents|engines|faults|fewer tools|five minutes|not run|oracle|permissions|schemas|times|twins)[:,]' "$log" || tail -1 "$log"

@@ -1,0 +1,219 @@
+package oracle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// world is a random schema with its rows, which stay as they were made.
+type world struct {
+	engine harness.Engine
+	random *rand.Rand
+	tables []*table
+}
+
+type table struct {
+	name    string
+	columns []*column
+	// key are the first columns of the table.
+	key  []*column
+	refs []*ref
+	rows [][]value
+}
+
+type column struct {
+	name string
+	kind kind
+	// digits and scale are a decimal's.
+	digits, scale int
+	required      bool
+	// of says more of what the column holds: the size of integers, the style of texts, the zone of moments.
+	of string
+}
+
+// ref is a foreign key, which refers to the other table's key; the relation has that table's name.
+type ref struct {
+	from, to *table
+	columns  []*column
+	onDelete string
+}
+
+// reverse is the relation to many rows that the foreign key is seen from its other end.
+func (r *ref) reverse() string { return r.from.name + "_by_" + r.to.name }
+
+// newWorld makes up four tables. Each but the first refers to some of those before it.
+func newWorld(engine harness.Engine, random *rand.Rand, writes bool) *world {
+	w := &world{engine: engine, random: random}
+	for i, name := range []string{"alpha", "beta", "gamma", "delta"} {
+		t := &table{name: name}
+		w.addKey(t)
+		for j := range 3 + random.IntN(4) {
+			t.columns = append(t.columns, w.newColumn(fmt.Sprintf("c%d", j)))
+		}
+		for _, to := range w.tables {
+			if i == 3 || chance(random, 60) {
+				w.refer(t, to)
+			}
+		}
+		w.tables = append(w.tables, t)
+		size := pick(random, 30, 150, 420)
+		if i == 3 && chance(random, 50) {
+			size = 1100 // more than the largest page
+		}
+		if writes {
+			size = 6 + random.IntN(14)
+		}
+		w.fill(t, size)
+	}
+	return w
+}
+
+// addKey makes up a key: of one column or of several, of which one may be called id; of numbers or of texts.
+func (w *world) addKey(t *table) {
+	switch w.random.IntN(5) {
+	case 0, 1:
+		t.columns = []*column{{name: "id", kind: anInteger, of: "serial"}}
+	case 2:
+		t.columns = []*column{{name: "id", kind: anInteger, of: "serial"}, {name: "made", kind: aDate}}
+	case 3:
+		t.columns = []*column{{name: "place", kind: aText, of: "numbers"}, {name: "id", kind: anInteger, of: "serial"}}
+	default:
+		t.columns = []*column{{name: "code", kind: aText, of: "serial"}}
+	}
+	t.key = slices.Clone(t.columns)
+	for _, c := range t.key {
+		c.required = true
+	}
+}
+
+func (w *world) newColumn(name string) *column {
+	c := &column{name: name, required: chance(w.random, 30)}
+	switch c.kind = pick(w.random, anInteger, anInteger, aDecimal, aDecimal, aFloat, aText, aText, aDate, aMoment, aMoment, aTruth); c.kind {
+	case anInteger:
+		c.of = pick(w.random, "few", "few", "some", "huge")
+	case aDecimal:
+		size := pick(w.random, [2]int{9, 0}, [2]int{12, 2}, [2]int{20, 10}, [2]int{30, 6}, [2]int{11, 7})
+		c.digits, c.scale = size[0], size[1]
+	case aText:
+		c.of = pick(w.random, "words", "numbers")
+	case aMoment:
+		c.of = pick(w.random, "zone", "none")
+		if w.engine.Product == harness.SQLite {
+			c.of = pick(w.random, "Z", "+00:00", "", " ")
+		}
+	}
+	return c
+}
+
+func (w *world) refer(t, to *table) {
+	r := &ref{from: t, to: to, onDelete: pick(w.random, "cascade", "cascade", "set null", "no action")}
+	for _, k := range to.key {
+		name := to.name + "_id"
+		if len(to.key) > 1 {
+			name = to.name + "_" + k.name[:1]
+		}
+		c := &column{name: name, kind: k.kind, of: k.of}
+		r.columns, t.columns = append(r.columns, c), append(t.columns, c)
+	}
+	t.refs = append(t.refs, r)
+}
+
+// fill makes up a table's rows.
+func (w *world) fill(t *table, size int) {
+	for i := range size {
+		t.rows = append(t.rows, w.newRow(t, i+1))
+	}
+}
+
+// newRow makes up a row; n makes its key another than that of each other row.
+func (w *world) newRow(t *table, n int) []value {
+	row := make([]value, len(t.columns))
+	for i, c := range t.columns {
+		switch {
+		case c.of == "serial" && c.kind == aText:
+			row[i] = value{text: fmt.Sprint("k", n*7)}
+		case c.of == "serial":
+			row[i] = value{text: fmt.Sprint(n)}
+		default:
+			row[i] = c.random(w.random)
+		}
+	}
+	for _, r := range t.refs {
+		to := pick(w.random, r.to.rows...)
+		for i, c := range r.columns {
+			row[slices.Index(t.columns, c)] = to[i]
+		}
+		if chance(w.random, 15) {
+			for _, c := range r.columns {
+				row[slices.Index(t.columns, c)] = value{null: true}
+			}
+		}
+	}
+	return row
+}
+
+// script makes the tables and their rows.
+func (w *world) script() string {
+	var b strings.Builder
+	for _, t := range w.tables {
+		var parts []string
+		for _, c := range t.columns {
+			part := c.name + " " + w.typeOf(c)
+			if c.required {
+				part += " not null"
+			} else if w.isMySQL() {
+				part += " null" // or else a timestamp is not
+			}
+			parts = append(parts, part)
+		}
+		parts = append(parts, "primary key ("+names(t.key)+")")
+		for _, r := range t.refs {
+			parts = append(parts, fmt.Sprintf("foreign key (%s) references %s (%s) on delete %s", names(r.columns), r.to.name, names(r.to.key), r.onDelete))
+		}
+		fmt.Fprintf(&b, "create table %s (%s);\n", t.name, strings.Join(parts, ", "))
+		for rows := range slices.Chunk(t.rows, 100) {
+			var tuples []string
+			for _, row := range rows {
+				tuples = append(tuples, "("+strings.Join(w.literals(t.columns, row), ", ")+")")
+			}
+			fmt.Fprintf(&b, "insert into %s values %s;\n", t.name, strings.Join(tuples, ",\n"))
+		}
+	}
+	return b.String()
+}
+
+func names(columns []*column) string {
+	all := make([]string, len(columns))
+	for i, c := range columns {
+		all[i] = c.name
+	}
+	return strings.Join(all, ", ")
+}
+
+// describe is the schema, for messages.
+func (w *world) describe() []string {
+	var lines []string
+	for line := range strings.Lines(w.script()) {
+		if strings.HasPrefix(line, "create") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// referring are the foreign keys that lead to a table.
+func (w *world) referring(to *table) []*ref {
+	var all []*ref
+	for _, t := range w.tables {
+		for _, r := range t.refs {
+			if r.to == to {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
