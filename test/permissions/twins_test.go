@@ -1,0 +1,395 @@
+package permissions
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// Twin worlds: two databases that differ only in what a token may not see. The same random calls are made of both, and the
+// answers compared byte for byte: so nothing that is out of sight shows in anything, be it a total, an order or an error.
+
+// The size of the test: pairs of worlds on SQLite, and a quarter of them on each other engine; calls in each.
+const (
+	twinWorlds = 60
+	twinCalls  = 60
+)
+
+// twinned counts calls made of both worlds, and what was other in the second one when they were made.
+var twinned struct{ calls, answered, changed, rows, values, gone int }
+
+// twins are a game, whose world is the first, and the second world.
+type twins struct {
+	*game
+	by    int
+	other struct {
+		store    *store
+		endpoint *harness.Endpoint
+	}
+	// named are the first world's ids of calls, cursors and confirmations, with the second's.
+	named map[string]string
+}
+
+func TestTwinWorldsAnswerAlike(t *testing.T) {
+	seed := rand.Uint64()
+	if text := os.Getenv("MCP_TEST_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64) // 0 if it is no number
+	}
+	for n, engine := range harness.Engines {
+		t.Run(engine.Name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, uint64(n)))
+			pairs := twinWorlds
+			if engine.Name != contract.EngineSQLite {
+				pairs /= 4
+			}
+			first, second := open(t, engine), open(t, engine)
+			issuer := harness.NewIssuer(t)
+			serve := func(s *store) *harness.Endpoint {
+				return harness.Serve(t, s.Database, nil, nil, func(c *contract.Config) {
+					c.Endpoint.Audit = &contract.AuditTable{Name: journal}
+					c.Endpoint.Authentication.Issuers = []contract.Issuer{issuer.Settings(corp)}
+				})
+			}
+			tw := twins{game: &game{endpoint: serve(first), store: first, nullsLast: engine.Name == contract.EnginePostgreSQL}}
+			tw.other.store, tw.other.endpoint = second, serve(second)
+			for i := 0; i < pairs && !t.Failed(); i++ {
+				w := newWorld(random, first.users)
+				var catalogue contract.Catalogue // which is made up
+				tw.endpoint.Apply(func(c *contract.Config) {
+					w.configure(c, first.outside)
+					catalogue = c.Endpoint.Catalogue
+				})
+				tw.other.endpoint.Apply(func(c *contract.Config) {
+					w.configure(c, second.outside)
+					c.Endpoint.Catalogue = catalogue
+				})
+				tw.game = &game{T: t, world: w, endpoint: tw.endpoint, shown: w.shownTo(issuer), store: first, nullsLast: tw.nullsLast, where: fmt.Sprintf("MCP_TEST_SEED=%d, twins %d", seed, i)}
+				tw.play(i%3 == 0)
+			}
+		})
+	}
+	fmt.Printf("twins: on %d engines, %d calls were answered byte for byte alike (%d of them no errors, %d changed rows) by two databases of which one had other values in %d rows and %d more fields that were out of sight, and %d rows fewer (seed %d)\n",
+		len(harness.Engines), twinned.calls, twinned.answered, twinned.changed, twinned.rows, twinned.values, twinned.gone, seed)
+	if twinned.calls > 0 && (twinned.answered < twinned.calls/5 || twinned.changed < twinned.calls/100 || twinned.rows == 0 || twinned.values == 0 || twinned.gone == 0) {
+		t.Error("too little happened for the test to mean anything")
+	}
+}
+
+// play makes calls of a pair of worlds: only reads if rows are missing from the second, as each key can be added once.
+func (tw *twins) play(fewer bool) {
+	tw.Helper()
+	tw.fill()
+	if _, err := tw.other.store.Exec("delete from " + journal); err != nil {
+		tw.Fatal(err)
+	}
+	tw.named = map[string]string{}
+	for range 10 { // mostly a token that may view something
+		if tw.by = tw.random.IntN(len(tw.tokens)); !tw.seesNothing() {
+			break
+		}
+	}
+	tw.pair(fewer)
+	for i := 0; i < twinCalls && !tw.Failed(); i++ {
+		method, body := tw.newCall()
+		if strings.Contains(body, `"report"`) || method == "write" && strings.Contains(body, `"steps"`) && stepsOnIDs.MatchString(body) || fewer && method == "write" {
+			continue // a report passes policies by, and what steps refer to or expect of an id is another each time
+		}
+		tw.ask(method, tw.query(), body)
+	}
+}
+
+// newCall makes up a call of the token: any tool, a question, steps, or a list.
+func (tw *twins) newCall() (method, body string) {
+	switch n := tw.random.IntN(100); {
+	case n < 35:
+		for {
+			if q := tw.newQuestion(tw.by); q.by == tw.by {
+				tw.asked = offer{by: tw.by, tool: q.tool + "_" + q.table, arguments: q.arguments}
+				return "read", q.body(tw.game)
+			}
+			if tw.seesNothing() {
+				return tw.request(tw.by)
+			}
+		}
+	case n < 42:
+		tw.asked = offer{by: tw.by, arguments: map[string]any{}}
+		return "read", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, pick(tw.random, "tools/list", "resources/list", "resources/templates/list", "prompts/list", "initialize"))
+	case n < 50 && !tw.seesNothing():
+		arguments := map[string]any{"steps": sentSteps(tw.newSteps(tw.by)), "dry_run": chance(tw.random, 25)}
+		tw.asked = offer{by: tw.by, tool: "transact_", arguments: arguments}
+		return "write", tw.body("transact", arguments)
+	}
+	return tw.request(tw.by)
+}
+
+// seesNothing reports whether the token may view no model.
+func (tw *twins) seesNothing() bool {
+	return !slices.ContainsFunc(tw.models, func(m contract.Model) bool { return may(tw.tokens[tw.by], m, "view") })
+}
+
+// pair makes both databases hold the same rows, but for what the token may not see.
+func (tw *twins) pair(fewer bool) {
+	tw.Helper()
+	tw.now = tw.store.read(tw.T)
+	twin := data{}
+	for table, rows := range tw.now {
+		twin[table] = map[string]row{}
+		for id, r := range rows {
+			twin[table][id] = maps.Clone(r)
+		}
+	}
+	if fewer {
+		tw.removeUnseen(twin)
+	}
+	for _, table := range tableNames {
+		for _, id := range slices.Sorted(maps.Keys(twin[table])) {
+			tw.changeUnseen(table, id, twin)
+		}
+	}
+	for _, r := range twin["guest"] {
+		r["label"] = tw.canary()
+	}
+	// In the same order: rows of a table without a key come as they lie.
+	tw.store.replace(tw.T, tw.now)
+	tw.other.store.replace(tw.T, twin)
+	if seen, alike := tw.visible(tw.now), tw.visible(tw.other.store.read(tw.T)); !maps.Equal(seen, alike) {
+		tw.Fatalf("%s: the twins differ in what the token sees: %s", tw.where, differences(seen, alike))
+	}
+}
+
+// changeUnseen gives a row other values where the token does not see them. What the row refers to stays, since a foreign
+// key's own value is seen in rows that are.
+func (tw *twins) changeUnseen(table, id string, twin data) {
+	m, r, token := tw.model(table), twin[table][id], tw.tokens[tw.by]
+	seen := may(token, m, "view") && seesRow(token, m, tw.now[table][id], tw.now)
+	if !seen {
+		twinned.rows++
+		tw.moveUnseen(table, r, twin)
+	}
+	for _, c := range tables[table] {
+		visible := seen && tw.shows(token, m, tw.now[table][id], c.name, tw.now)
+		if visible || r[c.name] == "" || !c.canary && c.kind == aText {
+			continue // a mask shows that there is nothing
+		}
+		if seen {
+			twinned.values++
+		}
+		switch isMasked := seen && masked(m, c.name); {
+		case isMasked && c.canary:
+			r[c.name] = turned(r[c.name])
+		case isMasked && c.kind.isTime(): // the mask shows the end
+		case c.canary:
+			r[c.name] = tw.canary()
+		default:
+			if text := c.kind.canonical(c.kind.random(tw.random)); text != "" {
+				r[c.name] = text
+			}
+		}
+	}
+}
+
+// moveUnseen moves a row to another region, if the token reaches the same rows then.
+func (tw *twins) moveUnseen(table string, r row, twin data) {
+	for _, leased := range twin["lease"] {
+		if table == "owner" && leased["home_code"] == r["code"] {
+			return // the region is a part of what the other row refers to
+		}
+	}
+	before := tw.reached(twin)
+	from := r["region"]
+	if r["region"] = pick(tw.random, regions...); !slices.Equal(before, tw.reached(twin)) {
+		r["region"] = from
+	}
+}
+
+// reached are the rows that policies let the token see, or change without seeing them.
+func (tw *twins) reached(all data) []place {
+	var places []place
+	for _, table := range tableNames {
+		for _, id := range slices.Sorted(maps.Keys(all[table])) {
+			if tw.reaches(table, all[table][id], all) {
+				places = append(places, place{table: table, id: id})
+			}
+		}
+	}
+	return places
+}
+
+func (tw *twins) reaches(table string, r row, all data) bool {
+	m, token := tw.model(table), tw.tokens[tw.by]
+	return seesRow(token, m, r, all) && slices.ContainsFunc([]string{"view", "add", "change", "delete"}, func(verb string) bool { return may(token, m, verb) })
+}
+
+// removeUnseen takes rows away that the token does not reach, if no other row refers to them.
+func (tw *twins) removeUnseen(twin data) {
+	for _, table := range slices.Backward(byDependence) {
+		for _, id := range slices.Sorted(maps.Keys(twin[table])) {
+			r, before := twin[table][id], tw.reached(twin)
+			if tw.reaches(table, r, twin) || tw.referred(table, id, twin) || chance(tw.random, 30) {
+				continue
+			}
+			if delete(twin[table], id); !slices.Equal(before, tw.reached(twin)) {
+				twin[table][id] = r
+				continue
+			}
+			twinned.gone++
+		}
+	}
+}
+
+// referred reports whether some row refers to one.
+func (tw *twins) referred(table, id string, all data) bool {
+	for other, refs := range references {
+		for _, to := range refs {
+			for _, r := range all[other] {
+				if at, _ := all.target(to, r); to.table == table && at == id {
+					return true
+				}
+			}
+		}
+	}
+	for _, r := range all["guest"] {
+		if table == "item" && r["item_id"] == id {
+			return true
+		}
+	}
+	return false
+}
+
+// visible is what the token sees: each row by its place, with the values that are shown. Rows without a key are in one place.
+func (tw *twins) visible(all data) map[string]string {
+	seen, token := map[string]string{}, tw.tokens[tw.by]
+	var tags []string
+	for _, table := range tableNames {
+		m := tw.model(table)
+		for id, r := range all[table] {
+			if !may(token, m, "view") || !seesRow(token, m, r, all) {
+				continue
+			}
+			text := "is there"
+			for _, c := range tables[table] {
+				if tw.shows(token, m, r, c.name, all) {
+					text += " " + c.name + "=" + r[c.name]
+				}
+			}
+			if seen[table+" "+id] = text; table == "tag" {
+				delete(seen, table+" "+id)
+				tags = append(tags, text)
+			}
+		}
+	}
+	slices.Sort(tags)
+	seen["tag"] = strings.Join(tags, "; ")
+	return seen
+}
+
+// differences are the places of which two worlds show something else.
+func differences(a, b map[string]string) string {
+	var all []string
+	for _, place := range slices.Sorted(maps.Keys(a)) {
+		if a[place] != b[place] {
+			all = append(all, fmt.Sprintf("%s: %q, %q", place, a[place], b[place]))
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(b)) {
+		if _, there := a[place]; !there {
+			all = append(all, fmt.Sprintf("%s: only %q", place, b[place]))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// turned is another text of the same length and the same end.
+func turned(text string) string {
+	const kept = 2
+	head := []byte(strings.TrimPrefix(text, "canary-"))
+	for i := range head[:len(head)-kept] {
+		switch b := head[i]; {
+		case b >= '0' && b <= '9':
+			head[i] = '0' + (b-'0'+1)%10
+		case b >= 'a' && b <= 'z':
+			head[i] = 'a' + (b-'a'+1)%26
+		}
+	}
+	return text[:len(text)-len(head)] + string(head)
+}
+
+// What differs between two runs of the same call: the ids of calls, cursors and confirmations, moments in the journal, and
+// requests.
+var (
+	idText      = regexp.MustCompile(`(next_cursor|call|confirmation_token|request)\\?":\\?"([\w-]+)`)
+	stepsOnIDs  = regexp.MustCompile(`next_cursor|confirmation_token|[".]call"`)
+	requestText = regexp.MustCompile(`request [0-9A-Za-z-]{8,}`)
+	journalTime = regexp.MustCompile(`(timestamp|time|at)\\?":\\?"[0-9]{4}-[^"\\]*`)
+)
+
+// comparable is an answer without what is another each time.
+func comparable(answer string) string {
+	answer = idText.ReplaceAllString(answer, `$1":"ID`)
+	return journalTime.ReplaceAllString(requestText.ReplaceAllString(answer, "request ID"), `$1":"TIME`)
+}
+
+// ask makes a call of both worlds, and compares the answers and what became of the rows.
+func (tw *twins) ask(method, query, body string) {
+	tw.Helper()
+	status, answer := tw.endpoint.PostTo(query, tw.shown[tw.by], body)
+	otherStatus, otherAnswer := tw.other.endpoint.PostTo(query, tw.shown[tw.by], tw.renamed(body))
+	twinned.calls++
+	if status != otherStatus || comparable(answer) != comparable(otherAnswer) {
+		tw.Errorf("%s: token %+v\nmodels %+v\n%s\nis answered %d %s\nand by the twin %d %s", tw.where, tw.tokens[tw.by], tw.models, body, status, answer, otherStatus, otherAnswer)
+		return
+	}
+	if !strings.Contains(answer, `"isError":true`) && !strings.Contains(answer, `"error"`) {
+		twinned.answered++
+	}
+	others := idText.FindAllStringSubmatch(otherAnswer, -1)
+	for i, found := range idText.FindAllStringSubmatch(answer, -1) {
+		tw.named[found[2]] = others[i][2]
+	}
+	tw.keep(answer)
+	if method == "write" {
+		tw.follow(body)
+	}
+}
+
+// renamed is a body with the second world's ids.
+func (tw *twins) renamed(body string) string {
+	var pairs []string
+	for name, other := range tw.named {
+		pairs = append(pairs, strconv.Quote(name), strconv.Quote(other))
+	}
+	return strings.NewReplacer(pairs...).Replace(body)
+}
+
+// follow reads what a call left. Rows that came into sight, as policies go by what it changed, are made alike again.
+func (tw *twins) follow(body string) {
+	tw.Helper()
+	before := tw.visible(tw.now)
+	tw.now = tw.store.read(tw.T)
+	seen, alike := tw.visible(tw.now), tw.visible(tw.other.store.read(tw.T))
+	if !reflect.DeepEqual(before, seen) {
+		twinned.changed++
+	}
+	if maps.Equal(seen, alike) {
+		return
+	}
+	for place, values := range seen {
+		if alike[place] != values && before[place] != "" {
+			text, _ := json.Marshal(tw.models)
+			tw.Errorf("%s: token %+v\nmodels %s\n%s\nmakes %s %q, and in the twin %q", tw.where, tw.tokens[tw.by], text, body, place, values, alike[place])
+			return
+		}
+	}
+	tw.pair(false)
+}
