@@ -34,6 +34,20 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
+// refused is the error that a tool's answer tells of: a refusal if the question cannot be asked so; whatever else it is,
+// such as a fault of the server, makes the question's outcome wrong.
+func refused(text string) error {
+	var told struct{ Error, Code string }
+	if err := json.Unmarshal([]byte(text), &told); err != nil {
+		return fmt.Errorf("an error that says nothing: %.300s", text)
+	}
+	switch told.Code {
+	case "invalid_argument", "not_found", "permission_denied", "too_large", "timeout":
+		return refusal(text)
+	}
+	return fmt.Errorf("the server fails: %.300s", text)
+}
+
 // ask carries out a plan, and returns its rows.
 func (a *asked) ask(p *planner.Plan) ([][]any, error) {
 	var rows [][]any
@@ -115,11 +129,11 @@ func (a *asked) page(c *planner.Call, arguments planner.Object, got *answer) (bo
 		Error   any
 	}
 	if err := json.Unmarshal([]byte(reply), &outer); err != nil || status != http.StatusOK || len(outer.Content) != 1 {
-		return false, refusal(fmt.Sprintf("%d %.300s", status, reply))
+		return false, fmt.Errorf("no answer of a tool: %d %.300s", status, reply)
 	}
 	text := outer.Content[0].Text
 	if outer.IsError {
-		return false, refusal(text)
+		return false, refused(text)
 	}
 	var answered struct {
 		Results     []map[string]any

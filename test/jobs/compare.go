@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -84,7 +85,11 @@ func sortKey(row []any) string {
 	var b strings.Builder
 	for _, v := range row {
 		if f, ok := number(v); ok {
-			fmt.Fprintf(&b, "%.9e\x00", f)
+			fmt.Fprintf(&b, "%.9e", f)
+			if r := exact(v); r.IsInt() { // which are compared to the last digit
+				b.WriteString(r.RatString())
+			}
+			b.WriteByte(0)
 		} else {
 			b.WriteString(plain(v) + "\x00")
 		}
@@ -96,8 +101,8 @@ func equalRows(want, got []any) bool {
 	return slices.EqualFunc(want, got, equalValues)
 }
 
-// equalValues compares values as the questions' README says: a number and its decimal string are equal, floats to ten
-// significant digits, 0 and 1 are booleans, a timestamp is its text without T, zone and zero fraction, texts are exact.
+// equalValues compares values as the questions' README says: a number and its decimal string are equal, integers to the last
+// digit and floats to ten significant ones, 0 and 1 are booleans, a timestamp is its text without T, zone and zero fraction, texts are exact.
 func equalValues(want, got any) bool {
 	if want == nil || got == nil {
 		return want == nil && got == nil
@@ -107,6 +112,9 @@ func equalValues(want, got any) bool {
 	if !wantText || !gotText {
 		a, isNumber := number(want)
 		b, isToo := number(got)
+		if isNumber && isToo && exact(want).IsInt() && exact(got).IsInt() {
+			return exact(want).Cmp(exact(got)) == 0
+		}
 		if isNumber && isToo {
 			return a == b || math.Abs(a-b) <= 5e-10*max(math.Abs(a), math.Abs(b))
 		}
@@ -134,6 +142,15 @@ func number(v any) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// exact is a value that is a number, to its last digit.
+func exact(v any) *big.Rat {
+	if truth, ok := v.(bool); ok {
+		v = map[bool]string{true: "1", false: "0"}[truth]
+	}
+	r, _ := new(big.Rat).SetString(fmt.Sprint(v))
+	return r
 }
 
 var timestamp = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]*[1-9])?(?:\.?0*)(?:Z|[+-]00:00)?$`)

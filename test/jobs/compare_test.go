@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,9 @@ func TestRowsAreCompared(t *testing.T) {
 		{"a number and its decimal string", `{"rows":[[34.5,2]]}`, `[["34.500000","2"]]`, true},
 		{"ten significant digits", `{"rows":[[3.3333333333333335]]}`, `[["3.333333333333"]]`, true},
 		{"too few digits", `{"rows":[[3.3333333333333335]]}`, `[["3.3333"]]`, false},
+		{"integers to the last digit", `{"rows":[[12345678901]]}`, `[[12345678902]]`, false},
+		{"an integer and its decimal string", `{"rows":[[12345678901]]}`, `[["12345678901.000000"]]`, true},
+		{"large integers in any order", `{"rows":[[12345678901],[12345678902]]}`, `[[12345678902],[12345678901]]`, true},
 		{"a boolean", `{"rows":[[1,0]]}`, `[[true,false]]`, true},
 		{"a timestamp", `{"rows":[["2018-03-06 16:20:14"]]}`, `[["2018-03-06T16:20:14.000Z"]]`, true},
 		{"another second", `{"rows":[["2018-03-06 16:20:14"]]}`, `[["2018-03-06T16:20:15"]]`, false},
@@ -52,6 +56,19 @@ func TestRowsAreCompared(t *testing.T) {
 				t.Errorf("%s and %s: %q", tc.job, tc.rows, d)
 			}
 		})
+	}
+}
+
+// A tool says in its own words why it does not answer; whatever else happens is a fault.
+func TestFaultsAreNoRefusals(t *testing.T) {
+	for text, isRefusal := range map[string]bool{
+		`{"error":"book has no field x","code":"invalid_argument"}`: true, `{"error":"it takes too long","code":"timeout"}`: true,
+		`{"error":"it failed","code":"internal"}`: false, `{"error":"it is away","code":"unavailable"}`: false, `{"error":"?"}`: false, `panic`: false,
+	} {
+		var r refusal
+		if got := errors.As(refused(text), &r); got != isRefusal {
+			t.Errorf("%s is a refusal: %v", text, got)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,7 +30,8 @@ func main() {
 	}
 }
 
-// run asks the questions on each engine, and reports. It is an error if an answer is wrong.
+// run asks the questions on each engine, and reports. It is an error if an answer is wrong, or if fewer are answered in one call
+// than the floor says.
 func run(ctx context.Context, folder string, names []string, only string) error {
 	jobs, err := readJobs(folder)
 	if err != nil {
@@ -38,7 +40,11 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 	if only != "all" {
 		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !strings.HasSuffix(j.ID, only) })
 	}
-	var lines []string
+	floors, err := readFloors(folder)
+	if err != nil {
+		return err
+	}
+	var lines, below []string
 	wrong := 0
 	for _, e := range engines {
 		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.title) }) {
@@ -53,10 +59,16 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 		r.write(os.Stdout)
 		lines = append(lines, r.line())
 		wrong += count(results, outcomeWrong)
+		if inOne := count(results, outcomeOneCall); only == "" && inOne < floors[e.title] {
+			below = append(below, fmt.Sprintf("%s answers %d questions in one call, and the floor is %d", e.title, inOne, floors[e.title]))
+		}
 	}
 	fmt.Println(strings.Join(lines, "\n"))
 	if wrong > 0 {
 		return fmt.Errorf("%d answers are wrong", wrong)
+	}
+	if len(below) > 0 {
+		return errors.New(strings.Join(below, "; "))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (d *served) reading(q *sqltree.Query) (int, error) {
 		read[t.Name] = true
 		if _, known := d.whole[t.Name]; !known {
 			a := &asked{served: d, answers: map[string]*answer{}}
-			if _, err := a.answer(&planner.Call{Operation: "list", Model: t.Model, Arguments: planner.Object{"limit": mostRows}, Most: -1}); err != nil {
+			if _, err := a.answer(&planner.Call{Operation: "list", Model: t.Model, Arguments: planner.Object{"limit": planner.PageSize}, Most: -1}); err != nil {
 				return 0, err
 			}
 			d.whole[t.Name] = a.bytes

@@ -15,9 +15,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/program"
 )
 
-// mostRows is the page size that every exposure allows.
-const mostRows = 10000
-
 // engine is a database engine that the questions run on.
 type engine struct {
 	title string
@@ -89,7 +86,7 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 	taken := namer{}
 	for _, t := range s.tables {
 		table := &planner.Table{Name: t.name, Model: taken.name(t.name, 40)}
-		model := contract.Model{Name: table.Model, Table: t.name, Expose: true, MaxPageSize: mostRows}
+		model := contract.Model{Name: table.Model, Table: t.name, Expose: true}
 		fields := namer{}
 		for _, c := range t.columns {
 			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Dates: c.dates, Folded: c.folded, Texts: c.types["text"] > 0,

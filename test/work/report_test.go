@@ -116,7 +116,7 @@ func TestReportsOnlyRead(t *testing.T) {
 				{Name: "recall", Statement: "SELECT current_setting('app.token', true) AS said"},
 				{Name: "slow", Statement: "SELECT pg_sleep(600)::text AS slept"},
 			}}}, []contract.Token{red.Token}, func(c *contract.Config) {
-				c.Endpoint.Database.MaxConnections, c.Endpoint.Database.StatementTimeout = 1, contract.Duration(3 * time.Second)
+				c.Endpoint.Database.MaxConnections, c.Endpoint.Database.StatementTimeout = 1, contract.Duration(3*time.Second)
 			})
 			if got, isError := s.Call(red.text, "report_player", `{"report":"bump"}`); !isError {
 				t.Errorf("it changed rows: %s", got)

@@ -1,6 +1,6 @@
 package planner_test
 
-// cases are queries on the library, and the calls that they become. The limit of 10000 rows is left out.
+// cases are queries on the library, and the calls that they become. The limit of 1000 rows is left out.
 var cases = []struct{ name, sql, want string }{
 	{"columns of one table", `SELECT title, price FROM book WHERE year > 1990`,
 		`list_book {"fields":["title","price"],"filters":{"year__gt":1990}}`},

@@ -195,13 +195,13 @@ func setOrder(call *Call, order []any) {
 	}
 }
 
-// pageSize is the most rows that a call answers.
-const pageSize = 10000
+// PageSize is the most rows that a call answers.
+const PageSize = 1000
 
 func setLimit(call *Call, limit, offset int) {
 	call.Most = limit
-	if limit < 0 || limit > pageSize {
-		limit = pageSize
+	if limit < 0 || limit > PageSize {
+		limit = PageSize
 	}
 	call.Arguments["limit"] = limit
 	if offset > 0 {

@@ -85,7 +85,7 @@ func plan(t *testing.T, s *planner.Schema, sql string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, strings.ReplaceAll(fmt.Sprintf("%s_%s %s", c.Operation, c.Model, text), `,"limit":10000`, ""))
+		lines = append(lines, strings.ReplaceAll(fmt.Sprintf("%s_%s %s", c.Operation, c.Model, text), `,"limit":1000`, ""))
 	}
 	if len(p.Parts) > 1 {
 		for _, part := range p.Parts {

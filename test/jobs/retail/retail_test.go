@@ -43,6 +43,18 @@ func TestSomeTasks(t *testing.T) {
 	}
 }
 
+func TestDaysAndMomentsHaveOneForm(t *testing.T) {
+	for _, c := range []struct{ kind, text, want string }{
+		{"DATE", "2026-01-31", "2026-01-31"}, {"DATE", "2026-01-31T00:00:00Z", "2026-01-31"},
+		{"TIMESTAMP", "2026-01-31 08:00:00", "2026-01-31 08:00:00"}, {"TIMESTAMP", "2026-01-31T08:00:00Z", "2026-01-31 08:00:00"},
+		{"TIMESTAMP", "2026-01-31T08:00:00.500000+00:00", "2026-01-31 08:00:00.5"}, {"TIMESTAMP", "2026-01-31 08:00:00.000000", "2026-01-31 08:00:00"},
+	} {
+		if got := (column{"c", c.kind}).text(c.text); got != c.want {
+			t.Errorf("%s %s is %s, want %s", c.kind, c.text, got, c.want)
+		}
+	}
+}
+
 func TestTheEndStateIsHeldAgainstEveryRow(t *testing.T) {
 	tables := readTables(`CREATE TABLE card (
   card_id VARCHAR(10) NOT NULL PRIMARY KEY,

@@ -24,7 +24,10 @@ type column struct{ name, kind string }
 var (
 	createTable = regexp.MustCompile(`(?is)CREATE TABLE (\w+) \((.*?)\n\);`)
 	columnLine  = regexp.MustCompile(`^  ([a-z_]\w*) ([A-Z]+)`)
-	keyLine     = regexp.MustCompile(`^  PRIMARY KEY \(([^)]*)\)`)
+	// Drivers and documents write days and moments in several forms: with a T, a zone, or a time of midnight.
+	day     = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
+	moment  = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(\.\d*[1-9])?\.?0*(?:Z|[-+]00(?::?00)?)?$`)
+	keyLine = regexp.MustCompile(`^  PRIMARY KEY \(([^)]*)\)`)
 )
 
 // readTables reads the tables of a schema in the order in which they are made.
@@ -130,7 +133,8 @@ func (s *snapshot) find(line []byte) (key string, known bool) {
 	return key, known
 }
 
-// text is a value in one form, whichever engine or document it is from: money with two decimals, truth as true and false.
+// text is a value in one form, whichever engine or document it is from: money with two decimals,
+// truth as true and false, days as 2026-01-31 and moments as 2026-01-31 08:00:00.
 func (c column) text(value any) string {
 	text := fmt.Sprint(value)
 	switch c.kind {
@@ -138,6 +142,10 @@ func (c column) text(value any) string {
 		if amount, ok := new(big.Rat).SetString(text); ok {
 			return amount.FloatString(2)
 		}
+	case "DATE":
+		return day.FindString(text)
+	case "TIMESTAMP":
+		return moment.ReplaceAllString(text, "$1 $2$3")
 	case "BOOLEAN":
 		if truth, err := strconv.ParseBool(text); err == nil {
 			return strconv.FormatBool(truth)
