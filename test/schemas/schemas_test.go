@@ -24,6 +24,10 @@ var tally struct{ schemas, tables, whole, fewer, rows int }
 // fewer are the reasons for which tables got fewer tools than there are, with the tables.
 var fewer = map[string][]string{}
 
+// guarded are models whose tables have triggers that refuse changes: Kea takes those of its first server from nobody, and
+// those of others only from a session that it prepared.
+var guarded = []string{"mdhcp4_server", "mdhcp6_server"}
+
 // everyTool is the number of a model's tools if its table allows all; related_ needs a relation.
 const everyTool = 13
 
@@ -240,7 +244,7 @@ func (t table) testRow(described, row object) {
 	if t.has("history") {
 		t.ok("history", `{"id":`+identity+`}`)
 	}
-	if len(data) > 0 {
+	if len(data) > 0 && !slices.Contains(guarded, t.model.Name) {
 		written := t.ok("update", `{"id":`+identity+`,"dry_run":true,"data":`+encoded(data)+`}`)["object"].(object)
 		for name := range data {
 			if encoded(written[name]) != encoded(whole[name]) {
