@@ -371,14 +371,15 @@ func (m *Model) note(format string, args ...any) {
 	m.Status.Notes = append(m.Status.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteOpenReference tells of a model that anybody may read whole, though its rows belong to rows that row policies guard.
+// noteOpenReference tells of a model that anybody may read whole, though its rows belong to rows that row policies guard. A
+// policy that is for everyone, such as one that leaves out deleted rows, guards them from nobody in particular.
 func (m *Model) noteOpenReference() {
 	if len(m.Declared.RowPolicies) > 0 {
 		return
 	}
 	for _, fk := range m.Table.ForeignKeys {
 		target := m.catalog.byTable[fk.References]
-		if target != nil && target != m && len(target.Declared.RowPolicies) > 0 {
+		if target != nil && target != m && slices.ContainsFunc(target.Declared.RowPolicies, func(p contract.RowPolicy) bool { return !p.Everyone }) {
 			m.note("%s has row policies, which do not guard the rows that refer to it by %s: a token that may view this model sees all of them. If they belong to %s, give this model a row policy along %s.",
 				target.Name, joined(fk.Columns), target.Name, joined(fk.Columns))
 		}

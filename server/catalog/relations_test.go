@@ -28,7 +28,7 @@ func TestARelationWithoutAFreeNameIsNamedByTheStatus(t *testing.T) {
 // A policy on employees does not guard the tasks that refer to them, which is right, and easily overlooked.
 func TestAModelWithoutPoliciesThatRefersToAGuardedOneSaysSo(t *testing.T) {
 	guarded := func(m *contract.Model) {
-		m.RowPolicies = []contract.RowPolicy{{Name: "mine", Everyone: true, AllRows: true}}
+		m.RowPolicies = []contract.RowPolicy{{Name: "mine", Groups: []string{"staff"}, AllRows: true}}
 	}
 	says := func(c *Catalog, model string) bool {
 		return slices.ContainsFunc(c.Model(model).Status.Notes, func(note string) bool {

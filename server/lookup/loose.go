@@ -29,8 +29,10 @@ func equalValues(c *database.Column, raw json.RawMessage) ([]database.Value, err
 		}
 		return withLooseValues(own, c, text), nil
 	}
-	if number, ok := looseNumber(c, raw); err != nil && ok {
-		return []database.Value{number}, nil
+	if err != nil {
+		if number, ok := comparedNumber(c, raw); ok {
+			return []database.Value{number}, nil
+		}
 	}
 	return own, err
 }
@@ -49,11 +51,20 @@ func ParseShown(c *database.Column, raw json.RawMessage) (database.Value, error)
 func compared(c *database.Column, raw json.RawMessage) (database.Value, error) {
 	value, err := ParseValue(c, raw)
 	if err != nil && c.Loose {
-		if number, ok := looseNumber(c, raw); ok {
+		if number, ok := comparedNumber(c, raw); ok {
 			return number, nil
 		}
 	}
 	return value, err
+}
+
+// comparedNumber is a number as a Loose column of another kind holds it; false if it is no number, or the column holds none. A
+// text column keeps the digits of a number.
+func comparedNumber(c *database.Column, raw json.RawMessage) (database.Value, bool) {
+	if number, ok := looseNumber(c, raw); ok {
+		return number, true
+	}
+	return string(raw), c.Kind == database.Text && decimalText.Match(raw)
 }
 
 // withLooseValues adds to the value of the column's own kind, if the text is one, all others that rows show as the text.

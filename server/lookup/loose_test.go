@@ -53,7 +53,8 @@ func TestWhatALooseColumnShowsFindsAllThatIsShownSo(t *testing.T) {
 		{of(database.Timestamp, "DATETIME"), `"2016-07-04"`, list("2016-07-04T00:00:00")},
 		{of(database.Timestamp, "DATETIME"), `2457573.5`, list(2457573.5)},
 		{of(database.Timestamp, "DATETIME"), `"soon"`, list("soon", []byte{0xb2, 0x8a, 0x27})},
-		{of(database.Text, "TEXT"), `5`, nil},
+		{of(database.Text, "TEXT"), `5`, list("5")},
+		{of(database.Text, "TEXT"), `true`, nil},
 		{of(database.Text, "STRING"), `5`, list(int64(5))},
 		{of(database.Text, "TEXT"), `"a\u0000"`, nil},
 	} {

@@ -100,10 +100,6 @@ func parseNumber(c *database.Column, raw json.RawMessage) (database.Value, error
 		if err == nil {
 			return f, nil
 		}
-	case database.Text:
-		if c.Loose { // the engine itself makes its digits of a number
-			return string(raw), nil
-		}
 	case database.Other:
 		if !c.Loose {
 			break

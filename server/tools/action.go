@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-// actionOperation names no action in its schema: which ones there are depends on the token.
-var actionOperation = withArguments("action", operation{
+// The operation names no action in its schema: which ones there are depends on the token.
+var _ = withArguments("action", operation{
 	may: mayAct, label: "run actions on", many: true, counted: "ids", admit: admitAction,
 	note: "(one that asks changes nothing before confirm: true)",
 	description: func(m *catalog.Model) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var actionsOperation = withArguments("actions", operation{
+var _ = withArguments("actions", operation{
 	many: true,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Actions on %s.", many(m))

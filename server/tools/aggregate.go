@@ -20,7 +20,7 @@ const (
 	maxGroupKeys = 6
 )
 
-var aggregateOperation = withArguments("aggregate", operation{
+var _ = withArguments("aggregate", operation{
 	stale: true, admit: admitted, note: "(count, sum, top lists: no lists for that)",
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))

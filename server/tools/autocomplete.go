@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var autocompleteOperation = withArguments("autocomplete", operation{
+var _ = withArguments("autocomplete", operation{
 	stale: true,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Find ids of %s by name.", many(m))

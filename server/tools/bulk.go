@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var bulkOperation = withArguments("bulk", operation{
+var _ = withArguments("bulk", operation{
 	label: "change", note: "(items: {data} to create, {id, data} to update, {id} to delete)", many: true, counted: "items", admit: admitBulk,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Write many %s, without asking.", many(m))

@@ -72,7 +72,7 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 	}
 	message := "confirmation_token does not match what would be done now; look at the new page, then call again with its token"
 	if e.shown == "" {
-		message = e.declared.Name + " needs the confirmation_token of its page" + e.whyToken(p) + "; look at the page, then call again with its token"
+		message = e.declared.Name + " needs the confirmation_token of its page" + e.whyToken() + "; look at the page, then call again with its token"
 	}
 	return nil, staleToken(message, question)
 }
@@ -84,7 +84,7 @@ func (e *actionCall) needsToken(p *actionPlan) bool {
 }
 
 // whyToken says, for a message, why the page has to be seen; "" if the action demands it.
-func (e *actionCall) whyToken(p *actionPlan) string {
+func (e *actionCall) whyToken() string {
 	if e.declared.Confirm == nil || e.declared.Confirm.TokenRequired {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var describeOperation = withArguments("describe", operation{
+var _ = withArguments("describe", operation{
 	note: "(fields, relations; look there first)",
 	description: func(m *catalog.Model) string {
 		if m == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-var getOperation = withArguments("get", operation{
+var _ = withArguments("get", operation{
 	stale: true, extra: []string{"include_inlines", "include_related"}, admit: admitted,
 	description:  func(m *catalog.Model) string { return fmt.Sprintf("Get one %s.", one(m)) },
 	outputSchema: gotSchema,

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var historyOperation = withArguments("history", operation{
+var _ = withArguments("history", operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Changes of one %s.", one(m))
 	},

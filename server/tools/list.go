@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var listOperation = withArguments("list", operation{
+var _ = withArguments("list", operation{
 	stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		if m == nil {
@@ -42,7 +42,7 @@ var listOperation = withArguments("list", operation{
 				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })
 		}},
 	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields }, common: true,
-		help: "only these, or relation__field; all fields without it"},
+		help: "only these, or relation__field; else all"},
 )...)
 
 type listArguments struct {

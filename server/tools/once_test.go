@@ -189,7 +189,7 @@ func TestWhatIsKeptForACallerIsBounded(t *testing.T) {
 	const long = `{"data":{"name":"Lem"},"idempotency_key":"long"}`
 	kept := NewKeptAnswers()
 	l.set.settings.Kept = kept
-	for kept.takeAnswer(l.token(ownerText).Caller(), maxKeptAnswer, time.Now()) { //nolint:revive // the condition does the work
+	for kept.takeAnswer(l.token(ownerText).Caller(), maxKeptAnswer, time.Now()) {
 	}
 	l.must(ownerText, "create_author", long)
 	answer := l.must(ownerText, "create_author", long)
@@ -199,7 +199,7 @@ func TestWhatIsKeptForACallerIsBounded(t *testing.T) {
 	if size := l.one(`SELECT max(length(answer)) FROM mcp_answers`); len(size) > 2 {
 		t.Errorf("the answer has %s characters", size)
 	}
-	for kept.takeCall(l.token(ownerText).Caller(), time.Now()) == nil { //nolint:revive // the condition does the work
+	for kept.takeCall(l.token(ownerText).Caller(), time.Now()) == nil {
 	}
 	r := l.call(ownerText, "create_author", `{"data":{"name":"Lem"},"idempotency_key":"one more"}`)
 	if wait := value(r, "retry_after_ms"); r.Code != CodeRateLimited || wait == "" || l.authors() != 3.0 {

@@ -43,7 +43,7 @@ func (t *promptText) about(op *operation, m *catalog.Model) {
 	if text == "" {
 		text = op.description(m)
 	}
-	t.line("- %s: %s", t.naming.tool(op.Name, m), text)
+	t.line("- %s: %s", t.tool(op.Name, m), text)
 }
 
 // viewable are the models that the token may view: those whose tools its list has, and how many others there are.

@@ -146,10 +146,8 @@ func TestMaskedFieldsAreShownMaskedAndComparedNowhere(t *testing.T) {
 	for _, arguments := range []string{
 		`{"filters":{"name":"Herbert"}}`, `{"filters":{"name__startswith":"H"}}`, `{"filters":{"name__isnull":false}}`, `{"order_by":["name"]}`, `{"order_by":["-name"]}`,
 	} {
-		masked := l.call(ownerText, "list_author", arguments)
-		unknown := l.call(ownerText, "list_author", strings.ReplaceAll(arguments, "name", "nome"))
-		if !masked.IsError || masked.Message != strings.ReplaceAll(unknown.Message, "nome", "name") {
-			t.Errorf("%s: %s\nunlike an unknown field: %s", arguments, masked.Message, unknown.Message)
+		if r := l.call(ownerText, "list_author", arguments); !r.IsError || !strings.Contains(r.Message, "name is masked for you, so nothing can filter") {
+			t.Errorf("%s: %s", arguments, r.Message)
 		}
 	}
 	if r := l.call(ownerText, "list_book", `{"filters":{"author__name":"Herbert"}}`); r.Code != CodeInvalidArgument {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-var relatedOperation = withArguments("related", operation{
+var _ = withArguments("related", operation{
 	stale: true, admit: admitted,
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Rows related to one %s.", one(m))

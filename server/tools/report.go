@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// reportOperation runs declared queries (docs/design/actions.md, "Reports").
-var reportOperation = withArguments("report", operation{
+// The operation runs declared queries (docs/design/actions.md, "Reports").
+var _ = withArguments("report", operation{
 	description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Run a report about %s.", many(m))
 	},

@@ -50,7 +50,7 @@ type list struct {
 	tools []tool
 	// steps are the bytes of the tools for work of several steps, and own those of models' own tools.
 	bytes, compressed, steps, own int
-	duration, forCompressed  time.Duration
+	duration, forCompressed       time.Duration
 }
 
 // ask asks for tools/list in JSON-RPC: the query is that of the URL.

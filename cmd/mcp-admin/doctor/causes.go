@@ -101,12 +101,12 @@ func (x *examination) refused(s subject, ready *metav1.Condition) {
 // readiness returns the Ready condition of an object as it is now; nil, and a problem, if the manager has not looked at it.
 func (x *examination) readiness(s subject) *metav1.Condition {
 	if !s.object.GetDeletionTimestamp().IsZero() {
-		x.problem(s.name(), "", "it is being deleted", s.describe())
+		x.problem(s.name(), "it is being deleted", s.describe())
 		return nil
 	}
 	ready := meta.FindStatusCondition(s.conditions, v1alpha1.ConditionReady)
 	if ready == nil || s.observed != s.generation {
-		x.problem(s.name(), "", "the manager has not looked at it since it was changed last", s.describe())
+		x.problem(s.name(), "the manager has not looked at it since it was changed last", s.describe())
 		return nil
 	}
 	if v1alpha1.IsPaused(s.object) {

@@ -30,8 +30,8 @@ type examination struct {
 	waiting   map[types.NamespacedName]int
 }
 
-func (x *examination) problem(object, reason, message, command string) {
-	x.found.Problems = append(x.found.Problems, problem{Object: object, Reason: reason, Message: message, Command: command})
+func (x *examination) problem(object, message, command string) {
+	x.found.Problems = append(x.found.Problems, problem{Object: object, Message: message, Command: command})
 }
 
 // kinds reports whether the cluster has the kinds of the API.
@@ -42,10 +42,10 @@ func (x *examination) kinds() bool {
 		switch {
 		case meta.IsNoMatchError(err):
 			missing++
-			x.problem("cluster", "", fmt.Sprintf("the kind %s of %s is not installed: install the operator, or its CRDs", kind, v1alpha1.GroupVersion),
+			x.problem("cluster", fmt.Sprintf("the kind %s of %s is not installed: install the operator, or its CRDs", kind, v1alpha1.GroupVersion),
 				"kubectl get customresourcedefinitions | grep "+v1alpha1.GroupVersion.Group)
 		case err != nil:
-			x.problem("cluster", "", cluster.Explain(err).Error(), "kubectl version")
+			x.problem("cluster", cluster.Explain(err).Error(), "kubectl version")
 			return false
 		}
 	}
@@ -124,7 +124,7 @@ func (x *examination) managerOf(ctx context.Context, namespace string) error {
 	case err != nil:
 		return cluster.Explain(err)
 	case !managed:
-		x.problem("manager", "", "no manager looks after namespace "+namespace+": nothing that you change takes effect, and a token that you "+
+		x.problem("manager", "no manager looks after namespace "+namespace+": nothing that you change takes effect, and a token that you "+
 			"delete or revoke still works", "kubectl get pods -A -l app.kubernetes.io/component=manager")
 	}
 	return nil

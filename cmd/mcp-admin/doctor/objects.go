@@ -48,7 +48,7 @@ func (x *examination) findEndpoints(ctx context.Context) error {
 		if x.Namespace == metav1.NamespaceAll {
 			message = "it has no MCPEndpoint"
 		}
-		x.problem(x.where(), "", message, "kubectl get mcpendpoints -A")
+		x.problem(x.where(), message, "kubectl get mcpendpoints -A")
 	}
 	return nil
 }

@@ -157,7 +157,9 @@ func waitsForAnother(t *testing.T) {
 	p.Close()
 }
 
-func TestAnAgedConnectionStaysUntilThereIsAnother(t *testing.T) { synctest.Test(t, staysUntilThereIsAnother) }
+func TestAnAgedConnectionStaysUntilThereIsAnother(t *testing.T) {
+	synctest.Test(t, staysUntilThereIsAnother)
+}
 
 func staysUntilThereIsAnother(t *testing.T) {
 	p, refuse, _ := refusing(t)

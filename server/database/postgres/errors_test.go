@@ -235,7 +235,7 @@ func TestBusyAndClosed(t *testing.T) {
 	t.Parallel()
 	c := filled(t, "CREATE TABLE t (id int PRIMARY KEY); CREATE VIEW slow AS SELECT 1 AS id, pg_sleep(600)::text AS v")
 	db := open(t, settings(c, func(s *database.Settings) {
-		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(10 * time.Minute)
+		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(10*time.Minute)
 	}))
 	slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "public.slow"))
 	var group sync.WaitGroup

@@ -75,7 +75,10 @@ func (x exchange) report(ctx context.Context, report *database.Report, c *call, 
 		plan := report.Plan(reportColumns(reader.FieldDescriptions()))
 		c.rows.writer.Prepare(cells{}, plan.Output, plan.MaxValue, plan.Form)
 		reported.Columns = plan.ColumnNames()
-		for passed := 0; passed < report.Offset && reader.NextRow(); passed++ {
+		for range report.Offset {
+			if !reader.NextRow() {
+				break
+			}
 		}
 		out, reported.Page, err = c.rows.read(reader, plan, out)
 		if _, closeErr := reader.Close(); closeErr != nil {

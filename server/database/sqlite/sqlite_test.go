@@ -218,7 +218,7 @@ func TestStatementFailures(t *testing.T) {
 
 func TestCancelledBusyAndClosed(t *testing.T) {
 	db := open(t, settings(filled(t, slowView), func(s *database.Settings) {
-		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(10 * time.Minute)
+		s.MaxConnections, s.StatementTimeout = 1, contract.Duration(10*time.Minute)
 	}))
 	slow := all(databasetest.Table(t, databasetest.Introspect(t, db), "slow"))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
