@@ -39,7 +39,7 @@ var _ = withArguments("aggregate", operation{
 	argument[aggregateArguments]{name: "having", into: func(a *aggregateArguments) any { return &a.having },
 		help: "{n__gte: 2}: measures, group_by members"},
 	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
-		help: "[-n]: measures, group_by members"},
+		help: "[-n]: as in having"},
 	argument[aggregateArguments]{name: "limit", into: func(a *aggregateArguments) any { return &a.limit }, schema: limitSchema},
 	argument[aggregateArguments]{name: "offset", into: func(a *aggregateArguments) any { return &a.offset }},
 	argument[aggregateArguments]{name: "total", into: func(a *aggregateArguments) any { return &a.total },

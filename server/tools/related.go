@@ -41,7 +41,7 @@ func relatedLimit(m *catalog.Model) schema {
 	if m != nil && !slices.ContainsFunc(m.Relations, unusual) {
 		return schema{Type: types{"integer"}, Default: usualPage}
 	}
-	return schema{Type: types{"integer"}, Description: "without it, that of list of their model"}
+	return schema{Type: types{"integer"}, Description: "absent: as in list of their model"}
 }
 
 // relatedSchema is that of a page of related rows, or of the only one. Their model is the relation's.
