@@ -155,7 +155,7 @@ func parcelModel(webhook string) contract.Model {
 		{Name: "label", Parameters: []contract.Parameter{{Name: "colour", Type: contract.TypeString, Required: true, Choices: []contract.Choice{{Value: "red"}, {Value: "blue"}}}},
 			Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "name", Source: contract.SourceParameter, Parameter: "colour"}}}},
 		{Name: "unset", Webhook: &contract.WebhookAction{URL: webhook, Timeout: contract.Duration(time.Second), Problem: "its Secret is missing"}},
-		{Name: "absent", Webhook: &contract.WebhookAction{URL: "http://127.0.0.1:1/"}},
+		{Name: "absent", Webhook: &contract.WebhookAction{URL: "http://127.0.0.1:1/", Timeout: contract.Duration(time.Second)}},
 	}}
 	for _, way := range []string{"failing", "wordy", "silent", "rude"} {
 		timeout := contract.Duration(30 * time.Second)
