@@ -33,19 +33,6 @@ func (s *Schema) Note(sentence string) {
 	}
 }
 
-// AuditCall is the audit table's column for the id of the call that made a change; nil if the table has none that takes
-// it. An audit table that is older than the column, or that an administrator made, serves without it.
-func AuditCall(audit *Table) *Column {
-	if audit == nil {
-		return nil
-	}
-	c := audit.Column("call")
-	if c == nil || c.Kind != Text || c.Generated || c.MaxLength > 0 && c.MaxLength < MaxCallID || !c.Privileges.Has(MayInsert) {
-		return nil
-	}
-	return c
-}
-
 // MaxCallID is the most characters of a call's id.
 const MaxCallID = 32
 

@@ -58,7 +58,7 @@ func (req *request) journal(tx database.Tx, ch change) error {
 	entry := database.Insert{Into: req.token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{
 		{"token", req.token.Caller()}, {"action", ch.action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
-		{"object_id", plainText(ch.row.id())}, {"object_repr", excerpt(ch.row.label())}, {"message", excerpt(ch.message)}, {"changes", string(changes)},
+		{"object_id", plainText(ch.row.id())}, {"object_repr", excerpt(ch.row.label())}, {"message", excerpt(ch.message)}, {"changes", string(changes)}, {"call", req.id},
 	} {
 		column := table.Column(cell.name)
 		if column == nil {
@@ -73,9 +73,7 @@ func (req *request) journal(tx database.Tx, ch change) error {
 	if at := table.Column("at"); at != nil {
 		entry.Set = append(entry.Set, database.Assignment{Column: at, How: database.AssignNow})
 	}
-	if call := database.AuditCall(table); call != nil {
-		entry.Set = append(entry.Set, database.Assignment{Column: call, Value: req.id})
-	}
+	*req.recorded = true
 	_, err = tx.Insert(req.ctx, &entry, nil)
 	return err
 }

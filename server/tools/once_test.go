@@ -18,6 +18,20 @@ func withAnswers(c *contract.Config) {
 	c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_answers"}
 }
 
+// execute runs statements in the library's database as its administrator would.
+func (l *library) execute(statements ...string) {
+	l.t.Helper()
+	for _, statement := range statements {
+		err := l.set.db.Transact(l.t.Context(), func(tx database.Tx) error {
+			_, err := tx.Execute(l.t.Context(), &database.Declared{Pieces: []database.Piece{{SQL: statement}}})
+			return err
+		})
+		if err != nil {
+			l.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
 // authors is how many authors there are.
 func (l *library) authors() any {
 	l.t.Helper()

@@ -36,7 +36,7 @@ func (s openTransaction) transact(_ context.Context, _ time.Duration, do func(da
 // recorded under this call's id. The caller runs it (run), and must return its error, so that the transaction is undone.
 func (c *call) part(tx database.Tx, op *operation, model string) *call {
 	p := *c
-	p.request = request{ctx: c.ctx, token: c.token, op: op, catalog: c.catalog, settings: c.settings, id: c.id,
+	p.request = request{ctx: c.ctx, token: c.token, op: op, catalog: c.catalog, settings: c.settings, id: c.id, recorded: c.recorded,
 		model: model, generic: model == "" && !op.Global, isPart: true}
 	p.db = openTransaction{tx}
 	p.stale = p.db // it must see what the transaction did
@@ -46,10 +46,10 @@ func (c *call) part(tx database.Tx, op *operation, model string) *call {
 // newCallID returns an id for a call: 80 random bits.
 func newCallID() string { return rand.Text()[:16] }
 
-// recordedAs is the call's id as its answer tells it: by it, the journal knows what the call changed. It is "" if nothing is
-// kept, if the journal stores no ids, or if the call is a part of another, whose answer has it.
+// recordedAs is the call's id as its answer tells it: by it, the journal knows what the call changed. It is "" if the
+// journal has nothing of the call, or if the call is a part of another, whose answer has it.
 func (req *request) recordedAs() string {
-	if req.isPart || req.dryRun || database.AuditCall(req.catalog.Audit()) == nil {
+	if req.isPart || req.dryRun || !*req.recorded {
 		return ""
 	}
 	return req.id

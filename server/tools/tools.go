@@ -127,6 +127,8 @@ type request struct {
 	// id it has.
 	id     string
 	isPart bool
+	// recorded is set if the journal has changes of the call; its parts share it.
+	recorded *bool
 	// restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
 	// declared type would not.
 	restores bool
@@ -206,7 +208,7 @@ func (req *request) tellAudit(outcome string) {
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) *call {
 	ctx = database.WithSession(ctx, token.Session(set.settings.SessionSettings))
-	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings}
+	r := request{ctx: ctx, token: token, op: op, catalog: set.catalog, settings: &set.settings, recorded: new(bool)}
 	if op.Writes() {
 		r.id = newCallID()
 	}

@@ -36,9 +36,9 @@ type undone struct {
 	// Changes are what was done to take the changes back, in order.
 	Changes []undoneChange `json:"changes"`
 	DryRun  bool           `json:"dry_run,omitempty"`
-	// Notice says that values were left out.
+	// Notice says that values were left out, or that there was nothing to do.
 	Notice string `json:"notice,omitempty"`
-	// Call is this call's id: by it, what it did can be taken back.
+	// Call is this call's id: by it, what it did can be taken back. It is absent if it did nothing.
 	Call string `json:"call,omitempty"`
 }
 
@@ -68,8 +68,6 @@ func whyNoUndo(c *catalog.Catalog) string {
 	switch table := c.Audit(); {
 	case table == nil:
 		return "the endpoint has no audit table, so that nothing tells what a call changed"
-	case database.AuditCall(table) == nil:
-		return "the audit table has no column call, so that nothing tells what a call changed"
 	case !table.Privileges.Has(database.MaySelect):
 		return "the endpoint's user may not read the audit table"
 	}
@@ -101,6 +99,9 @@ func (c *call) undo(a *undoArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(u.changes) == 0 {
+		u.notice = "nothing is left of these changes: they took each other back"
+	}
 	u.tellAudit()
 	return encodePlainly(undone{Success: true, Changes: u.changes, DryRun: c.dryRun, Notice: u.notice, Call: c.recordedAs()})
 }
@@ -118,7 +119,7 @@ func (c *call) undoCondition(a *undoArguments) (database.Condition, error) {
 	case a.call != "" && a.model != "":
 		return nil, invalid("model goes with since; a call is taken back as a whole")
 	case a.call != "":
-		return append(mine, database.Match{Column: database.AuditCall(table), Op: database.TextEquals, Text: a.call}), nil
+		return append(mine, textEquals(table, "call", a.call)), nil
 	}
 	moment, err := time.Parse(time.RFC3339, a.since)
 	if err != nil {
@@ -179,10 +180,9 @@ func (u *undoing) journal(which database.Condition, limit int) ([]*undoEntry, da
 		From: u.call.token.Unscoped(table), Where: which, Limit: limit, MaxBytes: maxUndoneBytes, More: true,
 		Order: []database.Order{{Column: table.Column("id"), Descending: true}},
 	}
-	for _, name := range []string{"id", "action", "model", "table_schema", "table_name", "object_id", "changes"} {
+	for _, name := range []string{"id", "action", "model", "table_schema", "table_name", "object_id", "changes", "call"} {
 		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{table.Column(name)}})
 	}
-	plan.Output = append(plan.Output, database.Output{Name: "call", Columns: []*database.Column{database.AuditCall(table)}})
 	return readAll[*undoEntry](u.call.ctx, u.tx, plan)
 }
 

@@ -17,7 +17,7 @@ type undoing struct {
 	rows    map[rowName]*undoneRow
 	changes []undoneChange
 	parts   []*call
-	// size is how long the values are that a dry run tells, notice says that some were left out.
+	// size is how long the values are that a dry run tells, notice says that some were left out, or that there was nothing to do.
 	size   int
 	notice string
 }
@@ -217,7 +217,7 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 	since, _, err := u.journal(database.And{
 		textEquals(table, "table_schema", name.schema), textEquals(table, "table_name", name.table), textEquals(table, "object_id", name.row),
 		database.Compare{Column: table.Column("id"), Op: database.GreaterOrEqual, Value: id},
-		database.Not{Condition: database.Match{Column: database.AuditCall(table), Op: database.TextEquals, Text: u.call.id}},
+		database.Not{Condition: textEquals(table, "call", u.call.id)},
 	}, len(row.entries)+1)
 	if err != nil {
 		return err

@@ -63,7 +63,9 @@ func (c *call) transact(do func(*write) error) error {
 // inTransaction runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A
 // dry run does the same, checks what a commit would check, and undoes it.
 func (c *call) inTransaction(do func(database.Tx) error) error {
+	recorded := *c.recorded
 	err := c.db.transact(c.ctx, c.settings.StatementTimeout, func(tx database.Tx) error {
+		*c.recorded = recorded
 		if err := do(tx); err != nil {
 			return err
 		}

@@ -199,6 +199,18 @@ func TestUndoTakesBackEachKindOfChange(t *testing.T) {
 	})
 }
 
+// An answer names no call that undo does not know.
+func TestACallThatLeftNothingNamesNoCall(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, l *library) {
+		_, call := l.must(clerk, "transact", `{"steps":[{"tool":"create_shelf","arguments":{"data":{"id":3,"name":"new"}}},`+
+			`{"tool":"delete_shelf","arguments":{"id":{"_step":0,"path":"id"}}}]}`)
+		text, undo := l.must(clerk, "undo", `{"call":"`+call+`"}`)
+		if undo != "" || !strings.Contains(text, "they took each other back") {
+			t.Errorf("%s\nwant a notice, and no call", text)
+		}
+	})
+}
+
 func TestUndoSince(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, l *library) {
 		l.must(clerk, "update_book", `{"id":3,"data":{"title":"Emma I"}}`)

@@ -32,8 +32,6 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 			if problems[n], err = makeOwn(ctx, c, own, name); err == nil {
 				s, found, err = d.introspect(ctx, c)
 			}
-		case own == sqltext.Audit && sqltext.LacksAuditCall(table) && own.Mismatch(table) == "":
-			s, found, err = d.addAuditCall(ctx, c, name)
 		}
 	}
 	if err != nil {
@@ -44,20 +42,9 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 		if table != nil {
 			problems[n] = cmp.Or(own.Mismatch(table), ownRefusal(own, table))
 		}
-		own.Found(s, c.dialect(), table, problems[n])
+		own.Found(s, table, problems[n])
 	}
 	return s, nil
-}
-
-// addAuditCall gives an audit table of an earlier version the column call, if the user may, and reads the schema again. If
-// the user may not, or if another server was faster, that is no error: the schema's notes tell what is missing then.
-func (d *db) addAuditCall(ctx context.Context, c *conn, name tableName) (*database.Schema, *introspection, error) {
-	var answer *mysql.MySQLError
-	err := c.exec(ctx, sqltext.AddAuditCall(c.dialect(), name.schema, name.name))
-	if err != nil && !errors.As(err, &answer) {
-		return nil, nil, err
-	}
-	return d.introspect(ctx, c)
 }
 
 // ownName is the name of a table of the server's own with its schema. If the settings name no schema, it is the first of

@@ -47,9 +47,6 @@ func (d *db) makeOwn(ctx context.Context, conn *conn, own *sqltext.OwnTable) (pr
 		if schema, there, err = d.ownPlace(ctx, tx, named); err != nil || schema == "" {
 			return err
 		}
-		if there && own == sqltext.Audit {
-			return addAuditCall(ctx, tx, schema, named.Name)
-		}
 		if there {
 			return nil
 		}
@@ -81,37 +78,6 @@ func (d *db) makeOwn(ctx context.Context, conn *conn, own *sqltext.OwnTable) (pr
 		"; make it with: " + strings.Join(strings.Fields(statements), " "), nil
 }
 
-// auditLacksCallQuery reports whether a table that may be the audit table has no column call.
-const auditLacksCallQuery = `
-SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attname = 'call' AND NOT attisdropped)
-	AND EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attname = 'object_id')
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'USAGE')`
-
-// addAuditCall gives an audit table of an earlier version the column call, if the user owns the table. It does not wait
-// long for others: the next introspection tries again.
-func addAuditCall(ctx context.Context, tx pgx.Tx, schema, name string) error {
-	lacks := false
-	err := tx.QueryRow(ctx, auditLacksCallQuery, schema, name).Scan(&lacks)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !lacks {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', '1000', true)"); err != nil {
-		return err
-	}
-	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, sqltext.AddAuditCall(sqltext.PostgreSQL, schema, name))
-		return err
-	})
-	if answered(err) {
-		return nil // the schema's notes tell what is missing
-	}
-	return err
-}
-
 // findOwn sets a table of the server's own in the schema; problem is why it could not be made.
 func (d *db) findOwn(ctx context.Context, tx pgx.Tx, s *database.Schema, i *introspection, own *sqltext.OwnTable, problem string) error {
 	named := own.Named(&d.settings)
@@ -135,7 +101,7 @@ func (d *db) findOwn(ctx context.Context, tx pgx.Tx, s *database.Schema, i *intr
 	default:
 		problem = "there is no table " + schema + "." + name + ", the " + own.What + ", and none is made where the database is used for reading only"
 	}
-	own.Found(s, sqltext.PostgreSQL, table, problem)
+	own.Found(s, table, problem)
 	return nil
 }
 

@@ -8,21 +8,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// makeOwn makes the server's own tables that the settings name and that are missing, if the database may be written to, or
-// gives an audit table what it lacks. It reports whether it changed anything, and what could not be made; an error means
-// that the call was cancelled.
+// makeOwn makes the server's own tables that the settings name and that are missing, if the database may be written to. It
+// reports whether it made any, and what could not be made; an error means that the call was cancelled.
 func (d *db) makeOwn(ctx context.Context, schema *database.Schema) (made bool, problems map[*sqltext.OwnTable]string, err error) {
 	problems = map[*sqltext.OwnTable]string{}
 	if d.settings.ReadOnly {
 		return false, problems, nil
 	}
 	for _, own := range sqltext.OwnTables(&d.settings) {
-		if table := d.ownIn(own, schema); table != nil {
-			if own == sqltext.Audit {
-				if made, err = d.addAuditCall(ctx, table); err != nil {
-					return false, nil, err
-				}
-			}
+		if d.ownIn(own, schema) != nil {
 			continue
 		}
 		err := d.Transact(ctx, func(open database.Tx) error {
@@ -46,23 +40,6 @@ func (d *db) makeOwn(ctx context.Context, schema *database.Schema) (made bool, p
 	return made, problems, nil
 }
 
-// addAuditCall gives an audit table of an earlier version the column call, and reports whether it did. If that cannot be
-// done, or another server was faster, the schema's notes tell what is missing.
-func (d *db) addAuditCall(ctx context.Context, table *database.Table) (added bool, err error) {
-	if !sqltext.LacksAuditCall(table) || sqltext.AuditMismatch(table) != "" {
-		return false, nil
-	}
-	err = d.Transact(ctx, func(open database.Tx) error {
-		statement := sqltext.AddAuditCall(dialect, "", table.Name)
-		_, err := open.Execute(ctx, &database.Declared{Pieces: []database.Piece{{SQL: statement}}})
-		return err
-	})
-	if err != nil && database.AsError(err).Code == database.Cancelled {
-		return false, err
-	}
-	return true, nil // read again, whatever came of it
-}
-
 // findOwn sets the server's own tables, or says why they cannot be used.
 func (d *db) findOwn(schema *database.Schema, problems map[*sqltext.OwnTable]string) {
 	for _, own := range sqltext.OwnTables(&d.settings) {
@@ -74,7 +51,7 @@ func (d *db) findOwn(schema *database.Schema, problems map[*sqltext.OwnTable]str
 		default:
 			problem = own.Mismatch(table)
 		}
-		own.Found(schema, dialect, table, problem)
+		own.Found(schema, table, problem)
 	}
 }
 

@@ -16,12 +16,6 @@ func auditStatements(d Dialect, schema, name string) []string {
 	return d.auditTable(quotedTable(d, schema, name), indexName(d, name, "_object"), indexName(d, name, "_call"))
 }
 
-// AddAuditCall returns the statement that gives an audit table, which an earlier version or an administrator made, the
-// column call.
-func AddAuditCall(d Dialect, schema, name string) string {
-	return d.addAuditCall(quotedTable(d, schema, name))
-}
-
 func quotedTable(d Dialect, schema, name string) string {
 	w := writer{dialect: d}
 	w.table(&database.Table{Schema: schema, Name: name})
@@ -40,30 +34,6 @@ func indexName(d Dialect, table, suffix string) string {
 	return string(d.quote(nil, table+suffix))
 }
 
-// auditCall is the column with the id of the call that made a change. An audit table serves without it.
-const auditCall = "call"
-
-// LacksAuditCall reports whether an audit table has no column call. One of that name that something else uses counts as
-// the column: the server cannot add another.
-func LacksAuditCall(table *database.Table) bool { return table.Column(auditCall) == nil }
-
-// AuditCallNote says, for an administrator, what is not possible with an audit table in which no calls can be stored, and
-// what helps; "" if they can.
-func AuditCallNote(d Dialect, table *database.Table) string {
-	c := table.Column(auditCall)
-	switch {
-	case database.AuditCall(table) != nil:
-		return ""
-	case c == nil:
-		return "changes cannot be undone by their call: the audit table " + table.String() + " has no column call; let its owner run: " +
-			AddAuditCall(d, table.Schema, table.Name)
-	case !c.Privileges.Has(database.MayInsert):
-		return "changes cannot be undone by their call: the database user may not INSERT into the column call of the audit table " + table.String()
-	}
-	return "changes cannot be undone by their call: the column call of the audit table " + table.String() + " is of the type " + c.NativeType +
-		"; it must be a text of at least 32 characters"
-}
-
 // auditColumns are the columns of the audit table, with the kinds that each may have.
 var auditColumns = []ownColumn{
 	{name: "id", kinds: []database.Kind{database.Integer}, filled: true},
@@ -77,6 +47,7 @@ var auditColumns = []ownColumn{
 	{name: "object_repr", kinds: []database.Kind{database.Text}},
 	{name: "message", kinds: []database.Kind{database.Text}},
 	{name: "changes", kinds: []database.Kind{database.JSON, database.Text}},
+	{name: "call", kinds: []database.Kind{database.Text}, length: database.MaxCallID},
 }
 
 // AuditMismatch says, for an administrator, why a table cannot be the audit table; "" if it can.

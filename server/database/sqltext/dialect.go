@@ -78,8 +78,6 @@ type Dialect interface {
 	auditTable(table, byObject, byCall string) []string
 	// idempotencyTable returns the statements that make the idempotency table.
 	idempotencyTable(table, byTime string) []string
-	// addAuditCall returns the statement that gives an audit table the column call.
-	addAuditCall(table string) string
 }
 
 // quoteStandard quotes an identifier as in standard SQL.

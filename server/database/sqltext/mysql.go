@@ -134,10 +134,6 @@ func (mysql) idempotencyTable(table, byTime string) []string {
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`}
 }
 
-func (mysql) addAuditCall(table string) string {
-	return "ALTER TABLE " + table + " ADD COLUMN `call` varchar(32) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
-}
-
 // BuildInserted writes the statement that reads what an Insert returns, for an engine that cannot return it. It finds
 // the new row by its key: the plan's values, or counted, the number that the server gave (0 if it gave none). It
 // reports whether the key is known.

@@ -78,14 +78,12 @@ func (o *OwnTable) Statements(d Dialect, schema, name string) []string {
 }
 
 // Found sets the table in a schema, or why it cannot be used.
-func (o *OwnTable) Found(s *database.Schema, d Dialect, table *database.Table, problem string) {
+func (o *OwnTable) Found(s *database.Schema, table *database.Table, problem string) {
 	at, why := o.place(s)
 	if *why = problem; problem != "" {
 		return
 	}
-	if *at = table; o == Audit {
-		s.Note(AuditCallNote(d, table))
-	}
+	*at = table
 }
 
 // Problem is why the table cannot be used; "" if nothing was said of it.
@@ -99,7 +97,7 @@ func (o *OwnTable) Mismatch(table *database.Table) string {
 	if !table.Writable {
 		return "the " + o.What + " " + table.String() + " cannot be written to"
 	}
-	known := map[string]bool{auditCall: o == Audit && database.AuditCall(table) != nil}
+	known := map[string]bool{}
 	var wrong []string
 	for _, want := range o.columns {
 		known[want.name] = true

@@ -121,10 +121,6 @@ func (postgresql) idempotencyTable(table, byTime string) []string {
 )`, "CREATE INDEX IF NOT EXISTS " + byTime + " ON " + table + " (at)"}
 }
 
-func (postgresql) addAuditCall(table string) string {
-	return "ALTER TABLE " + table + ` ADD COLUMN IF NOT EXISTS "call" text`
-}
-
 func isPlainInteger(c *database.Column) bool {
 	switch c.NativeType {
 	case "smallint", "integer", "bigint":

@@ -247,10 +247,6 @@ func (sqlite) idempotencyTable(table, byTime string) []string {
 )`, "CREATE INDEX IF NOT EXISTS " + byTime + " ON " + table + " (at)"}
 }
 
-func (sqlite) addAuditCall(table string) string {
-	return "ALTER TABLE " + table + ` ADD COLUMN "call" TEXT`
-}
-
 func (sqlite) match(w *writer, m database.Match) {
 	bind := func(text string) { w.bind(Arg{Kind: database.Text, Value: text}) }
 	switch {

@@ -177,7 +177,7 @@ func TestAuditTable(t *testing.T) {
 	}
 	whole := func() *database.Table {
 		columns := []*database.Column{{Name: "id", Kind: database.Integer, HasDefault: true}, {Name: "at", Kind: database.Timestamp, HasDefault: true}}
-		for _, name := range []string{"token", "action", "model", "table_schema", "table_name", "object_id", "object_repr", "message", "changes"} {
+		for _, name := range []string{"token", "action", "model", "table_schema", "table_name", "object_id", "object_repr", "message", "changes", "call"} {
 			columns = append(columns, &database.Column{Name: name, Kind: database.Text, NativeType: "text"})
 		}
 		return &database.Table{Name: "audit", Writable: true, Columns: columns}
@@ -191,6 +191,7 @@ func TestAuditTable(t *testing.T) {
 		{"a column more that needs no value", func(t *database.Table) { t.Columns = append(t.Columns, &database.Column{Name: "x", Nullable: true}) }, ""},
 		{"a column more that needs one", func(t *database.Table) { t.Columns = append(t.Columns, &database.Column{Name: "x"}) }, "x is not one of its columns"},
 		{"a column less", func(t *database.Table) { t.Columns = t.Columns[1:] }, "id is missing"},
+		{"a call that is too short", func(t *database.Table) { t.Column("call").MaxLength = 8 }, "call is too short"},
 		{"another type", func(t *database.Table) { t.Column("token").Kind = database.Integer }, "token is of the type text"},
 		{"no default", func(t *database.Table) { t.Column("id").HasDefault = false }, "id has no default"},
 		{"a view", func(t *database.Table) { t.Writable = false }, "cannot be written to"},
