@@ -30,7 +30,7 @@ type description struct {
 	ModelName         string `json:"model_name"`
 	VerboseName       string `json:"verbose_name"`
 	VerboseNamePlural string `json:"verbose_name_plural"`
-	AppLabel          string `json:"app_label"`
+	AppLabel          string `json:"app_label,omitempty"`
 	Description       string `json:"description,omitempty"`
 	// Rows says which rows the token sees, if a row policy decides that.
 	Rows          string                `json:"rows,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -23,7 +24,7 @@ const detailFields = "fields"
 
 var findModelsOperation = withArguments(findModels, operation{
 	description: func(*catalog.Model) string {
-		return "Find the models (tables) that you may view, with the operations that you may use on each. Start here."
+		return "Find the models (tables) that you may view, with the operations that you may use on them; a model with others names its own. Start here."
 	},
 	outputSchema: func(*catalog.Model) schema { return payloadSchema[modelList]() },
 }, (*call).findModels,
@@ -44,20 +45,23 @@ type findArguments struct {
 type modelList struct {
 	Count int `json:"count"`
 	// More is how many models match behind those that are named.
-	More   int         `json:"more,omitempty"`
-	Models []modelInfo `json:"models"`
+	More int `json:"more,omitempty"`
+	// Operations are those on each model that does not name its own.
+	Operations []string    `json:"operations"`
+	Models     []modelInfo `json:"models"`
 	ending
 }
 
+// modelInfo is a model in few words; what its name says already, or what most models have, is left out.
 type modelInfo struct {
-	ModelName         string   `json:"model_name"`
-	VerboseName       string   `json:"verbose_name"`
-	VerboseNamePlural string   `json:"verbose_name_plural"`
-	AppLabel          string   `json:"app_label"`
-	Description       string   `json:"description"`
-	ToolsExposed      bool     `json:"tools_exposed"`
-	Operations        []string `json:"operations"`
-	Resource          string   `json:"resource"`
+	ModelName   string `json:"model_name"`
+	VerboseName string `json:"verbose_name,omitempty"`
+	AppLabel    string `json:"app_label,omitempty"`
+	Description string `json:"description,omitempty"`
+	// ToolsExposed is false for a model that tools/list leaves out, and otherwise nil.
+	ToolsExposed *bool `json:"tools_exposed,omitempty"`
+	// Operations are nil if they are those of the list; a model without any has none.
+	Operations []string `json:"operations,omitzero"`
 	// Fields are names and types, Relations names and models, in few words: describe says more.
 	Fields    []string `json:"fields,omitempty"`
 	Relations []string `json:"relations,omitempty"`
@@ -79,6 +83,12 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 	list := modelList{More: max(0, len(found)-mostFound), Models: []modelInfo{}}
 	for _, f := range found[:min(len(found), mostFound)] {
 		list.Models = append(list.Models, c.modelInfo(f.scope, a.detail == detailFields))
+	}
+	list.Operations = operationsOfMost(list.Models)
+	for i := range list.Models {
+		if m := &list.Models[i]; slices.Equal(m.Operations, list.Operations) {
+			m.Operations = nil
+		}
 	}
 	list.Count = len(list.Models)
 	end := pageEnd{things: "models", offset: offset, count: list.Count, more: list.More > 0}
@@ -118,9 +128,12 @@ func (c *call) rank(words []string) []foundModel {
 
 func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
 	m := scope.Model()
-	info := modelInfo{
-		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module,
-		Description: describeModel(m), ToolsExposed: m.Declared.Expose, Operations: []string{}, Resource: "data://" + m.Name + "/",
+	info := modelInfo{ModelName: m.Name, AppLabel: m.Module, Description: describeModel(m), Operations: []string{}}
+	if label := m.Declared.VerboseName; label != strings.ReplaceAll(m.Name, "_", " ") {
+		info.VerboseName = label
+	}
+	if !m.Declared.Expose {
+		info.ToolsExposed = new(bool)
 	}
 	for _, op := range offeredTo(c.catalog, c.token, m) {
 		info.Operations = append(info.Operations, op.Name)
@@ -134,6 +147,20 @@ func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
 		}
 	}
 	return info
+}
+
+// operationsOfMost are the operations that most of the models have; of several such, the first.
+func operationsOfMost(models []modelInfo) []string {
+	most, mostModels, counts := []string{}, 0, map[string]int{}
+	for _, m := range models {
+		counts[strings.Join(m.Operations, ",")]++
+	}
+	for _, m := range models {
+		if n := counts[strings.Join(m.Operations, ",")]; n > mostModels {
+			most, mostModels = m.Operations, n
+		}
+	}
+	return most
 }
 
 // describeModel is the exposure's description, or else the table's comment.

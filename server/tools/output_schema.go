@@ -60,7 +60,7 @@ func addMembers(s *schema, t reflect.Type) {
 			addMembers(s, f.Type)
 		case !f.IsExported():
 		default:
-			optional := strings.Contains(options, "omitempty")
+			optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 			if optional && f.Type.Kind() == reflect.Pointer {
 				f.Type = f.Type.Elem() // nil is left out
 			}

@@ -3,9 +3,41 @@ package engines
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// listed are the names of the tools of a list.
+func (s *suite) listed(t *testing.T, token, query string) []string {
+	t.Helper()
+	_, body := s.endpoint.PostTo(query, secret(token), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	var list struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Result.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// operations are those that find_models names on each model, with spaces between them.
+func (s *suite) operations(t *testing.T, token string) map[string]string {
+	t.Helper()
+	found, on := s.ok(t, token, "find_models", `{}`), map[string]string{}
+	for _, m := range at(t, found, "models").([]any) {
+		own := m.(object)["operations"]
+		if own == nil {
+			own = found["operations"]
+		}
+		on[m.(object)["model_name"].(string)] = strings.Trim(fmt.Sprint(own), "[]")
+	}
+	return on
+}
 
 // generic is the generic tools: they do what the models' own do, and the audit tells of them by their names.
 func generic(s *suite, t *testing.T) {
@@ -45,22 +77,40 @@ func generic(s *suite, t *testing.T) {
 			"nobody": "find_models", "adder": "find_models transact create bulk", "deleter": "find_models transact delete bulk",
 			"viewer": "find_models describe list get actions related history autocomplete",
 		} {
-			_, body := s.endpoint.PostTo("?tools=generic", secret(token), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-			var listed struct {
-				Result struct{ Tools []struct{ Name string } }
-			}
-			if err := json.Unmarshal([]byte(body), &listed); err != nil {
-				t.Fatal(err)
-			}
-			var names []string
-			for _, tool := range listed.Result.Tools {
-				if tool.Name != "aggregate" {
-					names = append(names, tool.Name)
-				}
-			}
+			names := slices.DeleteFunc(s.listed(t, token, "?tools=generic"), func(name string) bool { return name == "aggregate" })
 			if got := strings.Join(names, " "); got != wanted {
 				t.Errorf("%s: %s, want %s", token, got, wanted)
 			}
+		}
+	})
+	s.check(t, "find_models says once which operations most models have", func(t *testing.T) {
+		for _, token := range []string{"root", "viewer", "bookish"} {
+			listed := map[string]string{}
+			for _, tool := range s.listed(t, token, "?tools=per-model") {
+				operation, model, _ := strings.Cut(tool, "_")
+				listed[model] += " " + operation
+			}
+			for model, operations := range s.operations(t, token) {
+				if listed[model] != "" && listed[model] != " "+operations {
+					t.Errorf("%s: %s has the operations %s, and the tools%s", token, model, operations, listed[model])
+				}
+			}
+		}
+		same, whole := 0, s.ok(t, "root", "find_models", `{"detail":"fields"}`)
+		for _, m := range at(t, whole, "models").([]any) {
+			if m.(object)["operations"] == nil {
+				same++
+			} else if fmt.Sprint(m.(object)["operations"]) == fmt.Sprint(whole["operations"]) {
+				t.Errorf("%v repeats the operations of most", m)
+			}
+			for name, value := range m.(object) {
+				if value == "" || value == strings.ReplaceAll(fmt.Sprint(m.(object)["model_name"]), "_", " ") && name == "verbose_name" {
+					t.Errorf("%s says nothing in %v", name, m)
+				}
+			}
+		}
+		if same < 2 {
+			t.Errorf("%d models have the operations of most", same)
 		}
 	})
 	s.check(t, "find_models ranks", func(t *testing.T) {

@@ -287,7 +287,7 @@ func reading(s *suite, t *testing.T) {
 	s.check(t, "find_models", func(t *testing.T) {
 		found := s.ok(t, "bookish", "find_models", `{}`)
 		want(t, found, `1`, "count")
-		operations := fmt.Sprint(at(t, found, "models", 0, "operations"))
+		operations := s.operations(t, "bookish")["book"]
 		for _, operation := range []string{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "history", "autocomplete"} {
 			if !strings.Contains(operations, operation) {
 				t.Errorf("%s is not among %s", operation, operations)

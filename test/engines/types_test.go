@@ -97,13 +97,11 @@ func names(s *suite, t *testing.T) {
 func viewsAndKeys(s *suite, t *testing.T) {
 	tools := func(t *testing.T, model string) string {
 		t.Helper()
-		for _, m := range at(t, s.ok(t, "root", "find_models", `{}`), "models").([]any) {
-			if m.(object)["model_name"] == model {
-				return fmt.Sprint(m.(object)["operations"])
-			}
+		operations, found := s.operations(t, "root")[model]
+		if !found {
+			t.Fatalf("no model %s", model)
 		}
-		t.Fatalf("no model %s", model)
-		return ""
+		return operations
 	}
 	s.check(t, "a view with a declared key is read", func(t *testing.T) {
 		want(t, s.ok(t, "root", "get_overview", `{"id":2}`), `{"id":2,"title":"Solaris","author":"Stanisław Lem"}`)
