@@ -3,10 +3,8 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -64,67 +62,44 @@ func (c *call) autocomplete(a *autocompleteArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if where, err = appendTerm(where, c.scope, a.term); err != nil {
+	names, err := namesOfRows(rows)
+	if err != nil {
 		return nil, err
 	}
-	plan := &database.Select{From: c.scope.Source(), Joins: rows.joins, More: true,
+	if where, err = appendTerm(where, names, a.term); err != nil {
+		return nil, err
+	}
+	plan := &database.Select{From: c.scope.Source(), Joins: rows.joins, More: true, Output: names.output, Order: nameOrder(m),
 		Limit: min(a.limit.or(autocompleteLimit), m.Declared.MaxPageSize), Offset: a.offset.or(0)}
 	if len(where) > 0 {
 		plan.Where = where
 	}
 	plan.MaxBytes, plan.MaxValue = rowBytes(c.settings.MaxResultBytes), maxListValue
-	plan.Output = []database.Output{keyOutput(m, idName)}
-	if d := m.Display; d != nil {
-		plan.Output = append(plan.Output, database.Output{Name: "text", Columns: []*database.Column{d.Column}})
-		if d.Column.Ordered() {
-			plan.Order = append(plan.Order, database.Order{Column: d.Column})
-		}
-	}
-	second := secondName(c.scope)
-	if m.Display != nil && second != nil {
-		plan.Output = append(plan.Output, database.Output{Name: "second", Columns: []*database.Column{second.Column}})
-	}
-	for _, o := range keyOrder(m) {
-		if m.Display == nil || o.Column != m.Display.Column {
-			plan.Order = append(plan.Order, o)
-		}
-	}
-	read, page, err := readAll[struct{ ID, Text, Second json.RawMessage }](c.ctx, c.db, plan)
+	read, page, err := readAll[map[string]json.RawMessage](c.ctx, c.db, plan)
 	if err != nil {
 		return nil, err
 	}
 	end := pageEnd{things: "rows", offset: plan.Offset, count: page.Count, more: page.More, cut: page.Cut, bytes: plan.MaxBytes,
 		limit: plan.Limit, usualLimit: autocompleteLimit, mostLimit: m.Declared.MaxPageSize}
-	found := suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: make([]suggestion, len(read)), ending: end.ending()}
-	called := map[string]int{}
-	for i, row := range read {
-		found.Results[i] = suggestion{row.ID, label(row.ID, row.Text)}
-		called[found.Results[i].Text]++
-	}
-	for i, row := range read {
-		if text := &found.Results[i].Text; called[*text] > 1 && len(row.Second) > 0 && !isNull(row.Second) {
-			*text += " (" + plainText(row.Second) + ")"
-		}
-	}
-	return json.Marshal(found)
+	return json.Marshal(suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: names.suggest(read), ending: end.ending()})
 }
 
-// secondName is the field that tells rows apart that are called the same: the first other text that is no reference; nil if
-// there is none.
-func secondName(scope access.Scope) *catalog.Field {
-	refers := func(c *database.Column) bool {
-		return slices.ContainsFunc(scope.Model().Relations, func(r *catalog.Relation) bool { return slices.Contains(r.Ours, c) })
+// nameOrder is the order of what rows are called, and of their key.
+func nameOrder(m *catalog.Model) []database.Order {
+	var order []database.Order
+	if m.Display != nil && m.Display.Column.Ordered() {
+		order = append(order, database.Order{Column: m.Display.Column})
 	}
-	for _, f := range scope.Fields() {
-		if f != scope.Model().Display && f.Column.Kind == database.Text && !f.Masked && !f.Secret && !f.PrimaryKey && !refers(f.Column) {
-			return f
+	for _, o := range keyOrder(m) {
+		if m.Display == nil || o.Column != m.Display.Column {
+			order = append(order, o)
 		}
 	}
-	return nil
+	return order
 }
 
 // appendTerm adds the condition that a term finds a row. An empty term finds every row.
-func appendTerm(where database.And, scope access.Scope, term string) (database.And, error) {
+func appendTerm(where database.And, names *rowNames, term string) (database.And, error) {
 	term = strings.TrimSpace(term)
 	if term == "" {
 		return where, nil
@@ -132,15 +107,11 @@ func appendTerm(where database.And, scope access.Scope, term string) (database.A
 	if err := checkSearch("term", term); err != nil {
 		return nil, err
 	}
-	m := scope.Model()
-	var any database.Or
-	if d := m.Display; d != nil && d.Column.Kind.Textual() {
-		any = append(any, database.Match{Column: d.Column, Op: database.TextContains, Text: term, FoldCase: true})
+	any := database.Or(names.matches(term))
+	if fields := names.scope.SearchFields(); len(fields) > 0 {
+		any = append(any, matchWords(names.scope, fields, term))
 	}
-	if fields := scope.SearchFields(); len(fields) > 0 {
-		any = append(any, matchWords(scope, fields, term))
-	}
-	if id, ok := keyFromText(m, term); ok {
+	if id, ok := keyFromText(names.scope.Model(), term); ok {
 		any = append(any, id)
 	}
 	return append(where, any), nil

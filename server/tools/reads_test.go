@@ -47,7 +47,7 @@ func TestAnswersOfReads(t *testing.T) {
 		{"autocomplete_author", `{"limit":1}`, `{"model":"author","term":"","count":1,"results":[{"id":1,"text":"Herbert"}],"next_offset":1,"notice":"there are more rows: go on with offset 1"}`},
 		{"autocomplete_author", `{"limit":1,"offset":1}`, `{"model":"author","term":"","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_tag", `{"term":"1,sand"}`, `{"model":"tag","term":"1,sand","count":1,"results":[{"id":"1,sand","text":"sand"}]}`},
-		{"autocomplete_review", `{"term":"1"}`, `{"model":"review","term":"1","count":1,"results":[{"id":1,"text":"1"}]}`},
+		{"autocomplete_review", `{"term":"1"}`, `{"model":"review","term":"1","count":1,"results":[{"id":1,"text":"1 (Dune)"}]}`},
 		{"autocomplete_loan", `{"term":"x"}`, `{"model":"loan","term":"x","count":0,"results":[]}`},
 	} {
 		if r := l.call(ownerText, c.tool, c.arguments); string(r.Text) != c.want {

@@ -70,6 +70,24 @@ func otherShapes(s *suite, t *testing.T) {
 		found := s.ok(t, "viewer", "autocomplete_author", `{"term":"twin"}`)
 		want(t, found, `[{"id":90,"text":"Twin (The elder.)"},{"id":91,"text":"Twin (The younger.)"},{"id":92,"text":"Twins"}]`, "results")
 	})
+	s.check(t, "rows without a name are called by what they refer to, and found by it", func(t *testing.T) {
+		found := s.ok(t, "viewer", "autocomplete_review", `{"term":"dispo","limit":2}`)
+		want(t, found, `[{"id":1,"text":"1 (Ann, The Dispossessed)"},{"id":2,"text":"2 (Bob, The Dispossessed)"}]`, "results")
+		s.execute(t, `insert into author (id, name, country_id) values (93, 'Sam', 'PL'), (94, 'Sam', 'US'), (95, 'Sam', null)`)
+		found = s.ok(t, "viewer", "autocomplete_author", `{"term":"Sam"}`)
+		want(t, found, `[{"id":93,"text":"Sam (Poland)"},{"id":94,"text":"Sam (United States)"},{"id":95,"text":"Sam"}]`, "results")
+	})
+	s.check(t, "a name that a token may not see names nothing", func(t *testing.T) {
+		s.execute(t, `insert into review (id, book_id, reader, stars, body) values (950, 4, 'Zoe', 1, '')`) // a book of no region of the clerk's
+		want(t, s.ok(t, "clerk", "autocomplete_review", `{"term":"950"}`), `[{"id":950,"text":"950 (Zoe)"}]`, "results")
+		want(t, s.ok(t, "clerk", "autocomplete_review", `{"term":"excession"}`), `0`, "count")
+	})
+	s.check(t, "a long name is cut", func(t *testing.T) {
+		s.execute(t, `insert into review (id, book_id, reader, stars) values (951, 4, '`+strings.Repeat("ü", 50)+`', 1)`)
+		s.execute(t, `insert into book (id, title, author_id) values (950, '`+strings.Repeat("ä", 100)+`', 1)`)
+		s.execute(t, `update review set book_id = 950 where id = 951`)
+		want(t, s.ok(t, "viewer", "autocomplete_review", `{"term":"951"}`), `"951 (`+strings.Repeat("ü", 50)+", "+strings.Repeat("ä", 80)+`…)"`, "results", 0, "text")
+	})
 }
 
 // execute runs a statement beside the server.
