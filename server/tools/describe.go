@@ -106,7 +106,9 @@ type administrationOptions struct {
 
 // describe answers what the model is made of.
 func (c *call) describe(*noArguments) ([]byte, error) {
-	return json.Marshal(descriptionOf(c.catalog, c.scope))
+	d := descriptionOf(c.catalog, c.scope)
+	c.noteNumberTexts(d)
+	return json.Marshal(d)
 }
 
 // descriptionOf describes the model as the scope's token may see it.

@@ -88,6 +88,25 @@ func otherShapes(s *suite, t *testing.T) {
 		s.execute(t, `update review set book_id = 950 where id = 951`)
 		want(t, s.ok(t, "viewer", "autocomplete_review", `{"term":"951"}`), `"951 (`+strings.Repeat("ü", 50)+", "+strings.Repeat("ä", 80)+`…)"`, "results", 0, "text")
 	})
+	s.check(t, "describe_ says that texts hold numbers", func(t *testing.T) {
+		note := func(token, field string) bool {
+			for _, f := range at(t, s.ok(t, token, "describe_review", `{}`), "fields").([]any) {
+				if f.(object)["name"] == field {
+					return strings.Contains(fmt.Sprint(f.(object)["help_text"]), "Text that holds numbers")
+				}
+			}
+			t.Fatalf("no field %s", field)
+			return false
+		}
+		if note("viewer", "body") || note("viewer", "reader") || note("viewer", "stars") {
+			t.Error("of texts that are no numbers")
+		}
+		s.execute(t, `delete from review`)
+		s.execute(t, `insert into review (id, book_id, reader, stars, body) values (1, 1, '007', 2, '10'), (2, 1, '010', 2, '-9.5'), (3, 1, '100', 2, null), (4, 1, '100', 2, 'null')`)
+		if !note("viewer", "body") || note("viewer", "reader") || note("viewer", "stars") {
+			t.Error("the texts 10 and -9.5 are numbers, and 007 is none")
+		}
+	})
 }
 
 // execute runs a statement beside the server.
