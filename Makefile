@@ -37,79 +37,71 @@ fmt: bin/golangci-lint ## Format the Go files
 	@bin/golangci-lint fmt
 
 .PHONY: unit
-unit: ## Run the tests that need neither a database server nor a cluster
-	@go test ./...
+unit: ## Run the quick tests, which need neither a database server nor a cluster
+	@go test -short ./...
 
 .PHONY: databases
-databases: ## Install the database servers that the tests run on: Debian's (as root), and others into this folder
+databases: ## Install PostgreSQL and MariaDB for the tests: Debian's packages; into this folder if you are not root
 	@go run ./test/databases install
 
-.PHONY: test
-test: build kube helm databases verify lint ## Run all tests; the databases and Chromium are installed if they are missing
-	@go run ./test/databases run -- $(MAKE) go-tests
-	@$(MAKE) test-identity browser conformance clients
+.PHONY: more-databases
+more-databases: ## Install other releases and engines as well, into this folder
+	@go run ./test/databases install -further
 
 # Starts the database servers of the tests that are not there yet; more_databases also other releases, engines and a pooler.
 with_databases := go run ./test/databases run --
 more_databases := go run ./test/databases run -further --
+suites := go run ./test/suites
 
-.PHONY: go-tests
-go-tests:
-	@echo "unit tests, and controllers against a real API server …"
-	@go test -timeout 15m $$(go list ./... | grep -vE '/test/(attacks|browser|docs|e2e|e2enode|engines|faults|oracle|permissions|schemas)$$') | grep -v 'no test files'
-	@$(MAKE) docs-blocks test-attacks test-engines test-permissions test-faults test-schemas
-	@echo "end to end, on the local cluster …"
-	@MCP_TEST_E2E=1 go test -count=1 -timeout 15m -v ./test/e2e -ginkgo.succinct -ginkgo.no-color
+.PHONY: test
+test: build kube databases ## Run the tests, as any user: a line for each suite (go run ./test/suites -list tells which)
+	@$(with_databases) $(suites)
+
+.PHONY: test-all
+test-all: test test-rest ## Run all tests
+
+.PHONY: test-rest
+test-rest: build kube helm more-databases ## Run what "make test" leaves out: long suites, other releases, clients from npm, a browser (as root)
+	@$(more_databases) $(suites) -rest
 
 .PHONY: test-transact
 test-transact: databases ## Lose a thousand answers, cut connections, kill servers, and have 200 agents change the same rows for a minute, on each engine
 	@MCP_TEST_FAULTS=1 MCP_TEST_LOST_ANSWERS=1000 MCP_TEST_CUT_TRANSFERS=50 MCP_TEST_KILLED_SERVERS=50 MCP_TEST_KILLED_DATABASES=20 MCP_TEST_AGENTS=200 MCP_TEST_SECONDS=60 \
-		$(with_databases) hack/go-test.sh -timeout 60m -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|ThatIsKilled|OverlappingTransacts' ./test/faults
+		$(with_databases) $(suites) -run 'AnswerIsLostHappensOnce|WhoseConnectionsAreCut|ThatIsKilled|OverlappingTransacts' faults
 
 .PHONY: test-attacks
 test-attacks: databases ## Attack a server in a process of its own, and read how much memory it had
-	@echo "one token that takes all it can …"
-	@MCP_TEST_ATTACKS=1 go test -count=1 -timeout 5m -run TestAttack ./server/mcp
-	@MCP_TEST_ATTACKS=1 $(with_databases) hack/go-test.sh -timeout 10m ./test/attacks
+	@$(with_databases) $(suites) flood attacks
 
 .PHONY: test-engines
-test-engines: databases ## Run the data side's behavioural suite on every engine, release and pooler
-	@echo "one suite on every engine …"
-	@$(more_databases) hack/go-test.sh -timeout 20m ./test/engines
+test-engines: more-databases ## Run the data side's behavioural suite on every engine, release and pooler
+	@$(more_databases) $(suites) engines
 
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
-	@echo "third-party schemas …"
-	@MCP_TEST_SCHEMAS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/schemas
+	@$(with_databases) $(suites) schemas
 
 .PHONY: test-permissions
-test-permissions: databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)
-	@echo "random calls, rules, tokens and row policies, against an oracle; random schemas, against plain SQL; and twin worlds …"
-	@$(more_databases) hack/go-test.sh -timeout $(if $(MCP_TEST_CALLS),120m,15m) ./test/permissions ./test/oracle
+test-permissions: more-databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)
+	@$(more_databases) $(suites) permissions oracle
 
 # Times are the machine's affair: this fails by them, and test-permissions only tells them.
 .PHONY: test-timing
 test-timing: databases ## Compare by ranks how long right and wrong guesses of what policies hide take; for a machine that does nothing else
-	@MCP_TEST_TIMING=1 $(with_databases) hack/go-test.sh -timeout 15m -run TestTimes ./test/permissions
+	@MCP_TEST_TIMING=1 $(with_databases) $(suites) -run TestTimes permissions
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases
-	@echo "databases that fail …"
-	@MCP_TEST_FAULTS=1 $(with_databases) hack/go-test.sh -timeout 20m ./test/faults
+	@$(with_databases) $(suites) faults
 
 .PHONY: docs-test
 docs-test: kube databases ## Run every block of the documents that can be run, and check the others
-	@hack/go-test.sh -timeout 15m -run 'TestTheDocument|TestCommandsInACluster' ./cmd/mcp-admin
-	@$(MAKE) docs-blocks
-
-# Without the commands of docs/cli.md, which the tests of cmd/mcp-admin run in any case.
-.PHONY: docs-blocks
-docs-blocks: kube databases
-	@MCP_TEST_DOCS=1 $(with_databases) hack/go-test.sh -timeout 15m ./test/docs
+	@$(with_databases) $(suites) -run 'TestTheDocument|TestCommandsInACluster' commands
+	@$(with_databases) $(suites) documents
 
 .PHONY: five-minutes
 five-minutes: build kube databases ## Time the quick starts of the documents, from nothing to the first answer in a real client
-	@MCP_TEST_FIVE_MINUTES=1 $(with_databases) hack/go-test.sh -timeout 30m ./test/fiveminutes
+	@MCP_TEST_FIVE_MINUTES=1 $(with_databases) go test -count=1 -v -timeout 30m ./test/fiveminutes
 
 .PHONY: catalogue
 catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
@@ -158,7 +150,7 @@ e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, C
 	@if bin/real-node check; then $(MAKE) e2e-story; else echo "e2e: SKIPPED: no step was run, as this machine cannot run a node"; fi
 
 .PHONY: e2e-story
-e2e-story: build bin/helm databases bin/k8s/kube bin/node/.built
+e2e-story: build bin/helm databases bin/k8s/kube bin/k8s/node bin/node/.built
 	@rm -f $(NODE).report
 	@go run ./hack/release -version "$(version)" -only images -platforms "linux/$$(go env GOARCH)" -dist bin/e2e
 	@status=0; MCP_TEST_NODE=$(NODE) MCP_TEST_IMAGES=$(CURDIR)/bin/e2e $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color $(if $(STEPS),-ginkgo.focus '$(STEPS)') || status=$$?; \
@@ -175,7 +167,7 @@ clients: build ## Run the public MCP clients against a real server
 
 .PHONY: agents
 agents: ## Have Claude Code, Codex and Gemini CLI read what mcp-admin connect and dev tell them (700 MB from npm)
-	@MCP_TEST_AGENTS=1 hack/go-test.sh -timeout 20m -run TestAgents ./cmd/mcp-admin/connect
+	@MCP_TEST_AGENTS=1 go test -count=1 -v -timeout 20m -run TestAgents ./cmd/mcp-admin/connect
 
 .PHONY: test-identity
 test-identity: build kube ## Let in who has a token of a ServiceAccount or an identity provider, and refuse all others, on the local cluster
@@ -248,10 +240,18 @@ kubernetes_ldflags := -X $(kubernetes_version).gitVersion=$(KUBERNETES_VERSION) 
 	-X $(kubernetes_version).gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION))) \
 	-X $(kubernetes_version).gitTreeState=clean -X $(kubernetes_version).gitCommit=unknown
 
-bin/k8s/kube: hack/kube/go.mod hack/kube/go.sum hack/kube/main.go hack/go-build.sh
+kube_sources := $(addprefix hack/kube/,go.mod go.sum main.go node.go) hack/go-build.sh
+
+bin/k8s/kube: $(kube_sources)
 	@echo "building the local control plane (about 5 minutes the first time) …"
 	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)"
-	@for program in $(KUBE_PROGRAMS) kubelet kube-proxy; do ln -sf kube bin/k8s/$$program; done
+	@for program in $(KUBE_PROGRAMS); do ln -sf kube bin/k8s/$$program; done
+
+# What only a real node runs of Kubernetes.
+bin/k8s/node: $(kube_sources)
+	@echo "building kubelet and kube-proxy …"
+	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)" node
+	@for program in kubelet kube-proxy; do ln -sf node bin/k8s/$$program; done
 
 # What a real node has beside Kubernetes: container runtime, network plugins, cluster DNS.
 bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,6 +24,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 // The real API server and etcd that the cases share, and the manager that works on it.
@@ -37,23 +37,16 @@ var (
 	watcher client.WithWatch
 )
 
-// configKey signs the Configs of every manager of the suite.
 // patience is how long a test waits for what happens at once on an idle machine. It is shorter than the half minute after
 // which the controllers look again by themselves (foreignRetry, Options.LookAgain): so nothing passes by that alone.
 const patience = 25 * time.Second
 
+// configKey signs the Configs of every manager of the suite.
 var _, configKey, _ = ed25519.GenerateKey(nil)
 
 func TestControllers(t *testing.T) {
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets = filepath.Join("..", "bin", "k8s")
-	}
-	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
-		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
-	}
 	apiServer = &envtest.Environment{
-		BinaryAssetsDirectory: assets,
+		BinaryAssetsDirectory: apiserver.Assets(t),
 		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 		// A busy machine takes its time.

@@ -34,6 +34,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -59,21 +60,10 @@ type world struct {
 
 // newWorld starts all that. It skips the test if there is no API server to start.
 func newWorld(t *testing.T) *world {
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets = filepath.Join("..", "..", "bin", "k8s")
-	}
-	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
-		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
-	}
 	ctrl.SetLogger(logr.Discard())
-	w := &world{t: t, pods: map[string]*serverPod{}, env: &envtest.Environment{
-		BinaryAssetsDirectory: assets, CRDDirectoryPaths: []string{filepath.Join("..", "..", "config", "crd", "bases")}, ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: 2 * patience, ControlPlaneStopTimeout: patience,
-	}}
-	config, err := w.env.Start()
-	t.Cleanup(func() { _ = w.env.Stop() })
-	w.check(err)
+	w := &world{t: t, pods: map[string]*serverPod{}}
+	environment, config := apiserver.Start(t, filepath.Join("..", "..", "config", "crd", "bases"))
+	w.env = environment
 	admin, err := w.env.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
 	w.check(err)
 	text, err := admin.KubeConfig()

@@ -1,12 +1,11 @@
-// Command kube is Kubernetes in one executable: etcd, the components of the control plane, those of a node (kubelet and
-// kube-proxy), and kubectl. The base name of argv[0] (a symlink), or the first argument, says which of them to run.
+// Command kube is Kubernetes in one executable: etcd, the components of the control plane, kubectl, and with the build tag
+// "node" kubelet and kube-proxy. The base name of argv[0] (a symlink), or the first argument, says which of them to run.
 //
 // It is a module of its own: whoever requires k8s.io/kubernetes must replace each of its staging modules, and the
 // project's go.mod should not carry that.
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,10 +22,11 @@ import (
 	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
+
+// ofNode are the components of a node, if they are built in (node.go).
+var ofNode = map[string]func() *cobra.Command{}
 
 func main() {
 	if run(filepath.Base(os.Args[0])) {
@@ -38,7 +38,7 @@ func main() {
 			return
 		}
 	}
-	fmt.Fprintln(os.Stderr, "usage: kube {etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubelet|kube-proxy|kubectl} ...")
+	fmt.Fprintln(os.Stderr, "usage: kube {etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubectl} ...; built with -tags node also {kubelet|kube-proxy}")
 	os.Exit(2)
 }
 
@@ -63,12 +63,12 @@ func run(name string) bool {
 		component = controllermanager.NewControllerManagerCommand()
 	case "kube-scheduler":
 		component = scheduler.NewSchedulerCommand()
-	case "kubelet":
-		component = kubelet.NewKubeletCommand(context.Background())
-	case "kube-proxy":
-		component = proxy.NewProxyCommand()
 	default:
-		return false
+		build, known := ofNode[name]
+		if !known {
+			return false
+		}
+		component = build()
 	}
 	os.Exit(cli.Run(component))
 	return true

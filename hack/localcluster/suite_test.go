@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/mcp-admin/mcp-admin-operator/hack/localcluster"
+	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
 var (
@@ -48,9 +49,7 @@ func assets() string {
 }
 
 func TestLocalCluster(t *testing.T) {
-	if _, err := os.Stat(filepath.Join(assets(), "kube-apiserver")); err != nil {
-		t.Skipf("no control plane to test with: %v; set KUBEBUILDER_ASSETS to a folder with etcd and the kube executables", err)
-	}
+	apiserver.Assets(t)
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(15 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)

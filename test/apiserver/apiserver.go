@@ -19,7 +19,7 @@ const patience = 2 * time.Minute
 func Start(t testing.TB, crds ...string) (*envtest.Environment, *rest.Config) {
 	t.Helper()
 	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets(t), CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: Assets(t), CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
 	}
 	config, err := environment.Start()
@@ -34,15 +34,33 @@ func Start(t testing.TB, crds ...string) (*envtest.Environment, *rest.Config) {
 	return environment, config
 }
 
-// assets is the folder of the programs.
-func assets(t testing.TB) string {
+// Assets returns the folder with the programs of the control plane: KUBEBUILDER_ASSETS, else the project's bin/k8s. The test
+// is skipped if they are not there, and by "go test -short".
+func Assets(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: no control plane is started")
+	}
 	folder := os.Getenv("KUBEBUILDER_ASSETS")
 	if folder == "" {
-		folder = filepath.Join("..", "..", "bin", "k8s")
+		folder = filepath.Join(root(), "bin", "k8s")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "kube-apiserver")); err != nil {
 		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
+	}
+	return folder
+}
+
+// root is the project's folder: the nearest one above with a go.mod.
+func root() string {
+	folder, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for at := folder; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at
+		}
 	}
 	return folder
 }

@@ -6,36 +6,63 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// unpacked is a package of Debian's newest suite (sid) with all libraries that it needs, unpacked into a folder. Nothing of
-// it is installed, and the machine may be of an older release: its programs run with the loader in that folder.
-type unpacked struct{ cache, debian string }
+// unpacked is a package of Debian with all libraries that it needs, unpacked into a folder: nothing of it is installed, and
+// nobody need be root. It is of the machine's own release, or of the newest one (sid), whose programs run with the loader in
+// that folder.
+type unpacked struct {
+	cache, debian string
+	sid           bool
+	// also are packages that it works with, and does not depend on.
+	also []string
+}
 
 // in returns the programs of a package in the project's cache.
-func in(project, debian string) unpacked {
-	return unpacked{filepath.Join(project, "bin", "databases"), debian}
+func in(project, debian string, sid bool) unpacked {
+	return unpacked{cache: filepath.Join(project, "bin", "databases"), debian: debian, sid: sid}
 }
 
 func (u unpacked) root() string { return filepath.Join(u.cache, u.debian) }
 
 // find returns the folder of the program, or "".
 func (u unpacked) find(program string) string {
-	if _, err := os.Stat(filepath.Join(u.root(), "usr/sbin", program)); err != nil {
-		return ""
+	for _, folder := range []string{"usr/sbin", "usr/bin", "usr/lib/postgresql/*/bin"} {
+		if found := newest(filepath.Join(u.root(), folder, program)); found != "" {
+			return filepath.Dir(found)
+		}
 	}
-	return filepath.Join(u.root(), "usr/sbin")
+	return ""
+}
+
+// holds reports whether programs of a folder were unpacked.
+func (u unpacked) holds(binaries string) bool {
+	return u.cache != "" && strings.HasPrefix(binaries, u.root())
 }
 
 // loader is what a program of the folder is started with.
 func (u unpacked) loader() []string {
+	if !u.sid {
+		return nil
+	}
 	found := newest(filepath.Join(u.root(), "usr/lib/*-linux-gnu*/ld-linux-*"))
 	return []string{found, "--library-path", filepath.Dir(found)}
 }
 
-// install fetches the package and its libraries. Sid moves, so their names are asked for each time.
+// environment lets the programs, and those that they start, find their libraries.
+func (u unpacked) environment(binaries string) []string {
+	if u.sid || !u.holds(binaries) {
+		return nil
+	}
+	folders, _ := filepath.Glob(filepath.Join(u.root(), "usr/lib/*-linux-gnu*"))     // it fails for bad patterns only
+	private, _ := filepath.Glob(filepath.Join(u.root(), "usr/lib/*-linux-gnu*/*.d")) // of some libraries
+	return []string{"LD_LIBRARY_PATH=" + strings.Join(append(folders, private...), ":")}
+}
+
+// install fetches the package and its libraries. Names of packages have releases in them, so they are asked for each time.
 func (u unpacked) install() error {
 	conf, err := u.configure()
 	if err != nil {
@@ -49,10 +76,10 @@ func (u unpacked) install() error {
 	if err := quietly(apt(u.cache, "apt-get", "update", "--quiet=2")); err != nil {
 		return err
 	}
-	known, err := apt(u.cache, "apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts",
-		"--no-breaks", "--no-replaces", "--no-enhances", u.debian).Output()
+	known, err := apt(u.cache, "apt-cache", append([]string{"depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts",
+		"--no-breaks", "--no-replaces", "--no-enhances", u.debian}, u.also...)...).Output()
 	if err != nil {
-		return fmt.Errorf("sid has no package %s: %w", u.debian, err)
+		return fmt.Errorf("there is no package %s: %w", u.debian, err)
 	}
 	fetched, err := os.MkdirTemp(u.cache, "fetched-")
 	if err != nil {
@@ -72,13 +99,20 @@ func (u unpacked) install() error {
 	return os.Rename(part, u.root())
 }
 
-// wanted returns the package itself and the libraries among the packages that apt-cache lists.
+// programs are the packages that a package needs beside libraries.
+var programs = regexp.MustCompile(`^postgresql(-client)?-\d+$`)
+
+// wanted returns the package itself, and among the packages that apt-cache lists the libraries and the programs. The
+// machine has its own C library, which no other can take the place of.
 func (u unpacked) wanted(listed string) []string {
 	var names []string
 	for name := range strings.Lines(listed) {
 		name = strings.TrimRight(name, "\n")
-		library := strings.HasPrefix(name, "lib") || strings.HasPrefix(name, "zlib")
-		if (name == u.debian || library && !strings.Contains(name, "perl")) && !slices.Contains(names, name) {
+		library := (strings.HasPrefix(name, "lib") || strings.HasPrefix(name, "zlib")) && !strings.Contains(name, "perl")
+		if !u.sid && (name == "libc6" || strings.HasPrefix(name, "libllvm")) {
+			continue
+		}
+		if (name == u.debian || slices.Contains(u.also, name) || library || programs.MatchString(name)) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -87,40 +121,52 @@ func (u unpacked) wanted(listed string) []string {
 
 // configure writes a configuration of apt that is apart from the machine's, and returns its path.
 func (u unpacked) configure() (string, error) {
-	from, err := mirror()
-	if err != nil {
-		return "", err
-	}
 	apt := filepath.Join(u.cache, "apt")
+	sources := ""
+	if u.sid {
+		from, err := mirror()
+		if err != nil {
+			return "", err
+		}
+		apt += "-sid"
+		sources = strings.ReplaceAll(sidSources, "MIRROR", from)
+	}
 	for _, folder := range []string{"lists/partial", "cache/archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(apt, folder), 0o755); err != nil { //nolint:gosec // G301: apt's own user reads there
 			return "", err
 		}
 	}
 	conf := filepath.Join(apt, "apt.conf")
-	for name, text := range map[string]string{
-		"status": "",
-		"sid.sources": strings.ReplaceAll(`Types: deb
-URIs: MIRROR
-Suites: sid
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-`, "MIRROR", from),
-		"apt.conf": strings.ReplaceAll(`Dir::Etc::sourcelist "APT/sid.sources";
-Dir::Etc::sourceparts "/nonexistent";
-Dir::State::lists "APT/lists";
-Dir::State::status "APT/status";
-Dir::Cache "APT/cache";
-Acquire::Languages "none";
-APT::Sandbox::User "root";
-`, "APT", apt),
-	} {
+	files := map[string]string{"status": "", "apt.conf": strings.ReplaceAll(aptConf, "APT/", apt+"/")}
+	if u.sid {
+		files["sid.sources"] = sources
+		files["apt.conf"] += strings.ReplaceAll(sidConf, "APT/", apt+"/")
+	}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(apt, name), []byte(text), 0o644); err != nil { //nolint:gosec // G306: nothing is secret in it
 			return "", err
 		}
 	}
 	return conf, nil
 }
+
+const (
+	aptConf = `Dir::State::lists "APT/lists";
+Dir::State::status "APT/status";
+Dir::Cache "APT/cache";
+Acquire::Languages "none";
+APT::Sandbox::User "root";
+`
+	sidConf = `Dir::Etc::sourcelist "APT/sid.sources";
+Dir::Etc::sourceparts "/nonexistent";
+`
+	sidSources = `Types: deb
+URIs: MIRROR
+Suites: sid
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+`
+)
 
 // mirror returns from where this machine gets Debian's packages: other releases lie there too.
 func mirror() (string, error) {

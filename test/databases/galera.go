@@ -94,9 +94,9 @@ func (g galera) first(s *server, ports []int, more ...string) *exec.Cmd {
 
 // node prepares a call of the server as one of the nodes. Its ports are for clients, for the other node, and for changes that
 // it missed.
-func (galera) node(s *server, node string, ports []int, more ...string) *exec.Cmd {
+func (g galera) node(s *server, node string, ports []int, more ...string) *exec.Cmd {
 	port, link, missed := ports[0], ports[1], ports[2]
-	c := s.mariadbd()
+	c := g.mariadbd(s)
 	c.Env = append(os.Environ(), "PATH="+s.folder+":"+os.Getenv("PATH"))
 	args := append([]string{"--no-defaults", "--datadir=" + s.path("cluster"+node)}, networkOptions(s, node, port)...)
 	args = append(args, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+provider,

@@ -1,7 +1,7 @@
 // Command databases gives the tests database servers of their own: each on its own port of the loopback address, with its
 // own data folder and a password of its own. Nothing imports it.
 //
-//	go run ./test/databases install                                     install what is not there
+//	go run ./test/databases install [-further]                          install what is not there
 //	go run ./test/databases run [-further] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
 //	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
@@ -47,14 +47,14 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{"postgres", "PostgreSQL", "MCP_TEST_POSTGRES", "PostgreSQL", func(string) engine { return postgres{} }},
-	{"mariadb", "MariaDB", "MCP_TEST_MARIADB", "MariaDB", func(string) engine { return mariaDB{} }},
-	{"postgres18", "PostgreSQL 18", "", "PostgreSQL", func(p string) engine { return postgres{p, "18"} }},
-	{"postgres14", "PostgreSQL 14", "", "PostgreSQL", func(p string) engine { return postgres{p, "14"} }},
-	{"pgbouncer", "PgBouncer", "", "PostgreSQL", func(p string) engine { return pgBouncer{in(p, "pgbouncer"), ""} }},
-	{"mysql", "MySQL", "", "MySQL", func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core")} }},
-	{"galera", "Galera", "", "", func(string) engine { return galera{} }},
-	{"standby", "PostgreSQL's standby", "", "", func(string) engine { return standby{} }},
+	{"postgres", "PostgreSQL", "MCP_TEST_POSTGRES", "PostgreSQL", func(p string) engine { return postgres{unpacked: in(p, "postgresql", false)} }},
+	{"mariadb", "MariaDB", "MCP_TEST_MARIADB", "MariaDB", func(p string) engine { return newMariaDB(p) }},
+	{"postgres18", "PostgreSQL 18", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "18"} }},
+	{"postgres14", "PostgreSQL 14", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "14"} }},
+	{"pgbouncer", "PgBouncer", "", "PostgreSQL", func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
+	{"mysql", "MySQL", "", "MySQL", func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
+	{"galera", "Galera", "", "", func(p string) engine { return galera{newMariaDB(p)} }},
+	{"standby", "PostgreSQL's standby", "", "", func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
 
 // follower is an engine that stands before or behind another server, whose URI it is given.
@@ -91,11 +91,11 @@ func command(args []string) error {
 	data := flags.String("data", "", "data folder")
 	port := flags.Int("port", 0, "port; 0 takes a free one")
 	primary := flags.String("primary", "", "the URI of the server that a standby or a pooler is for")
-	further := flags.Bool("further", false, "start the other releases and engines as well")
+	further := flags.Bool("further", false, "with install and run: the other releases and engines as well")
 	_ = flags.Parse(args[1:]) // it exits if it fails
 	switch {
 	case args[0] == "install":
-		return installAll()
+		return installAll(*further)
 	case args[0] == "run":
 		return run(*data, *further, flags.Args())
 	case *data == "":

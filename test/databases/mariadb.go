@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"os/exec"
@@ -9,18 +10,40 @@ import (
 )
 
 // mariaDB is Debian's MariaDB.
-type mariaDB struct{}
+type mariaDB struct{ unpacked }
 
-func (mariaDB) account() string  { return "mysql" }
-func (mariaDB) find() string     { return findProgram("mariadb-install-db", "/usr/bin/mariadb-install-db") }
-func (mariaDB) loader() []string { return nil }
+func newMariaDB(project string) mariaDB {
+	packages := in(project, "mariadb-server-core", false)
+	packages.also = []string{"mariadb-client-core"}
+	return mariaDB{packages}
+}
+
+func (mariaDB) account() string { return "mysql" }
+
+func (m mariaDB) find() string {
+	return cmp.Or(findProgram("mariadb-install-db", "/usr/bin/mariadb-install-db"), m.unpacked.find("mariadb-install-db"))
+}
 
 // install brings the server's programs, without the packages that make and start a server of the system's.
-func (mariaDB) install() error { return installPackages("mariadb-server-core", "mariadb-client-core") }
+func (m mariaDB) install() error {
+	if !isRoot() {
+		return m.unpacked.install()
+	}
+	return installPackages("mariadb-server-core", "mariadb-client-core")
+}
 
-func (mariaDB) initialise(s *server, password string) error {
-	err := quietly(s.program("mariadb-install-db", "--no-defaults", "--datadir="+s.path("cluster"), "--skip-test-db",
-		"--auth-root-authentication-method=normal"))
+// home tells programs that were unpacked where they lie; nil for those of the system.
+func (m mariaDB) home(s *server) []string {
+	if !m.holds(s.binaries) {
+		return nil
+	}
+	return []string{"--basedir=" + filepath.Join(m.root(), "usr")}
+}
+
+func (m mariaDB) initialise(s *server, password string) error {
+	args := append([]string{"--no-defaults", "--datadir=" + s.path("cluster"), "--skip-test-db", "--auth-root-authentication-method=normal"},
+		m.home(s)...)
+	err := quietly(s.program("mariadb-install-db", args...))
 	if err != nil {
 		return err
 	}
@@ -38,24 +61,19 @@ ALTER USER 'root'@'localhost' IDENTIFIED BY 'PASSWORD';
 
 func (mariaDB) running(s *server) (int, error) { return s.process() }
 
-func (mariaDB) launch(s *server, port int) error {
+func (m mariaDB) launch(s *server, port int) error {
 	defaults := "--no-defaults"
 	if _, err := os.Stat(s.path("my.cnf")); err == nil { // a test's own settings
 		defaults = "--defaults-file=" + s.path("my.cnf")
 	}
-	args := []string{defaults, "--datadir=" + s.path("cluster"), "--skip-log-bin", "--init-file=" + s.path("users.sql")}
-	return s.detach(s.mariadbd(append(args, networkOptions(s, "", port)...)...), "port", port, greets)
+	args := append([]string{defaults, "--datadir=" + s.path("cluster"), "--skip-log-bin", "--init-file=" + s.path("users.sql")}, m.home(s)...)
+	return s.detach(m.mariadbd(s, append(args, networkOptions(s, "", port)...)...), "port", port, greets)
 }
 
 // mariadbd prepares a call of the server's program, which Debian keeps apart from the others.
-func (s *server) mariadbd(args ...string) *exec.Cmd {
-	c := s.program("mariadbd", args...)
-	if path, err := exec.LookPath("mariadbd"); err == nil {
-		c.Path = path
-	} else {
-		c.Path = filepath.Clean("/usr/sbin/mariadbd")
-	}
-	return c
+func (m mariaDB) mariadbd(s *server, args ...string) *exec.Cmd {
+	folder := cmp.Or(findProgram("mariadbd", "/usr/sbin/mariadbd"), m.unpacked.find("mariadbd"))
+	return s.prepare(append([]string{filepath.Join(folder, "mariadbd")}, args...))
 }
 
 func (mariaDB) uri(_ *server, port int, password string) string {

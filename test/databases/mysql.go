@@ -15,6 +15,9 @@ func (m mySQL) find() string     { return m.unpacked.find("mysqld") }
 func (m mySQL) install() error   { return m.unpacked.install() }
 func (m mySQL) loader() []string { return m.unpacked.loader() }
 
+// environment is nil: the loader knows where the libraries are.
+func (mySQL) environment(string) []string { return nil }
+
 // options are those of every call: the program was not made for the folder that it lies in.
 func (m mySQL) options(s *server) []string {
 	share := filepath.Join(m.root(), "usr/share/mysql")

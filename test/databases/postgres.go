@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,16 +18,18 @@ import (
 )
 
 // postgres is Debian's PostgreSQL, or, with a release, the one of npm's package.
-type postgres struct{ project, release string }
+type postgres struct {
+	unpacked
+	project, release string
+}
 
 const superuser = "postgres"
 
-func (postgres) account() string  { return "postgres" }
-func (postgres) loader() []string { return nil }
+func (postgres) account() string { return "postgres" }
 
 func (p postgres) find() string {
 	if p.release == "" {
-		return findProgram("initdb", "/usr/lib/postgresql/*/bin/initdb")
+		return cmp.Or(findProgram("initdb", "/usr/lib/postgresql/*/bin/initdb"), p.unpacked.find("initdb"))
 	}
 	if newest(filepath.Join(p.npm(), "native/lib/libpq.so")) == "" { // the last that installRelease makes
 		return ""
@@ -42,6 +45,9 @@ func (p postgres) npm() string {
 func (p postgres) install() error {
 	if p.release != "" {
 		return p.installRelease()
+	}
+	if !isRoot() {
+		return p.unpacked.install()
 	}
 	// Without the cluster that Debian would make and start.
 	if err := installPackages("postgresql-common"); err != nil {
@@ -137,7 +143,8 @@ func (y standby) initialise(s *server, _ string) error {
 	if y.primary == "" {
 		return errors.New("a standby needs -primary, the URI of the server that it follows")
 	}
-	copier := findProgram("pg_basebackup", "/usr/lib/postgresql/*/bin/pg_basebackup") // a client's, which need not lie beside initdb
+	// It is a client's program, which need not lie beside initdb.
+	copier := cmp.Or(findProgram("pg_basebackup", "/usr/lib/postgresql/*/bin/pg_basebackup"), y.unpacked.find("pg_basebackup"))
 	err := quietly(s.prepare([]string{filepath.Join(copier, "pg_basebackup"), "--pgdata", s.path("cluster"), "--dbname", y.primary,
 		"--write-recovery-conf", "--checkpoint=fast", "--no-sync"}))
 	if err != nil {

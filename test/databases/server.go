@@ -22,8 +22,10 @@ type engine interface {
 	// find returns the folder of the programs, or "" if they are not there; install brings them.
 	find() string
 	install() error
-	// loader is what the programs are started with; nil for those of the machine's own system.
+	// loader is what the programs are started with, and environment what they need in theirs; nil for those of the
+	// machine's own system.
 	loader() []string
+	environment(binaries string) []string
 	// initialise makes the folder "cluster" and a user who may do everything.
 	initialise(s *server, password string) error
 	// running returns the port of the server if it is running, else 0.
@@ -94,6 +96,9 @@ func (s *server) prepare(command []string) *exec.Cmd {
 	}
 	c := exec.Command(command[0], command[1:]...)
 	c.Dir, c.SysProcAttr = s.folder, attributes
+	if more := s.environment(s.binaries); more != nil {
+		c.Env = append(os.Environ(), more...)
+	}
 	return c
 }
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// suite is one line of the report: packages that are tested together, or a program that judges by its exit code.
+type suite struct {
+	name string
+	// about says what it tries.
+	about string
+	// packages are patterns of Go packages; those of the suite "units" are all that no other suite has.
+	packages []string
+	// args are further arguments of "go test".
+	args []string
+	// program is run instead, with its arguments.
+	program []string
+	// environment are variables that its tests ask for: they are skipped without.
+	environment []string
+	// rest is set if "make test" leaves the suite out: -rest, or its name, runs it. releases is set if it has more to do
+	// with -rest, as other releases and engines run then.
+	rest, releases bool
+	// alone is set if nothing else runs at the same time, as it measures memory or fills the machine.
+	alone bool
+}
+
+// everything are the suites, the longest first: nothing then waits for a long one in the end.
+var everything = []suite{
+	{name: "controllers", about: "the controllers, against a real API server", packages: []string{"./controllers/..."}},
+	{name: "commands", about: "the program for people, against a server and a cluster", packages: []string{"./cmd/...", "./test/apiserver/..."}},
+	{name: "server", about: "the server and its engines", packages: []string{"./server/..."}},
+	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines"}, releases: true},
+	{name: "validation", about: "every rule of the kinds, in every way in", packages: []string{"./test/validation"}},
+	{name: "permissions", about: "random calls in random worlds against an oracle; twin worlds", packages: []string{"./test/permissions"}, releases: true},
+	{name: "oracle", about: "random schemas and calls against plain SQL", packages: []string{"./test/oracle"}, releases: true},
+	{name: "work", about: "transactions and undo on every engine", packages: []string{"./test/work"}},
+	{name: "units", about: "all other packages"},
+	{name: "documents", about: "every block of the documents that can be run", packages: []string{"./test/docs/..."}, environment: []string{"MCP_TEST_DOCS=1"}},
+
+	{name: "faults", about: "what happens to databases", packages: []string{"./test/faults"}, environment: []string{"MCP_TEST_FAULTS=1"}, rest: true},
+	{name: "schemas", about: "third-party databases, as Debian packages", packages: []string{"./test/schemas"}, environment: []string{"MCP_TEST_SCHEMAS=1"}, rest: true},
+	{name: "packaging", about: "images, chart, manifests and the release", packages: []string{"./test/packaging"}, rest: true},
+	{name: "attacks", about: "one token that takes all it can; the memory of a server", packages: []string{"./test/attacks"}, environment: []string{"MCP_TEST_ATTACKS=1"}, rest: true, alone: true},
+	{name: "flood", about: "requests that no client sends", packages: []string{"./server/mcp"}, args: []string{"-run", "TestAttack"}, environment: []string{"MCP_TEST_ATTACKS=1"}, rest: true, alone: true},
+	{name: "end-to-end", about: "the product's story on the local cluster", packages: []string{"./test/e2e"}, args: []string{"-ginkgo.no-color"}, environment: []string{"MCP_TEST_E2E=1"}, rest: true},
+	{name: "identity", about: "who is let in by a token that somebody else issued", program: []string{"go", "run", "./test/identity"}, rest: true},
+	{name: "conformance", about: "the official MCP conformance suite", program: []string{"go", "run", "./test/conformance"}, rest: true},
+	{name: "clients", about: "the public MCP clients", program: []string{"go", "run", "./test/clients"}, rest: true},
+	{name: "browser", about: "an MCP client in a real browser", packages: []string{"./test/browser"}, environment: []string{"MCP_TEST_BROWSER=1"}, rest: true},
+}
+
+// chosen returns the suites to run: the named ones, else those of "make test", or of its rest.
+func chosen(names []string, rest bool) ([]*suite, error) {
+	var picked []*suite
+	for i := range everything {
+		s := &everything[i]
+		if len(names) == 0 && (s.rest == rest || s.releases) {
+			picked = append(picked, s)
+		}
+		for _, name := range names {
+			if s.name == name {
+				picked = append(picked, s)
+			}
+		}
+	}
+	if len(names) > 0 && len(picked) != len(names) {
+		return nil, fmt.Errorf("%s: -list tells the names of the suites", strings.Join(names, " "))
+	}
+	return picked, nil
+}
+
+// claimed are the packages of all suites but "units".
+func claimed() []string {
+	var patterns []string
+	for _, s := range everything {
+		patterns = append(patterns, s.packages...)
+	}
+	return patterns
+}
