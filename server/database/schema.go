@@ -197,6 +197,9 @@ type Column struct {
 	// Incomparable reports that the type has no equality (PostgreSQL's xml, json, point, polygon): only isnull can be
 	// asked of it.
 	Incomparable bool
+	// ByText reports that values are equal if the engine writes them alike, as an equality of the type's own reads no such text
+	// (PostgreSQL's regclass and composite types).
+	ByText bool
 	// Measure is what computes the column, in the table of a Grouping; nil in every other table.
 	Measure *Measure
 	Comment string

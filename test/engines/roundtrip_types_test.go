@@ -14,6 +14,7 @@ var (
 // storedTypesNeed are the types that the tables of storedTypes need.
 var storedTypesNeed = map[string]string{
 	contract.EnginePostgreSQL: `CREATE TYPE mood AS ENUM ('sad', 'it''s ok', 'ÄÖ'); CREATE DOMAIN positive AS integer CHECK (VALUE > 0); CREATE DOMAIN shout AS text;
+CREATE TYPE parcel AS (weight numeric(6,2), label text, at point); CREATE DOMAIN large AS parcel;
 `,
 }
 
@@ -78,6 +79,8 @@ var storedTypes = map[string][]storedType{
 		{declared: "xml", values: []string{"'<a>b</a>'", "''"}, unequal: true}, {declared: "point", values: []string{"'(1,2.5)'"}, unequal: true}, {declared: "polygon", values: []string{"'((0,0),(1,1),(1,0))'"}, unequal: true},
 		{declared: "box", values: []string{"'(2,2),(0,0)'"}, unequal: true}, {declared: "circle", values: []string{"'<(1,2),3>'"}, unequal: true}, {declared: "line", values: []string{"'{1,-1,0}'"}, unequal: true}, {declared: "lseg", values: []string{"'[(0,0),(1,1)]'"}, unequal: true}, {declared: "path", values: []string{"'((0,0),(1,1))'"}, unequal: true},
 		{declared: "tsvector", values: []string{"'a fat cat'", "''"}}, {declared: "tsquery", values: []string{"'fat & (rat | cat)'"}}, {declared: "pg_lsn", values: []string{"'16/B374D848'"}}, {declared: "jsonpath", values: []string{`'$."a"'`}, unequal: true},
+		{declared: "regclass", values: []string{"'pg_class'", "'pg_catalog.pg_type'", "4294967295"}}, {declared: "regtype", values: []string{"'integer'", "'text[]'"}}, {declared: "regproc", values: []string{"'now'"}},
+		{declared: "parcel", values: []string{`row(1.5, 'a "b", (c)', '(1,2)')::parcel`, "row(null, '', null)::parcel"}}, {declared: "large", values: []string{"row(1, 'x', null)::parcel::large"}},
 	},
 	contract.EngineMySQL: {
 		{declared: "tinyint", values: []string{"-128", "127"}}, {declared: "tinyint(1)", values: []string{"0", "1", "2"}}, {declared: "tinyint unsigned", values: []string{"255"}}, {declared: "smallint", values: []string{"-32768"}}, {declared: "mediumint", values: []string{"8388607"}},

@@ -122,10 +122,10 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 	switch class := answer.Code[:min(2, len(answer.Code))]; {
 	case answer.Code == "57014":
 		e.Code, e.Message = database.Timeout, "the statement took longer than "+d.statementTimeout().String()
+	case aboutParameter(answer) && slices.Contains([]string{"42", "3F", "XX"}, class): // tsquery, hstore: the value's own syntax; regclass: no such table
+		e.Code, e.Message = database.Invalid, misfitting
 	case tableChanged(answer):
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
-	case aboutParameter(answer) && (answer.Code == "42601" || class == "XX"): // tsquery, ltree, hstore: the value's own syntax
-		e.Code, e.Message = database.Invalid, misfitting
 	case answer.Code == "0A000" && answer.Routine == "RewriteQuery":
 		e.Code, e.Message = database.Refused, "a rule of the table replaces this write and returns no row; whoever administers the database must give the rule a RETURNING clause"
 	case answer.Code == "42883", answer.Code == "42804", answer.Code == "0A000":

@@ -1,6 +1,10 @@
 package postgres
 
-import "github.com/mcp-admin/mcp-admin-operator/server/database"
+import (
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
 
 // columnType is a column's type in pg_type, with domains resolved.
 type columnType struct {
@@ -8,6 +12,9 @@ type columnType struct {
 	modifier                  int32
 	elementName, elementClass string
 }
+
+// composite is the class of types that are rows.
+const composite = "c"
 
 // modifierHeader is what PostgreSQL adds to a length or a precision in a type's modifier.
 const modifierHeader = 4
@@ -22,6 +29,8 @@ func (t columnType) describe(c *database.Column) {
 	if t.category == "A" && t.elementName != "" && t.name[0] == '_' && t.elementName != "box" {
 		c.Kind, c.Element = database.Array, kindOf(t.elementName, t.elementClass)
 	}
+	// The = of regclass is the one of oid, which reads a number, and the one of rows reads no text.
+	c.ByText = c.Kind == database.Other && (t.class == composite || strings.HasPrefix(t.name, "reg"))
 	switch t.name {
 	case "bpchar":
 		c.Padded = true

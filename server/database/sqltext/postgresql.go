@@ -49,8 +49,8 @@ func (postgresql) slice(w *writer, c *database.Column, first, length int) {
 	})
 }
 
-func (postgresql) compare(w *writer, c database.Compare) {
-	w.column(c.Column)
+func (d postgresql) compare(w *writer, c database.Compare) {
+	d.compared(w, c.Column)
 	w.text(" " + string(c.Op) + " ")
 	w.bind(argOf(c.Column, c.Value))
 	if isPlainInteger(c.Column) {
@@ -58,9 +58,18 @@ func (postgresql) compare(w *writer, c database.Compare) {
 	}
 }
 
+// compared writes a column so that it can be compared with a value. A caller's value does not become a regclass: the error would
+// tell which tables and roles there are.
+func (postgresql) compared(w *writer, c *database.Column) {
+	w.column(c)
+	if c.ByText {
+		w.text("::text")
+	}
+}
+
 // in compares with an array, so that the statement's text does not depend on the number of values.
-func (postgresql) in(w *writer, c database.In) {
-	w.column(c.Column)
+func (d postgresql) in(w *writer, c database.In) {
+	d.compared(w, c.Column)
 	w.text(" = ANY(")
 	w.bind(Arg{Kind: c.Column.Kind, Element: c.Column.Element, Column: c.Column, List: c.Values})
 	if isPlainInteger(c.Column) {
@@ -70,8 +79,13 @@ func (postgresql) in(w *writer, c database.In) {
 }
 
 // value is bound without a cast as well: the server gives it the column's type, and refuses to write a value beyond its
-// range.
-func (postgresql) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
+// range. Next to an operator it would not be of the type of a column that is found by its text.
+func (postgresql) value(w *writer, c *database.Column, value database.Value) {
+	w.bind(argOf(c, value))
+	if c.ByText {
+		w.text("::" + c.NativeType)
+	}
+}
 
 // now is the present time, not the beginning of the transaction; for types without a zone it is in UTC.
 func (postgresql) now(w *writer, c *database.Column) {
