@@ -92,7 +92,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 		page.Total, _ = values[0].(int64)
 		return true
 	})
-	if n := number(err); plan.Total == database.TotalAuto && (n == errStatementTimeout || n == errQueryTimeout) && limited.Err() == nil {
+	if plan.Total == database.TotalAuto && outOfBudget(err) && limited.Err() == nil {
 		if err = d.estimate(limited, connection, plan, c, page); isLacking(err) {
 			err = nil // the total remains unknown
 		}
@@ -116,6 +116,15 @@ func (d *db) withinBudget(connection *conn, sql []byte) []byte {
 		return fmt.Appendf(nil, "SET STATEMENT max_statement_time = %.3f FOR %s", max(budget.Seconds(), 0.001), sql)
 	}
 	return fmt.Appendf(nil, "SELECT /*+ MAX_EXECUTION_TIME(%d) */ %s", max(budget.Milliseconds(), 1), strings.TrimPrefix(string(sql), "SELECT "))
+}
+
+// outOfBudget reports whether the server ended a count. If MySQL counts all rows of a table, it says only that it was interrupted.
+func outOfBudget(err error) bool {
+	switch number(err) {
+	case errStatementTimeout, errQueryTimeout, errInterrupted:
+		return true
+	}
+	return false
 }
 
 // explained is the least number of columns of an EXPLAIN. If it has fewer (TiDB), it is a different table.
