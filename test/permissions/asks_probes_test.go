@@ -82,7 +82,7 @@ func (q *question) unseenChange() (change, back string) {
 }
 
 // probeName asks with a name that the token must not know in each place that takes names, and with one that there is not: the
-// answers must be the same.
+// answers must be the same. That a field is masked it may know, but nothing takes its name.
 func (g *game) probeName(i int) {
 	g.Helper()
 	q := &question{reader: g.reader(i), table: pick(g.random, tableNames...)}
@@ -111,6 +111,7 @@ func (g *game) probeName(i int) {
 		}
 	}
 	var name, form string
+	isMasked := false
 	switch {
 	case len(relations) > 0 && (len(fields) == 0 || chance(g.random, 50)):
 		name, form = pick(g.random, relations...), pick(g.random, slices.Concat(relationForms, forms)...)
@@ -119,7 +120,7 @@ func (g *game) probeName(i int) {
 		}
 	case len(fields) > 0:
 		name, form = pick(g.random, fields...), pick(g.random, forms...)
-		if _, shown := q.shown(q.table, name); shown && strings.Contains(form, `"fields"`) {
+		if _, isMasked = q.shown(q.table, name); isMasked && strings.Contains(form, `"fields"`) {
 			return // a masked field may be shown
 		}
 	default:
@@ -141,7 +142,7 @@ func (g *game) probeName(i int) {
 	}
 	did.probes++
 	asked.twins++
-	if real, none := ask(name), ask("nowhere"); real != none || !strings.Contains(real, `"isError":true`) {
+	if real, none := ask(name), ask("nowhere"); real != none && !isMasked || !strings.Contains(real, `"isError":true`) {
 		g.Errorf("%s: token %+v\nmodels %+v\n%s with %s of %s tells:\n%s\n%s", g.where, q.token, g.models, form, name, q.table, real, none)
 	}
 }

@@ -95,6 +95,9 @@ func (o *reader) groupFilter(s shape, key string, value any, level int) (test, e
 		if !ok {
 			return nil, refuse("there is no member %s", other)
 		}
+		if other == name {
+			return nil, refuse("%s is compared with itself", name)
+		}
 		return compareFields(get, func(r row) string { return r[other] }, of, of2, lookup)
 	}
 	if m, ok := measureOf(value); ok {
@@ -166,6 +169,9 @@ func (o *reader) compareAt(s shape, p path, rest []string, value any, level int)
 		other, err := o.path(s.table, text, false)
 		if err != nil || other.whole {
 			return nil, refuse("no field %s", text)
+		}
+		if other.name == p.name && slices.EqualFunc(other.through, p.through, func(a, b link) bool { return a.name == b.name }) {
+			return nil, refuse("%s is compared with itself", text)
 		}
 		return compareFields(get, func(r row) string { return o.value(other, r) }, c.values(), other.kind, lookup)
 	}

@@ -23,7 +23,7 @@ func (g *game) probeList(i int) {
 	method := pick(g.random, "tools/list", "resources/list", "initialize")
 	ask := func(models string) string {
 		_, answer := g.endpoint.PostTo("?models="+models+style, g.shown[i], `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)
-		return answer
+		return strings.NewReplacer("may use: "+models+".", "may use: MODEL.", "names "+models+",", "names MODEL,").Replace(answer)
 	}
 	answer := ask(table)
 	did.probes++
