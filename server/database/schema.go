@@ -179,6 +179,9 @@ type Column struct {
 	Padded bool
 	// MaxLength is the most characters that a text may have; 0 is no bound.
 	MaxLength int
+	// SortedLength is how many characters of a text the engine looks at when it sorts (MariaDB, and MySQL with a collation that
+	// pads), so that an order is by these only; 0 is all of them. A column of the key has none: its index has whole values.
+	SortedLength int
 	// Scale is the number of digits after the point of a decimal, Precision the number of all its digits; both are -1
 	// if the column declares none. With a precision, a negative scale is the number of zeros before the point.
 	Scale, Precision int

@@ -123,7 +123,7 @@ func isDistinct(scope access.Scope, order []database.Order) bool {
 
 // looksAlike reports whether values of a column that differ may be equal in its order.
 func looksAlike(c *database.Column) bool {
-	return c.Loose || c.LooseCollation || c.Kind == database.Decimal && c.Scale < 0
+	return c.Loose || c.LooseCollation || c.SortedLength > 0 || c.Kind == database.Decimal && c.Scale < 0
 }
 
 func orderRefs(order []database.Order) []database.Ref {

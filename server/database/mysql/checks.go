@@ -38,7 +38,7 @@ func (i *introspection) readChecks(ctx context.Context) error {
 		t.Constraints = append(t.Constraints, constraint)
 		if validJSON.MatchString(v[1]) && len(constraint.Columns) == 1 && constraint.Columns[0].Kind == database.Text {
 			constraint.Columns[0].Kind = database.JSON
-			constraint.Columns[0].LooseCollation = false
+			constraint.Columns[0].LooseCollation, constraint.Columns[0].SortedLength = false, 0
 			return
 		}
 		t.Checks = append(t.Checks, simpleChecks(t, v[0], pieces)...)

@@ -250,6 +250,9 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		// Besides "VIRTUAL GENERATED", MySQL has "DEFAULT_GENERATED", which only marks a default.
 		c.Generated = strings.Contains(extra, " GENERATED")
 		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
+		if count(v[8]) > sortedLength && i.sortsBeginnings(c, v[12]) {
+			c.SortedLength = sortedLength
+		}
 		// MariaDB writes an expression, and NULL if a column has no other default; MySQL writes a value or an
 		// expression.
 		if v[3] == "1" && (v[2] != "NULL" || !i.conn.mariaDB) && !c.Generated {
@@ -263,6 +266,19 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		t.Privileges |= c.Privileges
 		t.Columns = append(t.Columns, c)
 	})
+}
+
+// sortedLength is how many characters of a value are certainly sorted: the setting max_sort_length is 1,024 bytes, and a character
+// takes up to four.
+const sortedLength = 255
+
+// sortsBeginnings reports whether the server sorts long values of a column by their beginnings: MySQL does so for the collations that
+// pad, which are all but its newest ones.
+func (i *introspection) sortsBeginnings(c *database.Column, collation string) bool {
+	if i.conn.mariaDB {
+		return c.Kind == database.Text || c.Kind == database.Bytes
+	}
+	return c.Kind == database.Text && !strings.Contains(collation, "_0900_")
 }
 
 // primaryKey is the name of every table's primary key.
@@ -300,6 +316,15 @@ func (i *introspection) readKeys(ctx context.Context) error {
 			}
 		case x.whole:
 			x.table.Unique = append(x.table.Unique, x.columns)
+		}
+	}
+	for _, t := range i.tables {
+		keys := [][]*database.Column{t.PrimaryKey}
+		if len(t.PrimaryKey) == 0 {
+			keys = t.Unique
+		}
+		for _, c := range slices.Concat(keys...) {
+			c.SortedLength = 0
 		}
 	}
 	return err

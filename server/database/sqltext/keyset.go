@@ -120,9 +120,9 @@ func (w *writer) compareStep(step database.Order, op database.CompareOp, value d
 
 // compareWith compares a column, as it is sorted, with a value.
 func (w *writer) compareWith(c *database.Column, op database.CompareOp, value database.Value) {
-	w.column(c)
+	w.dialect.sortKey(w, c, func() { w.column(c) })
 	w.text(" " + string(op) + " ")
-	w.dialect.value(w, c, value)
+	w.dialect.sortKey(w, c, func() { w.dialect.value(w, c, value) })
 }
 
 func beyond(step database.Order) database.CompareOp {

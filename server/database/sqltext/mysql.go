@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -76,6 +77,14 @@ func (d mysql) in(w *writer, c database.In) {
 		d.value(w, c.Column, value)
 	}
 	w.text(")")
+}
+
+func (mysql) sortKey(w *writer, c *database.Column, write func()) {
+	if c.SortedLength == 0 {
+		write()
+		return
+	}
+	w.around("LEFT(", write, ", "+strconv.Itoa(c.SortedLength)+")")
 }
 
 // now writes the clock's time in UTC, which is the session's zone.

@@ -78,6 +78,8 @@ func (d postgresql) in(w *writer, c database.In) {
 	w.text(")")
 }
 
+func (postgresql) sortKey(_ *writer, _ *database.Column, write func()) { write() }
+
 // value is bound without a cast as well: the server gives it the column's type, and refuses to write a value beyond its
 // range. Next to an operator it would not be of the type of a column that is found by its text.
 func (postgresql) value(w *writer, c *database.Column, value database.Value) {

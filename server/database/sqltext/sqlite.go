@@ -72,6 +72,8 @@ func (sqlite) output(w *writer, c *database.Column) {
 	w.column(c)
 }
 
+func (sqlite) sortKey(_ *writer, _ *database.Column, write func()) { write() }
+
 // slice casts, since a column may hold values that are not of its kind.
 func (sqlite) slice(w *writer, c *database.Column, first, length int) {
 	w.substring(first, length, func() {

@@ -84,7 +84,7 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 		}
 		w.after(plan.Order, plan.After)
 	}
-	w.order(plan.Order)
+	w.order(plan.Order, plan.From.Groups() != nil)
 	// The limit is part of the text: PostgreSQL plans a bound limit as a tenth of all rows. Few different limits are in
 	// use.
 	w.text(" LIMIT ")
@@ -225,16 +225,21 @@ func (w *writer) substring(first, length int, value func()) {
 	w.text(")")
 }
 
-func (w *writer) order(order []database.Order) {
+// order writes ORDER BY. Groups have no key behind their other columns: those that begin alike are told apart by a hash.
+func (w *writer) order(order []database.Order, groups bool) {
 	for i, step := range order {
 		if i == 0 {
 			w.text(" ORDER BY ")
 		} else {
 			w.text(", ")
 		}
-		w.ref(database.Ref{Join: step.Join, Column: step.Column})
+		column := func() { w.orderColumn(step) }
+		w.dialect.sortKey(w, step.Column, column)
 		if step.Descending {
 			w.text(" DESC")
+		}
+		if groups && step.Column.SortedLength > 0 {
+			w.around(", SHA2(", column, ", 256)")
 		}
 	}
 }
