@@ -35,6 +35,7 @@ var _ = DescribeTable("The documents show objects that the API server takes",
 		}
 		Expect(applied).To(BeNumerically(">=", least))
 	},
-	Entry("objects.md", "../docs/objects.md", 3),
+	Entry("objects/tokens.md", "../docs/objects/tokens.md", 1),
+	Entry("objects/rights.md", "../docs/objects/rights.md", 2),
 	Entry("identity.md", "../docs/identity.md", 7),
 )

@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // AllowedTokens says which tokens of other namespaces may use an endpoint, and with which groups. Such a token has no
 // permissions and no attributes of its own: what it may do is the endpoint's author's decision.
 type AllowedTokens struct {
-	// namespaces are those whose tokens are allowed, beside the endpoint's own.
+	// namespaces are those whose tokens are allowed, in addition to the endpoint's own.
 	// +required
 	Namespaces TokenNamespaces `json:"namespaces,omitzero"`
 	// groups are those that tokens of other namespaces may name. Absent, none.

@@ -8,7 +8,7 @@ type AuthenticationSpec struct {
 	// serviceAccounts says how the tokens of ServiceAccounts are checked, for MCPTokens with a serviceAccountRef.
 	// +optional
 	ServiceAccounts ServiceAccountAuthentication `json:"serviceAccounts,omitempty,omitzero"`
-	// oidc are the identity providers whose tokens are accepted, for MCPTokens with oidc.
+	// oidc are the identity providers whose tokens are accepted, for MCPTokens with oidc; at most 16.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -25,7 +25,7 @@ type ServiceAccountAuthentication struct {
 	// Keys when absent.
 	// +optional
 	Check ServiceAccountCheck `json:"check,omitempty"`
-	// audiences are names of this endpoint, beside its URL; a token must have been issued for one of them.
+	// audiences are names of this endpoint, in addition to its URL; a token must have been issued for one of them.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -81,13 +81,13 @@ type OIDCIssuer struct {
 	// +kubebuilder:validation:MaxLength=16384
 	// +kubebuilder:validation:XValidation:rule="self.contains('-----BEGIN CERTIFICATE-----') && !self.contains('PRIVATE KEY')",message="must be certificates in PEM, and no private key"
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
-	// algorithms are those that the issuer signs with; RS256 when absent.
+	// algorithms are those that the issuer signs with: RS, PS or ES with 256, 384 or 512, or EdDSA. RS256 when absent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=10
 	Algorithms []SigningAlgorithm `json:"algorithms,omitempty"`
-	// clockSkew is how far the issuer's clock may be from the server's; 30s when absent.
+	// clockSkew is how far the issuer's clock may be from the server's; 30s when absent, 5m at most.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -162,8 +162,8 @@ type OIDCIdentity struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Subject string `json:"subject,omitempty"`
-	// claims are what a caller's token must say, each of them: the claim is this text, or a list that has it. A name that
-	// begins with / is a JSON pointer, as in /realm_access/roles.
+	// claims are what a caller's token must say, each of them: the claim is this text (a number as digits), or a list that
+	// has it. A name that begins with / is a JSON pointer, as in /realm_access/roles.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -178,7 +178,7 @@ type OIDCIdentity struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[A-Za-z][A-Za-z0-9_.-]*$'))",message="names of attributes are a letter, then letters, digits, '_', '.' and '-', at most 63 characters"
 	// +kubebuilder:validation:XValidation:rule="self.map(k, k.size() + self[k].size()).sum() <= 2048",message="names and expressions must have at most 2048 characters together"
 	Attributes map[string]CELExpression `json:"attributes,omitempty"`
-	// groups are groups of the endpoint that a caller has by what its token says, beside those of spec.groups.
+	// groups are groups of the endpoint that a caller has by what its token says, in addition to those of spec.groups.
 	// +optional
 	Groups *OIDCGroups `json:"groups,omitempty"`
 }

@@ -78,23 +78,24 @@ type ServiceSpec struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=2
 	IPFamilies []IPFamily `json:"ipFamilies,omitempty"`
-	// ipFamilyPolicy says whether the Service has addresses of two families; SingleStack when absent.
+	// ipFamilyPolicy says whether the Service has addresses of two families; SingleStack when absent. Two
+	// ipFamilies need PreferDualStack or RequireDualStack.
 	// +optional
 	IPFamilyPolicy IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
-	// loadBalancerClass names what gives a LoadBalancer its address; the cluster's own when absent. It cannot be changed
-	// later, unless the Service is deleted: it is made again.
+	// loadBalancerClass names what gives a Service of type LoadBalancer its address; the cluster's own when absent. It
+	// cannot be changed later, unless the Service is deleted: it is made again.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!format.qualifiedName().validate(self).hasValue()",message="must be a name such as example.com/internal"
 	LoadBalancerClass string `json:"loadBalancerClass,omitempty"`
-	// loadBalancerSourceRanges are the CIDRs whose clients a LoadBalancer lets through; all when absent.
+	// loadBalancerSourceRanges are the CIDRs whose clients a Service of type LoadBalancer lets through; all when absent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100
 	LoadBalancerSourceRanges []CIDR `json:"loadBalancerSourceRanges,omitempty"`
 	// externalTrafficPolicy says whether requests from outside of the cluster go to pods of the same node alone, which keeps
-	// the client's address; Cluster when absent.
+	// the client's address; Cluster when absent. It is for the types NodePort and LoadBalancer.
 	// +optional
 	ExternalTrafficPolicy TrafficPolicy `json:"externalTrafficPolicy,omitempty"`
 	// internalTrafficPolicy says whether requests from within the cluster go to pods of the same node alone; Cluster when
@@ -147,7 +148,7 @@ type IngressSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	ClassName string `json:"className,omitempty"`
-	// host is the name that agents call.
+	// host is the name that agents call: one name in lower case, without a wildcard and a port.
 	// +required
 	Host Hostname `json:"host,omitempty"`
 	// tls makes the Ingress speak HTTPS. Absent, it speaks HTTP, and tokens cross the network in the clear.
@@ -237,8 +238,8 @@ type NetworkPolicySpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	From []NetworkPeer `json:"from,omitempty"`
-	// metricsFrom are those who may read the metrics, such as Prometheus; nobody when absent. The manager reaches the same
-	// port in any case if it runs in the cluster.
+	// metricsFrom are those who may read the metrics, such as Prometheus; nobody when absent. A podMonitor needs it. The
+	// manager reaches the same port in any case if it runs in the cluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -79,13 +79,13 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
-	// env are environment variables of the server's container, beside its own.
+	// env are environment variables of the server's container, in addition to its own.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// volumes are volumes of the pods, beside their own: for CA certificates, for example.
+	// volumes are volumes of the pods, in addition to their own: for CA certificates, for example.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -11,7 +11,7 @@ import (
 
 const preface = `# Field reference
 
-Generated from the CustomResourceDefinitions; do not edit. [The three kinds](objects.md) tells what the fields are for, with examples,
+Generated from the CustomResourceDefinitions; do not edit. [The three kinds](objects.md) tell what the fields are for, with examples,
 and ` + "`kubectl explain mcpendpoint.spec`" + ` says the same in a terminal. An absent field stays absent in your object; its description
 says what that means. What has a pod's own form is not listed further: Kubernetes' documents tell of it.
 

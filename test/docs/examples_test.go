@@ -21,7 +21,7 @@ type page struct{ path, manifests, namespace string }
 // withExamples are the documents with examples. Each begins with a new database, and its examples are run in their order.
 var withExamples = []page{
 	{"docs/start/kind.md", "config/samples", "bookshop"}, {"docs/agents.md", "config/samples", "bookshop"},
-	{"docs/actions.md", "config/samples", "bookshop"}, {"docs/objects.md", "config/samples", "bookshop"},
+	{"docs/actions.md", "config/samples", "bookshop"},
 	{"docs/asking.md", "docs/examples/store", "store"}, {"docs/tutorials/analyst.md", "", "default"},
 	{"docs/tutorials/support.md", "", "default"}, {"docs/tutorials/refunds.md", "", "default"},
 }

@@ -3,7 +3,6 @@ package docs
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,22 +23,23 @@ var ofKubernetes = []string{
 	"resources", "affinity", "env", "podSecurityContext", "securityContext", "tolerations", "topologySpreadConstraints", "volumes", "volumeMounts",
 }
 
-// fields calls visit with the path of each field below a schema.
-func (s schema) fields(path string, visit func(path, name string)) {
+// fields calls visit with the path of each field below a schema, as docs/reference.md writes it.
+func (s schema) fields(path string, visit func(path string)) {
 	for name, field := range s.Properties {
-		visit(path+"."+name, name)
-		if !slices.Contains(ofKubernetes, name) {
-			field.fields(path+"."+name, visit)
+		at := path + "." + name
+		visit(at)
+		if slices.Contains(ofKubernetes, name) {
+			continue
 		}
-	}
-	if s.Items != nil {
-		s.Items.fields(path+"[]", visit)
+		field.fields(at, visit)
+		if field.Items != nil {
+			field.Items.fields(at+"[]", visit)
+		}
 	}
 }
 
-func TestEveryFieldOfTheKindsIsInTheDocuments(t *testing.T) {
-	page := read(t, "docs/objects.md")
-	code := strings.Join(regexp.MustCompile("(?s)```.*?```|`[^`\n]+`").FindAllString(page, -1), "\n")
+func TestEveryFieldOfTheKindsIsInTheReference(t *testing.T) {
+	page := read(t, "docs/reference.md")
 	files, err := filepath.Glob(filepath.Join(root, "config/crd/bases/*.yaml"))
 	if err != nil || len(files) != 3 {
 		t.Fatalf("the definitions are %v, %v", files, err)
@@ -60,12 +60,40 @@ func TestEveryFieldOfTheKindsIsInTheDocuments(t *testing.T) {
 		if err := yaml.Unmarshal(content, &definition); err != nil {
 			t.Fatal(err)
 		}
-		spec := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-		spec.fields(definition.Spec.Names.Kind+".spec", func(path, name string) {
-			if !regexp.MustCompile(`\b` + name + `\b`).MatchString(code) {
-				t.Errorf("docs/objects.md does not tell of %s", path)
+		kind := definition.Spec.Names.Kind
+		for _, part := range []string{"spec", "status"} {
+			_, rows, ok := strings.Cut(page, "\n### "+part+" of "+kind+"\n")
+			if !ok {
+				t.Fatalf("docs/reference.md has no list of the %s of %s", part, kind)
 			}
-		})
+			rows, _, _ = strings.Cut(rows, "\n#")
+			definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties[part].fields(part, func(path string) {
+				_, row, ok := strings.Cut(rows, "\n| `"+path+"` |")
+				row, _, _ = strings.Cut(row, "\n")
+				if _, says, _ := strings.Cut(row, "|"); !ok || len(strings.Fields(says)) < 5 {
+					t.Errorf("docs/reference.md does not tell what %s of %s is for: %q", path, kind, row)
+				}
+			})
+		}
+	}
+}
+
+// maxWords is how long a page about objects may be: it is read with one need in mind.
+const maxWords = 1500
+
+func TestAPageAboutObjectsIsShort(t *testing.T) {
+	found := 0
+	for _, path := range documents(t) {
+		if path != "docs/objects.md" && !strings.HasPrefix(path, "docs/objects/") {
+			continue
+		}
+		found++
+		if words := len(strings.Fields(read(t, path))); words > maxWords {
+			t.Errorf("%s has %d words, of at most %d: split it by need", path, words, maxWords)
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d pages were found", found)
 	}
 }
 

@@ -19,8 +19,12 @@ var named = []struct{ folder, prefix string }{
 	{"api/v1alpha1", "Reason"}, {"contract", "Reason"}, {"server/tools", "Code"},
 }
 
-// entry is a heading of one word, and the paragraph below it.
-var entry = regexp.MustCompile(`(?m)^### (\S+)\n((?:.+\n)+)`)
+var (
+	// entry is a heading of one word, and the paragraph below it.
+	entry = regexp.MustCompile(`(?m)^### (\S+)\n((?:.+\n)+)`)
+	// row is a line of the table of reasons with which nothing is wrong: the reasons, and what they mean.
+	row = regexp.MustCompile("(?m)^\\| (`.*`) \\| (.+) \\|$")
+)
 
 func TestTroubleshootingHasAnEntryForEveryReasonAndCode(t *testing.T) {
 	known := map[string]bool{}
@@ -34,8 +38,7 @@ func TestTroubleshootingHasAnEntryForEveryReasonAndCode(t *testing.T) {
 	}
 	page := read(t, "docs/troubleshooting.md")
 	told := map[string]bool{}
-	for _, match := range entry.FindAllStringSubmatch(page, -1) {
-		word, text := match[1], match[2]
+	tell := func(word, text string) {
 		if told[word] {
 			t.Errorf("%s is there twice", word)
 		}
@@ -47,8 +50,20 @@ func TestTroubleshootingHasAnEntryForEveryReasonAndCode(t *testing.T) {
 			t.Errorf("%s does not say what it means and what to do: %s", word, text)
 		}
 	}
+	for _, match := range entry.FindAllStringSubmatch(page, -1) {
+		tell(match[1], match[2])
+	}
 	if headings := strings.Count(page, "\n### "); headings != len(told) {
 		t.Errorf("%d headings are there, and %d have a paragraph below them", headings, len(told))
+	}
+	_, fine, _ := strings.Cut(page, "\n## Nothing is wrong\n")
+	if strings.Contains(fine, "\n## ") {
+		t.Error(`"Nothing is wrong" is not the last part: what is wrong comes first`)
+	}
+	for _, match := range row.FindAllStringSubmatch(fine, -1) {
+		for word := range strings.SplitSeq(match[1], ", ") {
+			tell(strings.Trim(word, "`"), match[2])
+		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(known)) {
 		if !told[word] {

@@ -8,7 +8,7 @@ package v1alpha1
 // AllowedTokens says which tokens of other namespaces may use an endpoint, and with which groups. Such a token has no
 // permissions and no attributes of its own: what it may do is the endpoint's author's decision.
 type AllowedTokensApplyConfiguration struct {
-	// namespaces are those whose tokens are allowed, beside the endpoint's own.
+	// namespaces are those whose tokens are allowed, in addition to the endpoint's own.
 	Namespaces *TokenNamespacesApplyConfiguration `json:"namespaces,omitempty"`
 	// groups are those that tokens of other namespaces may name. Absent, none.
 	Groups []string `json:"groups,omitempty"`

@@ -10,7 +10,7 @@ package v1alpha1
 type AuthenticationSpecApplyConfiguration struct {
 	// serviceAccounts says how the tokens of ServiceAccounts are checked, for MCPTokens with a serviceAccountRef.
 	ServiceAccounts *ServiceAccountAuthenticationApplyConfiguration `json:"serviceAccounts,omitempty"`
-	// oidc are the identity providers whose tokens are accepted, for MCPTokens with oidc.
+	// oidc are the identity providers whose tokens are accepted, for MCPTokens with oidc; at most 16.
 	OIDC []OIDCIssuerApplyConfiguration `json:"oidc,omitempty"`
 }
 

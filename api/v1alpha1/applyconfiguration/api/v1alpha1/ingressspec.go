@@ -14,7 +14,7 @@ type IngressSpecApplyConfiguration struct {
 	ObjectMetadataApplyConfiguration `json:""`
 	// className names the IngressClass; the cluster's default when absent.
 	ClassName *string `json:"className,omitempty"`
-	// host is the name that agents call.
+	// host is the name that agents call: one name in lower case, without a wildcard and a port.
 	Host *apiv1alpha1.Hostname `json:"host,omitempty"`
 	// tls makes the Ingress speak HTTPS. Absent, it speaks HTTP, and tokens cross the network in the clear.
 	TLS *IngressTLSApplyConfiguration `json:"tls,omitempty"`

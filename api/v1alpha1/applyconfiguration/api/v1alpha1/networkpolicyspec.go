@@ -10,8 +10,8 @@ package v1alpha1
 type NetworkPolicySpecApplyConfiguration struct {
 	// from are those who may call the endpoint. An Ingress controller or Gateway before it must be among them.
 	From []NetworkPeerApplyConfiguration `json:"from,omitempty"`
-	// metricsFrom are those who may read the metrics, such as Prometheus; nobody when absent. The manager reaches the same
-	// port in any case if it runs in the cluster.
+	// metricsFrom are those who may read the metrics, such as Prometheus; nobody when absent. A podMonitor needs it. The
+	// manager reaches the same port in any case if it runs in the cluster.
 	MetricsFrom []NetworkPeerApplyConfiguration `json:"metricsFrom,omitempty"`
 }
 

@@ -27,9 +27,9 @@ type OIDCIssuerApplyConfiguration struct {
 	// certificateAuthority are the CA certificates (PEM) that the issuer's TLS certificate must be from; those of the system
 	// when absent.
 	CertificateAuthority *string `json:"certificateAuthority,omitempty"`
-	// algorithms are those that the issuer signs with; RS256 when absent.
+	// algorithms are those that the issuer signs with: RS, PS or ES with 256, 384 or 512, or EdDSA. RS256 when absent.
 	Algorithms []apiv1alpha1.SigningAlgorithm `json:"algorithms,omitempty"`
-	// clockSkew is how far the issuer's clock may be from the server's; 30s when absent.
+	// clockSkew is how far the issuer's clock may be from the server's; 30s when absent, 5m at most.
 	ClockSkew *v1.Duration `json:"clockSkew,omitempty"`
 	// subjectClaim is the claim that tells callers apart, and by which the audit names them; sub when absent.
 	SubjectClaim *string `json:"subjectClaim,omitempty"`

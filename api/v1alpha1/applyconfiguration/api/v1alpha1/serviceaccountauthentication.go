@@ -16,7 +16,7 @@ type ServiceAccountAuthenticationApplyConfiguration struct {
 	// refused within twenty seconds. The server's ServiceAccount <endpoint>-mcp must then be allowed to create TokenReviews.
 	// Keys when absent.
 	Check *apiv1alpha1.ServiceAccountCheck `json:"check,omitempty"`
-	// audiences are names of this endpoint, beside its URL; a token must have been issued for one of them.
+	// audiences are names of this endpoint, in addition to its URL; a token must have been issued for one of them.
 	Audiences []apiv1alpha1.Audience `json:"audiences,omitempty"`
 }
 

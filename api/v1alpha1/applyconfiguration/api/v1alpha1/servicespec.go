@@ -17,15 +17,16 @@ type ServiceSpecApplyConfiguration struct {
 	// ipFamilies are the families of the Service's addresses, the first one first; the cluster's own when absent. The
 	// first cannot be changed later, unless the Service is deleted: it is made again.
 	IPFamilies []apiv1alpha1.IPFamily `json:"ipFamilies,omitempty"`
-	// ipFamilyPolicy says whether the Service has addresses of two families; SingleStack when absent.
+	// ipFamilyPolicy says whether the Service has addresses of two families; SingleStack when absent. Two
+	// ipFamilies need PreferDualStack or RequireDualStack.
 	IPFamilyPolicy *apiv1alpha1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
-	// loadBalancerClass names what gives a LoadBalancer its address; the cluster's own when absent. It cannot be changed
-	// later, unless the Service is deleted: it is made again.
+	// loadBalancerClass names what gives a Service of type LoadBalancer its address; the cluster's own when absent. It
+	// cannot be changed later, unless the Service is deleted: it is made again.
 	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
-	// loadBalancerSourceRanges are the CIDRs whose clients a LoadBalancer lets through; all when absent.
+	// loadBalancerSourceRanges are the CIDRs whose clients a Service of type LoadBalancer lets through; all when absent.
 	LoadBalancerSourceRanges []apiv1alpha1.CIDR `json:"loadBalancerSourceRanges,omitempty"`
 	// externalTrafficPolicy says whether requests from outside of the cluster go to pods of the same node alone, which keeps
-	// the client's address; Cluster when absent.
+	// the client's address; Cluster when absent. It is for the types NodePort and LoadBalancer.
 	ExternalTrafficPolicy *apiv1alpha1.TrafficPolicy `json:"externalTrafficPolicy,omitempty"`
 	// internalTrafficPolicy says whether requests from within the cluster go to pods of the same node alone; Cluster when
 	// absent.

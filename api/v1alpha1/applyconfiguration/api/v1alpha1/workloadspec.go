@@ -46,9 +46,9 @@ type WorkloadSpecApplyConfiguration struct {
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
 	// runtimeClassName is the pods' RuntimeClass; absent, the nodes' default runtime.
 	RuntimeClassName *string `json:"runtimeClassName,omitempty"`
-	// env are environment variables of the server's container, beside its own.
+	// env are environment variables of the server's container, in addition to its own.
 	Env []v1.EnvVar `json:"env,omitempty"`
-	// volumes are volumes of the pods, beside their own: for CA certificates, for example.
+	// volumes are volumes of the pods, in addition to their own: for CA certificates, for example.
 	Volumes []VolumeApplyConfiguration `json:"volumes,omitempty"`
 	// volumeMounts are where the server's container has volumes.
 	VolumeMounts []v1.VolumeMount `json:"volumeMounts,omitempty"`
