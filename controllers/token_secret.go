@@ -104,6 +104,11 @@ func refusedText(reason, message string) tokenText {
 
 // issue does what the token policy says about a generated token's Secret.
 func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint) (tokenText, error) {
+	if name := t.EffectiveSecretName(); v1alpha1.IsConfigSecretName(name) {
+		// The schema refuses it, but the object may be older than the rule. Its Secret would keep an endpoint from its Config.
+		return refusedText(v1alpha1.ReasonInvalid, fmt.Sprintf("Secret %q would have a name of endpoints' Secrets; "+
+			"make a new MCPToken with another spec.secret.name", name)), nil
+	}
 	if older, err := x.olderClaimant(ctx, t); err != nil {
 		return tokenText{credential: compile.UnsureCredential()}, err
 	} else if older != "" {

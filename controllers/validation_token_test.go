@@ -6,11 +6,13 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 func after(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
@@ -34,6 +36,9 @@ var _ = Describe("The API server and admission", func() {
 		t := w.token("agent", "shop")
 		change(t)
 		agree(t, valid)
+		if t.Name != "agent" {
+			Expect(v1alpha1.IsConfigSecretName(t.Name)).To(Equal(!valid))
+		}
 	},
 		Entry("a ttl", true, func(t *tokenType) { t.Spec.TTL = after(time.Hour) }),
 		Entry("a short ttl", false, func(t *tokenType) { t.Spec.TTL = after(time.Second) }),
@@ -123,27 +128,66 @@ var _ = Describe("The API server and admission", func() {
 	)
 })
 
-var _ = Describe("An object with a name that is refused today", func() {
-	It("can still be changed, so that it can be revoked", func() {
-		w := newWorld()
-		w.create(w.endpoint("shop"))
-		definition := &unstructured.Unstructured{}
-		definition.SetAPIVersion("apiextensions.k8s.io/v1")
-		definition.SetKind("CustomResourceDefinition")
-		definition.SetName("mcptokens.mcpadmin.dev")
-		Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(definition), definition)).To(Succeed())
-		strict := definition.DeepCopy()
-		versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-		unstructured.RemoveNestedField(versions[0].(map[string]any), "schema", "openAPIV3Schema", "x-kubernetes-validations")
-		Expect(unstructured.SetNestedSlice(definition.Object, versions, "spec", "versions")).To(Succeed())
-		Expect(k8s.Update(context.Background(), definition)).To(Succeed())
+// aroundTheSchema creates a token that the schema refuses, as one that is older than the rule.
+func aroundTheSchema(token *tokenType) {
+	GinkgoHelper()
+	definition := &unstructured.Unstructured{}
+	definition.SetAPIVersion("apiextensions.k8s.io/v1")
+	definition.SetKind("CustomResourceDefinition")
+	definition.SetName("mcptokens.mcpadmin.dev")
+	Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(definition), definition)).To(Succeed())
+	strict := definition.DeepCopy()
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	unstructured.RemoveNestedField(versions[0].(map[string]any), "schema", "openAPIV3Schema", "x-kubernetes-validations")
+	Expect(unstructured.SetNestedSlice(definition.Object, versions, "spec", "versions")).To(Succeed())
+	Expect(k8s.Update(context.Background(), definition)).To(Succeed())
+	another := token.DeepCopy()
+	another.Name = "another-" + token.Name
+	Eventually(func() error { return k8s.Create(context.Background(), token) }).Should(Succeed())
+	strict.SetResourceVersion(definition.GetResourceVersion())
+	Expect(k8s.Update(context.Background(), strict)).To(Succeed())
+	Eventually(func() error {
+		return k8s.Create(context.Background(), another, client.DryRunAll)
+	}).Should(MatchError(ContainSubstring("are those of endpoints' Secrets")))
+}
+
+var _ = Describe("A token whose Secret would have a name of endpoints' Secrets", func() {
+	It("gets no text, and can still be changed and revoked", func() {
+		w, _, server := newShop()
 		old := w.token("old-mcp-config-v9", "shop")
-		Eventually(func() error { return k8s.Create(context.Background(), old) }).Should(Succeed())
-		strict.SetResourceVersion(definition.GetResourceVersion())
-		Expect(k8s.Update(context.Background(), strict)).To(Succeed())
-		Eventually(func() error {
-			return k8s.Create(context.Background(), w.token("new-mcp-config-v9", "shop"), client.DryRunAll)
-		}).Should(MatchError(ContainSubstring("are those of endpoints' Secrets")))
+		aroundTheSchema(old)
+		Eventually(reads(old, "Issued")).Should(Equal("False Invalid"))
+		Eventually(reads(old, "Ready")).Should(Equal("False Invalid"))
+		Expect(message(old, "Ready")).To(ContainSubstring("another spec.secret.name"))
 		edit(old, func(t *tokenType) { t.Spec.Active = new(bool) }) // it fails if the API server refuses the change
+		Eventually(reads(old, "Accepted")).Should(Equal("True Inactive"))
+		Eventually(reads(old, "Ready")).Should(Equal("True Inactive"))
+		Expect(exists(&corev1.Secret{ObjectMeta: w.meta(old.Name)})()).To(BeFalse())
+		for _, config := range []*contract.Config{w.config("shop"), server.applied()} {
+			Expect(config.Tokens).NotTo(ContainElement(And(HaveField("Name", old.Name), HaveField("Hashes", Not(BeEmpty())))))
+		}
+	})
+
+	It("keeps no endpoint from its Config", func() {
+		w, _, _ := newShop()
+		tokens := []*tokenType{w.token("late-mcp-config", "shop"), w.token("late-mcp-config-tokens-0", "shop")}
+		for _, token := range tokens {
+			aroundTheSchema(token)
+			Eventually(reads(token, "Ready")).Should(Equal("False Invalid"))
+		}
+		late := w.endpoint("late")
+		w.create(late)
+		Eventually(reads(late, "WorkloadAvailable")).ShouldNot(BeEmpty())
+		w.runServer("late", "late-0")
+		expectReady(late)
+		for _, token := range tokens {
+			Expect(metav1.IsControlledBy(w.secret(token.Name), late)).To(BeTrue())
+			w.delete(w.secret(token.Name)) // the manager makes it anew, and not for the token
+			Eventually(func(g Gomega) {
+				secret := &corev1.Secret{ObjectMeta: w.meta(token.Name)}
+				g.Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(secret), secret)).To(Succeed())
+				g.Expect(metav1.IsControlledBy(secret, late)).To(BeTrue())
+			}).Should(Succeed())
+		}
 	})
 })

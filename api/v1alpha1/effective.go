@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -146,6 +147,13 @@ func (e *MCPEndpoint) ConfigSecretName() string { return e.Name + configSuffix }
 
 // configSuffix ends the names of the Secrets with Configs, before the number of a token part.
 const configSuffix = "-mcp-config"
+
+// configNames is the form of the names of Secrets with Configs, also of other releases.
+var configNames = regexp.MustCompile(configSuffix + `(-v[0-9]+)?(-tokens-[0-9]+)?$`)
+
+// IsConfigSecretName reports whether only an endpoint's Config may be in a Secret of that name. MCPToken's schema refuses such
+// names, too.
+func IsConfigSecretName(name string) bool { return configNames.MatchString(name) }
 
 // EffectiveMaxConnections is the most database connections of one pod.
 func (p PoolSpec) EffectiveMaxConnections() int32 {
