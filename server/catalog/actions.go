@@ -10,6 +10,26 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
+// Action is a declared action whose fields are found.
+type Action struct {
+	contract.Action
+	// Question is the confirmation's own message; nil if it has none that can be rendered.
+	Question *confirmtext.Text
+	// Set and Where are those of an update action.
+	Set   []ActionAssignment
+	Where []RowFilter
+	// Statements are those of an sql action, cut at their parameters.
+	Statements [][]sqlscan.Piece
+}
+
+// ActionAssignment sets a column: to Value, or to the named parameter, or to now.
+type ActionAssignment struct {
+	Field     *Field
+	How       database.AssignHow
+	Value     database.Value
+	Parameter string
+}
+
 // ParameterKinds are the kinds that values of a parameter's type have, by the type.
 var ParameterKinds = map[string]database.Kind{
 	contract.TypeString: database.Text, contract.TypeInteger: database.Integer, contract.TypeDecimal: database.Decimal,

@@ -9,6 +9,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
+// Inline is a model whose rows belong to one row of this model.
+type Inline struct {
+	Model *Model
+	// Relation leads from this model to the inline's rows; its Theirs are the foreign key.
+	Relation *Relation
+	// Max is the most rows that one call shows or changes.
+	Max int
+}
+
 // resolveInlines finds the inlines' models and the foreign keys that make their rows belong to this model's.
 func (c *Catalog) resolveInlines(m *Model) *problem {
 	m.Inlines = nil

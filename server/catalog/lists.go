@@ -6,6 +6,25 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
+// SearchOp is how a search field is compared with a word.
+type SearchOp = database.TextOp
+
+// SearchField is a text column that `search` looks in, of this model or of one that a relation leads to.
+type SearchField struct {
+	// Text is the field as the exposure has it, or its name.
+	Text string
+	Op   SearchOp
+	// Relation is nil for a field of the model itself.
+	Relation *Relation
+	Field    *Field
+}
+
+// Order is one step of an ordering.
+type Order struct {
+	Field      *Field
+	Descending bool
+}
+
 // resolveLists finds the fields that searchFields, ordering and listDisplay name.
 func (m *Model) resolveLists() *problem {
 	m.Search, m.Ordering = nil, nil

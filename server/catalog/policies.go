@@ -10,6 +10,32 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
+// Policy is a row policy whose fields are found. A row must meet all of its Filters. AllRows has none.
+type Policy struct {
+	Declared contract.RowPolicy
+	Filters  []RowFilter
+}
+
+// RowFilter is one filter of a policy or of an action's where: a condition that is the same for all tokens, one that takes a token's attribute,
+// or several, of which a row must meet one.
+type RowFilter struct {
+	contract.Filter
+	// AnyOf are the filters of which one must be met. If there are any, the rest is not set.
+	AnyOf []RowFilter
+	// Column is the column that is compared, hidden or not: this model's own, or that of the table to which Steps lead.
+	Column *database.Column
+	// Steps lead to another table, of which one row at least must meet the condition; empty for the model's own columns.
+	Steps []FilterStep
+	// Condition is the comparison if it takes no attribute; nil if it does.
+	Condition database.Condition
+}
+
+// FilterStep leads from one table to rows of another, whose Theirs equal the first one's Ours.
+type FilterStep struct {
+	Table        *database.Table
+	Ours, Theirs []*database.Column
+}
+
 // resolvePolicies finds the columns that row policies compare. If a policy cannot be understood, the model is withheld:
 // without the policy callers would see rows that they must not see.
 func (c *Catalog) resolvePolicies(m *Model) *problem {

@@ -7,6 +7,17 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
+// Relation leads from a model to rows of another.
+type Relation struct {
+	Name   string
+	Target *Model
+	// Many reports whether there may be several rows at the other end: the relation is then the reverse of a foreign
+	// key.
+	Many bool
+	// Ours are this model's columns and Theirs the target's. Two rows are related if they are equal pair by pair.
+	Ours, Theirs []*database.Column
+}
+
 // nameFields names every column of the table, visible or not, so that a name never depends on which columns are hidden.
 func (m *Model) nameFields() *problem {
 	taken := map[string]bool{}
