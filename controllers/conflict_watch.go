@@ -23,8 +23,9 @@ type conflictWatches struct {
 	running map[string]bool
 }
 
-// foreignRetry is how long to wait before looking again at an object of another, if it cannot be watched.
-const foreignRetry = 30 * time.Second
+// foreignRetry is how long to wait before looking again at an object of another, if it cannot be watched. Tests set it so long
+// that they see what comes by a watch alone.
+var foreignRetry = 30 * time.Second
 
 // watch wakes an endpoint once the object that stands in its way has changed or is gone. A second watch of the same
 // object is not begun.

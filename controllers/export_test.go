@@ -1,8 +1,15 @@
 package controllers
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+func init() { foreignRetry = time.Hour }
+
+// GatherTime is how long an addition waits for others at least.
+const GatherTime = gatherTime
 
 // Tables are the conditions of each kind.
 var Tables = map[string]conditionTable{

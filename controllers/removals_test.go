@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -33,7 +32,7 @@ func metric(name, label string) float64 {
 // removalIsLate waits until the endpoint and the metric say that a removal takes too long.
 func removalIsLate(endpoint *endpointType) {
 	GinkgoHelper()
-	Eventually(reads(endpoint, "Ready")).WithTimeout(2 * time.Minute).Should(Equal("False RemovalPending"))
+	Eventually(reads(endpoint, "Ready")).Should(Equal("False RemovalPending"))
 	Expect(metric("mcp_admin_manager_removals_late", "")).To(BeNumerically(">", 0))
 }
 
@@ -54,7 +53,7 @@ var _ = Describe("A removal that does not reach a pod", func() {
 	reachesThePod := func() {
 		GinkgoHelper()
 		Eventually(func() bool { return server.lets(text) }).Should(BeFalse())
-		Eventually(reads(endpoint, "Ready")).WithTimeout(time.Minute).Should(Equal("True Ready"))
+		Eventually(reads(endpoint, "Ready")).Should(Equal("True Ready"))
 		Eventually(func() float64 { return metric("mcp_admin_manager_removals_late", "") }).Should(BeZero())
 	}
 

@@ -37,9 +37,9 @@ var (
 	watcher client.WithWatch
 )
 
-// patience is how long a test waits for what happens at once on an idle machine. It is shorter than the half minute after
-// which the controllers look again by themselves (foreignRetry, Options.LookAgain): so nothing passes by that alone.
-const patience = 25 * time.Second
+// patience ends a test that waits for what never happens. What the controllers would find by looking again some time
+// (foreignRetry) they find later than that, so nothing passes by it.
+const patience = 2 * time.Minute
 
 // configKey signs the Configs of every manager of the suite.
 var _, configKey, _ = ed25519.GenerateKey(nil)
@@ -129,7 +129,7 @@ func startManagerWith(restConfig *rest.Config, change func(*controllers.Options)
 
 func (m *testManager) stop() {
 	m.cancel()
-	Eventually(m.ended).WithTimeout(20 * time.Second).Should(Receive(BeNil()))
+	Eventually(m.ended).Should(Receive(BeNil()))
 }
 
 // writeCounter counts what a manager sends to be written, but for events, and which single objects it reads from the API

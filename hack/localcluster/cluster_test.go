@@ -56,10 +56,12 @@ var _ = Describe("A Deployment", Ordered, func() {
 		Expect(names).To(HaveLen(2))
 	})
 
-	It("sees a changed Secret within a second or so", func(ctx SpecContext) {
+	It("sees a changed Secret, and is not started again for it", func(ctx SpecContext) {
+		before := pids(ctx, name)
 		_, err := client.CoreV1().Secrets(namespace).Update(ctx, secret(name, "good day"), metav1.UpdateOptions{})
 		Expect(err).NotTo(HaveOccurred())
-		Eventually(get).WithArguments(url).WithTimeout(10 * time.Second).Should(HaveSuffix(" good day"))
+		Eventually(get).WithArguments(url).Should(HaveSuffix(" good day"))
+		Expect(pids(ctx, name)).To(Equal(before))
 	})
 
 	It("shows its log through the API server", func(ctx SpecContext) {
@@ -142,11 +144,9 @@ var _ = Describe("A Deployment", Ordered, func() {
 	It("goes on with the other pod when one is killed, which is restarted", func(ctx SpecContext) {
 		pod := readyPods(ctx, name)[0]
 		before := pid(pod.Name)
-		Expect(syscall.Kill(before, syscall.SIGKILL)).To(Succeed())
-		// The kernel may still accept a connection for a process that it is ending.
-		Eventually(get).WithArguments(url).WithTimeout(10 * time.Second).Should(HaveSuffix(" good day"))
+		Eventually(answersBeforeRestart).WithArguments(url, pod.Name).Should(BeTrue())
 		Eventually(status).WithArguments(ctx, pod.Name).Should(And(
-			HaveField("RestartCount", BeEquivalentTo(1)), HaveField("Ready", BeTrue()),
+			HaveField("RestartCount", BeNumerically(">=", 1)), HaveField("Ready", BeTrue()),
 			HaveField("LastTerminationState.Terminated.ExitCode", BeEquivalentTo(137)),
 		))
 		Expect(pid(pod.Name)).NotTo(Equal(before))
@@ -158,9 +158,7 @@ var _ = Describe("A Deployment", Ordered, func() {
 		before := pid(pod.Name)
 		Expect(cluster.StopAPIServer()).To(Succeed())
 		Expect(get(url)).To(HaveSuffix(" good day"))
-		Expect(syscall.Kill(before, syscall.SIGKILL)).To(Succeed())
-		// The kernel may still accept a connection for a process that it is ending.
-		Eventually(get).WithArguments(url).WithTimeout(10 * time.Second).Should(HaveSuffix(" good day"))
+		Eventually(answersBeforeRestart).WithArguments(url, pod.Name).Should(BeTrue())
 		Eventually(func() bool { now, ok := cluster.PodProcess(namespace, pod.Name); return ok && now != before }).Should(BeTrue())
 
 		Expect(cluster.StartAPIServer(ctx)).To(Succeed())
@@ -410,6 +408,20 @@ func environ(pid int) map[string]string {
 		vars[name] = value
 	}
 	return vars
+}
+
+// answersBeforeRestart kills a pod's process, and reports whether its Service answers before the process is started again. If
+// the test was too slow to see that, the next pause before a start is longer.
+func answersBeforeRestart(url, pod string) bool {
+	killed, ok := cluster.PodProcess(namespace, pod)
+	if !ok {
+		return false
+	}
+	_ = syscall.Kill(killed, syscall.SIGKILL) // it fails if the process has just ended
+	// The kernel may still accept a connection for a process that it is ending.
+	Eventually(get).WithArguments(url).Should(HaveSuffix(" good day"))
+	now, started := cluster.PodProcess(namespace, pod)
+	return !started || now == killed
 }
 
 // get makes a connection of its own for each request, because connections are what is distributed among the pods.

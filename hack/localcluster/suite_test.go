@@ -51,7 +51,7 @@ func assets() string {
 func TestLocalCluster(t *testing.T) {
 	apiserver.Assets(t)
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(15 * time.Second)
+	SetDefaultEventuallyTimeout(2 * time.Minute)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "local cluster")
 }
