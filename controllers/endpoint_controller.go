@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,6 +26,7 @@ type endpointReconciler struct {
 	poller    *observe.Poller
 	store     *store
 	status    *statusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]
+	events    events.EventRecorder
 	pod       podOptions
 	network   *network
 	secrets   optIn
@@ -194,9 +196,20 @@ func (r *endpointReconciler) report(s *endpointScope) {
 	if s.program.configDue() {
 		r.store.configs.wake(keyOf(s.endpoint))
 	}
+	if by := s.program.takeOvertaken(); by > 0 {
+		r.tellOvertaken(s.endpoint, by)
+	}
 	if left := s.program.absenceLeft(now); left > 0 {
 		s.wakeIn(left)
 	}
+}
+
+// tellOvertaken warns that what is stored is older than what a pod has had.
+func (r *endpointReconciler) tellOvertaken(e *v1alpha1.MCPEndpoint, revision int64) {
+	configsOvertaken.Inc()
+	r.events.Eventf(e, nil, corev1.EventTypeWarning, "OlderConfig", "Reconcile", "A server pod has had revision %d of the Config, and the cluster "+
+		"knows an older one: etcd or the Secrets were restored from a backup, or the Secrets were deleted. "+
+		"Tokens that were revoked since the backup may be let in again: look at each, and delete those that should not be there", revision)
 }
 
 // reported takes in the news of a pod. The endpoint's reconciler is woken only for what is more than a revision of tokens.

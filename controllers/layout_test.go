@@ -79,7 +79,7 @@ var _ = Describe("Tokens that do not fit into the parts of a Config", func() {
 })
 
 var _ = Describe("A pod that has had higher revisions", func() {
-	It("gets all parts above them, as after a restore from a backup", func() {
+	It("gets all parts above them, and it is told that there may have been a restore from a backup", func() {
 		w, endpoint, server := newShop()
 		token := w.token("agent", "shop")
 		w.create(token)
@@ -92,5 +92,7 @@ var _ = Describe("A pod that has had higher revisions", func() {
 		Eventually(func() int64 { return contract.Part(w.secret("shop-mcp-config-tokens-0").Data).Revision() }).Should(BeNumerically(">", 700))
 		server.change(func(s *fakeServer) { s.frozen, s.status.Refused = false, nil })
 		expectReady(endpoint, token)
+		w.expectTold(map[string]int{"shop: Warning OlderConfig": 1})
+		Expect(metric("mcp_admin_manager_configs_overtaken_total", "")).To(BeNumerically(">", 0))
 	})
 })

@@ -36,6 +36,10 @@ var (
 		Name: "mcp_admin_manager_yielded_namespaces",
 		Help: "Namespaces that another installation looks after, so that this one leaves them alone; all is the whole cluster.",
 	}, []string{"namespace", "installation"})
+	configsOvertaken = promauto.With(metrics.Registry).NewCounter(prometheus.CounterOpts{
+		Name: "mcp_admin_manager_configs_overtaken_total",
+		Help: "Endpoints' Configs that were older than what their pods have had, as after etcd was restored from a backup.",
+	})
 	removalSeconds = promauto.With(metrics.Registry).NewHistogram(prometheus.HistogramOpts{
 		Name:    "mcp_admin_manager_removal_duration_seconds",
 		Help:    "How long it took from when the manager saw that access is taken away until every server pod refused it.",

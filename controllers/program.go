@@ -50,6 +50,8 @@ type program struct {
 	// anew for it.
 	overtaken time.Time
 	rewrite   bool
+	// overtakenBy is that revision until it is told; 0 is none.
+	overtakenBy int64
 }
 
 // compileRun is when the objects were compiled last, how long that took, and how many changes had come before that may take
@@ -162,7 +164,7 @@ func (p *program) observe(reports podReports, now time.Time) (tokens []types.Nam
 	p.observed = true
 	others = p.checkRemovals(now, first) || others
 	p.catchUp(now)
-	return p.otherwiseApplied(before, next, first), others
+	return p.otherwiseApplied(before, next, first), others || p.overtakenBy > 0
 }
 
 // otherwiseApplied returns the tokens whose Programmed is another after the pods have applied something else; all of them if
@@ -195,6 +197,15 @@ const overtakenRest = time.Minute
 // manager writes. The caller holds the lock.
 func (p *program) catchUp(now time.Time) {
 	if (p.overtaken.IsZero() || now.Sub(p.overtaken) >= overtakenRest) && p.compiler.GoAbove(p.reports.highest()) {
-		p.overtaken, p.rewrite = now, true
+		p.overtaken, p.rewrite, p.overtakenBy = now, true, p.reports.highest()
 	}
+}
+
+// takeOvertaken returns a revision that a pod has had and that is higher than any that was known, once; 0 is none.
+func (p *program) takeOvertaken() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	by := p.overtakenBy
+	p.overtakenBy = 0
+	return by
 }

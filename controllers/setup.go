@@ -191,6 +191,7 @@ func (s *setup) endpoints(exposures *tracked[*v1alpha1.MCPModelExposure]) (*endp
 		exposures: exposures,
 		store:     s.store,
 		status:    newEndpointStatus(s.mgr.GetClient(), s.events, s.options.Now),
+		events:    s.events,
 		pod:       s.pod,
 		network: &network{
 			children: s.children, cached: s.users, secrets: s.secrets,
