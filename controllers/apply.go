@@ -144,6 +144,13 @@ func (c *children) placeOf(obj client.Object) string {
 // paused and the child is not as wanted, apply changes nothing and returns ownerPaused. If another manager is at work on the
 // child, one of the two gives way, and gets an otherManager.
 func (c *children) apply(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
+	return c.applyIf(ctx, owner, have, want, always)
+}
+
+func always() error { return nil }
+
+// applyIf is apply that changes no child that is there if may returns an error.
+func (c *children) applyIf(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration, may func() error) error {
 	found, err := c.find(ctx, owner, have)
 	if c.lostOwner(have, want, err) {
 		err = nil
@@ -157,7 +164,7 @@ func (c *children) apply(ctx context.Context, owner, have client.Object, want ru
 	if !found {
 		return c.create(ctx, owner, want)
 	}
-	return c.send(ctx, have, want, false)
+	return c.send(ctx, have, want, false, may)
 }
 
 // lostOwner reports whether a child belongs to nobody, but is as we applied it: somebody removed its owner reference. What
@@ -219,12 +226,12 @@ func (c *children) create(ctx context.Context, owner client.Object, want runtime
 
 // applyAsRead is apply for a child that the caller has read, or nil: only that very version of it is changed.
 func (c *children) applyAsRead(ctx context.Context, read client.Object, want runtime.ApplyConfiguration) error {
-	return c.send(ctx, read, want, true)
+	return c.send(ctx, read, want, true, always)
 }
 
 // send applies what is wanted to a child that exists, and sends nothing if it is there already. With asRead it changes only
 // the very version that was read, and gives way to no other manager: what takes access away must get out.
-func (c *children) send(ctx context.Context, have client.Object, want runtime.ApplyConfiguration, asRead bool) error {
+func (c *children) send(ctx context.Context, have client.Object, want runtime.ApplyConfiguration, asRead bool, may func() error) error {
 	wanted, err := annotated(want)
 	if err != nil {
 		return err
@@ -242,6 +249,9 @@ func (c *children) send(ctx context.Context, have client.Object, want runtime.Ap
 		if err := c.yield(ctx, place, have, last); err != nil {
 			return err
 		}
+	}
+	if err := may(); err != nil {
+		return err
 	}
 	version := have.GetResourceVersion()
 	if !last.owned {

@@ -24,7 +24,7 @@ func (c *children) applyUncached(ctx context.Context, owner, have client.Object,
 	if !found {
 		err = c.create(ctx, owner, want)
 	} else {
-		err = c.send(ctx, have, want, false)
+		err = c.send(ctx, have, want, false, always)
 	}
 	if err == nil && c.late(have) {
 		_, err = c.findLive(ctx, owner, have)

@@ -34,6 +34,7 @@ type endpointReconciler struct {
 	namespaces namespaces
 	now        func() time.Time
 	conflicts  *conflictWatches
+	rollouts   *rollouts
 }
 
 // endpointScope is what one reconcile knows.
@@ -51,6 +52,8 @@ type endpointScope struct {
 	// workloadProblem says why the workload could not be applied; nil if it could.
 	workloadProblem *finding
 	deployment      *appsv1.Deployment
+	// rolloutWaits reports whether the Deployment is changed when other endpoints are done.
+	rolloutWaits bool
 	// routed says what leads agents to the Service; monitored who reads the metrics, nil if nobody is asked to.
 	routed    finding
 	monitored *finding
@@ -140,6 +143,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.status.forget(endpoint)
 	r.network.forget(endpoint)
 	r.children.forget(endpoint)
+	r.rollouts.forget(endpoint)
 }
 
 // childProblem is the finding about a child that could not be applied, nil if it could, and the error if it is to be tried
@@ -170,6 +174,7 @@ func (r *endpointReconciler) observe(ctx context.Context, s *endpointScope) erro
 	} else if err == nil && metav1.IsControlledBy(found, s.endpoint) {
 		s.deployment = found
 	}
+	r.sawDeployment(ctx, s)
 	if err := r.readAutoscaler(ctx, s); err != nil {
 		return err
 	}

@@ -130,6 +130,9 @@ func workloadAvailable(s *endpointScope) finding {
 	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
 		return fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(d, s.pods))
 	}
+	if s.rolloutWaits {
+		return holds(v1alpha1.ReasonAvailable, "the server's pods are available; the manager is another one, and replaces them when other endpoints' are")
+	}
 	if s.notScaling != "" {
 		return holds(v1alpha1.ReasonAvailable, "the server's pods are available; their number stays as it is: the HorizontalPodAutoscaler says "+
 			s.notScaling+"; check that the metrics API is installed, and that spec.server.resources requests what is measured")

@@ -40,6 +40,10 @@ var (
 		Name: "mcp_admin_manager_configs_overtaken_total",
 		Help: "Endpoints' Configs that were older than what their pods have had, as after etcd was restored from a backup.",
 	})
+	rolloutsWaiting = promauto.With(metrics.Registry).NewGauge(prometheus.GaugeOpts{
+		Name: "mcp_admin_manager_rollouts_waiting",
+		Help: "Endpoints whose servers a new manager replaces when it has replaced those of others.",
+	})
 	removalSeconds = promauto.With(metrics.Registry).NewHistogram(prometheus.HistogramOpts{
 		Name:    "mcp_admin_manager_removal_duration_seconds",
 		Help:    "How long it took from when the manager saw that access is taken away until every server pod refused it.",

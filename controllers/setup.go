@@ -205,6 +205,7 @@ func (s *setup) endpoints(exposures *tracked[*v1alpha1.MCPModelExposure]) (*endp
 			ctx: s.ctx, client: watcher, running: map[string]bool{},
 			wake: func(endpoint types.NamespacedName) { s.store.endpoints.wake(endpoint) },
 		},
+		rollouts: newRollouts(s.store.endpoints.wake),
 	}
 	r.poller = observe.New(s.ctx, observe.Options{
 		Address:  s.options.PodAddress,

@@ -80,6 +80,11 @@ type podOptions struct {
 	managerNamespace string
 }
 
+// configKeyArgument tells a pod whose Configs to take.
+func (o podOptions) configKeyArgument() string {
+	return "--config-key=" + contract.FormatPublicKey(o.configKey)
+}
+
 // imageOf is the image of an endpoint's pods.
 func (o podOptions) imageOf(e *v1alpha1.MCPEndpoint) string {
 	return cmp.Or(e.Spec.Server.Image, o.image)
@@ -156,7 +161,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 			"--namespace=$(POD_NAMESPACE)",
 			"--config-secret="+e.ConfigSecretName(),
 			"--state-dir="+stateDir,
-			"--config-key="+contract.FormatPublicKey(options.configKey),
+			options.configKeyArgument(),
 			"--service-account-dir="+serviceAccountDir).
 		WithEnv(fromField("POD_IP", "status.podIP"), fromField("POD_IPS", "status.podIPs"),
 			fromField("POD_NAMESPACE", "metadata.namespace"), fromField("POD_NAME", "metadata.name"), memoryLimit()).

@@ -63,6 +63,11 @@ func (c child) wanted() bool {
 // alone.
 func (r *endpointReconciler) applyWorkload(ctx context.Context, s *endpointScope) error {
 	defer timeStep("MCPEndpoint", stepApplyWorkload)()
+	defer func() {
+		if !s.rolloutWaits {
+			r.rollouts.notWaiting(keyOf(s.endpoint))
+		}
+	}()
 	if !s.config.endpoint.Accepted || !s.config.stored || s.workloadProblem != nil {
 		return nil
 	}
@@ -97,10 +102,17 @@ func (r *endpointReconciler) applyChildren(ctx context.Context, s *endpointScope
 		}
 	}
 	for _, child := range children {
-		if child.wanted() {
-			if err := r.children.apply(ctx, s.endpoint, child.have, child.want); err != nil {
-				return s.notApplied(r, child, err)
-			}
+		if !child.wanted() {
+			continue
+		}
+		err := r.children.applyIf(ctx, s.endpoint, child.have, child.want, func() error { return r.pace(ctx, s, child.have) })
+		switch {
+		case errors.Is(err, errRolloutWaits):
+			s.rolloutWaits = true
+			s.wakeIn(rolloutRecheck)
+		case err != nil:
+			r.rollouts.forget(keyOf(s.endpoint))
+			return s.notApplied(r, child, err)
 		}
 	}
 	return nil

@@ -1,0 +1,182 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// maxRollouts is how many endpoints' servers may be replaced at the same time because the manager is another one.
+	maxRollouts = 10
+	// rolloutRecheck is how often an endpoint that waits for the rollouts of others looks by itself.
+	rolloutRecheck = time.Minute
+)
+
+// errRolloutWaits is the error of a Deployment that is changed when other endpoints are done.
+var errRolloutWaits = errors.New("the server is replaced when the rollouts of other endpoints are done")
+
+// rollouts pace what a new manager, or one with other options, changes at all Deployments (docs/design/workload.md, "A new
+// manager"). The first endpoint goes alone, and each that is replaced well lets one more go beside the others: so a server
+// image that does not start reaches one endpoint, and a good one all of them soon. It is safe for concurrent use.
+type rollouts struct {
+	// wake has endpoints reconciled that waited.
+	wake func(...types.NamespacedName)
+
+	mu sync.Mutex
+	// under are the endpoints whose servers are being replaced, waiting those that wait for them, in order.
+	under   map[types.NamespacedName]bool
+	waiting []types.NamespacedName
+	// well is how many were replaced since one was not.
+	well int
+}
+
+func newRollouts(wake func(...types.NamespacedName)) *rollouts {
+	return &rollouts{wake: wake, under: map[types.NamespacedName]bool{}}
+}
+
+// begin reports whether an endpoint's server may be replaced now. If not, the endpoint is woken when it may.
+func (r *rollouts) begin(endpoint types.NamespacedName) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.under[endpoint] {
+		return true
+	}
+	if r.room() <= 0 {
+		if !slices.Contains(r.waiting, endpoint) {
+			r.waiting = append(r.waiting, endpoint)
+		}
+		r.count()
+		return false
+	}
+	r.under[endpoint] = true
+	r.leave(endpoint)
+	return true
+}
+
+// room is how many more may begin. The caller holds the lock.
+func (r *rollouts) room() int { return min(1+r.well, maxRollouts) - len(r.under) }
+
+// leave takes an endpoint from those that wait. The caller holds the lock.
+func (r *rollouts) leave(endpoint types.NamespacedName) {
+	if i := slices.Index(r.waiting, endpoint); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+	}
+	r.count()
+}
+
+// notWaiting notes that an endpoint has nothing to wait for.
+func (r *rollouts) notWaiting(endpoint types.NamespacedName) {
+	r.mu.Lock()
+	waited := slices.Contains(r.waiting, endpoint)
+	r.leave(endpoint)
+	next := r.next()
+	r.mu.Unlock()
+	if waited {
+		r.wake(next...)
+	}
+}
+
+// forget notes that an endpoint's server is not replaced after all.
+func (r *rollouts) forget(endpoint types.NamespacedName) {
+	r.mu.Lock()
+	concerned := r.under[endpoint] || slices.Contains(r.waiting, endpoint)
+	delete(r.under, endpoint)
+	r.leave(endpoint)
+	next := r.next()
+	r.mu.Unlock()
+	if concerned {
+		r.wake(next...)
+	}
+}
+
+// saw notes how far an endpoint's Deployment is, as it is after all that was written to it; nil if there is none. It reports
+// whether its replacement has just failed: it is left to itself then, and the next begins.
+func (r *rollouts) saw(endpoint types.NamespacedName, d *appsv1.Deployment) (failed bool) {
+	r.mu.Lock()
+	failed = d != nil && isStuck(d)
+	if !r.under[endpoint] || d != nil && !failed && !isReplaced(d) {
+		r.mu.Unlock()
+		return false
+	}
+	delete(r.under, endpoint)
+	if r.well++; failed {
+		r.well = 0
+	}
+	next := r.next()
+	r.mu.Unlock()
+	r.wake(next...)
+	return failed
+}
+
+// next are those of the waiting that may begin. The caller holds the lock.
+func (r *rollouts) next() []types.NamespacedName {
+	return slices.Clone(r.waiting[:max(0, min(r.room(), len(r.waiting)))])
+}
+
+// count tells how many wait. The caller holds the lock.
+func (r *rollouts) count() { rolloutsWaiting.Set(float64(len(r.waiting))) }
+
+// isReplaced reports whether a Deployment runs its newest pods alone, and all of them.
+func isReplaced(d *appsv1.Deployment) bool {
+	desired := int32(1)
+	if d.Spec.Replicas != nil {
+		desired = *d.Spec.Replicas
+	}
+	s := d.Status
+	return s.ObservedGeneration >= d.Generation && s.Replicas == s.UpdatedReplicas && s.UpdatedReplicas >= desired && s.AvailableReplicas >= desired
+}
+
+// isStuck reports whether a Deployment's own deadline for its newest pods has passed.
+func isStuck(d *appsv1.Deployment) bool {
+	progressing := deploymentCondition(d, appsv1.DeploymentProgressing)
+	return d.Status.ObservedGeneration >= d.Generation && progressing != nil && progressing.Status == corev1.ConditionFalse
+}
+
+// pace returns errRolloutWaits if a child that is about to be changed is a Deployment that has to wait for those of other
+// endpoints. It waits only for what nobody asked of this endpoint, which another manager's mark tells, and only if agents are
+// answered meanwhile.
+func (r *endpointReconciler) pace(ctx context.Context, s *endpointScope, have client.Object) error {
+	d, isDeployment := have.(*appsv1.Deployment)
+	e := s.endpoint
+	switch {
+	case !isDeployment || d.Annotations[managerAnnotation] == string(r.children.mark):
+		return nil
+	case e.Generation != e.Status.ObservedGeneration || looksFresh(ctx):
+		return nil // somebody wants it now
+	case d.Status.AvailableReplicas == 0 || !isReplaced(d):
+		return nil // nobody is answered anyway, or its pods are being replaced already, perhaps in vain
+	case !trusts(d, r.pod):
+		return nil // its pods take no Config that this manager signs, so no revocation either
+	case r.rollouts.begin(keyOf(e)):
+		return nil
+	}
+	return errRolloutWaits
+}
+
+// trusts reports whether a Deployment's pods take the Configs that this manager signs.
+func trusts(d *appsv1.Deployment, options podOptions) bool {
+	return slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+		return c.Name == serverContainer && slices.Contains(c.Args, options.configKeyArgument())
+	})
+}
+
+// sawDeployment notes how far the replacing of the endpoint's server is, once the cache has what was written last.
+func (r *endpointReconciler) sawDeployment(ctx context.Context, s *endpointScope) {
+	if s.deployment != nil && r.children.late(s.deployment) {
+		return
+	}
+	if r.rollouts.saw(keyOf(s.endpoint), s.deployment) {
+		ctrl.LoggerFrom(ctx).Error(nil, "The server of an endpoint could not be replaced in time; the next ones are replaced one by one",
+			"endpoint", klog.KObj(s.endpoint))
+	}
+}
