@@ -189,6 +189,10 @@ demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent
 run: build ## Serve config/samples without a cluster, at http://127.0.0.1:8080/mcp/
 	@$(foreground) bin/mcp-admin dev -f config/samples; :
 
+.PHONY: recording
+recording: ## Run a new user's first commands, and draw what they print for the README
+	@go run ./hack/recording
+
 .PHONY: clean
 clean: ## Remove what was made here, but for the tools and the local control plane, which take minutes to build
 	@rm -rf .local dist test/*/node_modules .mcp-admin-dev
