@@ -190,7 +190,7 @@ run: build ## Serve config/samples without a cluster, at http://127.0.0.1:8080/m
 	@$(foreground) bin/mcp-admin dev -f config/samples; :
 
 .PHONY: recording
-recording: ## Run a new user's first commands, and draw what they print for the README
+recording: ## Run the first commands of a new user, and draw what they print, and the matrix of rights
 	@go run ./hack/recording
 
 .PHONY: clean

@@ -1,9 +1,9 @@
-// Command recording runs the commands that a new user runs first, and draws what they print as a terminal: the picture of
-// the README. "make recording" runs it.
+// Command recording draws pictures of what the program mcp-admin prints, in docs/pictures: terminal.svg, in which the
+// commands run that a new user runs first, and rights.svg, the matrix of rights of config/samples. "make recording" runs it.
 //
-//	go run ./hack/recording [-check] [FILE]     FILE is docs/pictures/terminal.svg if absent
+//	go run ./hack/recording [-check]     in the project's folder
 //
-// With -check it writes nothing, and fails if the picture in FILE is not what the commands print today.
+// With -check it writes nothing, and fails if a picture is not what the commands print today.
 package main
 
 import (
@@ -21,22 +21,18 @@ import (
 const limit = 5 * time.Minute
 
 func main() {
-	check := flag.Bool("check", false, "fail if the picture is not what the commands print, and write nothing")
+	check := flag.Bool("check", false, "fail if a picture is not what the commands print, and write nothing")
 	flag.Parse()
-	file := "docs/pictures/terminal.svg"
-	if flag.NArg() > 0 {
-		file = flag.Arg(0)
-	}
 	ctx, stop := context.WithTimeout(context.Background(), limit)
 	defer stop()
-	if err := run(ctx, ".", file, *check); err != nil {
+	if err := run(ctx, ".", *check); err != nil {
 		fmt.Fprintln(os.Stderr, "recording:", err)
 		os.Exit(1)
 	}
 }
 
-// run records the program that the checkout has.
-func run(ctx context.Context, checkout, file string, check bool) error {
+// run draws what the program that the checkout has prints.
+func run(ctx context.Context, checkout string, check bool) error {
 	folder, err := os.MkdirTemp("", "recording-")
 	if err != nil {
 		return err
@@ -52,16 +48,25 @@ func run(ctx context.Context, checkout, file string, check bool) error {
 	if err != nil {
 		return err
 	}
-	picture := draw(steps)
-	if !check {
-		return os.WriteFile(file, []byte(picture), 0o644)
-	}
-	there, err := os.ReadFile(file)
+	rights, err := readMatrix(ctx, program, checkout)
 	if err != nil {
 		return err
 	}
-	if string(there) != picture {
-		return errors.New(file + ` is not what the commands print; run "make recording", and look at the picture`)
+	do := write
+	if check {
+		do = compare
 	}
-	return nil
+	pictures := filepath.Join(checkout, "docs", "pictures")
+	return errors.Join(do(filepath.Join(pictures, "terminal.svg"), draw(steps)), do(filepath.Join(pictures, "rights.svg"), drawRights(rights)))
+}
+
+func write(file, picture string) error { return os.WriteFile(file, []byte(picture), 0o644) }
+
+// compare fails if a file is not the picture.
+func compare(file, picture string) error {
+	there, err := os.ReadFile(file)
+	if err == nil && string(there) != picture {
+		err = errors.New(file + ` is not what the commands print; run "make recording", and look at the picture`)
+	}
+	return err
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-func TestThePictureIsWhatTheCommandsPrint(t *testing.T) {
+func TestThePicturesAreWhatTheCommandsPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program and starts a server")
 	}
-	if err := run(t.Context(), "../..", "../../docs/pictures/terminal.svg", true); err != nil {
+	if err := run(t.Context(), "../..", true); err != nil {
 		t.Error(err)
 	}
 }
