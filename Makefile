@@ -11,7 +11,7 @@ override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 endif
 export KUBEBUILDER_ASSETS
 # What "make clean" leaves in bin/.
-BUILT_TOOLS := k8s node actionlint controller-gen golangci-lint helm
+BUILT_TOOLS := k8s node actionlint controller-gen golangci-lint govulncheck helm
 KUBERNETES_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' hack/kube/go.mod)
 
 .PHONY: help
@@ -31,6 +31,11 @@ lint: bin/golangci-lint bin/helm bin/actionlint ## Run the linters over Go, the 
 	@bin/golangci-lint run --allow-parallel-runners
 	@bin/helm lint --strict --quiet charts/mcp-admin-operator
 	@bin/actionlint
+
+# VULNERABILITIES= is another database than vuln.go.dev: file:///folder for a machine without the internet.
+.PHONY: vulnerabilities
+vulnerabilities: bin/govulncheck ## Look for known vulnerabilities that the programs can reach; asks vuln.go.dev
+	@bin/govulncheck $(if $(VULNERABILITIES),-db "$(VULNERABILITIES)") ./cmd/...
 
 .PHONY: fmt
 fmt: bin/golangci-lint ## Format the Go files
@@ -233,8 +238,9 @@ kube: $(if $(filter $(CURDIR)/bin/k8s,$(KUBEBUILDER_ASSETS)),bin/k8s/kube) ## Bu
 bin/actionlint: TOOL := github.com/rhysd/actionlint/cmd/actionlint
 bin/controller-gen: TOOL := sigs.k8s.io/controller-tools/cmd/controller-gen
 bin/golangci-lint: TOOL := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+bin/govulncheck: TOOL := golang.org/x/vuln/cmd/govulncheck
 bin/helm: TOOL := helm.sh/helm/v4/cmd/helm
-bin/actionlint bin/controller-gen bin/golangci-lint bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
+bin/actionlint bin/controller-gen bin/golangci-lint bin/govulncheck bin/helm: bin/%: hack/tools/%/go.mod hack/tools/%/go.sum hack/go-build.sh
 	@echo "building $* …"
 	@hack/go-build.sh hack/tools/$* $@ $(TOOL)
 

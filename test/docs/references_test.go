@@ -57,7 +57,7 @@ func headingsOf(page string) []string {
 var link = regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]+))?\)`)
 
 func TestEveryLinkOfADocumentLeadsSomewhere(t *testing.T) {
-	for _, page := range filesOf(t, ".md") {
+	for _, page := range append(filesOf(t, ".md"), "llms.txt") {
 		for _, match := range link.FindAllStringSubmatch(read(t, page), -1) {
 			target, anchor := filepath.Join(filepath.Dir(page), match[1]), match[2]
 			if match[1] == "" {
