@@ -106,7 +106,7 @@ func (o output) value(raw any) value {
 	default:
 		text = fmt.Sprint(raw)
 	}
-	if o.exactly && strings.Contains(text, " ") {
+	if o.exactly {
 		text = sum(strings.Fields(text))
 	}
 	return value{text: canonical(o.kind, text)}

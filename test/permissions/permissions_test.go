@@ -29,10 +29,7 @@ var did struct{ calls, answered, showed, changed, probes, recalled, followed, co
 const journal = "mcp_admin_log"
 
 func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
-	seed := rand.Uint64()
-	if text := os.Getenv("MCP_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64) // 0 if it is no number
-	}
+	seed := harness.Seed(t)
 	wanted, _ := strconv.Atoi(os.Getenv(callsSetting)) // 0 if it is no number
 	for n, engine := range harness.Engines {
 		rounds := worlds

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -42,10 +41,7 @@ type twins struct {
 }
 
 func TestTwinWorldsAnswerAlike(t *testing.T) {
-	seed := rand.Uint64()
-	if text := os.Getenv("MCP_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64) // 0 if it is no number
-	}
+	seed := harness.Seed(t)
 	for n, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, uint64(n)))

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // done is a call that changed something, with the rows before and after.
@@ -24,7 +26,7 @@ func TestRandomChangesUndone(t *testing.T) {
 		calls = n
 	}
 	onEachEngine(t, func(t *testing.T, l *library) {
-		seed := rand.Uint64()
+		seed := harness.Seed(t)
 		t.Logf("seed %d", seed)
 		r := rand.New(rand.NewPCG(seed, 0))
 		var history []done

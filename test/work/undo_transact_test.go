@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // TestRandomTransactsUndone makes random steps over parents and children, to which they refer in any order: rows are created,
@@ -19,7 +21,7 @@ func TestRandomTransactsUndone(t *testing.T) {
 		calls = n
 	}
 	onEachEngine(t, func(t *testing.T, l *library) {
-		seed := rand.Uint64()
+		seed := harness.Seed(t)
 		t.Logf("seed %d", seed)
 		p := &planner{Rand: rand.New(rand.NewPCG(seed, 0)), next: 10}
 		refused := 0
