@@ -121,12 +121,15 @@ jobs: ## Ask the questions of the folder JOBS by calls of tools, on each of ENGI
 	@if [ -f "$(JOBS)/jobs.json" ]; then $(MAKE) databases; else go run ./test/jobs -jobs "$(JOBS)"; exit; fi; \
 	$(with_databases) go run ./test/jobs -jobs "$(JOBS)" -engines "$(ENGINES)"
 
-# The same for tasks, whose actions must end in the right rows. JOBS= names another folder of the same form.
+# The same for tasks, whose actions must end in the right rows. DIR= names any folder of the form that test/jobs/tasks/README.md
+# has; what its actions mean is in its own actions.yaml, or in ACTIONS.
+DIR ?= ../shared/data/jobs/retail
+ACTIONS ?= $(or $(wildcard $(DIR)/actions.yaml),test/jobs/tasks/$(notdir $(abspath $(DIR))).yaml)
+
 .PHONY: jobs-retail
-jobs-retail: JOBS = ../shared/data/jobs/retail
-jobs-retail: ## Carry the tasks of the folder JOBS out by calls of tools, on each of ENGINES, and compare every row
-	@if [ -f "$(JOBS)/tasks.json" ]; then $(MAKE) databases; else go run ./test/jobs/retail -jobs "$(JOBS)"; exit; fi; \
-	$(with_databases) go run ./test/jobs/retail -jobs "$(JOBS)" -engines "$(ENGINES)"
+jobs-retail: ## Carry the tasks of the folder DIR out by calls of tools, on each of ENGINES, and compare every row
+	@if [ -f "$(DIR)/tasks.json" ]; then $(MAKE) databases; else go run ./test/jobs/tasks -folder "$(DIR)"; exit; fi; \
+	$(with_databases) go run ./test/jobs/tasks -folder "$(DIR)" -actions "$(ACTIONS)" -engines "$(ENGINES)"
 
 # The manager with many objects, in a laboratory of a real API server and simulated pods. SCALE_JSON= names a file for all
 # that was measured.

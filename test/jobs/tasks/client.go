@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -16,24 +17,31 @@ type client struct {
 	// calls is the number of requests, bytes the length of their bodies and of the answers'; changes are the calls among
 	// them that changed something.
 	calls, bytes, changes int
+	// failing is a step that always fails.
+	failing step
 }
 
 // object is a JSON object.
 type object = map[string]any
 
 // refusal is the server's answer to a call that it does not take.
-type refusal struct{ Code, Message string }
+type refusal struct {
+	Code    string `json:"code"`
+	Message string `json:"error"`
+	// Step is the step of a transaction that failed.
+	Step *int `json:"step"`
+}
 
 func (r *refusal) Error() string { return r.Code + ": " + r.Message }
 
 // call makes one request, and reads the tool's answer.
-func (c *client) call(tool string, arguments object, into any) error {
+func (c *client) call(tool string, arguments object) (any, error) {
 	answer, length, err := c.send(tool, arguments)
 	c.calls, c.bytes = c.calls+1, c.bytes+length
-	if err != nil || into == nil {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	return json.Unmarshal([]byte(answer), into)
+	return readJSON([]byte(answer))
 }
 
 // send makes one request, and returns the tool's answer, and how long request and answer were.
@@ -58,20 +66,11 @@ func (c *client) send(tool string, arguments object) (text string, length int, e
 	if !outer.IsError {
 		return text, length, nil
 	}
-	var told struct{ Error, Code string }
+	var told refusal
 	if err := json.Unmarshal([]byte(text), &told); err != nil {
 		return "", length, err
 	}
-	return "", length, &refusal{told.Code, told.Error}
-}
-
-// list reads rows of a model that meet filters.
-func (c *client) list(model string, filters object, order string, into any, fields ...string) error {
-	arguments := object{"filters": filters, "fields": fields, "total": "none"}
-	if order != "" {
-		arguments["order_by"] = []string{order}
-	}
-	return c.call("list_"+model, arguments, &struct{ Results any }{into})
+	return "", length, &told
 }
 
 // step is a step of a transaction.
@@ -81,18 +80,15 @@ type step struct {
 	Expect    object `json:"expect,omitempty"`
 }
 
-// of is a value of an earlier step's answer.
-func of(step int, path string) object { return object{"_step": step, "path": path} }
-
-// failing is a step that no shop can do: what came before it must not be kept.
-var failing = step{Tool: "get_orders", Arguments: object{"id": "no such order"}}
-
 // transact does all steps or none. Before, it tries the same with a last step that fails, which does not count: if that kept
 // anything, the end state shows it.
-func (c *client) transact(steps ...step) error {
-	if _, _, err := c.send("transact", object{"steps": append(steps[:len(steps):len(steps)], failing)}); err == nil {
-		return fmt.Errorf("a transaction whose last step fails was kept")
-	}
+func (c *client) transact(steps []step) error {
+	_, _, tried := c.send("transact", object{"steps": append(steps[:len(steps):len(steps)], c.failing)})
 	c.changes++
-	return c.call("transact", object{"steps": steps}, nil)
+	_, err := c.call("transact", object{"steps": steps})
+	var failed *refusal
+	if err == nil && (!errors.As(tried, &failed) || failed.Code != "conflict" || failed.Step == nil || *failed.Step != len(steps)) {
+		return fmt.Errorf("a transaction that should fail at its last step, step %d, answered: %s", len(steps), fmt.Sprint(tried))
+	}
+	return err
 }

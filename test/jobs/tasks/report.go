@@ -9,8 +9,8 @@ import (
 
 // report tells what came of all tasks on one engine.
 type report struct {
-	engine  string
-	results []*result
+	folder, engine string
+	results        []*result
 }
 
 // exact is how many of some end states are exact.
@@ -71,5 +71,5 @@ func (r report) line() string {
 		calls, bytes = calls+one.calls, bytes+one.bytes
 	}
 	exact := r.exact(r.results)
-	return fmt.Sprintf("retail: %s %d tasks: %d exact, %d not exact, %d calls, %d bytes", r.engine, len(r.results), exact, len(r.results)-exact, calls, bytes)
+	return fmt.Sprintf("%s: %s %d tasks: %d exact, %d not exact, %d calls, %d bytes", r.folder, r.engine, len(r.results), exact, len(r.results)-exact, calls, bytes)
 }
