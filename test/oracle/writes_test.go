@@ -27,7 +27,7 @@ func (g *game) change() {
 	steps := g.newSteps()
 	deletes := slices.ContainsFunc(steps, func(s step) bool { return strings.HasPrefix(s.tool, "delete_") })
 	form := stored
-	if deletes { // a row that undo brings back has its moments in another form (docs/design/values.md)
+	if deletes { // a row that undo brings back has its moments in another form (docs/design/values.md, "JSON forms")
 		form = storedButMoments
 	}
 	before, formed := g.state(meant), g.state(form)
