@@ -123,8 +123,8 @@ var _ = Describe("A manager with another server image", func() {
 	It("waits for no server whose pods are being replaced already", func() {
 		fails("shop-0")
 		restart(next)
+		Eventually(changed).Should(And(HaveLen(2), ContainElement("shop-0")))
 		Eventually(waiting).Should(HaveLen(2))
-		Expect(changed()).To(And(HaveLen(2), ContainElement("shop-0")))
 	})
 
 	It("replaces all at once that trust another key", func() {
