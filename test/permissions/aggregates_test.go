@@ -265,9 +265,9 @@ func (o *reader) compute(m measure, group []row, least int) string {
 	n := big.NewRat(int64(len(values)), 1)
 	switch {
 	case m.function == "sum":
-		return sum.RatString()
+		return of.canonical(sum.RatString())
 	case of == aFloat:
-		return sum.Quo(sum, n).RatString()
+		return of.canonical(sum.Quo(sum, n).RatString())
 	}
 	return aDecimal.canonical(quotient(sum, n))
 }

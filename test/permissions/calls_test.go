@@ -1,7 +1,6 @@
 package permissions
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,6 +74,7 @@ func (g *game) request(by int) (method, body string) {
 	relation := pick(g.random, "item", "owner", "boss", "part_by_item", "seat_by_item", "item_by_owner", "owner_by_boss",
 		"code", "seat", "badge_by_code", "ticket_by_code", "pledge_by_code", "lease_by_owner", "booking_by_seat", "vault_by_pledge", "tag_by_item")
 	arguments := map[string]any{}
+	g.asked = offer{by: by}
 	method = "read"
 	tool := pick(g.random, "list", "list", "list", "get", "get", "related", "autocomplete", "describe", "actions", "history",
 		"history", "create", "update", "update", "delete", "bulk", "action", "action", "action", "resource", "prompt", "follow", "confirm", "report", "undo", "undo")
@@ -190,11 +190,7 @@ func (g *game) request(by int) (method, body string) {
 		name, arguments = tool, maps.Clone(arguments)
 		arguments["model"] = table
 	}
-	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": name, "arguments": arguments})
-	if err != nil {
-		g.Fatal(err)
-	}
-	return method, string(text)
+	return method, g.body(name, arguments)
 }
 
 // query is what the URL asks, which changes nothing for calls.
@@ -219,9 +215,5 @@ func (g *game) takeBack(by int) string {
 	}
 	g.asked = offer{by: by, tool: "undo_", arguments: arguments}
 	g.undoes = made
-	text, err := json.Marshal(map[string]any{"method": "tools/call", "name": "undo", "arguments": arguments})
-	if err != nil {
-		g.Fatal(err)
-	}
-	return string(text)
+	return g.body("undo", arguments)
 }

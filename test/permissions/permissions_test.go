@@ -286,7 +286,13 @@ func (g *game) perform(i int, method, body string) (answer string) {
 			shown[text] = shown[text] || may
 		}
 	}
-	if method == "read" && strings.HasPrefix(g.asked.tool, "report_") && strings.Contains(body, `"report"`) {
+	if g.asked.tool == "undo_" && g.asked.arguments["dry_run"] == true && !strings.Contains(answer, `"isError":true`) {
+		g.undoInEarnest(i, answer)
+		for text, may := range g.canaries(token, g.now) { // a dry run tells of rows that would be there again
+			shown[text] = shown[text] || may
+		}
+	}
+	if method == "read" && strings.HasPrefix(g.asked.tool, "report_") {
 		g.judgeReport(token, body, answer)
 		return answer
 	}
@@ -309,6 +315,15 @@ func (g *game) perform(i int, method, body string) (answer string) {
 		did.showed++
 	}
 	return answer
+}
+
+// undoInEarnest makes the call of a dry run that was answered: it must be answered as well.
+func (g *game) undoInEarnest(by int, tried string) {
+	g.Helper()
+	g.asked.arguments = map[string]any{"call": g.asked.arguments["call"]}
+	if answer := g.perform(by, "write", g.body("undo", g.asked.arguments)); strings.Contains(answer, `"isError":true`) {
+		g.Errorf("%s: the dry run of an undo is answered with\n%s\nand the undo with\n%s", g.where, tried, answer)
+	}
 }
 
 // judgeReport makes sure that a report answers those whose rule names it, and nobody else.

@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (g *game) probeValue(i int) {
 	token := g.tokens[i]
 	table := pick(g.random, tableNames...)
 	m := g.model(table)
-	for _, r := range g.now[table] {
+	for _, r := range sortedRows(g.now[table]) {
 		for _, c := range tables[table] {
 			value := r[c.name]
 			if !c.canary || !strings.HasPrefix(value, "canary") || g.shows(token, m, r, c.name, g.now) {
@@ -121,11 +122,12 @@ func (g *game) probeReference(i int) {
 	target := g.model(to.table)
 	part := g.random.IntN(len(to.columns))
 	name := to.columns[part]
-	for id, r := range g.now[table] {
+	for _, id := range slices.Sorted(maps.Keys(g.now[table])) {
+		r := g.now[table][id]
 		if !seesRow(token, m, r, g.now) || readOnly(m, name) || slices.ContainsFunc(tables[table], func(c column) bool { return c.name == name && c.key }) {
 			continue
 		}
-		for _, hidden := range g.now[to.table] {
+		for _, hidden := range sortedRows(g.now[to.table]) {
 			wanted := row{}
 			for n, ours := range to.columns {
 				wanted[ours] = r[ours]
@@ -169,7 +171,7 @@ func (g *game) probeDependents(i int) {
 	token := g.tokens[i]
 	table := pick(g.random, "part", "badge", "ticket", "pledge", "lease", "booking", "vault")
 	to, m := references[table][0], g.model(table)
-	for _, dependent := range g.now[table] {
+	for _, dependent := range sortedRows(g.now[table]) {
 		id, target := g.now.target(to, dependent)
 		if target == nil || seesRow(token, m, dependent, g.now) || !seesRow(token, g.model(to.table), target, g.now) {
 			continue

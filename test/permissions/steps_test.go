@@ -244,7 +244,7 @@ func (g *game) pathInto(s *oneCall, name string) string {
 	case "create", "update":
 		return pick(g.random, "object."+name, "object."+name, "id")
 	case "list":
-		return pick(g.random, "results.0."+name, "results.0."+name, "results.1."+name, "count", "next_cursor")
+		return pick(g.random, "results.0."+name, "results.0."+name, "results.1."+name, "count", "total_count") // not next_cursor, which is another text in each answer
 	case "related":
 		return pick(g.random, "results.0.", "result.") + g.field(pick(g.random, tableNames...))
 	case "bulk":

@@ -104,6 +104,15 @@ type row map[string]string
 // data are the rows of all tables, by table and id.
 type data map[string]map[string]row
 
+// sortedRows are the rows of a table by their ids, so that equal seeds make equal calls.
+func sortedRows(rows map[string]row) []row {
+	var sorted []row
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		sorted = append(sorted, rows[id])
+	}
+	return sorted
+}
+
 // at are a row's values of some columns; nil if one is NULL.
 func (r row) at(columns []string) []string {
 	var values []string
