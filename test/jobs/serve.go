@@ -128,11 +128,12 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 			})
 		}
 		for _, c := range t.columns {
+			// A foreign key's field is named by its relation: it has no other name.
 			override := contract.FieldOverride{Name: c.name, Relation: relations[c]}
-			if columns[c].Field != c.name {
+			if override.Relation != "" {
+				columns[c].Field = override.Relation + "_id"
+			} else if columns[c].Field != c.name {
 				override.Rename = columns[c].Field
-			} else if relations[c] != "" {
-				columns[c].Field = relations[c] + "_id"
 			}
 			if override.Rename != "" || override.Relation != "" {
 				models[i].Overrides = append(models[i].Overrides, override)
