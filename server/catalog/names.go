@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 )
 
-// rename gives fields the names that the exposure has for them. It also renames columns whose names the APIs of common
-// clients refuse as a member of an object. taken are the names that fields and relations already have. It returns the
-// fields that were renamed.
+// rename gives fields the names that the exposure has for them. taken are the names that fields already have. It returns
+// the fields that were renamed.
 func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 	renamed := map[*Field]bool{}
 	for _, o := range m.Declared.Overrides {
@@ -26,8 +26,14 @@ func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 		taken[o.Rename], renamed[m.all[i]] = true, true
 		m.all[i].Name = o.Rename
 	}
+	return renamed, nil
+}
+
+// makePlain renames the columns whose names the APIs of common clients refuse as a member of an object. taken are the names
+// that fields and relations already have.
+func (m *Model) makePlain(taken map[string]bool) {
 	for i, f := range m.all {
-		if renamed[f] || plainName.MatchString(f.Name) {
+		if plainName.MatchString(f.Name) {
 			continue
 		}
 		name := asciiName(f.Name)
@@ -37,11 +43,10 @@ func (m *Model) rename(taken map[string]bool) (map[*Field]bool, *problem) {
 		if taken[name] {
 			continue // as a last resort the field keeps its own name
 		}
-		taken[name], renamed[f] = true, true
+		taken[name] = true
 		m.note("The column %q is called %s, because common clients refuse its own name. Rename it in fields.overrides.", f.Column.Name, name)
 		f.Name = name
 	}
-	return renamed, nil
 }
 
 // plainName is what the strictest of the common clients' APIs accepts as a property of a tool's schema.
@@ -55,17 +60,17 @@ func asciiName(name string) string {
 	return strings.ToLower(strings.Join(words, "_"))
 }
 
-// relationName derives a relation's name from a foreign key's column: without _id, or without Id or ID after a
-// lower-case letter or digit, in snake case; "" if nothing is left (docs/design/values.md, "Relations").
+// relationName derives a relation's name from a foreign key's column: without an id that is a word of its own (owner_id,
+// "Owner ID"), or without Id or ID after a lower-case letter or digit, in snake case; "" if nothing is left
+// (docs/design/values.md, "Relations").
 func relationName(column string) string {
 	stem := column
-	switch {
-	case strings.HasSuffix(strings.ToLower(column), "_id"):
-		stem = column[:len(column)-3]
-	case strings.HasSuffix(column, "Id"), strings.HasSuffix(column, "ID"):
-		head := []rune(column[:len(column)-2])
-		if len(head) > 0 && (unicode.IsLower(head[len(head)-1]) || unicode.IsDigit(head[len(head)-1])) {
-			stem = string(head)
+	if n := len(column) - 2; n > 0 && strings.EqualFold(column[n:], "id") {
+		before, _ := utf8.DecodeLastRuneInString(column[:n])
+		isWord := !unicode.IsLetter(before) && !unicode.IsDigit(before)
+		isCapital := column[n] == 'I' && (unicode.IsLower(before) || unicode.IsDigit(before))
+		if isWord || isCapital {
+			stem = column[:n]
 		}
 	}
 	return snakeCase(stem)

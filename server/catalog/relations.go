@@ -64,6 +64,7 @@ func (m *Model) nameFields() *problem {
 		}
 		name(f, relationName(f.Column.Name)) // if the name is taken, the field keeps its own, and report says so
 	}
+	m.makePlain(taken)
 	m.columns = byNames(m.all)
 	return nil
 }

@@ -43,12 +43,30 @@ func TestAModelWithoutPoliciesThatRefersToAGuardedOneSaysSo(t *testing.T) {
 	}
 }
 
-func TestARenamedForeignKeyCanHaveTheRelationOfItsNewName(t *testing.T) {
-	m := at(t, "task", func(m *contract.Model) {
-		m.Overrides = []contract.FieldOverride{{Name: "assignee_id", Rename: "worker_id", Relation: "worker"}}
-	}).Model("task")
-	if !m.Served() || m.Relation("worker") == nil || m.Field("worker_id") == nil {
-		t.Errorf("got %+v", m.Status)
+// Clients refuse the column's own name, and need no other than the relation's.
+func TestTheFieldOfAForeignKeyIsNamedByItsRelation(t *testing.T) {
+	const column = "Zuständige ID"
+	for _, tc := range []struct {
+		name      string
+		overrides []contract.FieldOverride
+		field     string
+		relation  string
+	}{
+		{"by itself", nil, "zustaendige_id", "zustaendige"},
+		{"with a relation", []contract.FieldOverride{{Name: column, Relation: "worker"}}, "worker_id", "worker"},
+		{"with another name", []contract.FieldOverride{{Name: column, Rename: "in_charge"}}, "in_charge", "zustaendige"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			schema := office()
+			schema.Tables[4].Column("assignee_id").Name = column
+			c := Build(&contract.Config{Models: []contract.Model{
+				model("employee", "employee", nil), model("task", "task", func(m *contract.Model) { m.Overrides = tc.overrides }),
+			}}, schema)
+			m := c.Model("task")
+			if f := m.Field(tc.field); !m.Served() || f == nil || f.Name != tc.field || m.Relation(tc.relation) == nil || strings.Contains(fmt.Sprint(m.Status.Notes), column) {
+				t.Errorf("got the fields %v and %+v, want %s with the relation %s and no note on names", m.columns, m.Status, tc.field, tc.relation)
+			}
+		})
 	}
 }
 
