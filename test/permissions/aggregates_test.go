@@ -220,7 +220,11 @@ func (o *reader) groups(rows []row, keys []path) [][]row {
 		at := strings.Join(values, "\x00")
 		all[at] = append(all[at], r)
 	}
-	return slices.Collect(maps.Values(all))
+	var groups [][]row
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		groups = append(groups, all[at])
+	}
+	return groups
 }
 
 // compute is the value of a measure of a group; NULL if fewer than least of its rows meet the measure's own filters.

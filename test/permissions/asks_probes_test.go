@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,7 +44,8 @@ func (q *question) unseenChange() (change, back string) {
 			table = pick(q.random, q.measured...)
 		}
 		m := q.model(table)
-		for id, r := range q.all[table] {
+		for _, id := range slices.Sorted(maps.Keys(q.all[table])) {
+			r := q.all[table][id]
 			unseen := !q.views(table) || !seesRow(q.token, m, r, q.all)
 			if unseen && table != "owner" && table != "seat" && table != "tag" && chance(q.random, 30) {
 				return copyOf(table, r), "delete from " + table + " where id = 777"

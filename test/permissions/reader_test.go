@@ -104,7 +104,7 @@ func wholeKey(table, name string) bool { return table == "seat" && name == "id" 
 func (o *reader) rows(table string) []row {
 	var seen []row
 	m := o.model(table)
-	for _, r := range o.all[table] {
+	for _, r := range sortedRows(o.all[table]) {
 		if seesRow(o.token, m, r, o.all) {
 			seen = append(seen, r)
 		}
@@ -120,7 +120,7 @@ func (o *reader) related(l link, from row) []row {
 	}
 	var found []row
 	m := o.model(l.table)
-	for _, r := range o.all[l.table] {
+	for _, r := range sortedRows(o.all[l.table]) {
 		if slices.Equal(r.at(l.theirs), values) && seesRow(o.token, m, r, o.all) {
 			found = append(found, r)
 		}
