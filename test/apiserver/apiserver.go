@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 // patience is for busy machines.
@@ -43,24 +45,10 @@ func Assets(t testing.TB) string {
 	}
 	folder := os.Getenv("KUBEBUILDER_ASSETS")
 	if folder == "" {
-		folder = filepath.Join(root(), "bin", "k8s")
+		folder = filepath.Join(project.Root(), "bin", "k8s")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "kube-apiserver")); err != nil {
 		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
-	}
-	return folder
-}
-
-// root is the project's folder: the nearest one above with a go.mod.
-func root() string {
-	folder, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	for at := folder; at != filepath.Dir(at); at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at
-		}
 	}
 	return folder
 }

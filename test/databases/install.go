@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 // notInstalled is the error of an engine whose programs are not there. Tests look for its words.
@@ -25,7 +27,7 @@ func installAll(further bool) error {
 		if k.variable != "" && os.Getenv(k.variable) != "" {
 			continue // the tests use that server
 		}
-		e := k.open(project())
+		e := k.open(project.Root())
 		if e.find() != "" {
 			continue
 		}
@@ -47,20 +49,6 @@ func installAll(further bool) error {
 // warn prints a line that nobody overlooks.
 func warn(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "\n!!! "+format+"\n\n", args...)
-}
-
-// project returns the folder that holds go.mod.
-func project() string {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	for at := folder; at != filepath.Dir(at); at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at
-		}
-	}
-	return folder
 }
 
 // findProgram returns the folder of a program: the one in PATH, else the last that the patterns find.

@@ -23,6 +23,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 func main() {
@@ -73,7 +75,7 @@ func openKind(name, primary string) (kind, engine, error) {
 		if k.name != name {
 			continue
 		}
-		e := k.open(project())
+		e := k.open(project.Root())
 		if f, ok := e.(follower); ok {
 			e = f.following(primary)
 		}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 // engine is what differs between the servers.
@@ -90,7 +92,7 @@ const capDACOverride = 1
 // then a program of the system's has to start the command, as the right to enter is in force from the first program on.
 func (s *server) prepare(command []string) *exec.Cmd {
 	attributes := &syscall.SysProcAttr{Credential: s.owner}
-	if s.owner != nil && strings.HasPrefix(s.binaries, project()) {
+	if s.owner != nil && strings.HasPrefix(s.binaries, project.Root()) {
 		attributes.AmbientCaps = []uintptr{capDACOverride}
 		command = append([]string{"/usr/bin/env"}, command...)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 var databases atomic.Int64
@@ -100,7 +101,7 @@ func Chinook(t testing.TB, file string) string {
 	t.Helper()
 	folder := os.Getenv("CHINOOK_DIR")
 	if folder == "" {
-		folder = besideProject(t, "shared/data/chinook")
+		folder = filepath.Join(filepath.Dir(project.Root()), "shared", "data", "chinook")
 	}
 	text, err := os.ReadFile(filepath.Join(folder, file))
 	if err != nil {
@@ -114,22 +115,4 @@ func Chinook(t testing.TB, file string) string {
 		}
 	}
 	return strings.Join(kept, "")
-}
-
-// besideProject returns a folder beside the one that holds go.mod.
-func besideProject(t testing.TB, name string) string {
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return filepath.Join(filepath.Dir(folder), filepath.FromSlash(name))
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			t.Fatal("no go.mod above the test")
-		}
-		folder = parent
-	}
 }
