@@ -66,55 +66,56 @@ func (r *rollouts) begin(endpoint types.NamespacedName) bool {
 // room is how many more may begin. The caller holds the lock.
 func (r *rollouts) room() int { return min(1+r.well, maxRollouts) - len(r.under) }
 
-// leave takes an endpoint from those that wait. The caller holds the lock.
-func (r *rollouts) leave(endpoint types.NamespacedName) {
-	if i := slices.Index(r.waiting, endpoint); i >= 0 {
+// leave takes an endpoint from those that wait, and reports whether it waited. The caller holds the lock.
+func (r *rollouts) leave(endpoint types.NamespacedName) (waited bool) {
+	i := slices.Index(r.waiting, endpoint)
+	if i >= 0 {
 		r.waiting = slices.Delete(r.waiting, i, i+1)
 	}
 	r.count()
+	return i >= 0
 }
 
-// notWaiting notes that an endpoint has nothing to wait for.
+// change notes something, with the lock held, and wakes the endpoints that may begin if note reports that something changed.
+func (r *rollouts) change(note func() (changed bool)) {
+	r.mu.Lock()
+	changed := note()
+	next := r.next()
+	r.mu.Unlock()
+	if changed {
+		r.wake(next...)
+	}
+}
+
+// notWaiting notes that an endpoint has nothing to wait for. A replacement of its server that began goes on.
 func (r *rollouts) notWaiting(endpoint types.NamespacedName) {
-	r.mu.Lock()
-	waited := slices.Contains(r.waiting, endpoint)
-	r.leave(endpoint)
-	next := r.next()
-	r.mu.Unlock()
-	if waited {
-		r.wake(next...)
-	}
+	r.change(func() bool { return r.leave(endpoint) })
 }
 
-// forget notes that an endpoint's server is not replaced after all.
+// forget notes that an endpoint's server is not replaced after all, or that the endpoint is gone.
 func (r *rollouts) forget(endpoint types.NamespacedName) {
-	r.mu.Lock()
-	concerned := r.under[endpoint] || slices.Contains(r.waiting, endpoint)
-	delete(r.under, endpoint)
-	r.leave(endpoint)
-	next := r.next()
-	r.mu.Unlock()
-	if concerned {
-		r.wake(next...)
-	}
+	r.change(func() bool {
+		began := r.under[endpoint]
+		delete(r.under, endpoint)
+		return r.leave(endpoint) || began
+	})
 }
 
-// saw notes how far an endpoint's Deployment is, as it is after all that was written to it; nil if there is none. It reports
-// whether its replacement has just failed: it is left to itself then, and the next begins.
+// saw notes how far an endpoint's Deployment is, after all that was written to it; nil if there is none. It reports whether
+// the replacement has just failed. Nothing waits for it any longer then, and the next one begins.
 func (r *rollouts) saw(endpoint types.NamespacedName, d *appsv1.Deployment) (failed bool) {
-	r.mu.Lock()
-	failed = d != nil && isStuck(d)
-	if !r.under[endpoint] || d != nil && !failed && !isReplaced(d) {
-		r.mu.Unlock()
-		return false
-	}
-	delete(r.under, endpoint)
-	if r.well++; failed {
-		r.well = 0
-	}
-	next := r.next()
-	r.mu.Unlock()
-	r.wake(next...)
+	r.change(func() bool {
+		stuck := d != nil && isStuck(d)
+		if !r.under[endpoint] || d != nil && !stuck && !isReplaced(d) {
+			return false
+		}
+		delete(r.under, endpoint)
+		if r.well++; stuck {
+			r.well = 0
+		}
+		failed = stuck
+		return true
+	})
 	return failed
 }
 
