@@ -119,7 +119,7 @@ func (d *db) ownRefused(own *sqltext.OwnTable, table *database.Table) string {
 	missing := own != sqltext.Audit && !table.Privileges.Has(needed)
 	for _, c := range table.Columns {
 		if own == sqltext.Audit {
-			missing = missing || c.Name != "id" && c.Name != "call" && !c.Privileges.Has(needed) && !c.Generated
+			missing = missing || c.Name != "id" && !c.Privileges.Has(needed) && !c.Generated
 		}
 	}
 	if !missing {

@@ -194,7 +194,8 @@ func TestAuditTablesWithoutRights(t *testing.T) {
 		{"SELECT", true, ""},
 		{"INSERT", true, "may not SELECT"},
 		{"INSERT", false, ""},
-		{"INSERT (at, token, action, model, table_schema, table_name, object_id, object_repr, message, changes)", false, ""},
+		{"INSERT (at, token, action, model, table_schema, table_name, object_id, object_repr, message, changes, call)", false, ""},
+		{"INSERT (at, token, action, model, table_schema, table_name, object_id, object_repr, message, changes)", false, "may not INSERT"},
 		{"INSERT (at, token)", false, "may not INSERT"},
 	} {
 		databasetest.Execute(t, databasetest.URI(owner), "REVOKE ALL ON audit_log FROM "+limited.User+"; GRANT "+test.grant+" ON audit_log TO "+limited.User)

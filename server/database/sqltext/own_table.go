@@ -86,12 +86,6 @@ func (o *OwnTable) Found(s *database.Schema, table *database.Table, problem stri
 	*at = table
 }
 
-// Problem is why the table cannot be used; "" if nothing was said of it.
-func (o *OwnTable) Problem(s *database.Schema) string {
-	_, why := o.place(s)
-	return *why
-}
-
 // Mismatch says, for an administrator, why a table cannot be the table; "" if it can.
 func (o *OwnTable) Mismatch(table *database.Table) string {
 	if !table.Writable {
