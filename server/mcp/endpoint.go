@@ -43,10 +43,10 @@ type Endpoint interface {
 	// arguments; the caller may read it.
 	Prompt(token access.Token, view tools.View, name string, arguments []byte) (tools.Prompt, error)
 
-	// AppendResources appends the array of resources/list, as the view shows it; AppendResourceTemplates that of
+	// AppendResources appends the array of resources/list, as the view shows it; AppendResourceTemplates does the same for
 	// resources/templates/list.
 	AppendResources(dst []byte, token access.Token, view tools.View) []byte
-	AppendResourceTemplates(dst []byte, token access.Token) []byte
+	AppendResourceTemplates(dst []byte, token access.Token, view tools.View) []byte
 	// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
 	ReadResource(ctx context.Context, token access.Token, uri string) tools.Result
 }

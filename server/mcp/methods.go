@@ -169,9 +169,12 @@ func (x *exchange) listResources(id []byte, _ *message) (status int) {
 }
 
 func (x *exchange) listTemplates(id []byte, _ *message) (status int) {
+	if why := x.endpoint.Unready(); why != "" {
+		return x.unready(id, why)
+	}
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"resourceTemplates":`...)
-	x.out = x.endpoint.AppendResourceTemplates(x.out, x.token)
+	x.out = x.endpoint.AppendResourceTemplates(x.out, x.token, x.view)
 	return x.closeResult(id)
 }
 

@@ -134,7 +134,8 @@ func resourceRules() []rule {
 		method("4.5 rule 1", "resources/list by view permission", limitedToken, "resources/list", "", `"resources":[`+advertised("author", "authors")+`]`, 0, 0),
 		method("4.5 rule 1", "resources/list by module permission", moduleToken, "resources/list", "", `"resources":[`+advertised("reading", "readings")+`]`, 0, 0),
 		method("4.5 rule 1", "resources/list of no permission", strangerToken, "resources/list", "", `"resources":[]`, 0, 0),
-		method("4.5", "the templates", strangerToken, "resources/templates/list", "", `"resourceTemplates":[`+
+		method("4.5", "no template that nothing can be read by", strangerToken, "resources/templates/list", "", `"resourceTemplates":[]`, 0, 0),
+		method("4.5", "the templates", readerToken, "resources/templates/list", "", `"resourceTemplates":[`+
 			`{"uriTemplate":"models://{model_name}/schema",…},{"uriTemplate":"data://{model_name}/",…},{"uriTemplate":"data://{model_name}/{id}",…}]`, 0, 0),
 
 		read("4.5", "a schema", readerToken, "models://author/schema", `{"model_name":"author",…"fields":[{"name":"author_id",…}],"relationships":[{"name":"book_by_author",…}],"admin_config":{…}}`),

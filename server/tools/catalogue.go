@@ -194,7 +194,7 @@ func (set *Set) genericShape(token access.Token, view View, op *operation) (s sh
 	var values []string
 	for _, m := range set.catalog.Models() {
 		scope := token.Reach(m)
-		if !set.lists(view, m) || !op.offeredFor(set.catalog, m) || !op.usable(set.catalog, scope) {
+		if !set.lists(view, m) || !op.isOfferedTo(set.catalog, scope) {
 			continue
 		}
 		usable = true

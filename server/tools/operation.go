@@ -312,12 +312,18 @@ func (o *operation) usable(c *catalog.Catalog, scope access.Scope) bool {
 	return o.may(scope) && (useful == nil || useful(c, scope))
 }
 
+// isOfferedTo reports whether the operation is of use to a token on a model, which is served and has it.
+func (o *operation) isOfferedTo(c *catalog.Catalog, scope access.Scope) bool {
+	m := scope.Model()
+	return m.Served() && o.offeredFor(c, m) && o.usable(c, scope)
+}
+
 // offeredTo are the operations that are of use to a token on a model; none on one that is not served.
 func offeredTo(c *catalog.Catalog, token access.Token, m *catalog.Model) []*operation {
 	var some []*operation
 	scope := token.Reach(m)
 	for _, op := range operations {
-		if m.Served() && op.offeredFor(c, m) && op.usable(c, scope) {
+		if op.isOfferedTo(c, scope) {
 			some = append(some, op)
 		}
 	}

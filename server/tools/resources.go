@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -39,56 +41,82 @@ type template struct {
 // MimeType is the type of every resource.
 const MimeType = "application/json"
 
-var templates, _ = json.Marshal([]template{
-	{schemaScheme + "{model_name}/schema", "model schema", "The fields, relationships and administration options of a model.", MimeType},
-	{dataScheme + "{model_name}/", "first rows", "The first 50 rows of a model; its list tool pages, filters and orders.", MimeType},
-	{dataScheme + "{model_name}/{id}", "one row", "One row of a model, by its primary key.", MimeType},
-})
+// resourceKind is a kind of resource that models have. operation is the one that reads it.
+type resourceKind struct {
+	operation string
+	template  template
+	// of is the model's own resource; nil if each row has one, which are not listed.
+	of func(*catalog.Model) resource
+}
 
-// encodeResources returns the models' entries of resources/list, by Model.Index: two for each that is exposed and
-// served, with a comma between them.
-func encodeResources(c *catalog.Catalog) [][]byte {
-	pieces := make([][]byte, len(c.Models()))
+var resourceKinds = []resourceKind{
+	{"describe", template{schemaScheme + "{model_name}/schema", "model schema", "The fields, relationships and administration options of a model.", MimeType}, func(m *catalog.Model) resource {
+		return resource{schemaScheme + m.Name + "/schema", m.Name + " schema", "The fields, relationships and administration options of " + m.Declared.VerboseNamePlural + ".", MimeType}
+	}},
+	{"list", template{dataScheme + "{model_name}/", "first rows", "The first 50 rows of a model; its list tool pages, filters and orders.", MimeType}, func(m *catalog.Model) resource {
+		return resource{dataScheme + m.Name + "/", m.Name + " rows", "The first 50 " + m.Declared.VerboseNamePlural + ".", MimeType}
+	}},
+	{"get", template{dataScheme + "{model_name}/{id}", "one row", "One row of a model, by its primary key.", MimeType}, nil},
+}
+
+// encodeResources returns the models' entries of resources/list, by Model.Index and in the order of resourceKinds; none of
+// a model that is not advertised.
+func encodeResources(c *catalog.Catalog) [][][]byte {
+	pieces := make([][][]byte, len(c.Models()))
 	for _, m := range c.Models() {
-		if m.Declared.Expose && m.Served() {
-			pieces[m.Index] = encodeResource(m)
+		if !m.Declared.Expose || !m.Served() {
+			continue
 		}
+		of := make([][]byte, len(resourceKinds))
+		for i := range resourceKinds {
+			if kind := &resourceKinds[i]; kind.of != nil {
+				of[i], _ = json.Marshal(kind.of(m)) // strings: it cannot fail
+			}
+		}
+		pieces[m.Index] = of
 	}
 	return pieces
 }
 
-func encodeResource(m *catalog.Model) []byte {
-	entries, err := json.Marshal([]resource{
-		{schemaScheme + m.Name + "/schema", m.Name + " schema", "The fields, relationships and administration options of " + m.Declared.VerboseNamePlural + ".", MimeType},
-		{dataScheme + m.Name + "/", m.Name + " rows", "The first 50 " + m.Declared.VerboseNamePlural + ".", MimeType},
-	})
-	if err != nil {
-		panic(err) // strings: it cannot fail
-	}
-	return entries[1 : len(entries)-1]
-}
-
-// AppendResources appends the JSON array of resources/list: two for each exposed model that the token may view, of those
-// that the view shows.
+// AppendResources appends the JSON array of resources/list: those of advertised models that the view shows and that the
+// token can read.
 func (set *Set) AppendResources(dst []byte, token access.Token, view View) []byte {
 	dst = append(dst, '[')
-	first := len(dst)
 	for _, m := range set.catalog.Models() {
-		piece := set.resources[m.Index]
-		if piece == nil || !view.shows(m) || !token.Verbs(m).Has(access.View) {
+		if !set.lists(view, m) {
 			continue
 		}
-		if len(dst) > first {
-			dst = append(dst, ',')
+		for i, piece := range set.resources[m.Index] {
+			if piece != nil && set.canRead(token, &resourceKinds[i], m) {
+				dst = append(append(dst, piece...), ',')
+			}
 		}
-		dst = append(dst, piece...)
 	}
-	return append(dst, ']')
+	return closeArray(dst)
 }
 
-// AppendResourceTemplates appends the JSON array of resources/templates/list, the same for every token.
-func (set *Set) AppendResourceTemplates(dst []byte, _ access.Token) []byte {
-	return append(dst, templates...)
+// AppendResourceTemplates appends the JSON array of resources/templates/list: those that the token can read for one of the
+// models that the view shows. As with calls, the model need not be advertised.
+func (set *Set) AppendResourceTemplates(dst []byte, token access.Token, view View) []byte {
+	dst = append(dst, '[')
+	for i := range resourceKinds {
+		kind := &resourceKinds[i]
+		if slices.ContainsFunc(set.catalog.Models(), func(m *catalog.Model) bool { return view.shows(m) && set.canRead(token, kind, m) }) {
+			piece, _ := json.Marshal(kind.template) // strings: it cannot fail
+			dst = append(append(dst, piece...), ',')
+		}
+	}
+	return closeArray(dst)
+}
+
+// closeArray ends a JSON array whose elements each have a comma behind them.
+func closeArray(dst []byte) []byte {
+	return append(bytes.TrimSuffix(dst, []byte{','}), ']')
+}
+
+// canRead reports whether ReadResource answers the token with a resource of this kind, if the row is there.
+func (set *Set) canRead(token access.Token, kind *resourceKind, m *catalog.Model) bool {
+	return findOperation(kind.operation).isOfferedTo(set.catalog, token.Reach(m))
 }
 
 // ReadResource returns what the model's describe, list or get tool returns: same checks, same payload. A model that is

@@ -43,8 +43,8 @@ type Set struct {
 	words func() []modelWords
 	// forgotten is when kept answers that are too old were last removed, in seconds since 1970.
 	forgotten *atomic.Int64
-	// resources are the models' entries of resources/list, by Model.Index; nil for a model that is not advertised.
-	resources [][]byte
+	// resources are the models' entries of resources/list, by Model.Index and kind.
+	resources [][][]byte
 }
 
 // Settings are what the operations need beside models and rows.

@@ -92,7 +92,7 @@ func (*fixture) AppendResources(dst []byte, _ access.Token, _ tools.View) []byte
 }
 
 // AppendResourceTemplates implements mcp.Endpoint.
-func (*fixture) AppendResourceTemplates(dst []byte, _ access.Token) []byte {
+func (*fixture) AppendResourceTemplates(dst []byte, _ access.Token, _ tools.View) []byte {
 	return append(dst, `[{"uriTemplate":"`+templatePrefix+`{id}`+templateSuffix+`","name":"template","description":"A text about an id.","mimeType":"application/json"}]`...)
 }
 
