@@ -32,7 +32,7 @@ const (
 // Issuer is an OpenID Connect identity provider.
 type Issuer struct {
 	Name string `json:"name"`
-	// URL is what tokens have in their claim iss.
+	// URL is the value of the claim iss in the issuer's tokens.
 	URL string `json:"url"`
 	// DiscoveryURL is where the configuration is read; "" is below URL. KeysURL is where the keys are read without a
 	// configuration; "" if there is one.
@@ -46,15 +46,16 @@ type Issuer struct {
 	Algorithms   []string `json:"algorithms"`
 	ClockSkew    Duration `json:"clockSkew,omitempty"`
 	SubjectClaim string   `json:"subjectClaim"`
-	// Listed reports whether the issuer stands in the protected-resource metadata, Scopes what clients are told to ask for.
+	// Listed reports whether the issuer stands in the protected-resource metadata. Scopes are the scopes that clients are
+	// asked to request.
 	Listed bool     `json:"listed,omitempty"`
 	Scopes []string `json:"scopes,omitempty"`
 }
 
-// Algorithms are those that an issuer may sign with: asymmetric ones only.
+// Algorithms are the algorithms that an issuer may sign with: asymmetric ones only.
 var Algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
-// Identity says which callers a token is for that have no text of ours: a ServiceAccount, or those of an issuer.
+// Identity says which callers a token is for that have no text of ours: a ServiceAccount, or callers of an issuer.
 type Identity struct {
 	// ServiceAccount is namespace/name; "" if Issuer is given, which is the URL of one of the endpoint's: its name may be given
 	// to another issuer, and the part that says so may come before this one.
@@ -62,17 +63,17 @@ type Identity struct {
 	Issuer         string `json:"issuer,omitempty"`
 	// Subject is the one caller of the issuer; "" if Claims say which they are.
 	Subject string `json:"subject,omitempty"`
-	// Claims are what a caller's token must say, each of them: a claim is that text, or a list that has it. A name that
-	// begins with / is a JSON pointer (RFC 6901).
+	// Claims are the claims that a caller's token must have. Each claim is this text, or a list that contains it. A name
+	// that begins with / is a JSON pointer (RFC 6901).
 	Claims map[string]string `json:"claims,omitempty"`
 	// Attributes are CEL expressions, by the names of the attributes that they give.
 	Attributes map[string]string `json:"attributes,omitempty"`
-	// Groups is a CEL expression that gives names of groups, of which those count that are Among; "" gives none.
+	// Groups is a CEL expression that gives names of groups; only names in Among count; "" gives none.
 	Groups string   `json:"groups,omitempty"`
 	Among  []string `json:"among,omitempty"`
 }
 
-// Key tells the callers of an identity from those of others: two tokens with the same key are for the same callers.
+// Key tells the callers of an identity from other callers: two tokens with the same key are for the same callers.
 func (i *Identity) Key() string {
 	var key []byte
 	write := func(texts ...string) {
@@ -110,7 +111,7 @@ const (
 	ReasonKeysKnown = "KeysKnown"
 	// ReasonIssuerUnreachable: the issuer does not answer, or not with what it should; the message says which.
 	ReasonIssuerUnreachable = "IssuerUnreachable"
-	// ReasonIssuerMismatch: the configuration that was read is that of another issuer.
+	// ReasonIssuerMismatch: the configuration that was read belongs to another issuer.
 	ReasonIssuerMismatch = "IssuerMismatch"
 	// ReasonTokenReviewForbidden: the server may not create TokenReviews; the message has the command that would let it.
 	ReasonTokenReviewForbidden = "TokenReviewForbidden"

@@ -2,7 +2,7 @@ package contract
 
 import "testing"
 
-// The forms are those that the clients document; a change here must be one of theirs.
+// The forms are the ones that the clients document; a change here must be one of theirs.
 func TestEachClientIsToldInItsOwnForm(t *testing.T) {
 	const url, token = "https://mcp.example/shop/mcp/", "mcp_abc.secret"
 	for name, row := range map[string]struct{ got, want string }{

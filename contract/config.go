@@ -20,7 +20,7 @@ type Config struct {
 	Version int `json:"version"`
 	// Requires names what a reader must understand to serve any of this; a reader that does not refuses the Config.
 	Requires []string `json:"requires,omitempty"`
-	// Revision is that of the main part. All parts of an endpoint count with one counter, and a part takes its next
+	// Revision is the revision of the main part. All parts of an endpoint count with one counter, and a part takes its next
 	// value whenever anything else in the part changes.
 	Revision int64 `json:"revision"`
 	// Layout says in which parts the tokens lie.
@@ -44,11 +44,11 @@ type Group struct {
 
 // Endpoint is the server's own settings.
 type Endpoint struct {
-	// Revision is the first revision of the Config that held this entry as it is.
+	// Revision is the first revision of the Config that held this entry unchanged.
 	Revision  int64  `json:"revision"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// URL is what agents call.
+	// URL is the URL that agents call.
 	URL string `json:"url"`
 	// BasePath stands before /mcp/ in request paths; "" or "/a/b".
 	BasePath string `json:"basePath,omitempty"`
@@ -90,8 +90,8 @@ const (
 	EngineSQLite = "SQLite"
 )
 
-// Database says how the server reaches its database. If the credentials and files lie in the pod, the server is
-// told by its command line.
+// Database says how the server reaches its database. If the credentials and files lie in the pod, the server's command line
+// says where.
 type Database struct {
 	// Engine is one of the Engine… constants; "" if the connection Secret decides.
 	Engine string `json:"engine,omitempty"`
@@ -112,7 +112,7 @@ type Database struct {
 	ReadOnly         bool     `json:"readOnly,omitempty"`
 	// Replicas are servers that follow the database; nil if there are none.
 	Replicas *Replicas `json:"replicas,omitempty"`
-	// SessionSettings are what each transaction of a caller tells the database of the caller; PostgreSQL only.
+	// SessionSettings describe the caller to the database in each of the caller's transactions; PostgreSQL only.
 	SessionSettings []SessionSetting `json:"sessionSettings,omitempty"`
 }
 
@@ -198,24 +198,24 @@ type TableName struct {
 // Token is one MCPToken. Without a hash and an identity it is in force no more: the entry stays so that its revision tells when
 // the pods refused it.
 type Token struct {
-	// Revision is the first revision of the Config that held this entry as it is.
+	// Revision is the first revision of the Config that held this entry unchanged.
 	Revision  int64  `json:"revision"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid,omitempty"`
 	// PublicID is the token's name in logs.
 	PublicID string `json:"publicID,omitempty"`
-	// Refused is why the token is not in force, as a condition's reason; "" if it is. Only the operator is told.
+	// Refused is why the token is not in force, as a condition's reason; "" if it is. Only the operator learns of it.
 	Refused string `json:"refused,omitempty"`
-	// Hashes are hex SHA-256 sums of the whole text, any of which is this token.
+	// Hashes are hex SHA-256 sums of whole texts; any of these texts is this token.
 	Hashes []string `json:"hashes,omitempty"`
 	// Identity says which callers the token is for, in the place of Hashes.
 	Identity *Identity `json:"identity,omitempty"`
 	// Expiry is the moment from which the token is refused.
 	Expiry *time.Time `json:"expiry,omitempty"`
-	// Rules are the token's own. Those of its Groups hold too; a group that the Config does not have grants nothing.
+	// Rules are the token's own. The rules of its Groups hold too; a group that the Config does not have grants nothing.
 	Rules []Rule `json:"rules,omitempty"`
-	// Groups and Attributes are what row policies ask for.
+	// Groups and Attributes are for row policies.
 	Groups     []string          `json:"groups,omitempty"`
 	Attributes map[string]string `json:"attributes,omitempty"`
 	// Requires names what a reader must understand to let this token in; a reader that does not refuses the token.
@@ -273,7 +273,7 @@ func (c *Config) FindGroup(name string) *Group {
 	return &c.Groups[i]
 }
 
-// RulesOf are a token's own rules and those of its groups, together.
+// RulesOf returns a token's own rules and its groups' rules, together.
 func (c *Config) RulesOf(t *Token) []Rule {
 	rules := t.Rules[:len(t.Rules):len(t.Rules)]
 	for _, name := range t.Groups {

@@ -18,7 +18,7 @@ const (
 	DefaultMySQLPort      = 3306
 )
 
-// ErrSecretIncomplete is what every error of ResolveConnection wraps; its report is ReasonSecretIncomplete.
+// Every error of ResolveConnection wraps ErrSecretIncomplete; its report is ReasonSecretIncomplete.
 var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
 
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.
@@ -31,7 +31,7 @@ type Connection struct {
 	Others         []Host
 	Database       string
 	User, Password string
-	// ClientCertificate and ClientKey are what we show the server, as PEM; "" if the source has none.
+	// ClientCertificate and ClientKey identify us to the server, as PEM; "" if the source has none.
 	ClientCertificate, ClientKey string
 	// SSLMode is libpq's; "" if the source does not tell.
 	SSLMode string
@@ -83,12 +83,12 @@ func (c Connection) LogValue() slog.Value { return slog.StringValue(c.String()) 
 // MarshalText implements encoding.TextMarshaler, so that encoding/json shows no more than String.
 func (c Connection) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// The key names under which the parts of a connection stand in Secrets, the first that is there counts. They are those
-// of CloudNativePG (uri, fqdn-uri, jdbc-uri, host, port, dbname, user, username, password), Crunchy and Percona (the
-// same, and pgbouncer-…), Zalando (username, password), MariaDB's operator (dsn, or any that one names), MySQL's
-// (rootUser, rootPassword), Bitnami and the Service Binding specification (type, host, port, database, username,
-// password, uri; mysql-password), and the environment variables of libpq and of the usual images. testdata/secrets has
-// Secrets as these write them.
+// The key names under which the parts of a connection stand in Secrets, the first that is there counts. They are the keys
+// of CloudNativePG (uri, fqdn-uri, jdbc-uri, host, port, dbname, user, username, password), Crunchy and Percona (the same,
+// and pgbouncer-…), Zalando (username, password), MariaDB's operator (dsn, or any that one names), MySQL's (rootUser,
+// rootPassword), Bitnami and the Service Binding specification (type, host, port, database, username, password, uri;
+// mysql-password), and the environment variables of libpq and the usual images. testdata/secrets has Secrets as these write
+// them.
 var (
 	uriKeys = []string{"uri", "url", "DATABASE_URL", "database-url", "database_url", "DB_URL", "POSTGRES_URL",
 		"MYSQL_URL", "MARIADB_URL", "dsn", "connection-string", "connectionString", "fqdn-uri", "pgbouncer-uri", "jdbc-uri",
@@ -114,8 +114,8 @@ var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "v
 type ConnectionSource struct {
 	// Engine decides the port if the Secret tells neither a port nor an engine.
 	Engine string
-	// Key names the one key that holds a URI. If it is "", well-known keys are looked for: one with a URI first, then those
-	// of host, database, user and password.
+	// Key names the one key that holds a URI. If it is "", well-known keys are looked for: a key with a URI first, then the
+	// keys of host, database, user and password.
 	Key string
 	// Database takes the place of the name in the Secret. There is nothing such for the host: who may not read a Secret
 	// must not have its password sent to a server of theirs.
@@ -124,7 +124,8 @@ type ConnectionSource struct {
 	WithCertificate bool
 }
 
-// ResolveConnection finds a connection in a Secret's data, of which nothing else is known; key is as in ConnectionSource.
+// ResolveConnection finds a connection in the data of a Secret that nothing else is known about; key is as in
+// ConnectionSource.
 func ResolveConnection(data map[string][]byte, key string) (Connection, error) {
 	return ConnectionSource{Key: key}.Resolve(data)
 }

@@ -69,8 +69,8 @@ func parsePort(text string) (int, error) {
 	return port, nil
 }
 
-// clientCertificateKeys are the pairs of keys under which Secrets have a certificate to show the database, and its key: those of
-// the type kubernetes.io/tls, libpq's parameters, the Service Binding specification and hosted databases.
+// clientCertificateKeys are the pairs of keys under which Secrets have a certificate to show the database, and its key: the
+// keys of the type kubernetes.io/tls, libpq's parameters, the Service Binding specification and hosted databases.
 var clientCertificateKeys = [][2]string{
 	{CertificateKey, CertificatePrivateKey}, {"sslcert", "sslkey"}, {"certificates", "private-key"}, {"client.crt", "client.key"},
 	{"client-cert.pem", "client-key.pem"}, {"client-cert", "client-key"},

@@ -44,8 +44,8 @@ func TestSecretsOfOperatorsAndCharts(t *testing.T) {
 		secret string
 		source contract.ConnectionSource
 		want   contract.Connection
-		// lacks is what the error says if the endpoint names no database, or, without want, though it does; "" if the Secret is
-		// enough.
+		// lacks is the error's text if the endpoint names no database, or, without want, though it does; "" if the Secret
+		// is enough.
 		lacks string
 	}{
 		{"cloudnative-pg", contract.ConnectionSource{}, at(postgres, "shop-rw.prod", 5432, "app", "app", "hunter2"), ""},

@@ -50,7 +50,7 @@ var mysqlModes = map[string]string{
 	"trust": "require", "skip-verify": "require", "verify_ca": "verify-ca", "verify_identity": "verify-full",
 }
 
-// sslModeOf returns libpq's word for a mode; a word that is not known as it is.
+// sslModeOf returns libpq's word for a mode; an unknown word is returned unchanged.
 func sslModeOf(mode string) string {
 	if known := mysqlModes[strings.ToLower(mode)]; known != "" {
 		return known

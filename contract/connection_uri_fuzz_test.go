@@ -50,7 +50,7 @@ func FuzzConnectionURIErrorsTellOnlyTheScheme(f *testing.F) {
 	})
 }
 
-// What stands before :// is told only if it can be a scheme that somebody has misspelt, and never a password.
+// An error shows the text before :// only if it can be a misspelt scheme, and never a password.
 func TestWhatIsNoSchemeIsNotTold(t *testing.T) {
 	for _, text := range []string{
 		"user:canaryword://host/base", "canaryword@host://x/y", "canary word://host/base", "canaryword",

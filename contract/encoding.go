@@ -18,7 +18,7 @@ const (
 	PartKeyConfig   = "config.json.gz"
 )
 
-// mainIndex is the PartKeyIndex of the main part. That of a token part is its index.
+// mainIndex is the PartKeyIndex of the main part. A token part's is its index.
 const mainIndex = "main"
 
 // MaxPartBytes bounds the gzipped content of one part, so that its Secret stays under Kubernetes' 1 MiB.
@@ -46,7 +46,7 @@ type TokenPart struct {
 	// Revision is the value of the endpoint's counter at the last change of this part.
 	Revision int64 `json:"revision"`
 	Index    int   `json:"index"`
-	// Tokens are sorted by namespace and name. A reader passes over those that its layout puts elsewhere.
+	// Tokens are sorted by namespace and name. A reader passes over tokens that its layout puts elsewhere.
 	Tokens []Token `json:"tokens"`
 }
 
@@ -57,7 +57,7 @@ func EncodeMain(c *Config) (Part, error) {
 	return encode(&main, c.Revision, mainIndex)
 }
 
-// EncodeTokens returns a token part as it is written.
+// EncodeTokens returns a token part's text.
 func EncodeTokens(t *TokenPart) (Part, error) {
 	return encode(t, t.Revision, strconv.Itoa(t.Index))
 }

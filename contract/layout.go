@@ -23,7 +23,7 @@ const (
 	growth = 4
 )
 
-// NameHash is what decides in which part a token lies. It depends on the token's name alone.
+// NameHash decides in which part a token lies. It depends on the token's name alone.
 func NameHash(namespace, name string) uint32 {
 	hash := fnv.New32a()
 	hash.Write([]byte(namespace))
@@ -54,7 +54,7 @@ func PartsFor(tokens int) int {
 // Grown is the next larger number of parts; MaxTokenParts has none larger.
 func Grown(parts int) int { return min(parts*growth, MaxTokenParts) }
 
-// valid reports whether the numbers are those of a layout.
+// valid reports whether the numbers make a layout.
 func (l Layout) valid() bool {
 	return isParts(l.Parts) && (l.Before == 0 || isParts(l.Before) && l.Before < l.Parts)
 }

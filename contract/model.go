@@ -8,7 +8,7 @@ import (
 
 // Model is one table under the name that agents use.
 type Model struct {
-	// Revision is the first revision of the Config that held this entry as it is.
+	// Revision is the first revision of the Config that held this entry unchanged.
 	Revision int64 `json:"revision"`
 	// Exposure is the name of the MCPModelExposure, in the endpoint's namespace; UID its identity.
 	Exposure string `json:"exposure"`
@@ -47,7 +47,7 @@ type Model struct {
 	Reports []Report `json:"reports,omitempty"`
 	// RowPolicies say which rows a token sees; if there is any, a token that matches none sees no row.
 	RowPolicies []RowPolicy `json:"rowPolicies,omitempty"`
-	// DatabaseMessages reports whether callers are told the texts that triggers and procedures raise.
+	// DatabaseMessages reports whether callers see the texts that triggers and procedures raise.
 	DatabaseMessages bool `json:"databaseMessages,omitempty"`
 	// VersionField is the column of optimistic concurrency; "" is none.
 	VersionField string `json:"versionField,omitempty"`
@@ -111,7 +111,7 @@ type RowPolicy struct {
 	// Everyone or one of Groups makes the policy match a token.
 	Groups   []string `json:"groups,omitempty"`
 	Everyone bool     `json:"everyone,omitempty"`
-	// AllRows lets them see every row; otherwise those that meet all of Filters.
+	// AllRows lets them see every row; otherwise they see the rows that meet all of Filters.
 	AllRows bool     `json:"allRows,omitempty"`
 	Filters []Filter `json:"filters,omitempty"`
 }
@@ -123,10 +123,10 @@ type Filter struct {
 	// Lookup is a lookup's name; "" is exact.
 	Lookup string `json:"lookup,omitempty"`
 	Value  string `json:"value,omitempty"`
-	// Values are those of in (any number) and range (two).
+	// Values are the values of in (any number) and range (two).
 	Values         []string `json:"values,omitempty"`
 	TokenAttribute string   `json:"tokenAttribute,omitempty"`
-	// Any are filters of a row policy, one of which must be met. A filter with them has nothing else.
+	// Any are filters of a row policy. A row must meet at least one. A filter with them has nothing else.
 	Any []Filter `json:"any,omitempty"`
 }
 
@@ -134,7 +134,7 @@ type Filter struct {
 type Action struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Requires are verbs, all of which a token needs if no rule of it names the action. Empty: only a rule that names
+	// Requires are verbs. A token needs all of them if none of its rules names the action. Empty: only a rule that names
 	// the action grants it.
 	Requires   []string       `json:"requires,omitempty"`
 	Confirm    *Confirmation  `json:"confirm,omitempty"`

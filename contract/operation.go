@@ -9,17 +9,18 @@ type Operation struct {
 	Name string
 	// Global is set for an operation of no single model: its tool has its name alone.
 	Global bool
-	// Effect is what it does to rows.
+	// Effect says what it does to rows.
 	Effect Effect
-	// Verbs are the verbs of which a token needs one on the model. Rows that an answer shows need VerbView as well.
+	// Verbs are the verbs that allow it: a token needs one of them on the model. Rows that an answer shows need VerbView as
+	// well.
 	Verbs []string
-	// Needs is what the operation needs besides.
+	// Needs says what else the operation needs.
 	Needs Need
 	// OneRow is set if a call's answer is about one row.
 	OneRow bool
 }
 
-// Effect is what an operation does to rows.
+// Effect says what an operation does to rows.
 type Effect int
 
 // The effects.
@@ -36,7 +37,7 @@ const (
 	Destroys
 )
 
-// Need is what an operation needs beyond a verb. Whether a table allows a change only its database knows; all else the
+// Need is a need of an operation beyond a verb. Whether a table allows a change only its database knows; all else the
 // objects say.
 type Need int
 
@@ -150,5 +151,5 @@ func (o *Operation) OfferedBy(m *Model) bool {
 	return len(m.Operations) == 0 || slices.Contains(m.Operations, o.Name)
 }
 
-// DeleteSelected is the name of the action that each model has of which rows can be deleted.
+// DeleteSelected is the name of an action that each model has if its rows can be deleted.
 const DeleteSelected = "delete_selected"

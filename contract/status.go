@@ -3,7 +3,7 @@ package contract
 // MaxStatusBytes bounds a Status as JSON: the server shortens what is longer, and the manager reads no more.
 const MaxStatusBytes = 2 << 20
 
-// Status is what a server's pod reports of itself at /status on its admin port, to whoever shows the StatusKey.
+// Status is a server's pod's report on itself at /status on its admin port, to whoever shows the StatusKey.
 //
 // GET /status?seen=SERIAL&wait=20s answers at once if Serial differs from SERIAL, else when it changes, or after
 // wait. A serial is opaque, and never the same again after the process restarted. With &models=SERIAL the answer lacks Models
@@ -12,7 +12,7 @@ type Status struct {
 	Serial string `json:"serial"`
 	// Version is the form of the Config that the pod answers from.
 	Version int `json:"version"`
-	// Revision is that of the main part that the pod answers from; 0 before the first.
+	// Revision is the revision of the main part that the pod answers from; 0 before the first.
 	Revision int64 `json:"revision"`
 	// TokenParts are the revisions of the token parts that the pod answers from, by index: as many as its layout has. A part
 	// that is missing has 0.
@@ -26,7 +26,7 @@ type Status struct {
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
 	// Issuers are those whose tokens are checked: the cluster, if there are tokens for ServiceAccounts, and the endpoint's.
 	Issuers []IssuerStatus `json:"issuers,omitempty"`
-	// Models are those of the Config that the pod answers from, in its order. ModelsSerial differs if they do.
+	// Models are the models of the Config that the pod answers from, in its order. ModelsSerial differs if they do.
 	Models       []ModelStatus `json:"models,omitempty"`
 	ModelsSerial string        `json:"modelsSerial,omitempty"`
 }
@@ -38,14 +38,14 @@ type Refusal struct {
 	// Revision is 0 if it could not be read.
 	Revision int64 `json:"revision,omitempty"`
 	// Highest is the highest revision of any part that the pod has had, if the refused one is older than what was there before.
-	// The manager goes on above it.
+	// The manager continues above it.
 	Highest int64  `json:"highest,omitempty"`
 	Message string `json:"message"`
 	// Closed reports whether the pod answers no more, because it has refused the part for too long.
 	Closed bool `json:"closed,omitempty"`
 }
 
-// RevisionOfPart is the revision that the pod has applied of a token part; index may be that of a larger layout than the
+// RevisionOfPart is the revision that the pod has applied of a token part; index may belong to a larger layout than the
 // pod's own.
 func (s *Status) RevisionOfPart(index int) int64 {
 	if len(s.TokenParts) == 0 {
@@ -124,7 +124,7 @@ type DatabaseStatus struct {
 	Notes string `json:"notes,omitempty"`
 }
 
-// The keys of the Secret of the endpoint's certificate: those of the type kubernetes.io/tls.
+// The keys of the Secret of the endpoint's certificate: the keys of the type kubernetes.io/tls.
 const (
 	CertificateKey        = "tls.crt"
 	CertificatePrivateKey = "tls.key"
@@ -152,11 +152,12 @@ type ModelStatus struct {
 	Message string `json:"message,omitempty"`
 	// Table is schema.table, or the table alone if the engine has no schemas.
 	Table string `json:"table,omitempty"`
-	// Columns are the visible ones; Hidden those withheld for their secret-looking names; Key those of the key.
+	// Columns are the visible ones; Hidden the columns that are withheld for their secret-looking names; Key the key's
+	// columns.
 	Columns []string `json:"columns,omitempty"`
 	Hidden  []string `json:"hidden,omitempty"`
 	Key     []string `json:"key,omitempty"`
-	// Masked and ReadOnly are those of Columns that are shown as ****, and that callers never write.
+	// Masked are the Columns that are shown as ****, and ReadOnly the ones that callers never write.
 	Masked   []string `json:"masked,omitempty"`
 	ReadOnly []string `json:"readOnly,omitempty"`
 	// Tools are the names of the tools that an all-powerful token has.
@@ -168,7 +169,7 @@ type ModelStatus struct {
 // Served reports whether the model is answered for.
 func (m ModelStatus) Served() bool { return m.Reason == ReasonServed }
 
-// Known reports whether the schema was read for the model as it is declared now.
+// Known reports whether the schema was read for the model's present declaration.
 func (m ModelStatus) Known() bool {
 	return m.Reason != ReasonSchemaUnknown && m.Reason != ReasonWaitingForReport
 }

@@ -8,10 +8,11 @@ const (
 	MaxUsageBytes = 2 << 20
 )
 
-// Usage is what a server's pod answers at /usage on its admin port, to whoever shows the StatusKey: which tokens were used.
+// Usage is the answer of a server's pod at /usage on its admin port, to whoever shows the StatusKey: which tokens were
+// used.
 //
-// GET /usage?after=CURSOR has those that were used for the first time in their hour after the answer with that cursor,
-// and at most MaxUsedTokens of them: the next answer has the others. A cursor of another process is as good as none.
+// GET /usage?after=CURSOR has the tokens that were first used in their hour since the answer with that cursor, at most
+// MaxUsedTokens of them. The next answer has the others. A cursor of another process is as good as none.
 type Usage struct {
 	Cursor int64 `json:"cursor"`
 	// Tokens are the hours in which tokens were used last, by namespace/name.

@@ -14,13 +14,13 @@ import (
 // identifier is the name of a model, an action or a report.
 var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// maxProblems is how many problems of one Config are told.
+// maxProblems is the most problems of one Config that are reported.
 const maxProblems = 10
 
 // problems gathers the first of what is wrong with a Config.
 type problems []error
 
-// fault tells of a field, "" for the whole entry, that no server could work with.
+// fault is an error about a field, "" for the whole entry, that no server could work with.
 type fault func(field, format string, args ...any)
 
 // at puts a path before the fields.
@@ -162,7 +162,7 @@ func (g *Group) check(fail fault) {
 	checkRules(g.Rules, fail)
 }
 
-// verbs are those that a rule may name.
+// verbs are the verbs that a rule may name.
 var verbs = []string{VerbView, VerbAdd, VerbChange, VerbDelete, Wildcard}
 
 func checkRules(rules []Rule, fail fault) {

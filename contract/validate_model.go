@@ -164,7 +164,7 @@ func (p *RowPolicy) check(fail fault) {
 	}
 }
 
-// check checks a filter, or those of which one must be met.
+// check checks a filter, or the list of filters that it holds as alternatives.
 func (f *Filter) check(fail fault) {
 	if (f.Field == "") == (len(f.Any) == 0) {
 		fail("", "each filter must have either a field or any")

@@ -50,9 +50,9 @@ type children struct {
 	// cached holds the objects with the component label, live asks the API server.
 	cached, live client.Reader
 
-	// mark is what this manager writes as managerAnnotation.
+	// mark is the text that this manager writes as managerAnnotation.
 	mark managerMark
-	// outcomes are what became of what was applied, by the child's place.
+	// outcomes are the last results of applying, by the child's place.
 	outcomes memo[string, applyOutcome]
 	now      func() time.Time
 
@@ -66,7 +66,7 @@ func newChildren(c client.Client, cached, live client.Reader, mark managerMark) 
 	return &children{client: c, cached: cached, live: live, mark: mark, now: time.Now, newest: map[string]string{}}
 }
 
-// applyOutcome is what became of an object when it was applied last.
+// applyOutcome is the result of an object's last apply.
 type applyOutcome struct {
 	// wish is the hash of what was written. kept is a hash of what the API server made of it all the same: what an
 	// admission webhook changes each time is not put back each time. It is "" if everything was as written.
@@ -324,7 +324,7 @@ func (c *children) ownByApply(ctx context.Context, have client.Object, asRead bo
 	return found.ResourceVersion, nil
 }
 
-// applyOnce applies, and returns the object as it is then.
+// applyOnce applies, and returns the resulting object.
 func (c *children) applyOnce(ctx context.Context, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	applied := wanted.DeepCopy()
 	if err := c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), fieldOwner, client.ForceOwnership); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// applyUncached is apply for a child of a kind that no cache holds. have is then the child as it is, but for one that was
-// just created.
+// applyUncached is apply for a child of a kind that no cache holds. have is then the child's present state, except if the
+// child was just created.
 func (c *children) applyUncached(ctx context.Context, owner, have client.Object, want runtime.ApplyConfiguration) error {
 	found, err := c.findLive(ctx, owner, have)
 	if err != nil {

@@ -90,7 +90,7 @@ func issuerTitle(name string) string {
 	return "issuer " + quote(name)
 }
 
-// issuer is what a pod says of an issuer; nil if it says nothing.
+// issuer is a pod's report on an issuer; nil if it says nothing.
 func (r podReport) issuer(name string) *contract.IssuerStatus {
 	if r.status == nil {
 		return nil

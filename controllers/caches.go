@@ -56,7 +56,7 @@ func newOwnCache(mgr manager.Manager, namespaces []string) (cache.Cache, error) 
 	return own, mgr.Add(standbyCache{own})
 }
 
-// withComponent selects the objects that have the component label, or those that do not.
+// withComponent selects the objects with the component label, or the objects without it.
 func withComponent(operator selection.Operator) labels.Selector {
 	requirement, err := labels.NewRequirement(componentLabel, operator, nil)
 	if err != nil {

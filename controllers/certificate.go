@@ -2,8 +2,8 @@ package controllers
 
 import "github.com/mcp-admin/mcp-admin-operator/contract"
 
-// certificate is the state of the endpoint's certificate. It is that of the first pod with no certificate in use; else
-// of the first pod that could not use the newest; else of the first pod that reported. Nil means not known, or not
+// certificate is the state of the endpoint's certificate. It is the report of the first pod with no certificate in use;
+// else of the first pod that could not use the newest; else of the first pod that reported. Nil means not known, or not
 // needed.
 func (reports podReports) certificate() *contract.CertificateStatus {
 	var found *contract.CertificateStatus

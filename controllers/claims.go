@@ -29,13 +29,13 @@ const (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=claim.mcpadmin.dev,verbs=get;list;update
 
 // claims keep two installations from working on the same objects (docs/design/controllers.md, "Two installations"). The
-// leader of each installation renews its Leases and reads those of others. It is safe for concurrent use.
+// leader of each installation renews its own Leases and reads the others. It is safe for concurrent use.
 type claims struct {
 	client client.Client
 	live   client.Reader
 	// installation is this one's name: all its managers have the same.
 	installation string
-	// namespaces are those that it is told to look after; none is the whole cluster.
+	// namespaces are the namespaces that it looks after; none is the whole cluster.
 	namespaces []string
 	now        func() time.Time
 
@@ -112,7 +112,7 @@ func (c *claims) round(ctx context.Context) (map[string]string, error) {
 	}
 	// An installation for some namespaces has them for itself: one for the whole cluster leaves them out.
 	var narrower coordinationv1.LeaseList
-	// Each node has a Lease: the API server looks through those that it has in memory, and does not read all from etcd.
+	// Each node has a Lease: the API server looks through the Leases in its memory, and does not read all from etcd.
 	inMemory := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	if err := c.live.List(ctx, &narrower, inMemory, client.MatchingFields{"metadata.name": claimName}); err != nil {
 		return nil, err

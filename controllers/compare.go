@@ -62,7 +62,7 @@ func differ(place string, want, have any, at listKind) []string {
 	return []string{place + "=" + encodedOf(have)}
 }
 
-// differInMerged looks for each wanted item among those of a list that several may write.
+// differInMerged looks for each wanted item in a list that several may write.
 func differInMerged(place string, want, have []any, at listKind) []string {
 	var found []string
 	for _, item := range want {
@@ -108,8 +108,8 @@ func encodedOf(value any) string {
 	return string(encoded)
 }
 
-// listKind tells, from the tags of Kubernetes's own types, whether a list at a place is merged by a key of its items. A
-// place of which nothing is known holds lists that are written as a whole, as those of most other kinds are.
+// listKind tells, from the tags of Kubernetes's own types, whether a list at a place is merged by a key of its items. Lists
+// in an unknown place are written as a whole, as in most other kinds.
 type listKind struct {
 	// within is the type of the object at the place, or of the items of the list there; nil is not known.
 	within strategicpatch.LookupPatchMeta
@@ -145,7 +145,7 @@ func (k listKind) field(name string) listKind {
 // item is the place of an item of the list.
 func (k listKind) item() listKind { return listKind{within: k.within} }
 
-// keyOf is what an item of a merged list is known by: its key, or all of it if it is a text.
+// keyOf identifies an item of a merged list: its key, or all of it if it is a text.
 func (k listKind) keyOf(item any) string {
 	if object, is := item.(map[string]any); is {
 		return fmt.Sprint(object[k.key])

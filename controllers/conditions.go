@@ -24,7 +24,7 @@ var (
 	tokenConditions    = conditionTable{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}
 )
 
-// finding is what was found about one condition. A message depends only on what was found, never on chance or time. So
+// finding is the result of looking at one condition. A message depends only on what was found, never on chance or time. So
 // an unchanged object keeps its status byte by byte.
 type finding struct {
 	status          metav1.ConditionStatus
@@ -52,7 +52,7 @@ const pausedMessage = "the annotation " + v1alpha1.PausedAnnotation + " is true:
 type findings map[string]finding
 
 // summarise returns an object's conditions by the rules of kstatus: Ready, and while it is not true either Stalled or
-// Reconciling. Paused is there while the object is paused. ready is what Ready says if every condition holds. Transition
+// Reconciling. Paused is there while the object is paused. ready is Ready's finding if every condition holds. Transition
 // times are kept from old.
 func (t conditionTable) summarise(obj metav1.Object, old []metav1.Condition, found findings, ready finding) []metav1.Condition {
 	conditions := make([]metav1.Condition, 0, len(t)+3)
@@ -86,7 +86,7 @@ func (t conditionTable) summarise(obj metav1.Object, old []metav1.Condition, fou
 	return conditions
 }
 
-// obstacles are what keeps an object from being Ready, the most important first.
+// obstacles are the conditions that keep an object from being Ready, the most important first.
 var obstacles = []func(finding) bool{
 	finding.stalled,
 	func(f finding) bool { return f.status == metav1.ConditionFalse },

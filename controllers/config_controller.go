@@ -111,8 +111,8 @@ func (r *configReconciler) reconcile(ctx context.Context, request ctrl.Request) 
 	return result(soonest(wait, lookAgain), errors.Join(err, webhookError))
 }
 
-// changedTokens returns those of the endpoint's tokens that have changed, and their names with those that are gone; all tokens
-// and nil if nobody knows which.
+// changedTokens returns the endpoint's changed tokens, and the names of the changed and the deleted ones; all tokens and
+// nil if nobody knows which.
 func (r *configReconciler) changedTokens(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program) ([]*v1alpha1.MCPToken, []types.NamespacedName, error) {
 	var tokens []*v1alpha1.MCPToken
 	changed := p.takeChangedTokens(e)

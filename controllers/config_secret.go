@@ -70,7 +70,7 @@ func (c *configSecrets) read(ctx context.Context, e *v1alpha1.MCPEndpoint, name 
 	return stored, nil
 }
 
-// isCurrent reports whether an event tells of a Secret as this process knows it.
+// isCurrent reports whether an event's Secret is the one that this process knows.
 func (c *configSecrets) isCurrent(secret client.Object) bool {
 	last, known := c.versions.get(keyOf(secret))
 	return known && last.uid == secret.GetUID() && !olderThan(last.resourceVersion, secret.GetResourceVersion())

@@ -120,7 +120,7 @@ func (r *configReconciler) reduce(ctx context.Context, e *v1alpha1.MCPEndpoint, 
 	return p.reduce(next, stored)
 }
 
-// reload reads a part that is another than was known. If it is what we wrote, nothing is to be done; anything else is
+// reload reads a part again that is not the known one. If it holds our text, nothing has to be done; anything else is
 // written over.
 func (r *configReconciler) reload(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program, index int, cause error) error {
 	read, err := r.secrets.read(ctx, e, partName(e, index))

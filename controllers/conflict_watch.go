@@ -55,7 +55,7 @@ func (w *conflictWatches) watch(endpoint types.NamespacedName, obj client.Object
 	}()
 }
 
-// untilChanged returns when an object has another version than the one that was read, or when the watch ends.
+// untilChanged returns when an object has another version than the version that was read, or when the watch ends.
 func (w *conflictWatches) untilChanged(list *metav1.PartialObjectMetadataList, key client.ObjectKey, version string) {
 	watching, err := w.client.Watch(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
 	if err != nil {

@@ -37,11 +37,11 @@ type endpointReconciler struct {
 	rollouts   *rollouts
 }
 
-// endpointScope is what one reconcile knows.
+// endpointScope holds what one reconcile knows.
 type endpointScope struct {
 	endpoint *v1alpha1.MCPEndpoint
 	program  *program
-	// config is what is known of the Config.
+	// config holds the known facts about the Config.
 	config configFacts
 
 	// connectionProblem names an object of the user's that the database needs and that is missing; nil if none is.
@@ -59,7 +59,7 @@ type endpointScope struct {
 	monitored *finding
 	// notScaling is why the autoscaler does not scale, in its own word; "" if it does, or there is none.
 	notScaling string
-	// pods are those that are not terminating, reports what each of them says.
+	// pods are the pods that are not terminating, reports their reports.
 	pods    []corev1.Pod
 	reports podReports
 	// reportsDue is how long to wait for pods that were never asked; 0 is not at all.
@@ -146,7 +146,7 @@ func (r *endpointReconciler) forget(endpoint types.NamespacedName) {
 	r.rollouts.forget(endpoint)
 }
 
-// childProblem is the finding about a child that could not be applied, nil if it could, and the error if it is to be tried
+// childProblem is the finding about a child that could not be applied, nil if it could, and the error if it has to be tried
 // again.
 func (s *endpointScope) childProblem(err error) (*finding, error) {
 	var foreign ownershipConflict
@@ -263,7 +263,7 @@ func (s *endpointScope) wakeIn(d time.Duration) {
 	s.lookAgain = soonest(s.lookAgain, d)
 }
 
-// soonest is the shorter of two times to wait, of which 0 is forever.
+// soonest returns the shorter of two times to wait; 0 is forever.
 func soonest(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -271,9 +271,9 @@ func soonest(a, b time.Duration) time.Duration {
 	return a
 }
 
-// result is that of every reconcile, and the one place that says when an error is tried again. A conflict means that the
-// object has changed: it is read again at once. Other errors are tried again after a pause that grows. An error because
-// the namespace is being deleted is ignored. Without an error the object is looked at again after lookAgain; 0 is never.
+// result makes the result of every reconcile. Only it decides when an error is tried again. A conflict means that the
+// object has changed: it is read again at once. Other errors are tried again after a pause that grows. An error because the
+// namespace is being deleted is ignored. Without an error the object is looked at again after lookAgain; 0 is never.
 func result(lookAgain time.Duration, err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil

@@ -66,7 +66,7 @@ func countPods(s *endpointScope, status *v1alpha1.MCPEndpointStatus) {
 	status.Selector = labels.SelectorFromSet(selectorLabels(s.endpoint)).String()
 }
 
-// desiredReplicas is what the Deployment wants, whoever scaled it.
+// desiredReplicas is the number that the Deployment wants, whoever scaled it.
 func desiredReplicas(s *endpointScope) int32 {
 	if s.deployment != nil && s.deployment.Spec.Replicas != nil {
 		return *s.deployment.Spec.Replicas

@@ -21,7 +21,7 @@ func OutcomeOf(reason string) string {
 	return map[outcome]string{trouble: "trouble", interruption: "interruption", waiting: "waiting", final: "final"}[outcomes[reason]]
 }
 
-// SummariseFailing are the conditions of an object of which one condition is False for a reason, and the others are True.
+// SummariseFailing are the conditions of an object if one condition is False for a reason, and the others are True.
 func SummariseFailing(kind string, obj metav1.Object, failing, reason string) []metav1.Condition {
 	found := findings{}
 	for _, conditionType := range Tables[kind] {

@@ -44,7 +44,7 @@ type fakeServer struct {
 	look, seen string
 	// tables says what the pod finds of a model, by its table; what is not there is served.
 	tables map[string]contract.ModelStatus
-	// used is what the pod says of the tokens' use.
+	// used is the pod's report on the tokens' use.
 	used contract.Usage
 	news chan struct{}
 }
@@ -78,7 +78,7 @@ func (w *world) runServer(endpoint, name string) *fakeServer {
 	return s
 }
 
-// replicaSet is the one that the Deployment's controller would make.
+// replicaSet is the ReplicaSet that the Deployment's controller would make.
 func (w *world) replicaSet(endpoint string) *appsv1.ReplicaSet {
 	GinkgoHelper()
 	d := &appsv1.Deployment{ObjectMeta: w.meta(endpoint + "-mcp")}

@@ -42,7 +42,7 @@ func newJudge() (*judge, error) {
 	return j, err
 }
 
-// verdict is what kstatus, Argo CD and Flux agree on.
+// verdict is the state that kstatus, Argo CD and Flux agree on.
 func (j *judge) verdict(o *unstructured.Unstructured) (status.Status, error) {
 	result, err := status.Compute(o)
 	if err != nil || result.Status == status.TerminatingStatus { // Argo CD and Flux look at a deletion before they ask

@@ -40,7 +40,7 @@ func newGuard(claims *claims, now func() time.Time) *guard {
 	return &guard{claims: claims, now: now, running: map[int]started{}}
 }
 
-// before returns a reconciler that the guard stands before. The kind is what it reconciles.
+// before returns a reconciler that the guard stands before. The kind is the kind that it reconciles.
 func (g *guard) before(kind string, r reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 		if g.claims != nil {

@@ -42,7 +42,7 @@ func findEndpoint(ctx context.Context, cached client.Reader, key types.Namespace
 	return endpoint, nil
 }
 
-// metadataOf is an empty object of a core kind, of which only the metadata is read. Users' Secrets and ConfigMaps are
+// metadataOf returns an empty object of a core kind, to read nothing but its metadata. Users' Secrets and ConfigMaps are
 // cached in this form.
 func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	m := &metav1.PartialObjectMetadata{}

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// table is what kubectl get prints of a kind: the columns with the cells of each object by its name. Wide is with those of
-// -o wide.
+// table is the table that kubectl get prints for a kind: the columns with the cells of each object by its name. Wide has
+// the columns of -o wide, too.
 func (w *world) table(plural string, wide bool) map[string]map[string]string {
 	GinkgoHelper()
 	client, err := discovery.NewDiscoveryClientForConfig(apiServer.Config)

@@ -55,8 +55,8 @@ func (e otherManager) Error() string {
 	return fmt.Sprintf("another manager (%s) is at work on %s %q too, and this one leaves it alone; let only one manager watch a namespace", e.mark, e.kind, e.name)
 }
 
-// yield returns an otherManager if a child that this process applied was written by another manager since, and ours is
-// the one that gives way. The mark of a manager from before this process is no obstacle: that manager may be gone.
+// yield returns an otherManager if a child that this process applied was written by another manager since, and ours has to
+// give way. The mark of a manager from before this process is no obstacle: that manager may be gone.
 func (c *children) yield(ctx context.Context, place string, have metav1.Object, last applyOutcome) error {
 	theirs := managerMark(have.GetAnnotations()[managerAnnotation])
 	if last.wish == "" || theirs == "" || theirs == c.mark || !c.mark.before(theirs) {

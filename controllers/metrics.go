@@ -8,8 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// The manager's own metrics, beside those of controller-runtime. docs/operations.md says how to ask and when to be
-// alarmed.
+// The manager's own metrics, besides controller-runtime's. docs/operations.md says how to ask and when to be alarmed.
 var (
 	configWrites = promauto.With(metrics.Registry).NewCounterVec(prometheus.CounterOpts{
 		Name: "mcp_admin_manager_config_writes_total",

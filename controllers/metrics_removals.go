@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// pendingRemovals are those that not every server pod has applied.
+// pendingRemovals are the removals that not every server pod has applied.
 var pendingRemovals = &removalTracker{seen: map[types.NamespacedName]map[string]time.Time{}}
 
 // removalTracker knows what takes access away and has not reached every pod, by endpoint and by a name of the caller's
@@ -17,7 +17,7 @@ type removalTracker struct {
 	seen map[types.NamespacedName]map[string]time.Time
 }
 
-// saw notes that something is to be removed. Only the first call for it counts.
+// saw notes that something has to be removed. Only the first call for it counts.
 func (r *removalTracker) saw(endpoint types.NamespacedName, what string, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -28,7 +28,7 @@ func TestTheMetricsAreNamedAsPrometheusAsks(t *testing.T) {
 	}
 }
 
-// scraped is what /metrics answers of the manager's own.
+// scraped are the manager's own metrics, from /metrics.
 func scraped() string {
 	answer := httptest.NewRecorder()
 	promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))

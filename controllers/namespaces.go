@@ -39,7 +39,7 @@ func (n namespaces) labels(ctx context.Context, name string) (map[string]string,
 	return found.Labels, nil
 }
 
-// admitted are those of the tokens that name an endpoint which it admits. Each namespace is looked at once.
+// admitted returns the tokens whose endpoint admits them. Each namespace is looked at once.
 func (n namespaces) admitted(ctx context.Context, e *v1alpha1.MCPEndpoint, tokens []*v1alpha1.MCPToken) ([]*v1alpha1.MCPToken, error) {
 	var failed error
 	judged := map[string]bool{e.Namespace: true}

@@ -35,7 +35,7 @@ type network struct {
 // settledLooks is how many times longer an object that is not watched is left alone once all is well with it.
 const settledLooks = 4
 
-// look is what was found about the objects that are not watched, for one generation of an endpoint.
+// look holds what was found about the objects that are not watched, for one generation of an endpoint.
 type look struct {
 	uid        types.UID
 	generation int64
@@ -93,7 +93,7 @@ func childMeta(e *v1alpha1.MCPEndpoint) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: e.Namespace, Name: e.ServiceName()}
 }
 
-// applyIngress makes the Ingress, if there is to be one. cert-manager writes the certificate's Secret only once the Ingress
+// applyIngress makes the Ingress if there should be one. cert-manager writes the certificate's Secret only once the Ingress
 // is there, so a missing one does not hold it up.
 func (n *network) applyIngress(ctx context.Context, s *endpointScope) (*finding, error) {
 	want := ingress(s.endpoint)
@@ -231,7 +231,7 @@ func (n *network) nextLook(found networkFindings) time.Time {
 	return next
 }
 
-// applyUnwatched makes an object of a kind without a watch. It returns the object as it is, or what is wrong.
+// applyUnwatched makes an object of a kind without a watch. It returns the present object, or what is wrong.
 func (n *network) applyUnwatched(ctx context.Context, s *endpointScope, want *unstructured.Unstructured) (*unstructured.Unstructured, *finding, error) {
 	kind := want.GroupVersionKind()
 	installed, err := n.installed.has(kind)

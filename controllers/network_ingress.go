@@ -8,7 +8,7 @@ import (
 )
 
 // ingress leads from a host to the endpoint's Service; nil if the endpoint asks for none. An Ingress rewrites no path, so
-// its path is the one that the server answers at.
+// its path is the path that the server answers at.
 func ingress(e *v1alpha1.MCPEndpoint) *applynetworking.IngressApplyConfiguration {
 	given := e.Spec.Network.Ingress
 	if given == nil {
@@ -42,7 +42,8 @@ func ingress(e *v1alpha1.MCPEndpoint) *applynetworking.IngressApplyConfiguration
 		WithSpec(spec)
 }
 
-// routedPaths are those that lead to the server: the endpoint's own, and that of its protected-resource metadata if it has any.
+// routedPaths are the paths that lead to the server: the endpoint's own, and the path of its protected-resource metadata if
+// it has any.
 func routedPaths(e *v1alpha1.MCPEndpoint) []string {
 	paths := []string{e.EffectivePath()}
 	if metadata := e.MetadataPath(); metadata != "" {

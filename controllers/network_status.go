@@ -47,8 +47,8 @@ func (n *network) routed(s *endpointScope, found networkFindings) finding {
 	return holds(v1alpha1.ReasonRouted, strings.Join(messages, "; "))
 }
 
-// patient returns a finding that waits for an address. It counts for Ready until the patience is over. The time is that of
-// the condition in the status, so a new manager does not begin again; no other finding of this condition is Unknown.
+// patient returns a finding that waits for an address. It counts for Ready until the patience is over. The time is taken
+// from the condition in the status, so a new manager does not begin again; no other finding of this condition is Unknown.
 func (n *network) patient(s *endpointScope, f finding) finding {
 	if f.reason != v1alpha1.ReasonWaitingForAddress {
 		return f
@@ -95,7 +95,7 @@ func kindMissing(kind schema.GroupVersionKind) finding {
 		"the cluster has no %s of %s; install its CustomResourceDefinition, or do not ask for one", kind.Kind, kind.GroupVersion()))
 }
 
-// parentStatus is what a controller says of an HTTPRoute and one of its parents.
+// parentStatus is a controller's report on an HTTPRoute and one of its parents.
 type parentStatus struct {
 	ParentRef struct {
 		Namespace   string `json:"namespace"`

@@ -85,7 +85,7 @@ var _ = Describe("An endpoint's Service", func() {
 		Expect(spec.Ports).To(HaveLen(1), "the admin port is not on it")
 		Expect(spec.Ports[0].Port).To(BeEquivalentTo(80))
 
-		// Nothing gives it an address. The endpoint does not wait for ever, and the condition goes on telling.
+		// Nothing gives it an address. The endpoint does not wait for ever, and the condition still tells it.
 		Expect(reads(e, "Routed")()).To(Equal("Unknown WaitingForAddress"))
 		Expect(e.Status.URL).To(Equal("http://shop-mcp." + w.namespace + ".svc/mcp/"))
 		service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}

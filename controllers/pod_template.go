@@ -110,7 +110,7 @@ func merge(under, layer []byte, own *corev1.PodTemplateSpec, options podOptions,
 	return encoded, nil
 }
 
-// fieldsTemplate is what an endpoint's fields say of its pods.
+// fieldsTemplate is the pod template that an endpoint's fields ask for.
 func fieldsTemplate(e *v1alpha1.MCPEndpoint) *corev1.PodTemplateSpec {
 	s := &e.Spec.Server
 	template := &corev1.PodTemplateSpec{
@@ -142,8 +142,8 @@ func fieldsTemplate(e *v1alpha1.MCPEndpoint) *corev1.PodTemplateSpec {
 	return template
 }
 
-// spreadConstraints are those of an endpoint. One without a selector is about the endpoint's own pods; for Kubernetes it
-// would be about none.
+// spreadConstraints are an endpoint's topology spread constraints. One without a selector is about the endpoint's own pods;
+// for Kubernetes it would be about none.
 func spreadConstraints(e *v1alpha1.MCPEndpoint) []corev1.TopologySpreadConstraint {
 	constraints := slices.Clone(e.Spec.Server.TopologySpreadConstraints)
 	for i := range constraints {
@@ -221,7 +221,7 @@ func changedFor(own, merged *corev1.PodTemplateSpec) (field, detail string) {
 	return "", ""
 }
 
-// asks is what a probe asks. How often it does is free.
+// asks is the request of a probe. How often it does is free.
 func asks(p *corev1.Probe) corev1.ProbeHandler {
 	if p == nil {
 		return corev1.ProbeHandler{}

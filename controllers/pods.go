@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
-// podReport is what is kept of a server's pod, and what it says of itself.
+// podReport is a server pod's last report, with what is known about the pod.
 type podReport struct {
 	uid types.UID
 	// counted reports whether the pod answers agents: it is Ready and not terminating.
@@ -72,7 +72,7 @@ func unreported(pods []corev1.Pod) podReports {
 	return reports
 }
 
-// newest returns the newest reports of the same pods, and how long to wait for those that were never asked yet.
+// newest returns the newest reports of the same pods, and how long to wait for pods that were never asked yet.
 func (reports podReports) newest(poller *observe.Poller, endpoint types.NamespacedName) (podReports, time.Duration) {
 	next := slices.Clone(reports)
 	var longest time.Duration
@@ -94,7 +94,7 @@ func (reports podReports) counted() int {
 	return n
 }
 
-// applied is what all counted pods have applied.
+// applied holds what all counted pods have applied.
 type applied struct {
 	// pods is how many count.
 	pods int
@@ -157,8 +157,8 @@ func (reports podReports) applied() applied {
 	return a
 }
 
-// haveAll reports whether every pod that may answer agents has applied a revision of a part: those that count, and those
-// that have reported before.
+// haveAll reports whether every pod that may answer agents has applied a revision of a part: pods that count, and pods that
+// have reported before.
 func (reports podReports) haveAll(part int, revision int64) bool {
 	unheard := slices.ContainsFunc(reports, func(r podReport) bool { return r.status == nil && r.counted })
 	return !unheard && !reports.lacks(part, revision)
@@ -228,7 +228,7 @@ func sameNews(a, b podReports) bool {
 	})
 }
 
-// database is the state of the database. It is that of the first pod with a problem; else of the first pod that
+// database is the state of the database. It is the report of the first pod with a problem; else of the first pod that
 // reported.
 func (reports podReports) database() *contract.DatabaseStatus {
 	var found *contract.DatabaseStatus
@@ -247,9 +247,9 @@ func (reports podReports) database() *contract.DatabaseStatus {
 	return found
 }
 
-// model is the state of a model in the pods that have applied at least a revision. It is that of the first pod that
-// withholds the model; else of one that answers agents and has not seen the schema; else of the first that serves it; else of
-// one that has not seen the schema. Nil means not known.
+// model is the state of a model in the pods that have applied at least a revision. It is the report of the first pod that
+// withholds the model; else of a pod that answers agents and has not seen the schema; else of the first that serves it;
+// else of one that has not seen the schema. Nil means not known.
 func (reports podReports) model(exposure, uid string, revision int64) *contract.ModelStatus {
 	if revision == 0 {
 		return nil // the Config does not have it
@@ -291,7 +291,7 @@ var refusals = []string{
 	contract.ReasonTLSFailed,
 }
 
-// servable is what the pods found of a model, or that it is not served because the database refuses its user.
+// servable returns what the pods found about a model, or that it is not served because the database refuses its user.
 func (reports podReports) servable(m *contract.ModelStatus) *contract.ModelStatus {
 	d := reports.database()
 	if m == nil || d == nil || !m.Served() || !slices.Contains(refusals, d.Reason) {

@@ -14,9 +14,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 )
 
-// program is what the manager knows of one endpoint's Config: what it should be, what is stored of it, and what the
-// endpoint's pods have applied. The config reconciler compiles and writes, the endpoint's reconciler says which pods
-// there are, and the pods' reports come in between. It is safe for concurrent use. Nothing waits under its lock.
+// program holds what the manager knows about one endpoint's Config: what it should be, what is stored of it, and what the
+// endpoint's pods have applied. The config reconciler compiles and writes, the endpoint's reconciler says which pods there
+// are, and the pods' reports come in between. It is safe for concurrent use. Nothing waits under its lock.
 type program struct {
 	endpoint types.NamespacedName
 
@@ -26,7 +26,7 @@ type program struct {
 	// compiled reports whether the objects were compiled since.
 	compiled    bool
 	lastCompile compileRun
-	// changedTokens are those that are to be compiled again; nil is all of them.
+	// changedTokens are the tokens that have to be compiled again; nil is all of them.
 	changedTokens map[types.NamespacedName]struct{}
 	// problem says why the wanted Config could not be stored; nil if it could.
 	problem *finding
@@ -46,11 +46,11 @@ type program struct {
 	removals removals
 	// ended reports whether the endpoint is gone.
 	ended bool
-	// overtaken is when pods had a higher revision than the manager knew; rewrite reports whether the parts are to be written
-	// anew for it.
+	// overtaken is when pods had a higher revision than the manager knew; rewrite reports whether the parts have to be
+	// written anew for it.
 	overtaken time.Time
 	rewrite   bool
-	// overtakenBy is that revision until it is told; 0 is none.
+	// overtakenBy is the higher revision until it was logged; 0 is none.
 	overtakenBy int64
 }
 

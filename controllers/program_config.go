@@ -57,7 +57,7 @@ func (p *program) configDue() bool {
 	return p.compiled && p.compiler.Main() != nil && (p.rewrite || p.growthIsRead())
 }
 
-// tokenChanged notes that a token is to be compiled again.
+// tokenChanged notes that a token has to be compiled again.
 func (p *program) tokenChanged(token types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *program) allTokensChanged() {
 }
 
 // takeChangedTokens returns the tokens that have changed since it was called last; nil is perhaps all, as after a change of
-// which tokens the endpoint admits. What is read of tokens afterwards is as new as that.
+// allowedTokens. What is read of tokens afterwards is as new as that.
 func (p *program) takeChangedTokens(e *v1alpha1.MCPEndpoint) []types.NamespacedName {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *program) refresh(t *v1alpha1.MCPToken) {
 }
 
 // gather returns how long to wait before changes are written that take nothing away; 0 is not at all. The first of them is
-// written at once, and those that follow wait for each other. As long as no pod counts, nobody waits for them, and all of
+// written at once, and the following ones wait for each other. As long as no pod counts, nobody waits for them, and all of
 // them do.
 func (p *program) gather(now time.Time) time.Duration {
 	p.mu.Lock()
@@ -145,7 +145,7 @@ func (p *program) added(took time.Duration) {
 	p.adding = took
 }
 
-// nextPart is a part that is to be written, as it should be.
+// nextPart is a part that has to be written, with its wanted content.
 type nextPart struct {
 	pending  compile.Pending
 	revision int64
@@ -230,7 +230,7 @@ func (p *program) found(index int, read storedPart) {
 	}
 }
 
-// foreignRevision stands for a stored part that is to be written over, whatever is in it.
+// foreignRevision is the revision of a stored part that has to be overwritten, whatever is in it.
 const foreignRevision = -1
 
 // makeRoom changes what is compiled so that a part fits into a Secret, and reports whether it can: the layout grows, or the

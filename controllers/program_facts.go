@@ -13,7 +13,7 @@ import (
 
 // What the endpoint's reconciler asks of a program.
 
-// configFacts is what is known of an endpoint's Config at one moment.
+// configFacts are the known facts about an endpoint's Config at one moment.
 type configFacts struct {
 	// compiled reports whether there is anything to know. source is the endpoint that was compiled.
 	compiled bool
@@ -48,7 +48,7 @@ func (p *program) facts() configFacts {
 	return f
 }
 
-// evaluates reports whether the facts are about an endpoint as it is now, or about nothing because its Config's name is
+// evaluates reports whether the facts are about an endpoint's present state, or about nothing because its Config's name is
 // somebody else's.
 func (f configFacts) evaluates(e *v1alpha1.MCPEndpoint) bool {
 	if !f.compiled {
@@ -64,7 +64,7 @@ func (p *program) programmed(verdict compile.Verdict, now time.Time) finding {
 	return p.mainProgrammed(verdict, now)
 }
 
-// knownReports are those of the endpoint's pods as they were observed last; false if they never were.
+// knownReports are the last reports of the endpoint's pods; false if there never were any.
 func (p *program) knownReports() (podReports, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

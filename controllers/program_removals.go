@@ -8,12 +8,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// removals are what takes access away at an endpoint, and has not reached every pod.
+// removals are the changes that take access away at an endpoint and have not reached every pod.
 type removals struct {
 	// revisions are, by part, the newest revision that takes something away. What was stored when the manager started may have
 	// taken something away.
 	revisions map[int]int64
-	// pending are the parts of which a pod does not have that revision.
+	// pending are the parts that some pod does not have at that revision.
 	pending map[int]removal
 	// uncompiled is when a change came that may take something away and could not be compiled yet; zero if none did.
 	uncompiled time.Time
@@ -21,7 +21,7 @@ type removals struct {
 	failures int
 }
 
-// removal is what takes access away in one part.
+// removal is a change that takes access away in one part.
 type removal struct {
 	part     int
 	revision int64

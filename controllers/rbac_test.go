@@ -128,7 +128,7 @@ func (w *world) live() {
 	}
 }
 
-// managerRules are those of config/rbac/role.yaml.
+// managerRules are the rules of config/rbac/role.yaml.
 func managerRules() []rbacv1.PolicyRule {
 	GinkgoHelper()
 	text, err := os.ReadFile("../config/rbac/role.yaml")
@@ -148,7 +148,7 @@ func (w *world) grant(rules []rbacv1.PolicyRule) {
 	})
 }
 
-// rightsOf are what a rule allows, each as "verb group/resource".
+// rightsOf returns the rights that a rule gives, each as "verb group/resource".
 func rightsOf(rule rbacv1.PolicyRule) []string {
 	var rights []string
 	for _, group := range rule.APIGroups {

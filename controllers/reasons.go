@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// outcome is what it means that an object is not Ready for a reason (docs/design/controllers.md, "Conditions").
+// outcome says what it means that an object is not Ready for a reason (docs/design/controllers.md, "Conditions").
 type outcome int
 
 const (
@@ -25,7 +25,7 @@ const (
 	final
 )
 
-// outcomes are those of the reasons. One that is not here is trouble.
+// outcomes has the outcome of each reason. One that is not here is trouble.
 var outcomes = map[string]outcome{
 	v1alpha1.ReasonInvalid:            final,
 	v1alpha1.ReasonImageNotAllowed:    final,
@@ -60,8 +60,8 @@ func (f finding) stalled() bool {
 	return f.status != metav1.ConditionTrue && outcomes[f.reason] == final
 }
 
-// warns reports whether the conditions of an object of this table are trouble that an event tells. What is the matter
-// with an endpoint is told of the endpoint alone, not of each of its tokens and models.
+// warns reports whether the conditions of an object of this table are trouble that an event tells. An endpoint's problem is
+// reported at the endpoint alone, not at each of its tokens and models.
 func (t conditionTable) warns(conditions []metav1.Condition, wasReady bool) bool {
 	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status == metav1.ConditionTrue || t.ofEndpoint(conditions, ready) {

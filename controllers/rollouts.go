@@ -33,7 +33,7 @@ type rollouts struct {
 	wake func(...types.NamespacedName)
 
 	mu sync.Mutex
-	// under are the endpoints whose servers are being replaced, waiting those that wait for them, in order.
+	// under are the endpoints whose servers are being replaced, waiting the ones that wait for them, in order.
 	under   map[types.NamespacedName]bool
 	waiting []types.NamespacedName
 	// well is how many were replaced since one was not.
@@ -66,7 +66,7 @@ func (r *rollouts) begin(endpoint types.NamespacedName) bool {
 // room is how many more may begin. The caller holds the lock.
 func (r *rollouts) room() int { return min(1+r.well, maxRollouts) - len(r.under) }
 
-// leave takes an endpoint from those that wait, and reports whether it waited. The caller holds the lock.
+// leave takes an endpoint out of waiting, and reports whether it was there. The caller holds the lock.
 func (r *rollouts) leave(endpoint types.NamespacedName) (waited bool) {
 	i := slices.Index(r.waiting, endpoint)
 	if i >= 0 {
@@ -87,7 +87,7 @@ func (r *rollouts) change(note func() (changed bool)) {
 	}
 }
 
-// notWaiting notes that an endpoint has nothing to wait for. A replacement of its server that began goes on.
+// notWaiting notes that an endpoint has nothing to wait for. A replacement of its server that began continues.
 func (r *rollouts) notWaiting(endpoint types.NamespacedName) {
 	r.change(func() bool { return r.leave(endpoint) })
 }
@@ -119,7 +119,7 @@ func (r *rollouts) saw(endpoint types.NamespacedName, d *appsv1.Deployment) (fai
 	return failed
 }
 
-// next are those of the waiting that may begin. The caller holds the lock.
+// next returns the waiting endpoints that may begin. The caller holds the lock.
 func (r *rollouts) next() []types.NamespacedName {
 	return slices.Clone(r.waiting[:max(0, min(r.room(), len(r.waiting)))])
 }
@@ -143,9 +143,9 @@ func isStuck(d *appsv1.Deployment) bool {
 	return d.Status.ObservedGeneration >= d.Generation && progressing != nil && progressing.Status == corev1.ConditionFalse
 }
 
-// pace returns errRolloutWaits if a child that is about to be changed is a Deployment that has to wait for those of other
-// endpoints. It waits only for what nobody asked of this endpoint, which another manager's mark tells, and only if agents are
-// answered meanwhile.
+// pace returns errRolloutWaits if a child that is about to be changed is a Deployment that has to wait for other endpoints'
+// Deployments. It waits only if nobody asked for this change of the endpoint, so if the mark is another manager's, and only
+// if the old pods answer agents meanwhile.
 func (r *endpointReconciler) pace(ctx context.Context, s *endpointScope, have client.Object) error {
 	d, isDeployment := have.(*appsv1.Deployment)
 	e := s.endpoint

@@ -49,7 +49,7 @@ var _ = Describe("A manager with another server image", func() {
 		}
 		return names
 	}
-	// waiting are those that say that they wait, and are Ready.
+	// waiting returns the endpoints that say that they wait, and are Ready.
 	waiting := func() []string {
 		var names []string
 		for i := range 4 {

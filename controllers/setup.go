@@ -22,10 +22,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
 )
 
-// Name is what the controllers call themselves in events.
+// Name is the controllers' name in events.
 const Name = "mcp-admin-manager"
 
-// Options are what the controllers need to be told.
+// Options are the settings of the controllers.
 type Options struct {
 	// ServerImage is the image of the server's pods, if an MCPEndpoint names no other.
 	ServerImage string
@@ -34,12 +34,12 @@ type Options struct {
 	AllowedImages []string
 	// ServerPullPolicy is when the server's pods pull their image; "" leaves it to Kubernetes.
 	ServerPullPolicy corev1.PullPolicy
-	// ServerPullSecrets are Secrets of an endpoint's namespace that its pods pull their image with, beside those that the
-	// endpoint names.
+	// ServerPullSecrets are Secrets of an endpoint's namespace that its pods pull their image with, besides the Secrets
+	// that the endpoint names.
 	ServerPullSecrets []string
 	// RequireSecretOptIn makes Secrets that endpoints and tokens name need the annotation v1alpha1.AllowEndpointsAnnotation.
 	RequireSecretOptIn bool
-	// ConfigKey signs the Configs. The server's pods are told its public half, and apply no other Config.
+	// ConfigKey signs the Configs. The server's pods get its public half, and apply no other Config.
 	ConfigKey ed25519.PrivateKey
 	// ManagerNamespace is where the manager's pods run, for the NetworkPolicies of endpoints. Empty is none: the manager does
 	// not run in the cluster.
@@ -66,8 +66,8 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, v1alpha1.AddToScheme(scheme)
 }
 
-// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are
-// those that were given there.
+// Setup adds the controllers of all three kinds to a manager whose cache has CacheOptions. The watched namespaces are the
+// ones that were given there.
 func Setup(mgr manager.Manager, watched []string, options Options) error {
 	s, err := newSetup(mgr, watched, options)
 	if err != nil {

@@ -35,7 +35,7 @@ type statusWriter[O client.Object, S any] struct {
 	// configuration is the JSON that is applied for a status; after is the resourceVersion that the write gave.
 	configuration func(obj O, status []byte) (want runtime.ApplyConfiguration, resourceVersion func() string, err error)
 
-	// written is what was written to each object, until the cache has it.
+	// written is the last status written to each object, until the cache has it.
 	written memo[types.NamespacedName, writtenStatus[S]]
 	// unsettled is since when a status of an object has been held back.
 	unsettled memo[types.NamespacedName, time.Time]
@@ -47,9 +47,9 @@ type statusWriter[O client.Object, S any] struct {
 // what a new or edited object waits for comes meanwhile, so that one write is enough.
 const (
 	settleTime = time.Second
-	// settlePace is what each further object that waits adds, about what all its writes cost: a thousand objects that came
-	// together are not ready within a second. maxSettleTime is the longest. What is wrong with an object is told after
-	// settleTime.
+	// settlePace is the time that each further waiting object adds, about the cost of all its writes: a thousand objects
+	// that came together are not ready within a second. maxSettleTime is the longest. A problem of an object is reported
+	// after settleTime.
 	settlePace    = 50 * time.Millisecond
 	maxSettleTime = 3 * time.Minute
 )

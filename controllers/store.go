@@ -16,24 +16,24 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// exposureFacts is what the endpoint's reconciler knows about an exposure.
+// exposureFacts holds what the endpoint's reconciler knows about an exposure.
 type exposureFacts struct {
 	UID types.UID
-	// Generation is the one that was compiled.
+	// Generation is the compiled generation.
 	Generation int64
 	Verdict    compile.Verdict
 	Programmed finding
-	// Model is what the server's pods found of it; nil if none has said yet.
+	// Model holds what the server's pods found about it; nil if none has reported yet.
 	Model *contract.ModelStatus
 }
 
-// tokenFacts is what is known about a token, beside its text.
+// tokenFacts holds the known facts about a token, besides its text.
 type tokenFacts struct {
 	Verdict    compile.TokenVerdict
 	Programmed finding
 }
 
-// credentialOf is what the token's reconciler knows about a token's text.
+// credentialOf returns what the token's reconciler knows about a token's text.
 type credentialOf struct {
 	uid        types.UID
 	credential *compile.Credential
@@ -60,7 +60,7 @@ func newStore() *store {
 	}
 }
 
-// program is what is known of an endpoint's Config; new if nothing is.
+// program returns the program of an endpoint, a new one if there is none.
 func (s *store) program(endpoint types.NamespacedName) *program {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,14 +72,14 @@ func (s *store) program(endpoint types.NamespacedName) *program {
 	return p
 }
 
-// known is what is known of an endpoint's Config; nil if nothing is.
+// known returns the program of an endpoint, nil if there is none.
 func (s *store) known(endpoint types.NamespacedName) *program {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.programs[endpoint]
 }
 
-// tokenChanged notes that a token is to be compiled again. The caller wakes the endpoint's config reconciler.
+// tokenChanged notes that a token has to be compiled again. The caller wakes the endpoint's config reconciler.
 func (s *store) tokenChanged(endpoint, token types.NamespacedName) {
 	s.program(endpoint).tokenChanged(token)
 }
@@ -133,7 +133,7 @@ func (s *store) forgetToken(key types.NamespacedName) {
 	s.lastUsed.forget(key)
 }
 
-// credential is that of a token; nil if it was not looked up.
+// credential is a token's credential; nil if it was not looked up.
 func (s *store) credential(t *v1alpha1.MCPToken) *compile.Credential {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -171,7 +171,7 @@ func swap[F any](all map[types.NamespacedName]map[types.NamespacedName]F, endpoi
 	return changed
 }
 
-// exposure returns what is known about an exposure, and whether it is about the exposure as it is now.
+// exposure returns what is known about an exposure, and whether it is about the present exposure.
 func (s *store) exposure(e *v1alpha1.MCPModelExposure) (exposureFacts, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -30,7 +30,7 @@ var (
 	logCondition = regexp.MustCompile(`"condition": ?"([^"]+)"`)
 )
 
-// about returns the lines at Info about objects of a namespace: what is said, of which condition, and of which object.
+// about returns the lines at Info about objects of a namespace: the message, its condition, and its object.
 func (l *logged) about(namespace string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

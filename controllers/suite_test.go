@@ -77,7 +77,7 @@ var _ = BeforeSuite(func() {
 
 var _ = AfterSuite(func() {
 	if running != nil {
-		// The last case may just have started it. A manager that is told to end before all its workers run takes half a minute.
+		// The last case may just have started it. A manager that is stopped before all its workers run takes half a minute.
 		w := &world{"default"}
 		objects := []client.Object{w.endpoint("shop"), w.exposure("order", "shop"), w.token("agent", "shop")}
 		w.create(objects...)

@@ -30,7 +30,7 @@ type tokenReconciler struct {
 	status     *statusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]
 	now        func() time.Time
 
-	// settled is what every server pod let in when a token was last found Ready.
+	// settled holds what every server pod let in when a token was last found Ready.
 	settled memo[types.NamespacedName, settledToken]
 }
 
@@ -104,7 +104,7 @@ func (r *tokenReconciler) endpointOf(ctx context.Context, t *v1alpha1.MCPToken) 
 
 // worksMeanwhile reports whether the token works while the pods take up a step of its rotation: every pod lets in the text
 // in use, which was the same before or took the place of that one, and only another text comes or goes. The status then
-// stays as it is.
+// does not change.
 func (r *tokenReconciler) worksMeanwhile(t *v1alpha1.MCPToken, facts tokenFacts, text tokenText) bool {
 	credential := r.store.credential(t)
 	if facts.Verdict.InForce && facts.Programmed.status == metav1.ConditionTrue {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// readText is what a user's Secret said of a token.
+// readText is a token's text from a user's Secret.
 type readText struct {
 	ref             v1alpha1.SecretKeyReference
 	secret          types.UID
@@ -58,8 +58,8 @@ func (x *tokenTexts) readGiven(ctx context.Context, t *v1alpha1.MCPToken, ref v1
 	return read.credential, nil
 }
 
-// endpointName is what a Secret's AllowEndpointsAnnotation calls a token's endpoint: its name, after the namespace if that is
-// another one.
+// endpointName is the name of a token's endpoint in a Secret's AllowEndpointsAnnotation: its name, after the namespace if
+// that is another one.
 func endpointName(t *v1alpha1.MCPToken) string {
 	if t.Foreign() {
 		return t.Endpoint().String()

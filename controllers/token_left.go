@@ -23,7 +23,7 @@ type leftSecrets struct {
 	mu sync.Mutex
 	// of are the Secrets, by the UIDs of the deleted MCPTokens.
 	of map[types.UID]leftSecret
-	// pruneAt is how many there are when those that are gone are dropped.
+	// pruneAt is how many there are when deleted ones are dropped.
 	pruneAt int
 }
 

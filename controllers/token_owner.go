@@ -24,7 +24,7 @@ type heldSecret struct {
 	exists bool
 	// wrote reports whether the manager wrote the annotations for a token of this name.
 	wrote bool
-	// state is what the manager wrote about the token; zero if it wrote nothing of what is in the Secret.
+	// state is the state that the manager wrote about the token; zero if it wrote nothing that is in the Secret.
 	state token.State
 }
 
@@ -124,7 +124,7 @@ func (x *tokenTexts) olderClaimant(ctx context.Context, t *v1alpha1.MCPToken) (s
 	return oldest.Name, nil
 }
 
-// fromYounger reports whether a Secret is that of a younger token that wants it, too.
+// fromYounger reports whether a Secret belongs to a younger token that wants it, too.
 func (x *tokenTexts) fromYounger(ctx context.Context, t *v1alpha1.MCPToken, secret *corev1.Secret) (bool, error) {
 	claimants, err := x.claimants(ctx, t)
 	return slices.ContainsFunc(claimants, func(other v1alpha1.MCPToken) bool {

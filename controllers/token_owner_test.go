@@ -26,8 +26,8 @@ var _ = Describe("A token's Secret", func() {
 		w.create(w.endpoint("shop"))
 		server = w.runServer("shop", "shop-0")
 	})
-	// gone deletes a token as the garbage collector of this API server's would, if it had one: the Secret goes only if it is
-	// told to.
+	// gone deletes a token as the garbage collector of this API server's would, if it had one: the Secret goes only if the
+	// caller asks for it.
 	gone := func(t *tokenType) {
 		w.delete(t)
 		Eventually(func() error { return k8s.Get(context.Background(), client.ObjectKeyFromObject(t), &tokenType{}) }).ShouldNot(Succeed())

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// recalled is what was found about a generated token, and what it depended on. A token's Secret is read from the API
+// recalled holds what was found about a generated token, and what it depended on. A token's Secret is read from the API
 // server only if that is no longer so.
 type recalled struct {
 	inputs recallInputs

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// withRights returns a status with the count of rights that was told before if nothing else is to be written: a group that
-// thousands of tokens have is one write, and no status of theirs.
+// withRights returns a status with the earlier count of rights if nothing else has to be written: a group that thousands of
+// tokens have is one write, and no status of theirs.
 func withRights(t *v1alpha1.MCPToken, status v1alpha1.MCPTokenStatus) v1alpha1.MCPTokenStatus {
 	told := status
 	told.Rights = t.Status.Rights

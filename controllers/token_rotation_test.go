@@ -83,7 +83,7 @@ func (a *agents) expectNoneRefused() {
 	Expect(a.refused.Load()).To(BeZero(), a.complaint)
 }
 
-// overlap is how long the old text of a rotated token goes on working.
+// overlap is how long the old text of a rotated token still works.
 const overlap = 1500 * time.Millisecond
 
 const (

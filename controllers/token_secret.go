@@ -24,8 +24,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
 )
 
-// tokenTexts finds the texts of tokens: those that users give, and those that are issued here. It is safe for
-// concurrent use.
+// tokenTexts finds the texts of tokens: texts that users give, and texts that are issued here. It is safe for concurrent
+// use.
 type tokenTexts struct {
 	client   client.Client
 	live     client.Reader
@@ -38,7 +38,7 @@ type tokenTexts struct {
 	// programmed reports whether every server pod lets in a token's text.
 	programmed func(*v1alpha1.MCPToken, compile.Credential, time.Time) bool
 
-	// read is what users' Secrets said last, by token: a Secret is read again when its metadata changed.
+	// read has the last texts from users' Secrets, by token: a Secret is read again when its metadata changed.
 	read  memo[types.NamespacedName, readText]
 	given givenSecrets
 	// next are the texts that are about to replace others, by token. They are nowhere else: until every pod lets such a text
@@ -46,7 +46,7 @@ type tokenTexts struct {
 	next memo[types.NamespacedName, nextText]
 	// left are the Secrets of tokens that are gone.
 	left *leftSecrets
-	// recalled is what was found about each generated token last.
+	// recalled has what was found about each generated token last.
 	recalled memo[types.NamespacedName, recalled]
 }
 
@@ -55,10 +55,10 @@ type nextText struct {
 	text  string
 }
 
-// tokenText is what is known of a token's text.
+// tokenText holds the known facts about a token's text.
 type tokenText struct {
 	credential compile.Credential
-	// state is that of a generated token's Secret; zero for others.
+	// state is a generated token's state in its Secret; zero for others.
 	state token.State
 	// nextRotation is when the text is replaced; zero if no time is set.
 	nextRotation time.Time
@@ -191,14 +191,14 @@ func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1al
 	return found, nil
 }
 
-// known is what is known of a generated token whose Secret says so much.
+// known returns the facts about a generated token whose Secret says enough.
 func (x *tokenTexts) known(state token.State, text string) tokenText {
 	credential := compile.TextCredential(text)
 	credential.Hashes = state.Hashes(x.now())
 	return tokenText{credential: credential, state: state}
 }
 
-// immutable is what is known of a token whose Secret would have to change and cannot.
+// immutable returns the facts about a token whose Secret would have to change and cannot.
 func (x *tokenTexts) immutable(held heldSecret, decision token.Decision) (tokenText, error) {
 	message := fmt.Sprintf("Secret %q is immutable, or of another type than spec.secret.type, and its content would have to change; "+
 		"delete it, and it is made anew with another token", held.secret.Name)
@@ -210,7 +210,7 @@ func (x *tokenTexts) immutable(held heldSecret, decision token.Decision) (tokenT
 	return found, nil
 }
 
-// unwritten is what is known of a token whose Secret could not be written: its text is the one from before.
+// unwritten returns the facts about a token whose Secret could not be written: its text is the one from before.
 func (x *tokenTexts) unwritten(held heldSecret) tokenText {
 	if held.text() != "" {
 		return x.known(held.state, held.text())

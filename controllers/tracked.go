@@ -24,8 +24,7 @@ type tracked[O client.Object] struct {
 	prototype  O
 	endpointOf func(O) types.NamespacedName
 	// changed is called with the endpoint and the name of an object that came, went, or asks for something else now, before the
-	// endpoint is reconciled for it; restated with an object of which nothing but the status is another than before. Nil is
-	// not at all.
+	// endpoint is reconciled for it; restated with an object if nothing but its status changed. Nil is not at all.
 	changed  func(endpoint, object types.NamespacedName)
 	restated func(O)
 
@@ -50,7 +49,7 @@ func (x *tracked[O]) of(endpoint types.NamespacedName) []O {
 	return all
 }
 
-// some returns those of the named objects that refer to an endpoint. They must not be changed.
+// some returns the named objects that refer to an endpoint. They must not be changed.
 func (x *tracked[O]) some(endpoint types.NamespacedName, names []types.NamespacedName) []O {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

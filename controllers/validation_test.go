@@ -258,7 +258,7 @@ func agree(o client.Object, valid bool) {
 	Expect(errs).NotTo(BeEmpty(), "the API server says %v", err)
 }
 
-// admitted is what package admission says of an object.
+// admitted is package admission's verdict on an object.
 func admitted(o client.Object) field.ErrorList {
 	GinkgoHelper()
 	kind, err := apiutil.GVKForObject(o, k8s.Scheme())

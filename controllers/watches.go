@@ -191,7 +191,7 @@ var rotationAsked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 }}
 
 // servesOthers passes what the objects of an endpoint must know of it themselves: that it comes or goes, where it is, and
-// whom it admits. The store wakes those that anything else of it concerns.
+// whom it admits. The store wakes the objects that any other change of it concerns.
 var servesOthers = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1alpha1.MCPEndpoint), e.ObjectNew.(*v1alpha1.MCPEndpoint)
 	return before.UID != after.UID || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// What is passed on is what the reconcilers act upon. What a watch tells after it was interrupted is what is there now:
-// that an object was deleted in between does not show.
+// Only changes that the reconcilers act upon are passed on. After an interruption a watch shows the objects that exist now:
+// a deletion in between does not show.
 func TestAnObjectThatWasMadeAgainIsAChange(t *testing.T) {
 	for name, row := range map[string]struct {
 		uid         types.UID

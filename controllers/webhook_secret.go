@@ -18,7 +18,7 @@ type webhookSecrets struct {
 	// cached has the Secrets' metadata; live is the API server.
 	cached, live client.Reader
 
-	// read is what each endpoint's Secrets said last, by their names: a Secret is read again when its metadata changed.
+	// read has the last data of each endpoint's Secrets, by their names: a Secret is read again when its metadata changed.
 	read memo[types.NamespacedName, map[string]readWebhookSecret]
 }
 

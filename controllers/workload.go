@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 )
 
-// Where things lie in the server's pod. The server is told every path on its command line.
+// Where things lie in the server's pod. The server gets every path on its command line.
 const (
 	stateDir          = "/run/mcp-admin"
 	connectionDir     = "/etc/mcp-admin/connection"
@@ -66,12 +66,13 @@ func childLabels(e *v1alpha1.MCPEndpoint, component string) map[string]string {
 	}
 }
 
-// podOptions are what the manager was told about the server's pods.
+// podOptions are the manager's settings for the server's pods.
 type podOptions struct {
-	// image is that of the pods of an endpoint that names no other; allowed are those that an endpoint may name.
+	// image is the image of the pods of an endpoint that names no other; allowed are the images that an endpoint may name.
 	image   string
 	allowed []string
-	// pullPolicy is when they pull it, "" as Kubernetes decides; with pullSecrets, beside those that the endpoint names.
+	// pullPolicy is when they pull it, "" as Kubernetes decides; with pullSecrets, besides the Secrets that the endpoint
+	// names.
 	pullPolicy  corev1.PullPolicy
 	pullSecrets []string
 	// configKey is the public half of the key that signs Configs.
@@ -122,7 +123,7 @@ func deployment(e *v1alpha1.MCPEndpoint, template *applycore.PodTemplateSpecAppl
 		WithSpec(spec)
 }
 
-// portOf is the port at which a server's pod answers agents, and that of the Service before it.
+// portOf is the port at which a server's pod and its Service answer agents.
 type portOf struct {
 	name           string
 	number, before int32
@@ -200,7 +201,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, options podOptions) *applycore.PodSpecAppl
 	return pod.WithContainers(container)
 }
 
-// imagePullSecrets are those that the endpoint names, and then the manager's, each once.
+// imagePullSecrets are the endpoint's, and then the manager's, each once.
 func imagePullSecrets(e *v1alpha1.MCPEndpoint, managers []string) []*applycore.LocalObjectReferenceApplyConfiguration {
 	var names []string
 	for _, ref := range e.Spec.Server.ImagePullSecrets {
@@ -283,8 +284,8 @@ func probe(path string, periodSeconds, failures int32) *applycore.ProbeApplyConf
 		WithPeriodSeconds(periodSeconds).WithTimeoutSeconds(2).WithFailureThreshold(failures)
 }
 
-// resources are those that the endpoint gives, or the defaults. A SQLite file in an emptyDir counts as ephemeral
-// storage, and its size is not known. So such a pod has no limit of ephemeral storage by default.
+// resources are the endpoint's resources, or the defaults. A SQLite file in an emptyDir counts as ephemeral storage, and
+// its size is not known. So such a pod has no limit of ephemeral storage by default.
 func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConfiguration {
 	given := e.Spec.Server.Resources
 	if given == nil {

@@ -118,7 +118,7 @@ func (r *endpointReconciler) applyChildren(ctx context.Context, s *endpointScope
 	return nil
 }
 
-// notApplied notes why a child is not as it is wanted, and returns what is to be tried again.
+// notApplied notes why a child could not be applied, and returns the error if it has to be tried again.
 func (s *endpointScope) notApplied(r *endpointReconciler, c child, err error) error {
 	var other otherManager
 	if errors.As(err, &other) {

@@ -24,7 +24,7 @@ import (
 
 func (w *world) namespaceMeta() metav1.ObjectMeta { return metav1.ObjectMeta{Name: w.namespace} }
 
-// read reads an object as it is now.
+// read reads an object's present state.
 func read[O client.Object](o O) O {
 	GinkgoHelper()
 	Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(o), o)).To(Succeed())

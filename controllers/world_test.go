@@ -105,7 +105,7 @@ func (w *world) delete(o client.Object) {
 	Expect(k8s.Delete(context.Background(), o)).To(Succeed())
 }
 
-// edit changes an object as it is now.
+// edit changes an object's present state.
 func edit[O client.Object](o O, change func(O)) {
 	GinkgoHelper()
 	Eventually(func() error {

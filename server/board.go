@@ -11,7 +11,7 @@ import (
 
 // A board shows the newest status and wakes who waits for another.
 type board struct {
-	// process makes serials unlike those of every process before.
+	// process makes serials that no process before had.
 	process string
 
 	mu      sync.Mutex

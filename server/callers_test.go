@@ -25,7 +25,7 @@ INSERT INTO note VALUES (2, 'ben', 'Oslo', 'second');
 INSERT INTO note VALUES (3, 'ben', 'Rome', 'third');
 `
 
-// noteModel shows people their own notes, and auditors those of their city.
+// noteModel shows people their own notes, and auditors the notes of their city.
 func noteModel() contract.Model {
 	return contract.Model{
 		Name: "note", Table: "note", Expose: true,
@@ -44,12 +44,12 @@ func noteModel() contract.Model {
 // everything is the right to all there is.
 var everything = []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}
 
-// office is an endpoint whose people come with tokens of an identity provider, and whose pods with those of a cluster.
+// office is an endpoint for people with tokens of an identity provider, and for pods with tokens of a cluster.
 type office struct {
 	*harness.Endpoint
 	t             *testing.T
 	corp, cluster *harness.Issuer
-	// text is that of the one token that has a text.
+	// text is the text of the one token that has a text.
 	text string
 }
 

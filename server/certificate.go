@@ -15,13 +15,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
-// A certificate is what the endpoint's port shows of itself. It can be replaced while connections are open: they go on,
-// and the next handshake gets the new one. If the new one cannot be used, the old one stays in use.
+// A certificate is the certificate that the endpoint's port shows. It can be replaced while connections are open: they go
+// on, and the next handshake gets the new one. If the new one cannot be used, the old one stays in use.
 type certificate struct {
 	log *slog.Logger
 	// inUse is nil before the first; handshakes read it.
 	inUse atomic.Pointer[tls.Certificate]
-	// looked reports whether load was ever called, seen what it was given last, told what came of that.
+	// looked reports whether load was ever called, seen is what it was given last, told the result.
 	looked bool
 	seen   source.Secret
 	told   contract.CertificateStatus
@@ -36,7 +36,7 @@ func newCertificate(log *slog.Logger) *certificate {
 // errNoCertificate refuses a handshake.
 var errNoCertificate = errors.New("the endpoint has no certificate yet")
 
-// tlsConfig is that of the endpoint's port: TLS 1.2 or later; net/http adds HTTP/2 to what is offered.
+// tlsConfig is the TLS configuration of the endpoint's port: TLS 1.2 or later; net/http offers HTTP/2 besides.
 func (c *certificate) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -49,7 +49,7 @@ func (c *certificate) tlsConfig() *tls.Config {
 	}
 }
 
-// load takes the Secret of the certificate as it is now; nil is that it does not exist.
+// load takes the present Secret of the certificate; nil if it does not exist.
 func (c *certificate) load(secret source.Secret) {
 	if c.looked && reflect.DeepEqual(secret, c.seen) {
 		return
@@ -70,7 +70,7 @@ func (c *certificate) load(secret source.Secret) {
 	c.logLoaded(now)
 }
 
-// status is what came of the newest Secret.
+// status is the result of the newest Secret.
 func (c *certificate) status() *contract.CertificateStatus {
 	status := c.told
 	return &status

@@ -37,7 +37,7 @@ type core struct {
 
 	snapshot atomic.Pointer[snapshot.Snapshot]
 	status   *board
-	// statusKey is that of the newest Config there was: the status can be asked for while the endpoint is closed.
+	// statusKey is the key of the newest Config there was: the status can be asked for while the endpoint is closed.
 	statusKey atomic.Pointer[string]
 	draining  atomic.Bool
 	// known is the newest update.
@@ -63,7 +63,7 @@ type core struct {
 	// db is nil if there is no Config to open one by.
 	db      *openDatabase
 	retired retirement
-	// tokens are those of the newest update that had a Config.
+	// tokens are the tokens of the newest update that had a Config.
 	tokens *access.Directory
 	// schema is the last one seen of the database that target names; nil: none yet.
 	schema *database.Schema
@@ -74,9 +74,9 @@ type core struct {
 	target  target
 	// login is how the Secrets say to get into the database. The open pool may still have the one before.
 	login login
-	// replicasProblem is what is wrong with the database's replicas; "" if they are read from, or there are none.
+	// replicasProblem says why the database's replicas are not read from; "" if they are, or if there are none.
 	replicasProblem string
-	// databaseStatus is what the status says of the database.
+	// databaseStatus is the database's part of the status.
 	databaseStatus contract.DatabaseStatus
 	// ready never becomes false again.
 	ready bool
@@ -143,8 +143,8 @@ func (c *core) apply(update source.Update) {
 	c.publish()
 }
 
-// introspected takes the schema that was read from db, or the error. config is the one that was known before it was read.
-// refused is why no new connection could be made; nil if one was, or none was tried.
+// introspected takes the schema that was read from db, or the error. config is the Config that was known before it was
+// read. refused is why no new connection could be made; nil if one was, or none was tried.
 func (c *core) introspected(db *openDatabase, config *contract.Config, schema *database.Schema, err, refused error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,8 +184,8 @@ func sameModels(a, b *contract.Config) bool {
 	return a == b || a != nil && b != nil && reflect.DeepEqual(a.Endpoint, b.Endpoint) && reflect.DeepEqual(a.Models, b.Models)
 }
 
-// readTokens takes the tokens of an update. Parts that have not changed cost nothing. Those of a Config that is gone stay,
-// and nobody can show them.
+// readTokens takes the tokens of an update. Parts that have not changed cost nothing. The tokens of a Config that is gone
+// stay, and nobody can show them.
 func (c *core) readTokens(before, now *source.Update) {
 	switch {
 	case now.Config == nil:
@@ -236,7 +236,7 @@ func (c *core) rebuild() {
 	c.snapshot.Store(snapshot.Build(config, c.tokens, c.schema, c.db.DB, c.audit, c.kept, c.hooks))
 }
 
-// endpoint is what requests are answered from; false while there is no Config.
+// endpoint returns what requests are answered from; false while there is no Config.
 func (c *core) endpoint() (mcp.Endpoint, bool) {
 	s := c.snapshot.Load()
 	return s, s != nil

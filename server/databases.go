@@ -20,7 +20,7 @@ type openDatabase struct {
 	database.DB
 	ctx    context.Context
 	cancel context.CancelFunc
-	// rotating is the database below DB. login is that of its newest pool; the schema's watch alone uses it.
+	// rotating is the database below DB. login is its newest pool's; only the schema's watch uses it.
 	rotating *rotatingDatabase
 	login    login
 	// open opens the same database with a login, and connections of its own; nil for a file, which nobody logs in to.
@@ -64,16 +64,15 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 	return t
 }
 
-// sameTables reports whether the schema of one target is that of another. Its audit table is part of it: nothing may be
-// written before the one that is asked for is known.
+// sameTables reports whether two targets have the same schema. Its audit table is part of it: nothing may be written before
+// the wanted one is known.
 func (t target) sameTables(other target) bool {
 	return t.engine == other.engine && reflect.DeepEqual(t.address, other.address) && reflect.DeepEqual(t.audit, other.audit) &&
 		reflect.DeepEqual(t.idempotency, other.idempotency) &&
 		slices.Equal(t.settings.Schemas, other.settings.Schemas)
 }
 
-// reopen opens the database that an update leads to, if that is another than the one that is open, and reports whether
-// it did.
+// reopen opens an update's database if another one is open, and reports whether it did.
 func (c *core) reopen(update *source.Update) bool {
 	if update.Config == nil {
 		c.retire()

@@ -230,7 +230,7 @@ func (r *running) do(method, url, bearer, body string) (status int, answer strin
 	return response.StatusCode, string(all)
 }
 
-// status is what /status says, after waiting for another than seen for as long as wait ("" is not at all).
+// status returns the answer of /status, after waiting for another than seen for as long as wait ("" is not at all).
 func (r *running) status(seen, wait string) contract.Status {
 	code, answer := r.get(fmt.Sprintf("/status?seen=%s&wait=%s", seen, wait))
 	var s contract.Status

@@ -11,7 +11,7 @@ import (
 
 // Introspect reads the schema of the database that an update leads to, as a server of that Config would see it. Whoever
 // writes a Config calls it, to see what there is. If the Config names no schemas, all schemas in which the user may read
-// something are read, those of the search path first.
+// something are read, the search path's first.
 func Introspect(ctx context.Context, update *source.Update, sqliteFile string) (*database.Schema, error) {
 	settings := update.Config.Endpoint.Database
 	schemas := settings.Schemas

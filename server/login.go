@@ -11,15 +11,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
-// A login is what the Secrets say of how to get into a database. Each pool of connections has one for all its life; another
-// login needs another pool.
+// A login holds what the Secrets say about how to get into a database. Each pool of connections has one for all its life;
+// another login needs another pool.
 type login struct {
 	connection contract.Connection
 	// problem is why the connection Secret gives no connection; nil if it gives one.
 	problem error
 	// ca are the certificates that the database's own is checked against, as PEM.
 	ca []byte
-	// certificate and key are those that the database is shown, as PEM.
+	// certificate and key identify us to the database, as PEM.
 	certificate, key []byte
 }
 

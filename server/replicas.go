@@ -13,8 +13,8 @@ import (
 
 // A replicatedDatabase is a database with replicas. What is asked of it itself goes to the primary.
 //
-// How far the replicas are is measured by positions in the primary's log of changes, of which a few with the times at
-// which they were asked for are kept: a replica that has reached one shows everything up to that time.
+// How far the replicas are is measured by positions in the primary's log of changes, and a few of them are kept with the
+// times at which they were asked for: a replica that has reached one shows everything up to that time.
 type replicatedDatabase struct {
 	database.DB
 	// primary and replicas are below their shares; the replicas' login is changed by their watch alone.
@@ -52,7 +52,7 @@ type sample struct {
 
 var _ database.Replicated = (*replicatedDatabase)(nil)
 
-// newReplicatedDatabase adds replicas to a database; shared is what primary is with its shares.
+// newReplicatedDatabase adds replicas to a database; shared is primary with its shares.
 func newReplicatedDatabase(shared database.DB, primary *rotatingDatabase, d *contract.Replicas, l login, open func(login) database.DB) *replicatedDatabase {
 	r := &replicatedDatabase{
 		DB: shared, primary: primary, replicas: newRotatingDatabase(open(l)), open: open, login: l,
@@ -146,8 +146,8 @@ const (
 	awayPause   = time.Second
 )
 
-// watch looks at the replicas until ctx ends. next is the login that the Secrets have now, and tell is told what is wrong;
-// "" is nothing.
+// watch looks at the replicas until ctx ends. next is the login that the Secrets have now, and tell is called with the
+// problem; "" is none.
 func (r *replicatedDatabase) watch(ctx context.Context, next func() login, tell func(problem string)) {
 	known := false // whether the replicas' schema was read over the present login
 	for {
@@ -230,8 +230,8 @@ func (r *replicatedDatabase) keepsUp() bool {
 	return !r.exact || time.Since(r.fresh) <= r.maxStaleness
 }
 
-// measure finds out up to which time the replicas have everything. If that cannot be told, or there are several servers, of
-// which each is elsewhere, only time counts.
+// measure finds out up to which time the replicas have everything. If that is unknown, or if there are several servers at
+// different positions, only time counts.
 func (r *replicatedDatabase) measure(ctx context.Context) error {
 	if n := len(r.samples); n == 0 || time.Since(r.samples[n-1].at) > r.maxStaleness/10 {
 		at := time.Now()

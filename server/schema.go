@@ -25,7 +25,7 @@ const (
 	introspectTimeout = 30 * time.Second
 )
 
-// A schemaWatch is what decides when the database is looked at next.
+// A schemaWatch decides when the database is looked at next.
 type schemaWatch struct {
 	healthy bool
 	// read is when the schema was read last, looked when the database was asked for it last.

@@ -1,5 +1,5 @@
 // Package server runs a server: it takes what a source says, keeps the database's schema in view, joins both into the
-// snapshot that requests are answered from, and serves the endpoint and the admin port until it is told to end.
+// snapshot that requests are answered from, and serves the endpoint and the admin port until its context ends.
 //
 // Package cmd imports it, with the source that suits the command; nothing else does.
 package server
@@ -24,22 +24,22 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// Server is one server before it runs. All fields but those that say otherwise are required.
+// Server is one server before it runs. All fields are required, except the ones that say otherwise.
 type Server struct {
 	// Source tells what to answer from.
 	Source source.Source
 	// Endpoint is where agents are answered, Admin the port of probes, metrics and status, each on one or more addresses. Run
 	// closes them all.
 	Endpoint, Admin []net.Listener
-	// TLS reports whether the endpoint's port speaks TLS, with the certificate that the source tells of; the admin port never
-	// does.
+	// TLS reports whether the endpoint's port speaks TLS, with the source's certificate; the admin port never does.
 	TLS bool
 	// SQLiteFile is the file of a SQLite database, SQLiteInitDir a folder of SQL files to fill a new one; both may be "".
 	SQLiteFile, SQLiteInitDir string
 	// LocalWebhooks lets webhooks be on this machine itself, for trying them out: everywhere else it would lead into the
 	// server's own pod.
 	LocalWebhooks bool
-	// PodAddresses are the pod's own, which webhooks may not have; nil are those of the machine's network interfaces.
+	// PodAddresses are the pod's own, which webhooks may not have; nil are the addresses of the machine's network
+	// interfaces.
 	PodAddresses []netip.Addr
 	// Version is the program's, as initialize tells it.
 	Version string

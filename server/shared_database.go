@@ -14,7 +14,7 @@ import (
 // by at most one of them. What the server does for no token does not wait in line.
 type sharedDatabase struct {
 	database.DB
-	// calls are all connections. writes are those that can write, and the same as calls if any of them can.
+	// calls are all connections. writes are the calls that can write, and the same as calls if any of them can.
 	calls, writes *share.Pool
 }
 

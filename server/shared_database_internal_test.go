@@ -87,7 +87,7 @@ func TestSlowCallsOfOneTokenLeaveConnectionsToOthers(t *testing.T) {
 	}
 }
 
-// inABubble runs a test by a clock of its own, which goes on once all that the test started waits.
+// inABubble runs a test by a clock of its own, which moves on once everything that the test started waits.
 func inABubble(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) { synctest.Test(t, test) }
 }

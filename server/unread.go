@@ -15,7 +15,7 @@ import (
 // exposures.
 type misfits map[string]contract.Model
 
-// has reports whether a model as it is declared now is among them.
+// has reports whether a model with its present declaration is among them.
 func (known misfits) has(m *contract.Model) bool {
 	declared, ok := known[m.UID+m.Exposure]
 	return ok && reflect.DeepEqual(declared, *m)

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
-// withTable is a Config with the model of another table beside that of the books.
+// withTable is a Config with the model of another table besides the books'.
 func withTable(revision int64, table string) *contract.Config {
 	c := config(revision)
 	c.Models = append(c.Models, contract.Model{

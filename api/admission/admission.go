@@ -86,7 +86,7 @@ func checkMetadata(object map[string]any, namespace string) field.ErrorList {
 var (
 	// inBody is how the schema's validator begins, after the path that the error has anyway.
 	inBody = regexp.MustCompile(`^\S+ in body `)
-	// wrongType is what it says of a value of another type.
+	// wrongType is its message about a value of another type.
 	wrongType = regexp.MustCompile(`^must be of type (\w+): "(\w+)"$`)
 )
 

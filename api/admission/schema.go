@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/config/crd"
 )
 
-// kind is what the objects of a kind are checked with.
+// kind holds the checks of the objects of a kind.
 type kind struct {
 	definition *apiextensionsv1.JSONSchemaProps
 	// prepared makes the rest, when it is needed first: to compile the rules takes a tenth of a second.

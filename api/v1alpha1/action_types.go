@@ -10,7 +10,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.report) || !has(self.parameters) || self.parameters.all(p, !(p.name in ['token', 'groups']) && !p.name.startsWith('attribute_'))",message="in a report, token, groups and names that begin with attribute_ stand for the caller"
 // +kubebuilder:validation:XValidation:rule="!has(self.update) || self.update.set.all(s, !has(s.parameter) || has(self.parameters) && self.parameters.exists(p, p.name == s.parameter))",message="update sets a field to a parameter that parameters does not declare"
 type ActionSpec struct {
-	// name is what callers and permission rules call the action. delete_selected is the server's own.
+	// name is the action's name for callers and in permission rules. delete_selected is the server's own.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
@@ -58,7 +58,7 @@ type ActionSpec struct {
 // +kubebuilder:validation:Enum=view;add;change;delete
 type RequiredVerb string
 
-// ConfirmSpec is what an action asks before it does anything.
+// ConfirmSpec is the question that an action asks before it does anything.
 type ConfirmSpec struct {
 	// message is the question: a Go text template over .count, .model, .action and .parameters, with if and with, but
 	// without loops, other templates and functions that make text. Absent, a standard one.
@@ -67,8 +67,8 @@ type ConfirmSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Message string `json:"message,omitempty"`
-	// token says whether the second call must give the confirmation_token of the first. A token is refused if the selected
-	// rows are not those that the first call asked about. Optional when absent.
+	// token says whether the second call must give the confirmation_token of the first. A token is refused if the first
+	// call asked about other rows. Optional when absent.
 	// +optional
 	Token ConfirmationTokenUse `json:"token,omitempty"`
 }
@@ -92,7 +92,7 @@ type ParameterSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
 	// +kubebuilder:validation:XValidation:rule="!(self in ['action', 'apply', 'confirm', 'ids', 'post'])",message="action, apply, confirm, ids and post are the form's own"
 	Name string `json:"name,omitempty"`
-	// type is what the value must be.
+	// type is the type of the value.
 	// +required
 	Type ParameterType `json:"type,omitempty"`
 	// presence says whether the value must be given; Optional when absent. A value that is not given leaves the field as it
@@ -194,7 +194,7 @@ type SQLActionSpec struct {
 	// +kubebuilder:validation:MaxLength=10000
 	Statement string `json:"statement,omitempty"`
 	// statements run in their order in one transaction, each of the form of statement. The first must contain :ids; the others
-	// may. What the action affected is what the first did.
+	// may. The first statement counts the rows that the action affected.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -8,7 +8,7 @@ type AllowedTokens struct {
 	// namespaces are those whose tokens are allowed, in addition to the endpoint's own.
 	// +required
 	Namespaces TokenNamespaces `json:"namespaces,omitzero"`
-	// groups are those that tokens of other namespaces may name. Absent, none.
+	// groups are the groups that tokens of other namespaces may name. Absent, none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100
@@ -71,7 +71,7 @@ type NamespaceRequirement struct {
 	// operator is how the label's value is compared.
 	// +required
 	Operator NamespaceOperator `json:"operator,omitempty"`
-	// values are those that In and NotIn compare with.
+	// values are the values that In and NotIn compare with.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -51,7 +51,7 @@ type Audience string
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.discoveryURL) || !has(self.keysURL)",message="at most one of discoveryURL and keysURL may be given: with keysURL nothing is discovered"
 type OIDCIssuer struct {
-	// name is what MCPTokens call the issuer by.
+	// name is the issuer's name in MCPTokens.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -74,14 +74,15 @@ type OIDCIssuer struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Audiences []Audience `json:"audiences,omitempty"`
-	// certificateAuthority are the CA certificates (PEM) that the issuer's TLS certificate must be from; those of the system
-	// when absent.
+	// certificateAuthority has the CA certificates (PEM) that the issuer's TLS certificate must be from; the system's CA
+	// certificates when absent.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16384
 	// +kubebuilder:validation:XValidation:rule="self.contains('-----BEGIN CERTIFICATE-----') && !self.contains('PRIVATE KEY')",message="must be certificates in PEM, and no private key"
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
-	// algorithms are those that the issuer signs with: RS, PS or ES with 256, 384 or 512, or EdDSA. RS256 when absent.
+	// algorithms are the algorithms that the issuer signs with: RS, PS or ES with 256, 384 or 512, or EdDSA. RS256 when
+	// absent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -99,10 +100,10 @@ type OIDCIssuer struct {
 	// +kubebuilder:validation:MaxLength=128
 	SubjectClaim string `json:"subjectClaim,omitempty"`
 	// listing says whether the issuer stands in the endpoint's protected-resource metadata, by which clients find where their
-	// people log in. Unlisted is for issuers that no person logs in to, such as those of CI jobs. Listed when absent.
+	// people log in. Unlisted is for issuers that no person logs in to, such as the issuers of CI jobs. Listed when absent.
 	// +optional
 	Listing IssuerListing `json:"listing,omitempty"`
-	// scopes are what clients are told to ask the issuer for.
+	// scopes are the scopes that clients are asked to request from the issuer.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -122,7 +123,7 @@ type IssuerURL string
 // +kubebuilder:validation:Enum=RS256;RS384;RS512;PS256;PS384;PS512;ES256;ES384;ES512;EdDSA
 type SigningAlgorithm string
 
-// IssuerListing says whether clients are told of an issuer.
+// IssuerListing says whether an issuer is listed for clients.
 // +kubebuilder:validation:Enum=Listed;Unlisted
 type IssuerListing string
 
@@ -162,8 +163,8 @@ type OIDCIdentity struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Subject string `json:"subject,omitempty"`
-	// claims are what a caller's token must say, each of them: the claim is this text (a number as digits), or a list that
-	// has it. A name that begins with / is a JSON pointer, as in /realm_access/roles.
+	// claims are the claims that a caller's token must have. Each claim is this text (a number as digits), or a list that
+	// contains it. A name that begins with / is a JSON pointer, as in /realm_access/roles.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
@@ -178,7 +179,7 @@ type OIDCIdentity struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[A-Za-z][A-Za-z0-9_.-]*$'))",message="names of attributes are a letter, then letters, digits, '_', '.' and '-', at most 63 characters"
 	// +kubebuilder:validation:XValidation:rule="self.map(k, k.size() + self[k].size()).sum() <= 2048",message="names and expressions must have at most 2048 characters together"
 	Attributes map[string]CELExpression `json:"attributes,omitempty"`
-	// groups are groups of the endpoint that a caller has by what its token says, in addition to those of spec.groups.
+	// groups gives a caller groups of the endpoint by the claims of its token, in addition to spec.groups.
 	// +optional
 	Groups *OIDCGroups `json:"groups,omitempty"`
 }

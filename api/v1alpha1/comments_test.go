@@ -251,7 +251,7 @@ func isStruct(typ ast.Expr, types map[string]*ast.TypeSpec) bool {
 	return false
 }
 
-// typeName is a field's type as it is written, for names and pointers to them.
+// typeName is a field's type as written, for names and pointers to them.
 func typeName(typ ast.Expr) string {
 	switch typ := typ.(type) {
 	case *ast.Ident:

@@ -1,7 +1,7 @@
 package v1alpha1
 
-// The condition types. Each kind uses those that its status names; all are kstatus-compatible: Reconciling and Stalled
-// are abnormal-true and never both present.
+// The condition types. Each kind uses the conditions that its status names; all are kstatus-compatible: Reconciling and
+// Stalled are abnormal-true and never both present.
 const (
 	ConditionReady             = "Ready"
 	ConditionReconciling       = "Reconciling"
@@ -20,7 +20,7 @@ const (
 	ConditionPaused = "Paused"
 )
 
-// The reasons that conditions carry, beside those that a server's pod reports (contract.Reason…).
+// The reasons that conditions carry, besides the reasons that a server's pod reports (contract.Reason…).
 const (
 	ReasonReady            = "Ready"
 	ReasonAccepted         = "Accepted"

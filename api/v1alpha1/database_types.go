@@ -5,8 +5,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // DatabaseReplicas are servers that follow the database: standbys of PostgreSQL, replicas of MySQL and MariaDB. The exposures
 // with `reads: Replica` are read from them.
 type DatabaseReplicas struct {
-	// connectionSecretRef names a Secret with a connection to the replicas, as that of the database. It may be the same
-	// Secret, with another key.
+	// connectionSecretRef names a Secret with a connection to the replicas, as the database's connection Secret does. It
+	// may be the same Secret, with another key.
 	// +required
 	ConnectionSecretRef ConnectionSecretReference `json:"connectionSecretRef,omitzero"`
 	// maxStaleness is how old the rows of a replica may be; 10s when absent. A replica that is further behind is not read

@@ -40,8 +40,8 @@ func (e *MCPModelExposure) EffectiveVerboseName() string {
 	return strings.ReplaceAll(e.EffectiveModel(), "_", " ")
 }
 
-// EffectiveVerboseNamePlural is the model's name for people, plural. A name that is plural already, as that of many a table,
-// stays as it is.
+// EffectiveVerboseNamePlural is the model's name for people, plural. A name that is plural already does not change; many
+// tables have such names.
 func (e *MCPModelExposure) EffectiveVerboseNamePlural() string {
 	if e.Spec.VerboseNamePlural != "" {
 		return e.Spec.VerboseNamePlural
@@ -176,7 +176,7 @@ func (r *DatabaseReplicas) EffectiveMaxStaleness() time.Duration {
 	return DefaultMaxStaleness
 }
 
-// EffectiveAccess is what the server may do in its database.
+// EffectiveAccess says what the server may do in its database.
 func (d *DatabaseSpec) EffectiveAccess() DatabaseAccess {
 	if d.Access != "" {
 		return d.Access

@@ -22,7 +22,7 @@ func (s ServiceAccountAuthentication) EffectiveCheck() ServiceAccountCheck {
 	return CheckKeys
 }
 
-// EffectiveAlgorithms are those that the issuer signs with.
+// EffectiveAlgorithms are the algorithms that the issuer signs with.
 func (i *OIDCIssuer) EffectiveAlgorithms() []SigningAlgorithm {
 	if len(i.Algorithms) > 0 {
 		return i.Algorithms
@@ -46,7 +46,7 @@ func (i *OIDCIssuer) EffectiveSubjectClaim() string {
 	return DefaultSubjectClaim
 }
 
-// EffectiveListing says whether clients are told of the issuer.
+// EffectiveListing says whether the issuer is listed for clients.
 func (i *OIDCIssuer) EffectiveListing() IssuerListing {
 	if i.Listing != "" {
 		return i.Listing

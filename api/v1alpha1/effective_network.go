@@ -2,8 +2,8 @@ package v1alpha1
 
 import "strings"
 
-// EffectiveURL is what agents call: the external URL, or else the host of the HTTPRoute, of the Ingress or of the Service
-// within the cluster, with the endpoint's path.
+// EffectiveURL is the URL that agents call: the external URL, or else the host of the HTTPRoute, of the Ingress or of the
+// Service within the cluster, with the endpoint's path.
 func (e *MCPEndpoint) EffectiveURL() string { return e.effectiveOrigin() + e.EffectivePath() + "/" }
 
 // EffectivePath is the path of the endpoint: what routes lead to.
@@ -12,7 +12,7 @@ func (e *MCPEndpoint) EffectivePath() string { return e.Spec.Server.BasePath + "
 // ServiceURL is the URL at which agents within the cluster are answered.
 func (e *MCPEndpoint) ServiceURL() string { return e.serviceOrigin() + e.EffectivePath() + "/" }
 
-// Public reports whether the endpoint has a URL besides that of its Service.
+// Public reports whether the endpoint has a URL besides its Service's URL.
 func (e *MCPEndpoint) Public() bool {
 	n := &e.Spec.Network
 	return n.ExternalURL != "" || n.HTTPRoute != nil && len(n.HTTPRoute.Hostnames) > 0 || n.Ingress != nil
@@ -43,7 +43,7 @@ func scheme(secure bool) string {
 	return "http://"
 }
 
-// EffectiveProtocol is what the listeners of the route's Gateways speak.
+// EffectiveProtocol is the protocol of the listeners of the route's Gateways.
 func (r *HTTPRouteSpec) EffectiveProtocol() RouteProtocol {
 	if r.Protocol != "" {
 		return r.Protocol

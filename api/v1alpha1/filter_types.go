@@ -25,7 +25,7 @@ type RowPolicy struct {
 	// allRows lets them see every row.
 	// +optional
 	AllRows *bool `json:"allRows,omitempty"`
-	// filters are conditions, all of which a row must meet to be seen.
+	// filters are conditions. Callers see a row if it meets all of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -33,7 +33,7 @@ type RowPolicy struct {
 	Filters []RowFilter `json:"filters,omitempty"`
 }
 
-// RowFilter is a condition on a row: a FieldFilter, or a list of them, of which the row must meet one.
+// RowFilter is a condition on a row: a FieldFilter, or a list of them, and the row must meet at least one.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.any) != has(self.field)",message="field must be given, or any instead of it"
 // +kubebuilder:validation:XValidation:rule="[has(self.value), has(self.values), has(self.tokenAttribute)].filter(x, x).size() == (has(self.any) ? 0 : 1)",message="exactly one of value, values and tokenAttribute must be given, and none beside any"
@@ -52,7 +52,7 @@ type RowFilter struct {
 	// lookup is how the field is compared; exact when absent.
 	// +optional
 	Lookup Lookup `json:"lookup,omitempty"`
-	// value is what the field is compared with, in the text form that rows show ("true", "12.50", "2026-01-31").
+	// value is compared with the field, in the text form that rows show ("true", "12.50", "2026-01-31").
 	// +optional
 	// +kubebuilder:validation:MaxLength=1000
 	Value *string `json:"value,omitempty"`
@@ -70,7 +70,7 @@ type RowFilter struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9_.-]*$`
 	TokenAttribute string `json:"tokenAttribute,omitempty"`
-	// any are conditions, one of which at least a row must meet. The filter then has nothing else.
+	// any are conditions. A row must meet at least one. The filter then has nothing else.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -78,7 +78,7 @@ type RowFilter struct {
 	Any []FieldFilter `json:"any,omitempty"`
 }
 
-// RowPolicySubject is whose policy a row policy is.
+// RowPolicySubject says whose policy a row policy is.
 // +kubebuilder:validation:Enum=Everyone;Groups
 type RowPolicySubject string
 
@@ -104,7 +104,7 @@ type FieldFilter struct {
 	// lookup is how the field is compared; exact when absent.
 	// +optional
 	Lookup Lookup `json:"lookup,omitempty"`
-	// value is what the field is compared with, in the text form that rows show ("true", "12.50", "2026-01-31").
+	// value is compared with the field, in the text form that rows show ("true", "12.50", "2026-01-31").
 	// +optional
 	// +kubebuilder:validation:MaxLength=1000
 	Value *string `json:"value,omitempty"`

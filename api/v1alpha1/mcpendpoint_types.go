@@ -23,10 +23,10 @@ type MCPEndpoint struct {
 	// metadata is the standard object metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// spec is what is wanted.
+	// spec is the desired state.
 	// +required
 	Spec MCPEndpointSpec `json:"spec,omitzero"`
-	// status is what was found. Its observedGeneration is -1 until somebody has looked.
+	// status is the observed state. Its observedGeneration is -1 until somebody has looked.
 	// +optional
 	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPEndpointStatus `json:"status,omitempty,omitzero"`
@@ -38,7 +38,7 @@ type MCPEndpoint struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.database.sqlite) || !has(self.server) || !has(self.server.autoscaling)",message="a SQLite file is served by one pod: remove server.autoscaling"
 // +kubebuilder:validation:XValidation:rule="!has(self.audit) || !has(self.idempotency) || self.audit.table.name != self.idempotency.table.name || has(self.audit.table.schema) != has(self.idempotency.table.schema) || has(self.audit.table.schema) && self.audit.table.schema != self.idempotency.table.schema",message="idempotency.table is the audit table; name another one"
 type MCPEndpointSpec struct {
-	// database is what the endpoint serves.
+	// database is the database that the endpoint serves.
 	// +required
 	Database DatabaseSpec `json:"database,omitzero"`
 	// groups are named sets of permissions that tokens join.
@@ -59,7 +59,7 @@ type MCPEndpointSpec struct {
 	// network says how agents reach the endpoint.
 	// +optional
 	Network NetworkSpec `json:"network,omitempty,omitzero"`
-	// observability says who is told of the endpoint's metrics.
+	// observability says who collects the endpoint's metrics.
 	// +optional
 	Observability ObservabilitySpec `json:"observability,omitempty,omitzero"`
 	// catalogue says what tools/list shows.
@@ -142,7 +142,7 @@ type DatabaseSpec struct {
 	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	// +optional
 	ConnectionSecretRef *ConnectionSecretReference `json:"connectionSecretRef,omitempty"`
-	// name is the database's name on its server, in the place of the one that the Secret says, or that it lacks.
+	// name is the database's name on its server. It replaces the Secret's, which may have none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -200,7 +200,7 @@ const (
 	EngineMySQL      DatabaseEngine = "MySQL"
 )
 
-// DatabaseAccess is what a server may do in its database.
+// DatabaseAccess says what a server may do in its database.
 // +kubebuilder:validation:Enum=ReadWrite;ReadOnly
 type DatabaseAccess string
 
@@ -268,15 +268,15 @@ type ConfigMapReference struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.clientCertificateSecretRef) || self.mode != 'Disable'",message="a client certificate is shown over TLS only; choose another mode than Disable"
 type DatabaseTLS struct {
-	// mode is how much is checked. The modes are those of libpq's sslmode, for every engine.
+	// mode is how much is checked. The modes are libpq's values of sslmode, for every engine.
 	// +required
 	Mode TLSMode `json:"mode,omitempty"`
 	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
 	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	// +optional
 	CASecretRef *SecretKeyReference `json:"caSecretRef,omitempty"`
-	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown. Absent,
-	// it is that of the connection Secret, if that has one. The user may then have no password.
+	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown.
+	// Absent, the mode of the connection Secret holds, if it has one. The user may then have no password.
 	// +optional
 	ClientCertificateSecretRef *SecretReference `json:"clientCertificateSecretRef,omitempty"`
 }
@@ -296,20 +296,20 @@ type PoolSpec struct {
 
 // Group is a named set of permissions.
 type Group struct {
-	// name is what tokens call the group.
+	// name is the group's name in tokens.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
-	// permissions are what members of the group may do. Absent, nothing.
+	// permissions say what members of the group may do. Absent, nothing.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Permissions []PermissionRule `json:"permissions,omitempty"`
 }
 
-// MCPEndpointStatus is what was found.
+// MCPEndpointStatus is the observed state of an MCPEndpoint.
 type MCPEndpointStatus struct {
 	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
 	// AuthenticationReady if tokens of other issuers are checked; Reconciling, Stalled and Paused while they are true.
@@ -329,12 +329,12 @@ type MCPEndpointStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=100
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
-	// url is what agents call.
+	// url is the URL that agents call.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1300
 	URL string `json:"url,omitempty"`
-	// database is what the server's pods found.
+	// database describes the database that the server's pods found.
 	// +optional
 	Database DatabaseStatus `json:"database,omitempty,omitzero"`
 	// modelCount is the number of models that are served.
@@ -354,7 +354,7 @@ type MCPEndpointStatus struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=500
 	Notes []string `json:"notes,omitempty"`
-	// revision is that of the main part of the Config, which holds everything but the tokens.
+	// revision is the revision of the main part of the Config, which holds everything but the tokens.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`

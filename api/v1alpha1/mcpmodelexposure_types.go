@@ -22,10 +22,10 @@ type MCPModelExposure struct {
 	// metadata is the standard object metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// spec is what is wanted.
+	// spec is the desired state.
 	// +required
 	Spec MCPModelExposureSpec `json:"spec,omitzero"`
-	// status is what was found. Its observedGeneration is -1 until somebody has looked.
+	// status is the observed state. Its observedGeneration is -1 until somebody has looked.
 	// +optional
 	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPModelExposureStatus `json:"status,omitempty,omitzero"`
@@ -130,7 +130,7 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=14
 	Operations []Operation `json:"operations,omitempty"`
-	// actions are what agents can do to selected rows, in addition to delete_selected.
+	// actions are the actions that agents can run on selected rows, in addition to delete_selected.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -159,8 +159,8 @@ type MCPModelExposureSpec struct {
 	// +optional
 	Reads ReadsFrom `json:"reads,omitempty"`
 	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
-	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
-	// database refused the write, and the text is in the server's log.
+	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers learn that the database
+	// refused the write, and the text is in the server's log.
 	// +optional
 	DatabaseMessages DatabaseMessages `json:"databaseMessages,omitempty"`
 	// aggregate says what aggregate_ may tell.
@@ -198,7 +198,7 @@ const (
 	TotalCountCapped TotalCountMode = "Capped"
 )
 
-// DatabaseMessages says whether callers are told what the database's triggers raise.
+// DatabaseMessages says whether callers see the messages that the database's triggers raise.
 // +kubebuilder:validation:Enum=Hidden;Shown
 type DatabaseMessages string
 
@@ -263,7 +263,7 @@ type ModelLimits struct {
 	MaxBulkItems int32 `json:"maxBulkItems,omitempty"`
 }
 
-// MCPModelExposureStatus is what was found.
+// MCPModelExposureStatus is the observed state of an MCPModelExposure.
 type MCPModelExposureStatus struct {
 	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling, Stalled and Paused while
 	// they are true.

@@ -24,10 +24,10 @@ type MCPToken struct {
 	// metadata is the standard object metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
-	// spec is what is wanted.
+	// spec is the desired state.
 	// +required
 	Spec MCPTokenSpec `json:"spec,omitzero"`
-	// status is what was found. Its observedGeneration is -1 until somebody has looked.
+	// status is the observed state. Its observedGeneration is -1 until somebody has looked.
 	// +optional
 	// +kubebuilder:default={observedGeneration:-1}
 	Status MCPTokenStatus `json:"status,omitempty,omitzero"`
@@ -71,7 +71,7 @@ type MCPTokenSpec struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.map(g, g.size()).sum() <= 1024",message="the names must have at most 1024 characters together"
 	Groups []string `json:"groups,omitempty"`
-	// permissions are the token's own, in addition to those of its groups.
+	// permissions are the token's own, in addition to its groups' permissions.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -220,7 +220,7 @@ type TokenSecretKey struct {
 	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="self != '.' && !self.startsWith('..')",message="must not be '.', nor begin with '..'"
 	Key string `json:"key,omitempty"`
-	// format is what stands under the key.
+	// format is the format of the value under the key.
 	// +required
 	Format TokenFormat `json:"format,omitempty"`
 }
@@ -250,7 +250,7 @@ type LabelValue string
 // +kubebuilder:validation:MaxLength=4096
 type AnnotationValue string
 
-// MCPTokenStatus is what was found.
+// MCPTokenStatus is the observed state of an MCPToken.
 type MCPTokenStatus struct {
 	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled and Paused while
 	// they are true.
@@ -304,8 +304,9 @@ type MCPTokenStatus struct {
 	// rights count what the token may do.
 	// +optional
 	Rights *RightsStatus `json:"rights,omitempty"`
-	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
-	// no row. What its groups make of all of their tokens the MCPEndpoint notes. A token with notes can still be Ready.
+	// notes name rights of the token that have no effect: models and actions that do not exist, and models without a row
+	// that it sees. What its groups make of all of their tokens the MCPEndpoint notes. A token with notes can still be
+	// Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -319,14 +320,14 @@ type MCPTokenStatus struct {
 }
 
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
-// not a write of each of its tokens; revision says how old it is. If callers have groups by what their own tokens say (oidc.groups), all of those that they
-// can have are counted: it is the most that any of them may do.
+// not a write of each of its tokens; revision says how old it is. If callers have groups by the claims of their own tokens
+// (oidc.groups), all groups that they can have are counted: it is the most that any caller may do.
 type RightsStatus struct {
 	// models is the number of models on which the token has any right.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Models *int32 `json:"models,omitempty"`
-	// verbs are those that the token has on at least one model.
+	// verbs are the verbs that the token has on at least one model.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=4

@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // NetworkSpec says how agents reach the endpoint.
 type NetworkSpec struct {
 	// externalURL is the address that agents call, without /mcp/, if something leads to the endpoint that this object does
-	// not make. Absent, the host of httpRoute, else that of ingress, else the Service's address within the cluster.
+	// not make. Absent, the host of httpRoute, else the host of ingress, else the Service's address within the cluster.
 	// +optional
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=1024
@@ -48,7 +48,7 @@ type CORSSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9+.-]*://([*][.][a-z0-9_-]+([.][a-z0-9_-]+)+|[a-z0-9_-]+([.][a-z0-9_-]+)*|[[][0-9a-f:.]+[]])(:[0-9]{1,5})?$')",message="must be an origin as browsers write it: scheme://host or scheme://host:port in lower case, without a path; the host may begin with *. before at least two labels"
 type Origin string
 
-// ObjectMetadata is what is added to the metadata of an object that is made for the endpoint.
+// ObjectMetadata is added to the metadata of an object that is made for the endpoint.
 type ObjectMetadata struct {
 	// labels are added to the object.
 	// +optional
@@ -102,7 +102,8 @@ type ServiceSpec struct {
 	// absent.
 	// +optional
 	InternalTrafficPolicy TrafficPolicy `json:"internalTrafficPolicy,omitempty"`
-	// trafficDistribution says which pods are preferred: those of the client's zone or of its node. None are when absent.
+	// trafficDistribution says which pods are preferred: the pods of the client's zone or of its node. None are when
+	// absent.
 	// +optional
 	TrafficDistribution TrafficDistribution `json:"trafficDistribution,omitempty"`
 }
@@ -126,7 +127,7 @@ type IPFamily string
 // +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
 type IPFamilyPolicy string
 
-// TrafficPolicy says which pods get a request: any, or those of the same node.
+// TrafficPolicy says which pods get a request: any pod, or a pod of the same node.
 // +kubebuilder:validation:Enum=Cluster;Local
 type TrafficPolicy string
 
@@ -186,12 +187,12 @@ type HTTPRouteSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Hostnames []Hostname `json:"hostnames,omitempty"`
-	// protocol is that of the Gateways' listeners, for status.url; HTTPS when absent.
+	// protocol is the protocol of the Gateways' listeners, for status.url; HTTPS when absent.
 	// +optional
 	Protocol RouteProtocol `json:"protocol,omitempty"`
 }
 
-// RouteProtocol is what a Gateway's listener speaks.
+// RouteProtocol is the protocol of a Gateway's listener.
 // +kubebuilder:validation:Enum=HTTP;HTTPS
 type RouteProtocol string
 
@@ -251,7 +252,8 @@ type NetworkPolicySpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.ipBlock) != (has(self.podSelector) || has(self.namespaceSelector))",message="exactly one of ipBlock and selectors must be given"
 type NetworkPeer struct {
-	// podSelector selects pods by their labels: those of the endpoint's namespace, or of namespaceSelector's. Empty is all.
+	// podSelector selects pods by their labels: pods of the endpoint's namespace, or of the namespaces that
+	// namespaceSelector selects. Empty is all.
 	// +optional
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
 	// namespaceSelector selects namespaces by their labels. Empty is all.
@@ -277,7 +279,7 @@ type IPBlock struct {
 	Except []CIDR `json:"except,omitempty"`
 }
 
-// ObservabilitySpec says who is told of the endpoint's metrics.
+// ObservabilitySpec says who collects the endpoint's metrics.
 type ObservabilitySpec struct {
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.

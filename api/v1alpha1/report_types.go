@@ -33,7 +33,7 @@ type SessionSetting struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_]*[.][a-z_][a-z0-9_]*$`
 	Name string `json:"name,omitempty"`
-	// source is what the setting holds: Token (the caller's name), Groups (the token's groups, joined by commas), or
+	// source says what the setting holds: Token (the caller's name), Groups (the token's groups, joined by commas), or
 	// Attribute (one of the token's attributes). It is empty if the token has none.
 	// +required
 	Source SessionSettingSource `json:"source,omitempty"`
@@ -44,7 +44,7 @@ type SessionSetting struct {
 	Attribute string `json:"attribute,omitempty"`
 }
 
-// SessionSettingSource is what a session setting holds.
+// SessionSettingSource says what a session setting holds.
 // +kubebuilder:validation:Enum=Token;Groups;Attribute
 type SessionSettingSource string
 

@@ -126,7 +126,7 @@ type exception struct {
 	reason     string
 }
 
-// ofKubernetes matches what is below a field whose type is that of a pod. Its rules are Kubernetes's own.
+// ofKubernetes matches what is below a field with the type of a pod's field. Its rules are Kubernetes's own.
 var ofKubernetes = regexp.MustCompile(`^mcpendpoints\.spec\.server\.(` +
 	`(affinity|podSecurityContext|securityContext)\.` +
 	`|(env|tolerations|topologySpreadConstraints|volumeMounts)\.\[\]` +

@@ -12,7 +12,7 @@ import (
 // or its controller has it in; what has no field here goes through podTemplate.
 type WorkloadSpec struct {
 	// replicas is the number of pods. Absent, whoever scales the Deployment decides; a new one starts with 1 pod. If the
-	// field is removed, the number of pods stays as it is. A SQLite file has at most one pod.
+	// field is removed, the number of pods does not change. A SQLite file has at most one pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
@@ -23,8 +23,8 @@ type WorkloadSpec struct {
 	// podDisruptionBudget makes a PodDisruptionBudget for the pods; none when absent.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
-	// resources are those of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit of 256Mi of
-	// memory.
+	// resources are the resources of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit
+	// of 256Mi of memory.
 	// +optional
 	Resources *ResourceRequirements `json:"resources,omitempty"`
 	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
@@ -109,8 +109,8 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('5s') && duration(self) <= duration('1h')",message="must be a duration such as 500ms, 30s or 1m30s, between 5s and 1h"
 	StartupTimeout *metav1.Duration `json:"startupTimeout,omitempty"`
-	// terminationGracePeriod is how long a pod that is told to end may take before it is killed; 30s when absent. The
-	// server ends within 25 seconds; more time is for the other containers of its pod.
+	// terminationGracePeriod is how long a pod may take to end before it is killed; 30s when absent. The server ends within
+	// 25 seconds; more time is for the other containers of its pod.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -166,9 +166,9 @@ type PodDisruptionBudgetSpec struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// ResourceRequirements are what a container asks for, and its bounds.
+// ResourceRequirements are the resources that a container requests, and its limits.
 type ResourceRequirements struct {
-	// requests are what a node must have left.
+	// requests are the resources that a node must have left.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
 	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
@@ -191,7 +191,7 @@ type ServiceAccountSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.secret), has(self.projected), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.csi)].filter(x, x).size() == 1",message="exactly one of configMap, secret, projected, emptyDir, persistentVolumeClaim and csi must be given"
 type Volume struct {
-	// name is what volumeMounts call the volume.
+	// name is the volume's name in volumeMounts.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

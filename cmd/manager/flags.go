@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/podaddress"
 )
 
-// imageVariable names the environment variable that stands in for --server-image.
+// imageVariable names the environment variable that is read without --server-image.
 const imageVariable = "MCP_ADMIN_SERVER_IMAGE"
 
 // options are the flags of the command line.

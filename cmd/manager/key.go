@@ -52,7 +52,7 @@ func configKey(ctx context.Context, c client.Client, namespace string) (ed25519.
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// keyWatch tells if the Secret of the key is deleted or changed while the manager runs. The manager goes on with the key
+// keyWatch tells if the Secret of the key is deleted or changed while the manager runs. The manager continues with the key
 // that it has; the next one to start would make another, and then every server is rolled out anew.
 type keyWatch struct {
 	client    client.Reader
@@ -98,7 +98,7 @@ func (w keyWatch) missing(ctx context.Context) (bool, error) {
 	return !bytes.Equal(secret.Data[keySeed], w.key.Seed()), err
 }
 
-// ownNamespace is the namespace that the manager runs in: the one that a flag gives, or that of its pod.
+// ownNamespace is the namespace that the manager runs in: the flag's, or its pod's.
 func ownNamespace(told string) (string, error) {
 	if told != "" {
 		return told, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// schema is what is needed of an OpenAPI schema.
+// schema has the needed parts of an OpenAPI schema.
 type schema struct {
 	Properties           map[string]schema       `json:"properties"`
 	Items                *schema                 `json:"items"`

@@ -24,10 +24,10 @@ const (
 // errDeposed is the end of a manager that could not renew its Lease.
 var errDeposed = errors.New("the Lease could not be renewed in time")
 
-// lost is what a manager's Start returns then; the package has no value for it.
+// lost is the error that a manager's Start returns then; the package has no value for it.
 const lost = "leader election lost"
 
-// deposed makes errDeposed of the error of a manager that lost its Lease, and returns any other as it is.
+// deposed makes errDeposed of the error of a manager that lost its Lease, and returns any other unchanged.
 func deposed(ctx context.Context, mgr manager.Manager, err error) error {
 	if err == nil || ctx.Err() != nil || err.Error() != lost {
 		return err

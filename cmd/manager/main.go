@@ -146,7 +146,7 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 	return mgr, addMetrics(mgr, config, addresses[1:])
 }
 
-// addMetrics serves the metrics on more addresses than the one that a manager serves itself.
+// addMetrics serves the metrics on more addresses than the one of the manager itself.
 func addMetrics(mgr manager.Manager, config *rest.Config, addresses []string) error {
 	for _, address := range addresses {
 		server, err := metricsserver.NewServer(metricsserver.Options{BindAddress: address}, config, mgr.GetHTTPClient())

@@ -183,7 +183,7 @@ func rightsIn(role []byte, namespace string) ([]authorizationv1.ResourceAttribut
 // maxReviews is how many questions are asked at the same time.
 const maxReviews = 8
 
-// missingRights returns those of the rights that the manager does not have, in words and in order.
+// missingRights returns the rights that the manager does not have, in words and in order.
 func missingRights(ctx context.Context, c client.Client, needed []authorizationv1.ResourceAttributes) ([]string, error) {
 	var (
 		mu      sync.Mutex

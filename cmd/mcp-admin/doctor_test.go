@@ -60,7 +60,7 @@ func (w *world) testDoctorWithoutManager(t *testing.T) {
 	w.expect(t, true, []string{"no manager looks after namespace shop"}, "doctor", "-n", "shop")
 }
 
-// What keeps a pod from running is told with the command that shows more of it.
+// The cause that keeps a pod from running comes with the command that shows more of it.
 func (w *world) testDoctorAboutPods(t *testing.T) {
 	waiting := func(reason, message string) corev1.ContainerState {
 		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
@@ -126,7 +126,7 @@ func (w *world) testDoctorAboutTheAuditTable(t *testing.T) {
 	})
 }
 
-// An endpoint without its Secret does not hide what is wrong with a token of another endpoint, and is told once.
+// An endpoint without its Secret does not hide what is wrong with a token of another endpoint, and is reported once.
 func (w *world) testDoctorNamesCauses(t *testing.T) {
 	e := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("lost")}
 	e.Spec.Database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: "nowhere"}

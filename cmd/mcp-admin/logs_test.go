@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// containerLog is which of a pod's audit lines are those of which container.
+// containerLog has a pod's audit lines by container.
 type containerLog struct {
 	// previous is the first line of the container before the present one, present the first of this one.
 	previous, present int
@@ -26,7 +26,7 @@ func (p *serverPod) log() containerLog {
 	return p.container
 }
 
-// endContainer ends the container: its log ends, and the server goes on and writes what nobody has read yet.
+// endContainer ends the container: its log ends, and the server continues and writes what nobody has read yet.
 func (p *serverPod) endContainer() {
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
@@ -46,8 +46,8 @@ func (p *serverPod) showRestart() {
 	p.world.check(p.world.k8s.Status().Update(context.Background(), p.pod))
 }
 
-// logs answers as a kubelet does, with the audit lines of the pod's container, each with its time in front, and goes on if it
-// is asked to.
+// logs answers as a kubelet does, with the audit lines of the pod's container, each with its time in front, and follows the
+// log if asked to.
 func (w *world) logs(out http.ResponseWriter, r *http.Request) {
 	timed := r.URL.Query().Get("timestamps") == "true"
 	if timed && w.untimed.Load() {

@@ -68,7 +68,7 @@ It serves one on this machine, writes the manifests for a cluster, and tells wha
 	return root
 }
 
-// displayName is what people type to call the program.
+// displayName is the name that people type to call the program.
 func displayName(path string) string {
 	switch programFile(path) {
 	case pluginFile, completionFile:
@@ -77,7 +77,7 @@ func displayName(path string) string {
 	return "mcp-admin"
 }
 
-// arguments are those of the program. kubectl asks for completions by a file of another name, with the words alone.
+// arguments are the program's. kubectl asks for completions by a file of another name, with the words alone.
 func arguments(args []string) []string {
 	if programFile(args[0]) == completionFile {
 		return append([]string{cobra.ShellCompRequestCmd}, args[1:]...)

@@ -51,7 +51,7 @@ func TestShellsAndKubectlAreToldHowToComplete(t *testing.T) {
 	}
 }
 
-// Each command tells what it does and shows an example; those of the groups are what people look for.
+// Each command tells what it does and shows an example; the groups' examples show the commands that people look for.
 func TestEachCommandHasAnExample(t *testing.T) {
 	for _, g := range groups() {
 		for _, command := range g.commands {

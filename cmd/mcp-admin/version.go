@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
-// programVersion is what the version command tells.
+// programVersion is the output of the version command.
 type programVersion struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`

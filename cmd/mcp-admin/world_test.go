@@ -51,7 +51,7 @@ type world struct {
 	stop       context.CancelFunc
 	// untimed makes the node refuse to say when a line was written.
 	untimed atomic.Bool
-	// printed is what the last command printed, with its error.
+	// printed is the last command's output, with its error.
 	printed string
 
 	mu   sync.Mutex
@@ -126,7 +126,7 @@ func (w *world) run(name string, test func(t *testing.T)) {
 	})
 }
 
-// eventually waits until something holds. If it does not, what the last command printed is told.
+// eventually waits until something holds. If it does not, the failure shows the last command's output.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {

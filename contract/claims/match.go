@@ -17,7 +17,8 @@ func Match(claims map[string]any, wanted map[string]string) bool {
 	return true
 }
 
-// isBrokenPointer reports whether a name is to be a JSON pointer, as it begins with /, and is none: ~ stands only in ~0 and ~1.
+// isBrokenPointer reports whether a name begins with / like a JSON pointer, but is no valid one: ~ stands only in ~0 and
+// ~1.
 func isBrokenPointer(name string) bool {
 	if !strings.HasPrefix(name, "/") {
 		return false
@@ -111,7 +112,7 @@ func textOf(claim any) (string, bool) {
 	return "", false
 }
 
-// Values are the texts that Match finds in a claim: for each of them, and no other, it is what is wanted.
+// Values are the texts that Match finds in a claim: Match is true for these texts, and for no other.
 func Values(claims map[string]any, name string) []string {
 	claim, _ := Find(claims, name)
 	list, ok := claim.([]any)

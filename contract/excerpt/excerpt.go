@@ -6,8 +6,8 @@ import "strings"
 // mark ends a text that was cut.
 const mark = "…"
 
-// Of returns a text as it is if it has at most most bytes, and else its beginning and a mark, together at most that long.
-// It cuts between characters. The least most is the mark's three bytes.
+// Of returns a text of at most most bytes unchanged, and of a longer one the beginning and a mark, together at most that
+// long. It cuts between characters. The least most is the mark's three bytes.
 func Of[T string | []byte](text T, most int) string {
 	if len(text) <= most {
 		return string(text)

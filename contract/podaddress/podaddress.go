@@ -48,7 +48,7 @@ func Close(listeners []net.Listener) {
 	}
 }
 
-// Own is the addresses without those that belong to other pods too.
+// Own returns the addresses that belong to no other pod.
 func Own(addresses []string, pod []netip.Addr) []string {
 	if !slices.ContainsFunc(pod, netip.Addr.IsLoopback) {
 		return addresses

@@ -25,8 +25,8 @@ var letters = map[rune]string{
 	'წ': "ts", 'ჭ': "ch", 'ხ': "kh", 'ჯ': "j", 'ჰ': "h",
 }
 
-// Latin writes a text in plain Latin letters: ä is ae, ß is ss, é is e, ж is zh. Characters that have no such form, as those
-// of Chinese, stay as they are.
+// Latin writes a text in plain Latin letters: ä is ae, ß is ss, é is e, ж is zh. Characters without such a form, such as
+// Chinese ones, stay as they are.
 func Latin(text string) string {
 	if isASCII(text) {
 		return text

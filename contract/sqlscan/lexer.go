@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -109,7 +109,7 @@ func (l *lexer) lineComment() error {
 	return nil
 }
 
-// comment: those of PostgreSQL nest, and MySQL and MariaDB execute what stands in /*! */ and /*M! */.
+// comment: PostgreSQL's nest, and MySQL and MariaDB execute what stands in /*! */ and /*M! */.
 func (l *lexer) comment() error {
 	if strings.HasPrefix(l.rest, "/*!") || strings.HasPrefix(l.rest, "/*M!") {
 		return errors.New("must have no /*! … */; write its content without the comment marks")
@@ -248,7 +248,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isWord reports whether a name or number goes on with the byte; all of a letter beyond ASCII are of it.
+// isWord reports whether the byte continues a name or number; every byte of a letter beyond ASCII does.
 func isWord(c byte) bool {
 	return c == '_' || c == '$' || isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf
 }

@@ -25,7 +25,7 @@ func IsCaller(name string) bool {
 // whatMayAsk ends the messages about statements that are no query.
 const whatMayAsk = "must be one SELECT; a WITH may stand before it"
 
-// ScanQuery cuts the query of a report at its parameters: the declared ones, and those that stand for the caller. An error
+// ScanQuery cuts the query of a report at its parameters: the declared ones, and the ones that hold the caller. An error
 // says what is wrong and what would do.
 func ScanQuery(statement string, parameters []string) ([]Piece, error) {
 	tokens, err := statementTokens(statement)

@@ -34,7 +34,7 @@ func Scan(statement string, parameters []string) ([]Piece, error) {
 }
 
 // ScanAll is Scan of several statements that run one after the other. The first must contain :ids, the others may. at is
-// the index of the one that the error is about.
+// the index of the token that the error is about.
 func ScanAll(statements, parameters []string) (all [][]Piece, at int, err error) {
 	for i, statement := range statements {
 		pieces, err := scan(statement, parameters, i == 0)
@@ -86,7 +86,7 @@ func single(tokens []token) ([]token, error) {
 	return tokens, nil
 }
 
-// closing are the brackets, by those that open them.
+// closing has the closing brackets by their opening ones.
 var closing = map[string]string{"(": ")", "[": "]"}
 
 // balanced refuses brackets without their counterparts. Within [ ] nothing quoted may hold a ]: to SQLite what stands
@@ -173,8 +173,8 @@ func mainVerb(tokens []token) int {
 
 func isChange(t token) bool { return t.is("UPDATE") || t.is("DELETE") || t.is("INSERT") }
 
-// isNested reports whether a token begins a statement of its own that changes rows: it stands behind the bracket that opens a
-// query, or behind the one that closes the query's own WITH. All of these words may be names, too: what follows tells.
+// isNested reports whether a token begins a statement of its own that changes rows: it follows the bracket that opens a
+// query, or the bracket that closes the query's own WITH. All of these words may be names, too: what follows tells.
 func isNested(before, t, next token) bool {
 	if before.kind != symbol || before.text != "(" && before.text != ")" || next.kind == symbol && next.text != "[" {
 		return false

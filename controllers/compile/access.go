@@ -9,11 +9,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Access is what a token may do to a model, and why. Which tools a table allows only the database knows: a server may allow
-// less, never more.
+// Access says what a token may do to a model, and why. Which tools a table allows only the database knows: a server may
+// allow less, never more.
 type Access struct {
 	Model string `json:"model"`
-	// Verbs are view, add, change and delete; Actions those of the model.
+	// Verbs are view, add, change and delete; Actions the model's actions.
 	Verbs   []Grant `json:"verbs"`
 	Actions []Grant `json:"actions,omitempty"`
 	// Reports are the model's reports.
@@ -31,7 +31,7 @@ type Grant struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// RowsAccess is which rows a token sees: all, those that the policies show, or none.
+// RowsAccess says which rows a token sees: all, the ones that the policies show, or none.
 type RowsAccess struct {
 	All bool `json:"all"`
 	// Policies are the names of the row policies that are for the token and can show it rows.
@@ -40,7 +40,7 @@ type RowsAccess struct {
 	Why string `json:"why,omitempty"`
 }
 
-// ownRules is what Grant.By calls the token's own rules.
+// ownRules is the name of the token's own rules in Grant.By.
 const ownRules = "the token"
 
 // Explain says what a token may do to each model of a Config, as if the token were in force. Of one whose callers have groups by
@@ -50,7 +50,7 @@ func Explain(config *contract.Config, t *v1alpha1.MCPToken) []Access {
 	return explain(config, &entry)
 }
 
-// Tools is what a token's tools/list has, as far as the objects tell.
+// Tools are the tools in a token's tools/list, as far as the objects show.
 type Tools struct {
 	// Global are the tools of no single model.
 	Global []string `json:"global"`
@@ -120,7 +120,7 @@ func (x explanation) access(m *contract.Model) Access {
 	return a
 }
 
-// grant asks each set of rules that the token has, and then those that it has not.
+// grant asks each set of rules that the token has, and then the sets that it does not have.
 func (x explanation) grant(m *contract.Model, what string, gives func([]contract.Rule) bool) Grant {
 	g := Grant{Name: what}
 	var others []string
@@ -165,8 +165,8 @@ func (x explanation) reaches(m *contract.Model, verb string) (bool, string) {
 	return false, fmt.Sprintf("MCPModelExposure %s offers only %s (spec.operations)", m.Exposure, strings.Join(m.Operations, ", "))
 }
 
-// action says whether a token with the verbs may run an action: a rule names it, or the verbs are those that it requires; and
-// the token views the model.
+// action says whether a token with the verbs may run an action: a rule names it, or the token has the verbs that it
+// requires; and the token views the model.
 func (x explanation) action(m *contract.Model, a *contract.Action, has verbs) Grant {
 	g := x.grant(m, a.Name, func(rules []contract.Rule) bool {
 		return namesAction(rules, m, a.Name) || len(a.Requires) > 0 && verbsOn(&contract.Token{Rules: rules}, m).hasAll(a.Requires)

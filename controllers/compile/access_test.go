@@ -36,7 +36,7 @@ func TestAccessIsExplained(t *testing.T) {
 		token  contract.Token
 		change func(*contract.Config)
 		model  string
-		// verbs and actions are those that are granted, rows what is seen.
+		// verbs and actions are the granted ones, rows what is seen.
 		verbs, actions, rows string
 		// missing is a piece of why something else is not.
 		missing string

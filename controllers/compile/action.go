@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// WebhookSecret is what is known of a Secret that a webhook names.
+// WebhookSecret holds the known facts about a Secret that a webhook names.
 type WebhookSecret struct {
-	// Host is what its annotation v1alpha1.WebhookHostAnnotation says; "" if it has none.
+	// Host is the value of its annotation v1alpha1.WebhookHostAnnotation; "" if it has none.
 	Host string
 	// Data are header values by name, and the value of v1alpha1.WebhookSigningKey.
 	Data map[string][]byte
@@ -22,7 +22,7 @@ type WebhookSecret struct {
 	Unsure bool
 }
 
-// ownHeaders are those that the server itself sets, or that belong to the connection.
+// ownHeaders are the headers that the server itself sets, or that belong to the connection.
 var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Keep-Alive", "Mcp-Admin-Signature",
 	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent"}
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Admits reports whether an endpoint lets tokens of a namespace name it; labels are the namespace's. A token that is not
-// admitted is told the same as one whose endpoint does not exist: who may write tokens elsewhere must not find out
+// admitted gets the same message as one whose endpoint does not exist: who may write tokens elsewhere must not find out
 // which endpoints there are.
 func Admits(e *v1alpha1.MCPEndpoint, namespace string, namespaceLabels map[string]string) bool {
 	if namespace == e.Namespace {

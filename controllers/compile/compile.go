@@ -19,18 +19,19 @@ import (
 type Inputs struct {
 	// Endpoint is required.
 	Endpoint *v1alpha1.MCPEndpoint
-	// Exposures and Tokens may come in any order; those of other endpoints and those being deleted are passed over, and so
-	// are tokens of namespaces that the endpoint does not admit.
+	// Exposures and Tokens may come in any order; objects of other endpoints and objects being deleted are passed over, and
+	// so are tokens of namespaces that the endpoint does not admit.
 	Exposures []v1alpha1.MCPModelExposure
 	Tokens    []v1alpha1.MCPToken
 	// NamespaceLabels are the labels of the tokens' namespaces, beside the endpoint's own.
 	NamespaceLabels map[string]map[string]string
-	// Credentials are what the caller found of the tokens' texts. A token without an entry has not been looked up yet.
+	// Credentials hold what the caller found out about the tokens' texts. A token without an entry has not been looked up
+	// yet.
 	Credentials map[types.NamespacedName]Credential
 	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
 	Webhooks map[string]WebhookSecret
 	// StatusKey protects the pods' /status; SealKey, 32 bytes in base64, cursors and confirmation tokens. Both are made
-	// once, and then those of Previous.
+	// once, and then taken from Previous.
 	StatusKey, SealKey string
 	// Now decides what has expired.
 	Now time.Time
@@ -83,7 +84,7 @@ func Compile(in Inputs) (*contract.Config, Verdicts) {
 	return c.Whole(), verdicts
 }
 
-// equal compares two entries as they are written, so that an entry read back equals the one that was written.
+// equal compares the written forms of two entries, so that an entry read back equals the one that was written.
 func equal[T any](a, b T) bool {
 	if reflect.DeepEqual(a, b) {
 		return true

@@ -247,7 +247,7 @@ func TestTheOrderOfObjectsChangesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkCompile compiles an endpoint with 100 models and 1,000 tokens, of which one is new.
+// BenchmarkCompile compiles an endpoint with 100 models and 1,000 tokens; one token is new.
 func BenchmarkCompile(b *testing.B) {
 	in := inputs()
 	in.Exposures, in.Tokens, in.Credentials = nil, nil, map[types.NamespacedName]compile.Credential{}
@@ -277,7 +277,7 @@ func mustCompile(t *testing.T, in compile.Inputs) *contract.Config {
 	return config
 }
 
-// roundTrip is what a manager reads that did not write the Config itself.
+// roundTrip returns the Config that another manager reads.
 func roundTrip(t *testing.T, c *contract.Config) *contract.Config {
 	t.Helper()
 	main, err := contract.EncodeMain(c)

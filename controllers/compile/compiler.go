@@ -15,10 +15,10 @@ import (
 )
 
 // Compiler compiles one endpoint again and again. It keeps what it made of every object, and compiles an object again
-// only if that object, or something that it depends on, has changed. So a change of one token costs the compiling of one, if
-// it is told which. It has no client, clock or randomness. It is not safe for concurrent use.
+// only if that object, or something that it depends on, has changed. So a change of one token costs the compiling of one,
+// if the caller names it. It has no client, clock or randomness. It is not safe for concurrent use.
 type Compiler struct {
-	// keys are made once, and then those of the stored Config.
+	// keys are made once, and then taken from the stored Config.
 	statusKey, sealKey string
 	// counter is the highest revision that was given to anything.
 	counter int64
@@ -27,13 +27,13 @@ type Compiler struct {
 	most int
 	// again makes the main part be compiled again, whatever has changed.
 	again bool
-	// compiled is what the main part was compiled from last.
+	// compiled holds the last sources of the main part.
 	compiled mainSources
 	// main is the main part as it should be; nil if the endpoint was never valid.
 	main      *contract.Config
 	endpoint  Verdict
 	exposures map[types.NamespacedName]Verdict
-	// groups, issuers and registry are what tokens depend on, beside themselves; each new main part brings them.
+	// Tokens also depend on groups, issuers and registry; each new main part brings them.
 	groups   []string
 	issuers  map[string]string // the URLs, by name
 	registry registry
@@ -53,26 +53,27 @@ type Compiler struct {
 	layout layoutState
 }
 
-// mainSources are what a main part is compiled from. Of the exposures it has only which they were: their objects change with
-// each status, and to hold on to old ones would keep all of them in memory twice.
+// mainSources are the sources of a main part. Of the exposures it has only which they were: their objects change with each
+// status, and to hold on to old ones would keep all of them in memory twice.
 type mainSources struct {
 	endpoint  *v1alpha1.MCPEndpoint
 	exposures []asked
 	webhooks  map[string]WebhookSecret
 }
 
-// Objects are what an endpoint's Config is compiled from. None of them is changed, then or later.
+// Objects are the sources of an endpoint's Config. None of them is changed, then or later.
 type Objects struct {
 	Endpoint *v1alpha1.MCPEndpoint
-	// Exposures and Tokens are those that refer to the endpoint, in any order. Those that are being deleted are passed over.
+	// Exposures and Tokens are the objects that refer to the endpoint, in any order. Objects that are being deleted are
+	// passed over.
 	Exposures []*v1alpha1.MCPModelExposure
 	Tokens    []*v1alpha1.MCPToken
 	// Changed are the names of the tokens that may be others, or have other credentials, than at the update before. Tokens
-	// are then those of these names that there still are. Nil is not known: Tokens are all that there are.
+	// are then the tokens of these names that still exist. Nil is not known: Tokens are all that there are.
 	Changed []types.NamespacedName
-	// Credential returns what is known of a token's text, as the same pointer as long as it is the same; nil if the token
-	// was not looked up yet. Such a token keeps the hashes that the stored Config has for it, so that a manager that has
-	// just started drops no living token.
+	// Credential returns the known facts about a token's text, as the same pointer as long as they are the same; nil if the
+	// token was not looked up yet. Such a token keeps the hashes that the stored Config has for it, so that a manager that
+	// has just started drops no living token.
 	Credential func(*v1alpha1.MCPToken) *Credential
 	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
 	Webhooks map[string]WebhookSecret
@@ -92,7 +93,7 @@ type Stored struct {
 	StatusKey, SealKey string
 }
 
-// NewCompiler returns a Compiler that goes on from what is stored.
+// NewCompiler returns a Compiler that continues from the stored Config.
 func NewCompiler(stored Stored) *Compiler {
 	c := &Compiler{
 		statusKey: stored.StatusKey, sealKey: stored.SealKey, counter: stored.Floor,
@@ -110,9 +111,9 @@ func NewCompiler(stored Stored) *Compiler {
 	return c
 }
 
-// Outcome is what an update changed.
+// Outcome is the result of an update.
 type Outcome struct {
-	// Tokens are those of which the verdict or the entry changed, or that are gone.
+	// Tokens are the tokens whose verdict or entry changed, or that are gone.
 	Tokens []types.NamespacedName
 	// Main reports whether the main part or a verdict on the endpoint or an exposure changed.
 	Main bool
@@ -305,7 +306,7 @@ func (c *Compiler) InForce() int {
 
 func sameVerdict(a, b Verdict) bool { return reflect.DeepEqual(a, b) }
 
-// CompiledFor reports whether an endpoint asks for the same as the one that was compiled last.
+// CompiledFor reports whether an endpoint asks for the same as when it was compiled last.
 func (c *Compiler) CompiledFor(e *v1alpha1.MCPEndpoint) bool {
 	return c.compiled.endpoint != nil && sameObject(c.compiled.endpoint, e)
 }

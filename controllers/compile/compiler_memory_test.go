@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// Each status that is written gives the cache a new object. A compiler that held on to those that it compiled from would
-// keep every exposure and every token in memory twice.
+// Each status that is written gives the cache a new object. A compiler that held on to its sources would keep every
+// exposure and every token in memory twice.
 func TestOldStatesOfObjectsAreNotKept(t *testing.T) {
 	c, objects, exposures, tokens := compiledAndRestated(t)
 	runtime.GC()

@@ -84,7 +84,7 @@ func TestAChangeIsWrittenWhereItIsAndNowhereElse(t *testing.T) {
 	}
 }
 
-// A token's reconciler waits until its generation and its text were looked at: it hears of it even if nothing comes of it.
+// A token's reconciler waits until its generation and its text were looked at: it hears of it even if nothing changes.
 func TestWhatATokensReconcilerWaitsForIsTold(t *testing.T) {
 	in := large(4, 40)
 	c, objects := compiler(in)

@@ -46,8 +46,8 @@ func texts[T ~string](values map[string]T) map[string]string {
 	return plain
 }
 
-// owned is what no two tokens can have at once: the hashes of a token's texts, or the key of its identity. No key looks like
-// a hash: it begins with a quotation mark.
+// owned lists what no two tokens can have at once: the hashes of a token's texts, or the key of its identity. No key looks
+// like a hash: it begins with a quotation mark.
 func owned(t *v1alpha1.MCPToken, credential *Credential) []string {
 	if identity := identityEntry(t); identity != nil {
 		return []string{identity.Key()}
@@ -56,7 +56,8 @@ func owned(t *v1alpha1.MCPToken, credential *Credential) []string {
 }
 
 // precedence orders the tokens that want the same. The older one goes first; but who a caller is, anybody can write, unlike a
-// secret text: a token of another namespace, though it is older, takes no caller from those of the endpoint's own.
+// secret text: a token of another namespace, though it is older, takes no caller from tokens in the endpoint's own
+// namespace.
 func precedence(a, b *v1alpha1.MCPToken) int {
 	if a.Spec.IssuedElsewhere() && a.Foreign() != b.Foreign() {
 		if a.Foreign() {

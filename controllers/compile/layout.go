@@ -11,12 +11,12 @@ import (
 
 // layoutState is how a Config's tokens are laid out in parts, and which parts are to be written.
 type layoutState struct {
-	// wanted is the layout that the parts are compiled for; published is the one that the main part names. They differ
+	// wanted is the layout that the parts are compiled for; published is the layout that the main part names. They differ
 	// while new parts are being written, so that no pod looks for a part that is not there.
 	wanted, published contract.Layout
 	main              partState
 	parts             []partState
-	// fixed reports whether the layout stays as it is.
+	// fixed reports whether the layout does not change.
 	fixed bool
 	// heldBefore are the tokens that the stored parts of the layout before hold, if the stored Config is amid a growth.
 	heldBefore map[tokenID]struct{}
@@ -24,7 +24,7 @@ type layoutState struct {
 
 // partState is one part: what it should be, and what is stored.
 type partState struct {
-	// revision is that of the content that is wanted; stored is that of the stored part, 0 if there is none.
+	// revision is the wanted content's; stored is the stored part's, 0 if there is none.
 	revision, stored int64
 	// urgent reports whether the stored part lets somebody do what he may no longer do.
 	urgent bool
@@ -166,9 +166,9 @@ func partOf(hash uint32, parts int) int { return int(hash) & (parts - 1) }
 // MainPart stands for the main part where the index of a token part may stand.
 const MainPart = -1
 
-// Pending is a part that is to be written.
+// Pending is a part that has to be written.
 type Pending struct {
-	// Index is that of a token part, or MainPart.
+	// Index is a token part's index, or MainPart.
 	Index int
 	// Urgent reports whether the stored part lets somebody do what he may no longer do.
 	Urgent bool
@@ -176,8 +176,8 @@ type Pending struct {
 	New bool
 }
 
-// Pending are the parts that are to be written: urgent ones first, then those that exist, then new ones, and a new main part
-// last. Of those that are alike the one whose stored content is oldest goes first, so that none waits for ever.
+// Pending returns the parts that have to be written: urgent ones first, then existing ones, then new ones, and a new main
+// part last. Among equals the part with the oldest stored content goes first, so that none waits for ever.
 func (c *Compiler) Pending() []Pending {
 	if c.main == nil {
 		return nil
@@ -217,12 +217,12 @@ func (c *Compiler) RevisionOf(index int) int64 {
 	return c.layout.parts[index].revision
 }
 
-// TakesAway reports whether a part is to be written that takes something away.
+// TakesAway reports whether a part that has to be written takes something away.
 func (c *Compiler) TakesAway() bool {
 	return slices.ContainsFunc(c.Pending(), func(p Pending) bool { return p.Urgent })
 }
 
-// StoredRevision is the revision of a part as it is stored; 0 if it is not.
+// StoredRevision is the revision of a stored part; 0 if the part is not stored.
 func (c *Compiler) StoredRevision(index int) int64 {
 	if index == MainPart {
 		return c.layout.main.stored
@@ -311,7 +311,7 @@ func (c *Compiler) Settle() {
 	}
 }
 
-// Layout is the layout that pods are told, and the number of parts that may be written.
+// Layout is the layout that pods read, and the number of parts that may be written.
 func (c *Compiler) Layout() (published contract.Layout, parts int) {
 	return c.layout.published, len(c.layout.parts)
 }

@@ -13,7 +13,8 @@ import (
 
 // compileModels accepts the oldest exposure of each model name and of each table. A table named once with and once
 // without its schema may be the same one: only the server can tell, and reports contract.ReasonTableConflicted. No more
-// than most are accepted; 0 is any number. wasServed reports whether the stored Config has an exposure. The verdicts go into verdicts. It also returns the tables of those that are not accepted.
+// than most are accepted; 0 is any number. wasServed reports whether the stored Config has an exposure. The verdicts go
+// into verdicts. It also returns the tables of exposures that are not accepted.
 func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPModelExposure, webhooks webhooks, most int, wasServed func(*v1alpha1.MCPModelExposure) bool, verdicts map[types.NamespacedName]Verdict) ([]contract.Model, []contract.TableName) {
 	exposures = slices.SortedFunc(slices.Values(exposures), func(a, b *v1alpha1.MCPModelExposure) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
@@ -69,7 +70,7 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 	return models, withheldTables(exposures, byTable)
 }
 
-// withheldTables are the tables of exposures of which none is accepted.
+// withheldTables are the tables whose exposures are all refused.
 func withheldTables(exposures []*v1alpha1.MCPModelExposure, accepted map[v1alpha1.TableReference]string) []contract.TableName {
 	var tables []contract.TableName
 	for _, e := range exposures {
@@ -84,8 +85,8 @@ func withheldTables(exposures []*v1alpha1.MCPModelExposure, accepted map[v1alpha
 	return slices.Compact(tables)
 }
 
-// missingGroup is what a row policy lacks that is for a group which the endpoint does not have. Such a policy matches
-// nobody, so that the model may be served meanwhile.
+// missingGroup is the message about a row policy for a group that the endpoint does not have. Such a policy matches nobody,
+// so that the model may be served meanwhile.
 func missingGroup(endpoint *v1alpha1.MCPEndpoint, e *v1alpha1.MCPModelExposure) Lack {
 	for _, p := range e.Spec.RowPolicies {
 		for _, group := range p.Groups {

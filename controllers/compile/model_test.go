@@ -172,7 +172,7 @@ func TestAWebhookHasWhatItsSecretHolds(t *testing.T) {
 		secret  *compile.WebhookSecret
 		headers string
 		signing string
-		// reason and problem are what it lacks; no problem names a value.
+		// reason and problem say what it lacks; no problem names a value.
 		reason, problem string
 	}{
 		"headers and a key":     {secret("billing:81", "authorization", "Bearer value\n", "X-Team", "a", "signing-key", "key\n"), "map[Authorization:Bearer value X-Team:a]", "key", "", ""},

@@ -19,7 +19,7 @@ import (
 // compiled often, and may have thousands of tokens.
 const maxNotes, maxHints = 20, 3
 
-// registry is what the rules of an endpoint may name.
+// registry holds what the rules of an endpoint may name.
 type registry struct {
 	models map[string]*contract.Model
 	names  []string
@@ -53,8 +53,7 @@ func (r *registry) addAction(name string) {
 	}
 }
 
-// rightsClass is what is said of all tokens with the same groups, the same rules of their own, and attributes of the same
-// names.
+// rightsClass describes all tokens with the same groups, the same rules of their own, and attributes of the same names.
 type rightsClass struct {
 	// notes are about what a token says itself, shared about what its groups make of it: the endpoint's status has these, as
 	// thousands of tokens' would.
@@ -136,7 +135,7 @@ func uniqueClasses(tokens map[types.NamespacedName]*tokenState) []*rightsClass {
 	return slices.Collect(maps.Keys(seen))
 }
 
-// NotAdvertised is what is said of a model that others forgot to expose.
+// NotAdvertised is the message about a model whose expose seems to be forgotten.
 const NotAdvertised = "expose is not set, so tools/list does not show the model. Set expose: true if agents should find it."
 
 // ForgotToExpose reports whether a model without expose looks as if it should have it: others have it, and no exposed model
@@ -222,7 +221,7 @@ func (r registry) ruleNotes(notes []string, whose string, rules []v1alpha1.Permi
 	return notes
 }
 
-// addMissing adds the note about a name that none of those that exist is.
+// addMissing adds the note about a name that does not exist.
 func addMissing(notes []string, what, name string, existing []string) []string {
 	if len(notes) == maxNotes {
 		return notes
@@ -239,7 +238,7 @@ func addMissing(notes []string, what, name string, existing []string) []string {
 // views reports whether a rule of the token lets it view a model.
 func views(t *contract.Token, m *contract.Model) bool { return verbsOn(t, m).view }
 
-// verbs are what a token may do to a model.
+// verbs say what a token may do to a model.
 type verbs struct{ view, add, change, delete bool }
 
 // has reports whether the verb of that name is there.

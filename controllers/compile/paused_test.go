@@ -20,9 +20,9 @@ func TestPausing(t *testing.T) {
 	}
 	for of, pause := range pause {
 		for name, row := range map[string]struct {
-			// before is what the previous Config was made of; nil is that there was none. then changes it after the pause began.
+			// before has the sources of the previous Config; nil if there was none. then changes it after the pause began.
 			before, then func(*compile.Inputs)
-			// token and model report whether they are in force then, reason is that of the token's verdict.
+			// token and model report whether they are in force then, reason is the reason of the token's verdict.
 			token, model bool
 			reason       string
 		}{

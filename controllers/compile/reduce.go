@@ -6,9 +6,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Reduced is what is written in the place of a token part that takes something away and does not fit into a Secret: the tokens
-// that are stored, as they should be, without those that were taken away. What is new waits until there is room. If even
-// that does not fit, leaner, those that became larger are refused: nothing that was taken away may stay.
+// Reduced is written in the place of a token part that takes something away and does not fit into a Secret: the tokens that
+// are stored, as they should be, without the ones that were taken away. What is new waits until there is room. If even that
+// does not fit, tokens that became larger are refused: nothing that was taken away may stay.
 func (c *Compiler) Reduced(index int, stored *contract.TokenPart, leaner bool) *contract.TokenPart {
 	before := make(map[tokenID]*contract.Token, len(stored.Tokens))
 	for i := range stored.Tokens {

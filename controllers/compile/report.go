@@ -32,7 +32,7 @@ func parameterEntries(parameters []v1alpha1.ParameterSpec) []contract.Parameter 
 	return all
 }
 
-// sessionSettings are what each transaction of a caller tells the database.
+// sessionSettings are the settings that each transaction of a caller makes in the database.
 func sessionSettings(settings []v1alpha1.SessionSetting) []contract.SessionSetting {
 	var all []contract.SessionSetting
 	for _, s := range settings {

@@ -9,7 +9,7 @@ import (
 
 // Rights count what a token may do: of a token whose callers have groups by their claims, the most that any may.
 type Rights struct {
-	// Models is the number of models on which the token has a verb, Verbs those that it has on any of them.
+	// Models is the number of models on which the token has a verb, Verbs the verbs that it has on any of them.
 	Models int
 	Verbs  []v1alpha1.Verb
 	// Tools is the most tools of its tools/list. Which tools a table allows only the database knows.

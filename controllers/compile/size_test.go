@@ -41,7 +41,7 @@ func large(models, tokens int) compile.Inputs {
 	return in
 }
 
-// randomUID is one that compresses as badly as those of Kubernetes.
+// randomUID returns a UID that compresses as badly as the UIDs of Kubernetes.
 func randomUID() types.UID {
 	var b [16]byte
 	rand.Read(b[:])

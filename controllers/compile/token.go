@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Credential is what is known of a token's text: its hashes, or why there are none.
+// Credential holds the known facts about a token's text: its hashes, or why there are none.
 type Credential struct {
-	// Hashes are hex SHA-256 sums of texts, any of which is the token.
+	// Hashes are hex SHA-256 sums of texts; any of these texts is the token.
 	Hashes []string
 	// PublicID is the part of the text that may be shown; "" if there is none.
 	PublicID string
@@ -55,7 +55,7 @@ func TextCredential(text string) Credential {
 	return Credential{Hashes: []string{contract.HashToken(text)}, PublicID: contract.PublicTokenID(text)}
 }
 
-// HashCredential is the credential of a token of which only the hex SHA-256 is known.
+// HashCredential is the credential of a token if only its hex SHA-256 is known.
 func HashCredential(hash string) Credential {
 	hash = strings.ToLower(strings.TrimSpace(hash))
 	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != 32 {
@@ -64,7 +64,7 @@ func HashCredential(hash string) Credential {
 	return Credential{Hashes: []string{hash}}
 }
 
-// knownCredential is the credential that counts: the one that was found, else what the stored Config has.
+// knownCredential is the credential that counts: the found one, else the stored Config's.
 func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 	if state.given != nil && !state.given.Unsure {
 		return state.given
@@ -91,7 +91,7 @@ func (c *Compiler) judgeToken(in Objects, state *tokenState) TokenVerdict {
 		return TokenVerdict{Verdict: Verdict{Accepted: true, Reason: v1alpha1.ReasonInactive, Message: "the token is not active"}}
 	}
 	if t.Expired(in.Now) {
-		// To expire is what was asked for: like a token that is not active, it is as it should be.
+		// Expiry was asked for: like a token that is not active, the token is as it should be.
 		return TokenVerdict{Verdict: Verdict{
 			Accepted: true,
 			Reason:   v1alpha1.ReasonExpired,

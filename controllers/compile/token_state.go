@@ -12,18 +12,18 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// tokenState is what a Compiler knows of a token.
+// tokenState holds what a Compiler knows about a token.
 type tokenState struct {
-	// object and given are what it was compiled from last.
+	// object and given are its last sources.
 	object *v1alpha1.MCPToken
 	given  *Credential
 	// asked reports whether its reconciler waits to hear of this generation or text, whatever comes out.
 	asked bool
-	// known is the credential that counts: the one that was given, or what the stored Config has.
+	// known is the credential that counts: the given one, or the stored Config's.
 	known *Credential
-	// problems are those of the object's expressions.
+	// problems are the problems of the object's expressions.
 	problems field.ErrorList
-	// owned is what the token has in Compiler.owners.
+	// owned lists what the token has in Compiler.owners.
 	owned []string
 	// entry is the token's in the Config; its Revision is 0 if the Config has none.
 	entry   contract.Token
@@ -33,7 +33,7 @@ type tokenState struct {
 	// since is the first revision of any entry of that name; newcomer reports whether that came after the layout had begun to grow.
 	since    int64
 	newcomer bool
-	// rights are what is said of it and of tokens like it; nil if it is not in force.
+	// rights describe the rights of the token and of tokens like it; nil if it is not in force.
 	rights *rightsClass
 	// changes is when the verdict will be another for the clock alone; zero is never.
 	changes time.Time
@@ -48,7 +48,7 @@ func keyOf(t *v1alpha1.MCPToken) types.NamespacedName {
 	return types.NamespacedName{Namespace: t.Namespace, Name: t.Name}
 }
 
-// withAllTokens adds the tokens that have not changed to those that have.
+// withAllTokens adds the unchanged tokens to the changed ones.
 func (c *Compiler) withAllTokens(in Objects) Objects {
 	if in.Changed == nil {
 		return in
@@ -67,8 +67,8 @@ func (c *Compiler) withAllTokens(in Objects) Objects {
 	return in
 }
 
-// updateTokens compiles the tokens that have changed, and those that depend on what has: on other tokens, the clock, or a new
-// main part. It returns of which of them there is news.
+// updateTokens compiles the tokens that have changed, and tokens that depend on a change: on other tokens, the clock, or a
+// new main part. It returns the tokens that there is news about.
 func (c *Compiler) updateTokens(in Objects, next int64, newMain bool) []types.NamespacedName {
 	stale := map[*tokenState]struct{}{}
 	changed := c.dropTokens(in, next, stale)
@@ -97,7 +97,7 @@ func (c *Compiler) updateTokens(in Objects, next int64, newMain bool) []types.Na
 	return changed
 }
 
-// credentialOf is what is known of a token's text; nil if it was not looked up yet.
+// credentialOf returns the known facts about a token's text; nil if it was not looked up yet.
 func credentialOf(in Objects, t *v1alpha1.MCPToken) *Credential {
 	if t.Spec.IssuedElsewhere() {
 		return noText
@@ -241,8 +241,8 @@ func (c *Compiler) compileToken(in Objects, state *tokenState, next int64) bool 
 	return changed
 }
 
-// dropTokens takes away the tokens whose objects are gone or being deleted, and returns them. Those that owned the same are
-// stale.
+// dropTokens takes away the tokens whose objects are gone or being deleted, and returns them. Tokens that owned the same
+// are stale.
 func (c *Compiler) dropTokens(in Objects, next int64, stale map[*tokenState]struct{}) []types.NamespacedName {
 	living := make(map[types.NamespacedName]struct{}, len(in.Tokens))
 	for _, t := range in.Tokens {
@@ -323,7 +323,7 @@ func (c *Compiler) EachToken(see func(key types.NamespacedName, entry *contract.
 // HasParts reports whether the tokens are laid out in so many parts.
 func (c *Compiler) HasParts(parts int) bool { return len(c.inParts) == parts }
 
-// EachTokenOfPart is EachToken for those that lie in the part of that index.
+// EachTokenOfPart is EachToken for the tokens in the part of that index.
 func (c *Compiler) EachTokenOfPart(index int, see func(key types.NamespacedName, entry *contract.Token)) {
 	for _, state := range c.inParts[index] {
 		see(keyOf(state.object), &state.entry)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// Verdicts are what became of each object that belongs to the endpoint.
+// Verdicts are the results for each object that belongs to the endpoint.
 type Verdicts struct {
 	Endpoint  Verdict
 	Exposures map[types.NamespacedName]Verdict
@@ -17,13 +17,14 @@ type Verdicts struct {
 	LookAgain time.Time
 }
 
-// Verdict is what became of one object.
+// Verdict is the result for one object.
 type Verdict struct {
 	// Accepted reports whether the object is as it may be. For a token it does not say that it can be used: see InForce.
 	Accepted bool
 	// Reason is one of v1alpha1.Reason…; Message says more, and names no secret.
 	Reason, Message string
-	// Lack is what the object waits for though it is accepted: what does not need it is served. The zero Lack is nothing.
+	// Lack names what the object waits for though it is accepted; everything that does not need it is served. The zero Lack
+	// is nothing.
 	Lack Lack
 	// Notes say which rights reach nothing, though the object is accepted.
 	Notes []string
@@ -37,7 +38,7 @@ type Lack struct {
 	Reason, Message string
 }
 
-// TokenVerdict is what became of a token.
+// TokenVerdict is the result for a token.
 type TokenVerdict struct {
 	Verdict
 	// InForce reports whether the Config lets the token's holder in.

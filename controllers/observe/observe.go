@@ -92,8 +92,8 @@ func (p *Poller) Look(endpoint types.NamespacedName, request string) {
 	}
 }
 
-// Observe makes these the endpoint's pods: new ones are asked from now on, those that are not among them no longer.
-// Pods without an address are not asked. key is the bearer token of /status.
+// Observe makes these the endpoint's pods: new ones are asked from now on, and others no longer. Pods without an address
+// are not asked. key is the bearer token of /status.
 func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev1.Pod) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,7 +175,7 @@ type worker struct {
 	pod      klog.ObjectRef
 	since    time.Time
 	stop     context.CancelFunc
-	// usageCursor is that of the pod's last answer about which tokens were used.
+	// usageCursor is the cursor of the pod's last answer about used tokens.
 	usageCursor atomic.Int64
 
 	mu sync.Mutex

@@ -2,7 +2,7 @@ package token
 
 import "time"
 
-// Situation is what decides about a generated token.
+// Situation holds everything that decides about a generated token.
 type Situation struct {
 	Now time.Time
 	// Active reports whether the MCPToken is valid and active.
@@ -16,7 +16,8 @@ type Situation struct {
 	Exists bool
 	// Issued reports whether a token was issued before, as far as the MCPToken's status tells.
 	Issued bool
-	// State is what the Secret's annotations say; Text is the text that the Secret has for State.Hash, "" if it has none.
+	// State is the state in the Secret's annotations; Text is the text that the Secret has for State.Hash, "" if it has
+	// none.
 	State State
 	Text  string
 
@@ -34,12 +35,12 @@ type Situation struct {
 	Fixed bool
 }
 
-// Action is what is to be done about a generated token.
+// Action is the next step for a generated token.
 type Action int
 
 // The actions.
 const (
-	// Do nothing: the token is not in force, and its Secret, if there is one, stays as it is.
+	// Do nothing: the token is not in force, and its Secret, if there is one, does not change.
 	Nothing Action = iota
 	// Keep the text; the Secret's other content follows the MCPToken and its endpoint.
 	Keep
@@ -52,11 +53,11 @@ const (
 	Rotate
 )
 
-// Decision is what to do, why, and when to ask again.
+// Decision says what to do, why, and when to ask again.
 type Decision struct {
 	Action Action
-	// State is what the Secret's annotations are to say. The caller fills in what it makes: Hash if the action is Issue,
-	// Next if it is Prepare.
+	// State is the state to write into the Secret's annotations. The caller fills in what it makes: Hash if the action is
+	// Issue, Next if it is Prepare.
 	State State
 	// Reissued reports whether a token was issued before; Why is for people.
 	Reissued bool
@@ -123,7 +124,7 @@ func (s Situation) rotate(d *Decision) {
 	}
 }
 
-// due is when a text that was issued at a moment is to be replaced.
+// due returns when a text that was issued at a moment has to be replaced.
 func (s Situation) due(issued time.Time) time.Time {
 	return issued.Add(s.Every - time.Duration(s.Spread*float64(s.Every/10))).UTC().Truncate(time.Second)
 }

@@ -38,7 +38,7 @@ var stateAnnotations = []string{
 	AuthenticatorAnnotation,
 }
 
-// Without is what a merge patch says to take a State out of a Secret's annotations; nil if they have none.
+// Without returns the merge patch that takes a State out of a Secret's annotations; nil if they have none.
 func Without(annotations map[string]string) map[string]any {
 	var patch map[string]any
 	for _, name := range stateAnnotations {
@@ -52,9 +52,9 @@ func Without(annotations map[string]string) map[string]any {
 	return patch
 }
 
-// State is what a generated token's Secret says of its texts, in its annotations.
+// State describes the texts of a generated token, in its Secret's annotations.
 type State struct {
-	// Hash is that of the text in use, Next of the one that is about to replace it, Previous of the one before.
+	// Hash is the hash of the text in use, Next of the text that will replace it, Previous of the text before.
 	Hash, Next, Previous string
 	// PreviousUntil is the moment from which Previous is refused.
 	PreviousUntil time.Time
@@ -74,7 +74,7 @@ func ReadState(annotations map[string]string) State {
 	}
 }
 
-// Hashes are those of the texts that are let in at a moment.
+// Hashes returns the hashes of the texts that are let in at a moment.
 func (s State) Hashes(now time.Time) []string {
 	var hashes []string
 	for _, hash := range []string{s.Hash, s.Next} {
@@ -111,7 +111,7 @@ func (s State) Annotations(key Key, of types.NamespacedName) map[string]string {
 // plant one that becomes a token.
 type Key []byte
 
-// NewKey derives the key from the one that signs Configs.
+// NewKey derives the key from the key that signs Configs.
 func NewKey(signing ed25519.PrivateKey) Key {
 	key, err := hkdf.Key(sha256.New, signing.Seed(), nil, "mcp-admin token Secrets 1", sha256.Size)
 	if err != nil {

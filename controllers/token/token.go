@@ -1,4 +1,4 @@
-// Package token is the policy of generated tokens: when one is to be issued or rotated, and what its Secret holds. It is
+// Package token is the policy of generated tokens: when a token is issued or rotated, and what its Secret holds. It is
 // pure: no client, no clock, no randomness.
 //
 // The controllers import it; it imports the contract and the API, and nothing else of the project.
@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Content is what a generated token's Secret holds: each key in its format.
+// Content is the data of a generated token's Secret: each key in its format.
 func Content(keys []v1alpha1.TokenSecretKey, endpoint, url, text string) map[string][]byte {
 	content := make(map[string][]byte, len(keys))
 	for _, k := range keys {

@@ -70,7 +70,7 @@ func TestAnActionNeedsWhatItRequiresOrItsNameInARule(t *testing.T) {
 	}
 }
 
-// Who may ask is told that the schema is not known yet, and not that it may not ask; nothing is served.
+// A caller who may ask learns that the schema is not known yet, and not that it may not ask; nothing is served.
 func TestRightsByAModuleThatIsNotKnownYet(t *testing.T) {
 	byModule := contract.Rule{Modules: []string{"sales"}, Models: []string{"item"}, Verbs: []string{"view"}}
 	item := contract.Model{Name: "item", Exposure: "item", Table: "item"}

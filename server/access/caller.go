@@ -15,7 +15,7 @@ func (t Token) Groups() []string { return slices.Clone(t.holder.set.groups) }
 // Attribute is the token's attribute of that name; false if it has none.
 func (t Token) Attribute(name string) (string, bool) { return t.holder.attribute(name) }
 
-// Session is what the settings tell a database of the caller. What the token does not have is empty.
+// Session holds the settings that describe the caller to a database. What the token does not have is empty.
 func (t Token) Session(settings []contract.SessionSetting) []database.SessionSetting {
 	told := make([]database.SessionSetting, len(settings))
 	for i, s := range settings {

@@ -14,13 +14,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 )
 
-// The reasons for which a caller whose own token is good is refused, beside those of package identity.
+// The reasons to refuse a caller whose own token is good, besides the reasons of package identity.
 const (
 	// NoToken: no MCPToken is for the caller.
 	NoToken identity.Refusal = "no_mcptoken"
 	// Ambiguous: two MCPTokens are for the caller, and none of them is more specific.
 	Ambiguous identity.Refusal = "ambiguous"
-	// Incomplete: a part of the tokens is missing, which may have a more specific one than those that are known.
+	// Incomplete: a part of the tokens is missing, which may have a more specific one than the known parts.
 	Incomplete identity.Refusal = "incomplete"
 )
 
@@ -91,9 +91,9 @@ func (t *Tokens) Identify(caller *identity.Caller, now time.Time) (Token, Refuse
 	return Token{holder: &v.holder, rights: t.grants.of(v.set), visitor: v}, Refused{}
 }
 
-// rank orders the tokens that are for one caller. One of the endpoint's own namespace goes before those of others, so that
-// who may write these takes no caller from it. Then one for the caller's subject goes before those for callers with claims,
-// and of these the one with the most claims goes first.
+// rank orders the tokens that are for one caller. A token of the endpoint's own namespace goes before tokens of others, so
+// that nobody who may write these takes a caller from it. Then one for the caller's subject goes before those for callers
+// with claims, and of these the one with the most claims goes first.
 func (t *Tokens) rank(h *holder) int {
 	const subject, own = 1 << 20, 1 << 21
 	rank := len(h.identity.Claims)
@@ -151,8 +151,8 @@ func (d *Directory) evaluate(v *visitor, caller *identity.Caller) {
 	}
 }
 
-// attributesOf are the token's own attributes, and those that the caller's claims give. An attribute that claims are to give
-// is never the token's own.
+// attributesOf returns the token's own attributes, and the ones that the caller's claims give. An attribute that claims are
+// to give is never the token's own.
 func (d *Directory) attributesOf(h *holder, caller *identity.Caller) []attribute {
 	expressions := h.identity.Attributes
 	all := slices.DeleteFunc(slices.Clone(h.attributes), func(a attribute) bool { _, given := expressions[a.name]; return given })
@@ -165,7 +165,7 @@ func (d *Directory) attributesOf(h *holder, caller *identity.Caller) []attribute
 	return all
 }
 
-// groupsOf are the token's own groups, and those that the caller's claims give, of which only some count.
+// groupsOf returns the token's own groups, and the groups from the caller's claims that may count.
 func (d *Directory) groupsOf(h *holder, caller *identity.Caller) []string {
 	all := slices.Clip(h.set.groups)
 	given := d.expressions.list(h.identity.Groups, caller)

@@ -25,11 +25,11 @@ type Directory struct {
 	claims map[string][]string
 	kinds  kinds
 	sets   *ruleSets
-	// expressions are those that were compiled for callers.
+	// expressions are the expressions that were compiled for callers.
 	expressions *expressions
 }
 
-// buckets are the entries by the first bits of their hashes. Those of a bucket are sorted by hash and part.
+// buckets are the entries by the first bits of their hashes. The entries of a bucket are sorted by hash and part.
 type buckets [1 << bucketBits][]entry
 
 // bucketBits is such that a bucket has few entries at ten thousand tokens, and an empty directory is small.
@@ -60,7 +60,7 @@ type holder struct {
 	part      int
 	expiry    *time.Time // nil: never
 	set       *ruleSet
-	// attributes are what row policies know of the token beside its groups, sorted by name.
+	// attributes are the token's attributes for row policies, sorted by name.
 	attributes []attribute
 	// identity says which callers the token is for; nil if it has texts.
 	identity *contract.Identity
@@ -68,7 +68,7 @@ type holder struct {
 
 type attribute struct{ name, value string }
 
-// A directoryPart is what one part brought.
+// A directoryPart holds what one part brought.
 type directoryPart struct {
 	// from is the part itself: another pointer is another content. nil is a part that is missing.
 	from    *contract.TokenPart
@@ -94,9 +94,8 @@ func Whole(config *contract.Config) []*contract.TokenPart {
 	return []*contract.TokenPart{{Version: config.Version, Revision: config.Revision, Tokens: config.Tokens}}
 }
 
-// With returns the directory of these parts, of which nil is one that is missing. A part that is the same pointer as
-// before has not changed, and is not looked at. Tokens that belong into another part are passed over
-// (contract.PartOf).
+// With returns the directory of these parts; nil is a missing part. A part that is the same pointer as before has not
+// changed, and is not looked at. Tokens that belong into another part are passed over (contract.PartOf).
 func (d *Directory) With(parts []*contract.TokenPart) *Directory {
 	before := d.parts
 	known := map[string][]entry{} // by the names of the tokens of changed parts
@@ -144,7 +143,7 @@ func (d *Directory) remember(known map[string][]entry, parts ...directoryPart) {
 }
 
 // read returns what a part brings: the tokens in force that belong into it, if this reader understands what they require.
-// Those that are as they were known keep their entries.
+// Unchanged tokens keep their entries.
 func (d *Directory) read(part *contract.TokenPart, index, parts int, known map[string][]entry) directoryPart {
 	p := directoryPart{from: part}
 	if part == nil {
@@ -206,7 +205,7 @@ func (p directoryPart) since(before directoryPart, texts, identities edits) {
 	}
 }
 
-// edits are what becomes of a table, by bucket.
+// edits are the changes of a table, by bucket.
 type edits map[int]*edit
 
 // at is the edit of an entry's bucket.
@@ -233,7 +232,7 @@ func (e edits) apply(to *buckets) *buckets {
 	return next
 }
 
-// An edit is what becomes of a bucket.
+// An edit is the change of a bucket.
 type edit struct{ removed, added []entry }
 
 func (e *edit) apply(bucket []entry) []entry {
@@ -248,7 +247,7 @@ func (e *edit) apply(bucket []entry) []entry {
 	return next
 }
 
-// Revisions are those of the parts; a missing one has 0.
+// Revisions are the parts' revisions; a missing part has 0.
 func (d *Directory) Revisions() []int64 {
 	revisions := make([]int64, len(d.parts))
 	for i, p := range d.parts {

@@ -52,8 +52,8 @@ func commonClaims(tokens []contract.Token) map[hash]int {
 	return common
 }
 
-// addIdentity adds the entry by which a token is found that is for callers. Of its claims it is the one that the fewest of
-// the part's tokens demand: a caller who has it is held against few of them. A token for nobody gets none.
+// addIdentity adds the entry by which a token is found that is for callers. It is the claim that the fewest of the part's
+// tokens demand: a caller who has it is compared with few of them. A token for nobody gets none.
 func (p *directoryPart) addIdentity(h *holder, common map[hash]int) {
 	i := h.identity
 	p.identities, p.serviceAccounts = true, p.serviceAccounts || i.ServiceAccount != ""
@@ -120,7 +120,7 @@ func (d *Directory) tokenOf(caller *identity.Caller, now time.Time) *holder {
 	return nil
 }
 
-// eachByClaims tells of each token for callers with claims, all of which this caller has; of some more than once.
+// eachByClaims yields each token for callers with claims if this caller has all of them; some tokens more than once.
 func (d *Directory) eachByClaims(caller *identity.Caller, now time.Time, found func(*holder)) {
 	for _, name := range d.claims[caller.Issuer] {
 		for _, value := range claims.Values(caller.Claims, name) {

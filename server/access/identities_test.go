@@ -283,7 +283,7 @@ func callersOf(account, claims contract.Identity) []*identity.Caller {
 	}
 }
 
-// While a part is missing, a token in it might go before the one that is found.
+// While a part is missing, a token in it might go before the found one.
 func TestACallerIsNotFoundByClaimsWhileAPartIsMissing(t *testing.T) {
 	list := []contract.Token{
 		forCallers("clerk", contract.Identity{ServiceAccount: "shop/clerk"}),

@@ -105,8 +105,8 @@ func (s Scope) PolicyNames() []string {
 	return names
 }
 
-// Fingerprint tells the rows that the token may see from those of other tokens: equal policies with equal attributes
-// give equal ones, and "" is every row. It is what a cursor is bound to.
+// Fingerprint identifies the rows that the token may see: equal policies with equal attributes give equal ones, and "" is
+// every row. A cursor is bound to it.
 func (s Scope) Fingerprint() string {
 	matching, limited := s.policies()
 	if !limited {
@@ -139,8 +139,8 @@ func (t Token) appendAttributes(all []*string, f catalog.RowFilter) []*string {
 	return append(all, nil)
 }
 
-// Fixed are the values that the row policy demands of a new row. They are those that the policy compares for equality,
-// outside of any, and there are some only if exactly one policy matches the token.
+// Fixed are the values that the row policy demands of a new row. They come from the fields that the policy compares for
+// equality, outside of any. There are none unless exactly one policy matches the token.
 func (s Scope) Fixed() []database.Assignment {
 	matching, _ := s.policies()
 	if len(matching) != 1 {

@@ -21,7 +21,7 @@ const (
 // Has reports whether all of the wanted verbs are in the set.
 func (v Verbs) Has(wanted Verbs) bool { return v&wanted == wanted }
 
-// rights are what a set of rules grants on each model of a catalog, by Model.Index.
+// rights are the rights that a set of rules grants on each model of a catalog, by Model.Index.
 type rights struct {
 	verbs []Verbs
 	// actions are the names of actions that rules grant, whatever the actions require; nil if no rule names any.
@@ -61,8 +61,8 @@ func (r *rights) names(m *catalog.Model, action string) bool {
 }
 
 // matches reports whether a rule is about a model. No modules means any; no models means none. If the model's table is
-// not known, its module matches any rule: nothing of such a model is served, and the caller is told that it is
-// unavailable, not that it is forbidden.
+// not known, its module matches any rule: nothing of such a model is served, and the caller learns that it is unavailable,
+// not that it is forbidden.
 func matches(rule contract.Rule, m *catalog.Model) bool {
 	unknown := m.Table == nil && m.Module == ""
 	return (len(rule.Modules) == 0 || unknown || names(rule.Modules, m.Module)) && names(rule.Models, m.Name)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-// A ruleSet is what tokens have their rights by: groups, and rules of their own. Tokens with the same share one, whatever
-// part they lie in, so that ten thousand tokens need little memory. It outlives the models that its rights are about.
+// A ruleSet gives tokens their rights: by groups, and by rules of their own. Tokens with the same share one, whatever part
+// they lie in, so that ten thousand tokens need little memory. It outlives the models that its rights are about.
 type ruleSet struct {
 	groups []string
 	rules  []contract.Rule
@@ -28,7 +28,7 @@ type compiledRights struct {
 type ruleSets struct {
 	mu    sync.Mutex
 	byKey map[string]weak.Pointer[ruleSet]
-	// sweepAt is the size at which those that are gone are forgotten.
+	// sweepAt is the size at which unused ones are forgotten.
 	sweepAt int
 }
 
@@ -72,8 +72,8 @@ func appendStrings(key []byte, list []string) []byte {
 	return key
 }
 
-// grants are what rules grant on the models of one catalog, under one Config's groups. Each rule set's rights are
-// compiled when a token of it is first seen.
+// grants are the rights that rules grant on the models of one catalog, under one Config's groups. Each rule set's rights
+// are compiled when a token of it is first seen.
 type grants struct {
 	// number is different for each; a rule set remembers it rather than the grants, which it would keep in memory.
 	number uint64
@@ -91,8 +91,8 @@ func newGrants(groups []contract.Group, models *catalog.Catalog) *grants {
 	return g
 }
 
-// of returns the rights of a rule set: those of its own rules and of its groups. A group that the Config does not have
-// grants nothing.
+// of returns the rights of a rule set: from its own rules and its groups. A group that the Config does not have grants
+// nothing.
 func (g *grants) of(set *ruleSet) *rights {
 	if c := set.compiled.Load(); c != nil && c.grants == g.number {
 		return c.rights

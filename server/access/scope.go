@@ -12,7 +12,7 @@ type Scope struct {
 	model *catalog.Model
 }
 
-// Verbs are what the token may do to a model.
+// Verbs say what the token may do to a model.
 func (t Token) Verbs(m *catalog.Model) Verbs { return t.rights.verbs[m.Index] }
 
 // Scope returns the model as the token may see it; false if it may not view it, or if the model is withheld.
@@ -75,7 +75,7 @@ func (s Scope) Fields() []*catalog.Field { return s.model.Fields }
 // Field returns the visible field of that name, or nil.
 func (s Scope) Field(name string) *catalog.Field { return s.model.Field(name) }
 
-// Relations are those that lead to models which the token may view.
+// Relations are the relations that lead to models which the token may view.
 func (s Scope) Relations() []*catalog.Relation {
 	var visible []*catalog.Relation
 	for _, r := range s.model.Relations {

@@ -25,7 +25,8 @@ type Tokens struct {
 type Token struct {
 	holder *holder
 	rights *rights
-	// visitor is who was found by their identity, of which holder is a part; nil for a token that was found by its text.
+	// visitor is the caller that was found by identity, and holder a part of it; nil for a token that was found by its
+	// text.
 	visitor *visitor
 }
 

@@ -15,7 +15,8 @@ import (
 type Usage struct {
 	mu   sync.RWMutex
 	uses map[string]*use
-	// mark numbers the first uses of an hour. It begins with the time, so that it is higher than those of a process before.
+	// mark numbers the first uses of an hour. It begins with the time, so that it is higher than the cursors of an earlier
+	// process.
 	mark int64
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// A Cause is what the operator is told of a text that nobody is let in by. The caller is never told.
+// A Cause tells the operator why a text lets nobody in. The caller is never told.
 type Cause struct {
 	// Token is the MCPToken's namespace and name, PublicID the part of the text that may be shown; each "" if not known.
 	Token, PublicID string

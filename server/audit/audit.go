@@ -1,6 +1,5 @@
-// Package audit tells of every call that changed something, or that was refused, in one JSON line
-// (docs/design/rights.md, "Audit and history"). It never holds a value: ids and the names of fields are all that it
-// tells of a row.
+// Package audit writes one JSON line about every call that changed something, or that was refused (docs/design/rights.md,
+// "Audit and history"). It never holds a value: of a row it has only ids and the names of fields.
 //
 // Packages tools and snapshot import it; package tools writes the audit table in the database.
 package audit
@@ -23,7 +22,7 @@ type Record struct {
 	// Call is the id of a call that changes something; the audit table has it, too. The calls that were parts of another one
 	// have the id of that.
 	Call string
-	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; MaxIDs of them are told.
+	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; at most MaxIDs.
 	IDs []string
 	// Fields are the API names of the fields that were given values.
 	Fields []string
@@ -35,7 +34,7 @@ type Record struct {
 	Outcome string
 }
 
-// What bounds one line: its ids, its fields, and the bytes of each of its texts, which are what a caller sent.
+// What bounds one line: its ids, its fields, and the bytes of each of its texts, which a caller sent.
 const (
 	MaxIDs    = 100
 	maxFields = 100
@@ -66,7 +65,7 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 		slog.Int("changed", r.Changed), slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome), call)
 }
 
-// cutAll returns the first texts, each of which is cut.
+// cutAll returns the first texts, each cut.
 func cutAll(texts []string, most int) []string {
 	some := make([]string, min(len(texts), most))
 	for i := range some {

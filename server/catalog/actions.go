@@ -15,10 +15,10 @@ type Action struct {
 	contract.Action
 	// Question is the confirmation's own message; nil if it has none that can be rendered.
 	Question *confirmtext.Text
-	// Set and Where are those of an update action.
+	// Set and Where belong to an update action.
 	Set   []ActionAssignment
 	Where []RowFilter
-	// Statements are those of an sql action, cut at their parameters.
+	// Statements are the statements of an sql action, cut at their parameters.
 	Statements [][]sqlscan.Piece
 }
 

@@ -19,7 +19,7 @@ type Catalog struct {
 	byName map[string]*Model
 	// schema is nil if it has not been seen yet.
 	schema *database.Schema
-	// registered are the models by their tables, byTable those that are served.
+	// registered are the models by their tables, byTable only the served ones.
 	registered, byTable map[*database.Table]*Model
 	// pointing are the foreign keys that lead to each table.
 	pointing map[*database.Table][]Dependent

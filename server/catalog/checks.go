@@ -7,7 +7,7 @@ import (
 )
 
 // checkOf joins the table's checks of a column into one; nil if there are none. If two of them bound the same thing,
-// callers are told of the first; the database enforces both.
+// callers see the first; the database enforces both.
 func checkOf(t *database.Table, c *database.Column) *database.Check {
 	var all *database.Check
 	for _, check := range t.Checks {

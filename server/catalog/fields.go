@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// resolveFields decides which columns are visible and under which names, and what else callers are told about them.
+// resolveFields decides which columns are visible and under which names, and what else callers learn about them.
 func (m *Model) resolveFields() *problem {
 	for _, step := range []func() *problem{
 		m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.resolveDisplay, m.resolveVersion,

@@ -12,8 +12,8 @@ import (
 // maxFilterSteps is how many relations the field of a filter may go through.
 const maxFilterSteps = 2
 
-// findCompared finds a filter's column: one of the model's own, hidden or not, or that of a row to which relations lead. The
-// tables on the way need not be registered: a filter is the administrator's own.
+// findCompared finds a filter's column: one of the model's own, hidden or not, or a column of a row to which relations
+// lead. The tables on the way need not be registered: a filter is the administrator's own.
 func (c *Catalog) findCompared(m *Model, list string, f *RowFilter) *problem {
 	table, rest, names := m.Table, f.Field, []string(nil)
 	for {
@@ -77,8 +77,8 @@ func (c *Catalog) relationBy(t *database.Table, fk *database.ForeignKey) string 
 	return relationName(fk.Columns[0].Name)
 }
 
-// reverseKey returns the foreign key by which rows of another table name those of a table, and that table, by the name of the
-// reverse relation. It is nil if there is none, or if there are several of the name.
+// reverseKey returns the foreign key of another table to this one, and that table, by the name of the reverse relation. It
+// is nil if there is none, or if there are several of the name.
 func (c *Catalog) reverseKey(t *database.Table, name string) (child *database.Table, key *database.ForeignKey) {
 	for _, other := range c.schema.Tables {
 		owner := other.Name

@@ -15,8 +15,8 @@ const (
 	pkName = "pk"
 )
 
-// resolveKey finds the columns of the key. It takes the table's own; else those that the exposure names; else the only
-// unique index that can serve as a key.
+// resolveKey finds the columns of the key. It takes the table's own; else the columns that the exposure names; else the
+// only unique index that can serve as a key.
 func (m *Model) resolveKey() *problem {
 	switch {
 	case len(m.Declared.Key) > 0:
@@ -130,7 +130,7 @@ func (m *Model) nameKey() *problem {
 	return nil
 }
 
-// NameOfKey is what rows, filters and orders call the whole key. A column "id" that is not the whole key has that name
+// NameOfKey is the name of the whole key in rows, filters and orders. A column "id" that is not the whole key has that name
 // for itself.
 func (m *Model) NameOfKey() string { return cmp.Or(m.KeyName, idName) }
 

@@ -87,7 +87,7 @@ func (m *Model) searchField(text string) (SearchField, *problem) {
 	return s, nil
 }
 
-// orderFields are the fields that a name in an ordering stands for: one, or those of the key for its name.
+// orderFields returns the fields that a name in an ordering means: one, or the key's fields for its name.
 func (m *Model) orderFields(name string) ([]*Field, *problem) {
 	if m.IsKeyName(name) {
 		return m.Key, nil

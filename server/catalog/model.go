@@ -15,21 +15,21 @@ type Model struct {
 	catalog  *Catalog
 	// Name is the model's name for callers.
 	Name string
-	// Operations are the tools that the exposure offers. For the audit table they are only those that show rows. Empty
+	// Operations are the tools that the exposure offers. For the audit table they are only the ones that show rows. Empty
 	// means all that the table allows.
 	Operations []string
 	// Index is the model's place in the catalog.
 	Index int
 	// Module is the module in force, for permission rules.
 	Module string
-	// Status is what the server reports to the controllers. A model that is not Served has none of the fields below.
+	// Status is the server's report to the controllers. A model that is not Served has none of the fields below.
 	Status contract.ModelStatus
 	Table  *database.Table
 	// Fields are the visible columns, in the table's order.
 	Fields []*Field
-	// Key are the columns of the key, in its order: the primary key, or the one that the exposure declares; empty if
-	// there is none. UniqueKey reports whether the database guarantees that a key is never null and stands in one row
-	// only. Without that guarantee there is no update, delete or cursor.
+	// Key are the columns of the key, in its order: the primary key, or the exposure's declared key; empty if there is
+	// none. UniqueKey reports whether the database guarantees that a key is never null and stands in one row only. Without
+	// that guarantee there is no update, delete or cursor.
 	Key       []*Field
 	UniqueKey bool
 	// Unfilled are the columns that a new row needs and no call can set. If there is any, no row can be created.
@@ -85,11 +85,11 @@ type Field struct {
 	// Secret reports whether the column is named like a secret although it is shown. The audit never records its
 	// values.
 	Secret bool
-	// Help is what the exposure or the column's comment says about it.
+	// Help is the exposure's text or the column's comment about it.
 	Help string
 	// Choices are the values that it may have: from the exposure, else from an enum, else from a check; empty is any.
 	Choices []contract.Choice
-	// Check is what the table's simple checks say of the column, joined into one; nil if they say nothing.
+	// Check has the table's simple checks of the column, joined into one; nil if there are none.
 	Check *database.Check
 	// relation is the name of the relation of a foreign key of this column alone; "" if there is none.
 	relation string
@@ -129,8 +129,8 @@ func (m *Model) note(format string, args ...any) {
 	m.Status.Notes = append(m.Status.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteOpenReference tells of a model that anybody may read whole, though its rows belong to rows that row policies guard. A
-// policy that is for everyone, such as one that leaves out deleted rows, guards them from nobody in particular.
+// noteOpenReference adds a note about a model that anybody may read whole, though its rows belong to rows that row policies
+// guard. A policy that is for everyone, such as one that leaves out deleted rows, guards them from nobody in particular.
 func (m *Model) noteOpenReference() {
 	if len(m.Declared.RowPolicies) > 0 {
 		return

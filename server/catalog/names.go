@@ -49,7 +49,7 @@ func (m *Model) makePlain(taken map[string]bool) {
 	}
 }
 
-// plainName is what the strictest of the common clients' APIs accepts as a property of a tool's schema.
+// plainName matches the names that even the strictest of the common clients' APIs accepts as a property of a tool's schema.
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // asciiName makes a name of Latin letters, digits and underscores. It drops characters that have no such letter.

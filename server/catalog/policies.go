@@ -17,14 +17,14 @@ type Policy struct {
 }
 
 // RowFilter is one filter of a policy or of an action's where: a condition that is the same for all tokens, one that takes a token's attribute,
-// or several, of which a row must meet one.
+// or several, and a row must meet at least one.
 type RowFilter struct {
 	contract.Filter
-	// AnyOf are the filters of which one must be met. If there are any, the rest is not set.
+	// AnyOf are alternative filters: a row must meet at least one. If there are any, the rest is not set.
 	AnyOf []RowFilter
-	// Column is the column that is compared, hidden or not: this model's own, or that of the table to which Steps lead.
+	// Column is the column that is compared, hidden or not: this model's own, or a column of the table to which Steps lead.
 	Column *database.Column
-	// Steps lead to another table, of which one row at least must meet the condition; empty for the model's own columns.
+	// Steps lead to another table. At least one of its rows must meet the condition; empty for the model's own columns.
 	Steps []FilterStep
 	// Condition is the comparison if it takes no attribute; nil if it does.
 	Condition database.Condition
@@ -53,7 +53,7 @@ func (c *Catalog) resolvePolicies(m *Model) *problem {
 	return nil
 }
 
-// rowFilter finds what a filter compares, or what the filters do of which it wants one to be met.
+// rowFilter finds what a filter compares, or what its alternative filters compare.
 func (c *Catalog) rowFilter(m *Model, list string, filter contract.Filter) (RowFilter, *problem) {
 	found := RowFilter{Filter: filter}
 	if len(filter.Any) > 0 {

@@ -31,9 +31,9 @@ var (
 		"recoverycode", "backupcode", "authorizationcode", "devicecode"}
 	// credentialStores end the names of tables whose values are passwords among others: FreeRADIUS's and Zabbix's.
 	credentialStores = []string{"radcheck", "radgroupcheck", "globalmacro", "hostmacro"}
-	// signed are what a signature proves that others sent: "webhook_signature", but not what ends somebody's mails.
+	// signed are words for data whose sender a signature proves: "webhook_signature", but not what ends somebody's mails.
 	signed = []string{"webhook", "hook", "callback", "request", "hmac", "auth", "payload"}
-	// contents are what a digest tells apart without being a secret.
+	// contents are words for data whose digest is no secret.
 	contents = []string{"content", "contents", "file", "image", "config", "commit", "git", "block", "tx", "transaction", "blob", "media", "pixel", "row",
 		"body", "message", "url", "uri", "query", "schema", "data", "document", "page", "comment", "text", "email", "ip", "geo", "input", "output",
 		"parent", "merkle", "root", "perceptual", "template", "source", "artifact", "build", "package", "manifest", "layer", "object", "tree", "video",

@@ -212,8 +212,8 @@ func (n name) isOtherSession() bool {
 	return n.has(otherSessions) || slices.ContainsFunc(otherSessions, func(word string) bool { return len(word) >= 4 && strings.HasPrefix(n.joined, word) })
 }
 
-// isSessionData reports whether a column is what a program keeps for a session that somebody logged in to, or its id if
-// that is the text that the bearer shows.
+// isSessionData reports whether a column holds a program's data for a session that somebody logged in to, or its id if the
+// bearer shows that id.
 func isSessionData(t *database.Table, c *database.Column) bool {
 	table := nameOf(t.Name)
 	if !containsSuffix(table.last, sessionTables) || table.isOtherSession() {

@@ -15,7 +15,7 @@ import (
 // DB is one database. It is safe for concurrent use. It connects when it is first asked, and again after the database
 // went away. Only Close ends it.
 type DB interface {
-	// Introspect reads the schema as it is now.
+	// Introspect reads the present schema.
 	Introspect(ctx context.Context) (*Schema, error)
 	// Select answers a plan made from a Schema of this DB. It appends the rows to out, in the plan's Form, joined by
 	// commas (no brackets), and returns the extended slice. The values come straight from the wire. Any error is an *Error.

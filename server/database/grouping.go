@@ -2,16 +2,16 @@ package database
 
 import "strconv"
 
-// Grouping is what the rows of a source come to: one row for each group of them. It is read through its own Source, as a
-// table is: the rows of a Select from it are groups, and its conditions and orders are about groups. Such a Select asks for
+// Grouping turns the rows of a source into one row for each group of them. It is read through its own Source, as a table
+// is: the rows of a Select from it are groups, and its conditions and orders are about groups. Such a Select asks for
 // TotalExact or TotalNone: the planners' estimates tell nothing about groups.
 type Grouping struct {
 	From Source
-	// Joins are the joins that Where, Keys and Measures use. Each comes after the one that it goes through.
+	// Joins are the joins that Where, Keys and Measures use. Each comes after the join that it goes through.
 	Joins []*Join
 	// Where says which rows of From are in the groups; nil is every row.
 	Where Condition
-	// Keys are what the rows of a group have in common. Without keys there is one group, which may be empty.
+	// Keys are the values that the rows of a group have in common. Without keys there is one group, which may be empty.
 	Keys []GroupKey
 	// Measures are computed for each group.
 	Measures []Measure
@@ -93,7 +93,7 @@ func (g *Grouping) Source() Source {
 	return Source{table: t, groups: g}
 }
 
-// column is what the key's values are. Texts are compared by their bytes, whatever the collation of the column is.
+// column describes the key's values. Texts are compared by their bytes, whatever the collation of the column is.
 func (k *GroupKey) column() *Column {
 	switch k.Part {
 	case WholeValue:
@@ -116,7 +116,7 @@ func derived(kind Kind) *Column {
 	return c
 }
 
-// measureColumn is what the values of the i-th measure are.
+// measureColumn describes the values of the i-th measure.
 func (g *Grouping) measureColumn(i int) *Column {
 	m := &g.Measures[i]
 	c := m.column()

@@ -97,7 +97,7 @@ func (c copier) check(check *Check) {
 	}
 }
 
-// asKind turns the text of a number into that of a boolean, or the reverse.
+// asKind turns the text of a number into a boolean's, or the reverse.
 func asKind(text string, kind Kind) string {
 	forms := [][2]string{{"0", "false"}, {"1", "true"}}
 	for _, form := range forms {

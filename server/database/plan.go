@@ -8,14 +8,14 @@ import "time"
 type Source struct {
 	table  *Table
 	policy Condition
-	// groups is set if the rows are not those of a table, but groups of them.
+	// groups is set if the rows are not a table's, but groups of them.
 	groups *Grouping
 }
 
 // NewSource returns a source; policy may be nil.
 func NewSource(table *Table, policy Condition) Source { return Source{table: table, policy: policy} }
 
-// Table is the table that is read. That of groups has a column for each key and measure.
+// Table is the table that is read. A table of groups has a column for each key and measure.
 func (s Source) Table() *Table { return s.table }
 
 // Groups returns the grouping whose groups are read; nil if the source is a table.
@@ -53,7 +53,7 @@ func Refs(columns ...*Column) []Ref {
 // Select is a read of one source, in terms of columns and values.
 type Select struct {
 	From Source
-	// Joins are the joins that Output, Where, Order and Cursor use. Each comes after the one that it goes through.
+	// Joins are the joins that Output, Where, Order and Cursor use. Each comes after the join that it goes through.
 	Joins []*Join
 	// Output are the members of each row, in order; Form is how a row is written.
 	Output []Output
@@ -238,7 +238,7 @@ const (
 	HoldsAll HoldsOp = iota
 	// HoldsAny is true if the column holds one of the elements at least.
 	HoldsAny
-	// HoldsOnly is true if every element of the column is one of these. Those of a JSON array are plain values.
+	// HoldsOnly is true if every element of the column is one of these. The elements of a JSON array are plain values.
 	HoldsOnly
 	// HasKey is true if the column is a JSON object that has a member of this name, a string.
 	HasKey
@@ -272,7 +272,7 @@ type Joined struct {
 type Exists struct {
 	From         Source
 	Ours, Theirs []*Column
-	// Joins are the joins that Where uses. Each comes after the one that it goes through.
+	// Joins are the joins that Where uses. Each comes after the join that it goes through.
 	Joins []*Join
 	// Where may be nil.
 	Where Condition

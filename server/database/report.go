@@ -22,7 +22,7 @@ type Reported struct {
 	Columns []string
 }
 
-// Plan is what reads rows of some columns in the report's form.
+// Plan returns the plan that reads rows of some columns in the report's form.
 func (r *Report) Plan(columns []*Column) *Select {
 	plan := &Select{Limit: r.Limit, MaxBytes: r.MaxBytes, MaxValue: r.MaxValue, Form: r.Form, More: true}
 	taken := map[string]bool{}

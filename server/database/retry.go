@@ -21,8 +21,7 @@ type Transactor interface {
 
 // Transact runs do in a transaction of db, as DB.Transact does. It runs all of it again if it failed only because of
 // outside events: another transaction got in the way (Error.Again), or the connection was lost before the commit, as in
-// a failover. The database keeps nothing of a failed run, so do must start afresh too: its result is that of its last
-// run.
+// a failover. The database keeps nothing of a failed run, so do must start afresh too: the result of its last run counts.
 //
 // It stops after a few runs, when ctx ends, and once within has passed (0: no limit). If other transactions got in the
 // way each time, the error is Contended.

@@ -74,19 +74,19 @@ type Table struct {
 	// Constraints tell which columns a violation is about, by the name that the engine gives it. They include checks,
 	// if the engine tells their columns, and unique indexes that hold for some rows only.
 	Constraints []Constraint
-	// Checks are the simple CHECK constraints, including those of a column's domain.
+	// Checks are the simple CHECK constraints, including the checks of a column's domain.
 	Checks []Check
-	// Writable reports whether rows can be written at all. Those of a materialized view cannot, nor those of a view
+	// Writable reports whether rows can be written at all. The rows of a materialized view cannot, nor the rows of a view
 	// that no rule or trigger makes writable. Privileges says what the database's user may do.
 	Writable bool
 	// Mismatch says why SQLite refuses each change of the table's rows: a foreign key does not fit the table that it names.
 	// NamedMismatch says why it refuses new rows and deletions: a key of another table, which names this one, does not fit.
 	Mismatch, NamedMismatch string
 	// InsertTrigger reports whether a trigger runs before a row is inserted that may fill columns without a default. SQLite's
-	// triggers cannot, and MySQL tells of triggers only to a user with the right TRIGGER.
+	// triggers cannot, and MySQL shows triggers only to a user with the right TRIGGER.
 	InsertTrigger bool
-	// Privileges are what the database's user may do with the table. Each except MayDelete holds if it holds for at
-	// least one column; Column.Privileges says for which.
+	// Privileges say what the database's user may do with the table. Each except MayDelete holds if it holds for at least
+	// one column; Column.Privileges says for which.
 	Privileges Privileges
 	// Partition reports whether the table is a part of another one, which has its rows too.
 	Partition bool
@@ -96,7 +96,7 @@ type Table struct {
 	RowID *Column
 }
 
-// Privileges are what the database's user may do.
+// Privileges say what the database's user may do.
 type Privileges uint8
 
 // The privileges.
@@ -203,10 +203,10 @@ type Column struct {
 	// ByText reports that values are equal if the engine writes them alike, as an equality of the type's own reads no such text
 	// (PostgreSQL's regclass and composite types).
 	ByText bool
-	// Measure is what computes the column, in the table of a Grouping; nil in every other table.
+	// Measure computes the column, in the table of a Grouping; nil in every other table.
 	Measure *Measure
 	Comment string
-	// Privileges are what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
+	// Privileges say what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
 	Privileges Privileges
 }
 
@@ -237,12 +237,12 @@ type ForeignKey struct {
 	// References is the other table, ReferencedColumns its columns, one for each of Columns.
 	References        *Table
 	ReferencedColumns []*Column
-	// OnDelete is what happens to the row when the row that it names is deleted. OnUpdate is what happens when that
+	// OnDelete says what happens to the row when the row that it names is deleted. OnUpdate says what happens when that
 	// row's referenced columns change.
 	OnDelete, OnUpdate ReferentialAction
 }
 
-// ReferentialAction is what a foreign key does to its rows when the row that they name is deleted or changed.
+// ReferentialAction says what a foreign key does to its rows when the row that they name is deleted or changed.
 type ReferentialAction uint8
 
 // What a foreign key does.
@@ -254,7 +254,7 @@ const (
 	SetDefault
 )
 
-// Kind is what a column's values are, independent of the engine's names for types. It decides their JSON form
+// Kind is the kind of a column's values, independent of the engine's names for types. It decides their JSON form
 // (docs/design/values.md, "JSON forms"), the lookups that apply, and whether they have an order.
 type Kind uint8
 

@@ -17,7 +17,7 @@ type Settings struct {
 	Connection func() (contract.Connection, error)
 	// CA returns the PEM certificates that the database's own certificate is checked against; nil for the system's.
 	CA func() ([]byte, error)
-	// Certificate returns the certificate to show the database; nil if it is that of the Connection, or none.
+	// Certificate returns the certificate to show the database; nil if it is the Connection's, or none.
 	Certificate func() (*tls.Certificate, error)
 	// Follows is set for a replica: the DB then tells how many servers there are (Follower).
 	Follows bool

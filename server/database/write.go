@@ -12,7 +12,7 @@ type Tx interface {
 	Insert(ctx context.Context, plan *Insert, out []byte) ([]byte, error)
 	// Update changes rows and returns how many matched. A row counts even if its values stay the same.
 	Update(ctx context.Context, plan *Update) (int64, error)
-	// Delete removes rows and returns how many, without those that the database itself removed with them.
+	// Delete removes rows and returns how many, without rows that the database itself removed with them.
 	Delete(ctx context.Context, plan *Delete) (int64, error)
 	// Execute runs a statement that an administrator declared and returns how many rows it is about.
 	Execute(ctx context.Context, statement *Declared) (int64, error)

@@ -48,7 +48,7 @@ func TestWrites(t *testing.T) {
 		for _, test := range []struct {
 			name string
 			do   func(tx database.Tx) (int64, error)
-			// rows is the number that the statement returns, titles is what the table holds then.
+			// rows is the number that the statement returns, titles are the table's titles then.
 			rows   int64
 			titles string
 		}{
@@ -120,7 +120,7 @@ func TestWrites(t *testing.T) {
 	})
 }
 
-// reader is what a DB and a Tx have in common.
+// reader has the methods that a DB and a Tx have in common.
 type reader interface {
 	Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error)
 }
@@ -136,7 +136,7 @@ func titles(t *testing.T, from reader, book *database.Table) string {
 	return strings.NewReplacer(`{"title":"`, "", `"}`, "", ",", " ").Replace(string(out))
 }
 
-// TestViolations violates each constraint within a savepoint, and goes on.
+// TestViolations violates each constraint within a savepoint, and continues.
 func TestViolations(t *testing.T) {
 	onAllEngines(t, writes, func(t *testing.T, f fixture) {
 		schema := f.schema(t)

@@ -29,7 +29,7 @@ type entry struct {
 	refusal Refusal
 	// until is the moment from which the token must be checked again.
 	until time.Time
-	// url is the issuer's as the token has it; issuer is whose settings the token was checked by.
+	// url is the issuer's in the token; issuer is the one whose settings the token was checked by.
 	url    string
 	issuer *issuer
 	// key is the sum of the key that has signed the token.

@@ -20,9 +20,9 @@ import (
 type apiServer struct {
 	*provider
 	url string
-	// reviews counts those that were asked for, atOnce is how many are under way, and most how many were at any time.
+	// reviews counts all, atOnce is how many are under way, and most how many were at any time.
 	reviews, atOnce, most atomic.Int64
-	// review is what a review answers; it may wait. It and url are changed by change.
+	// review returns a review's answer; it may wait. It and url are changed by change.
 	review func(token string) (status int, answer string)
 }
 

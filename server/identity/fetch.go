@@ -25,7 +25,7 @@ const (
 	maxHeader   = 64 << 10
 )
 
-// A problem is why an issuer's keys cannot be had: one of the reasons of contract.IssuerStatus, and what people are told.
+// A problem is why an issuer's keys cannot be had: one of the reasons of contract.IssuerStatus, and a message for people.
 type problem struct{ reason, message string }
 
 // Error implements error.
@@ -110,7 +110,7 @@ func readCluster(ctx context.Context, api *API) (document, error) {
 	return document{found.Issuer, algorithms, keys}, err
 }
 
-// configuration is what is read of an OpenID Connect provider's.
+// configuration holds the needed parts of an OpenID Connect provider's configuration.
 type configuration struct {
 	Issuer     string   `json:"issuer"`
 	KeysURL    string   `json:"jwks_uri"`

@@ -1,5 +1,5 @@
 // Package identity checks tokens that others have issued: JSON Web Tokens that the cluster issues to ServiceAccounts, and
-// those of OpenID Connect issuers. It tells whose they are, and nothing of what their holders may do: package access finds
+// tokens of OpenID Connect issuers. It tells whose they are, and nothing of what their holders may do: package access finds
 // the MCPToken that is for such a caller.
 package identity
 

@@ -14,12 +14,13 @@ import (
 type issuer struct {
 	contract.Issuer
 	source *keySource
-	// cluster reports whether the tokens are those of ServiceAccounts; reviews is nil if the API server is not asked about them.
+	// cluster reports whether the tokens belong to ServiceAccounts; reviews is nil if the API server is not asked about
+	// them.
 	cluster bool
 	reviews *reviewer
 }
 
-// algorithms are those that the issuer may sign with.
+// algorithms are the algorithms that the issuer may sign with.
 func (i *issuer) algorithms(known *keySet) []string {
 	if i.cluster {
 		return known.document.Algorithms

@@ -14,10 +14,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// A document is what an issuer publishes of itself, as it is stored.
+// A document is the stored form of what an issuer publishes.
 type document struct {
 	Issuer string `json:"issuer"`
-	// Algorithms are those that the issuer says it signs with.
+	// Algorithms are the algorithms that the issuer says it signs with.
 	Algorithms []string `json:"algorithms,omitempty"`
 	// Keys is a JSON Web Key Set (RFC 7517).
 	Keys json.RawMessage `json:"keys"`
@@ -32,7 +32,7 @@ type keySet struct {
 // A key is one that signatures can be checked by.
 type key struct {
 	id string
-	// algorithm is the one that the key is for; "" if it does not say.
+	// algorithm is the algorithm that the key is for; "" if it does not say.
 	algorithm string
 	public    crypto.PublicKey
 	// sum tells the key from all others.
@@ -60,7 +60,8 @@ func newKeySet(d document) (*keySet, error) {
 	return known, nil
 }
 
-// uses are what a key may be published for: signatures, or those of JWT-SVIDs, as a SPIFFE trust domain's bundle has it.
+// uses are the purposes that a key may be published for: signatures, or the signatures of JWT-SVIDs in a SPIFFE trust
+// domain's bundle.
 var uses = map[string]bool{"": true, "sig": true, "jwt-svid": true}
 
 // newKey returns nil for a key that is for something else, or too weak.

@@ -33,7 +33,7 @@ import (
 type signer struct {
 	id, algorithm string
 	private       crypto.Signer
-	// use and declared are what the published key says of itself.
+	// use and declared are the published key's use and algorithm.
 	use, declared string
 }
 
@@ -97,7 +97,7 @@ func (s *signer) sign(t testing.TB, claims any, headers map[jose.HeaderKey]any) 
 // A provider is an issuer that publishes its keys over HTTPS.
 type provider struct {
 	server *httptest.Server
-	// requests counts those that came.
+	// requests counts the received requests.
 	requests atomic.Int64
 
 	mutex sync.Mutex
@@ -193,7 +193,8 @@ func (p *provider) certificate() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw}))
 }
 
-// claims are those of a token that is accepted at a moment, but for changes; a value of nil leaves the claim out.
+// claims returns the claims of a token that is accepted at a moment, with some changes; a value of nil leaves the claim
+// out.
 func (p *provider) claims(at time.Time, changes map[string]any) map[string]any {
 	claims := map[string]any{
 		"iss": p.server.URL, "aud": audience, "sub": "ann", "iat": at.Unix(), "nbf": at.Unix(), "exp": at.Add(time.Hour).Unix(),

@@ -24,8 +24,8 @@ const (
 	lingering = time.Second
 )
 
-// A reviewer asks the API server whether tokens, whose signatures were checked already, are still good: those of a ServiceAccount
-// or a pod that was deleted are not.
+// A reviewer asks the API server whether tokens, whose signatures were checked already, are still good: tokens of a deleted
+// ServiceAccount or pod are not.
 type reviewer struct {
 	api       *API
 	audiences []string

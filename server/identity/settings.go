@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// settings are those that tokens are checked by. They never change.
+// settings say how tokens are checked. They never change.
 type settings struct {
 	// cluster is nil if tokens of ServiceAccounts are not accepted.
 	cluster *issuer
@@ -49,7 +49,7 @@ func (s *settings) unlessHidden(i *issuer, status contract.IssuerStatus) contrac
 	return status
 }
 
-// newSettings keeps the issuers from before whose settings are the same, and the keys of those that publish them in the same place.
+// newSettings keeps earlier issuers with the same settings, and the keys of issuers that publish them in the same place.
 func (v *Verifier) newSettings(before *settings, authentication contract.Authentication, serviceAccounts bool) *settings {
 	after := &settings{byURL: map[string]*issuer{}}
 	for i := range authentication.Issuers {

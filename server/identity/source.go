@@ -14,7 +14,7 @@ import (
 // The times at which an issuer's keys are read. Up to a fifth is taken off at random, so that pods do not ask all at once.
 const (
 	readEvery = 5 * time.Minute
-	// retryEvery is for an issuer that did not answer, retryWithout for one of which no keys are known.
+	// retryEvery is for an issuer that did not answer, retryWithout for an issuer without known keys.
 	retryEvery   = 30 * time.Second
 	retryWithout = 10 * time.Second
 	// askedEvery is how often keys are read at most because a token needs one that is not known, whatever tokens come.
@@ -41,7 +41,7 @@ type keySource struct {
 	done  chan struct{}
 	// pending reports whether an attempt is being made, or was asked for.
 	pending bool
-	// seen reports whether an attempt has ended; problem is what came of the newest one.
+	// seen reports whether an attempt has ended; problem is the result of the newest one.
 	seen    bool
 	problem *problem
 }
@@ -94,7 +94,7 @@ func (s *keySource) refresh(ctx context.Context) {
 	s.looked(ctx, s)
 }
 
-// begin notes that an attempt begins, and that it is the one that was asked for.
+// begin notes that an attempt begins, and that somebody asked for it.
 func (s *keySource) begin() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -119,7 +119,7 @@ func (s *keySource) readKeys(ctx context.Context) (*keySet, error) {
 	return known, nil
 }
 
-// ended notes what came of an attempt, and wakes who waits for it.
+// ended notes the result of an attempt, and wakes everybody who waits for it.
 func (s *keySource) ended(err error) {
 	var now *problem
 	if err != nil && !errors.As(err, &now) {

@@ -358,8 +358,7 @@ func TestConfigure(t *testing.T) {
 	t.Logf("%d requests for %d changes", p.requests.Load()-requests, 12)
 }
 
-// A container that starts again while the issuer is away goes on from the keys that were stored, and only from those of the
-// issuers that it has.
+// A container that starts again while the issuer is away uses the stored keys, and only keys of issuers that it has.
 func TestRestartWhileTheIssuerIsAway(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state")

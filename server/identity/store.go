@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/statefile"
 )
 
-// A store is a folder in which what issuers publish outlives the process: a container that is started again while an issuer is
-// away goes on from it. Each document has a file, whose name follows from the settings that it was read by.
+// A store is a folder in which what issuers publish outlives the process: a container that is started again while an issuer
+// is away reads it. Each document has a file, whose name follows from the settings that it was read by.
 type store struct {
 	// dir is "" if nothing is stored.
 	dir string

@@ -23,11 +23,11 @@ var asymmetric = func() (algorithms []jose.SignatureAlgorithm) {
 	return algorithms
 }()
 
-// types are what the header of a token may say that it is, in lower case: an access token, an ID token, or nothing. One that
-// was signed for another purpose, such as a logout token, is no credential.
+// types are the types that a token's header may name, in lower case: an access token, an ID token, or nothing. One that was
+// signed for another purpose, such as a logout token, is no credential.
 var types = map[string]bool{"": true, "jwt": true, "application/jwt": true, "at+jwt": true, "application/at+jwt": true, "jose": true}
 
-// A token is what an unchecked text says of itself.
+// A token holds the contents of an unchecked text.
 type token struct {
 	signed    *jose.JSONWebSignature
 	algorithm string

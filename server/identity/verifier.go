@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Options are what a Verifier needs of its process.
+// Options are the settings of a Verifier from its process.
 type Options struct {
 	// API is how the API server is reached; nil if there is none: no token of a ServiceAccount is accepted then.
 	API *API
@@ -94,7 +94,8 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
-// follow starts a goroutine for each source of keys that has none, and stops those of sources that are needed no more.
+// follow starts a goroutine for each source of keys that has none, and stops the goroutines of sources that are needed no
+// more.
 func (v *Verifier) follow(ctx context.Context, running map[*keySource]context.CancelFunc, readers *sync.WaitGroup) {
 	needed := map[*keySource]bool{}
 	for _, i := range v.settings.Load().all() {
@@ -113,8 +114,8 @@ func (v *Verifier) follow(ctx context.Context, running map[*keySource]context.Ca
 	}
 }
 
-// Configure has tokens checked by these settings from now on; serviceAccounts says whether those of ServiceAccounts are, too.
-// What is known of an issuer stays known if its settings are the same.
+// Configure has tokens checked by these settings from now on; serviceAccounts says whether ServiceAccounts' tokens are,
+// too. What is known of an issuer stays known if its settings are the same.
 func (v *Verifier) Configure(authentication contract.Authentication, serviceAccounts bool) {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()

@@ -16,7 +16,7 @@ const MaxSafeInteger = 1<<53 - 1
 
 const hexDigits = "0123456789abcdef"
 
-// Text is what a driver hands out.
+// Text is a text that a driver hands out.
 type Text interface{ string | []byte }
 
 // plainByte reports whether a byte stands for itself in a JSON string, with no look at its neighbours.
@@ -110,7 +110,7 @@ func AppendInteger[T Text](dst []byte, s T) []byte {
 	return append(dst, s...)
 }
 
-// AppendNumber appends a text that is a JSON number as it is, any other ("NaN", "Infinity") as a string.
+// AppendNumber appends a text that is a JSON number unchanged, any other ("NaN", "Infinity") as a string.
 func AppendNumber[T Text](dst []byte, s T) []byte {
 	if isNumber(s) {
 		return append(dst, s...)

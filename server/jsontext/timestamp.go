@@ -11,8 +11,7 @@ func AppendTimestamp[T Text](dst []byte, s T) []byte {
 	return AppendEscaped(dst, s)
 }
 
-// AppendTimestampText is AppendTimestamp if the text does not go into JSON as it is: any other text is appended as it
-// stands.
+// AppendTimestampText is AppendTimestamp if the text has to change for JSON: any other text is appended unchanged.
 func AppendTimestampText[T Text](dst []byte, s T) []byte {
 	if extended, ok := appendTimestamp(dst, s); ok {
 		return extended

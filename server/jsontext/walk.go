@@ -15,7 +15,7 @@ func End(data []byte, at int) int {
 			if i = endOfString(data, i); depth == 0 {
 				return i
 			}
-			i-- // the loop goes on behind it
+			i-- // the loop continues behind it
 		case '{', '[':
 			depth++
 		case '}', ']':

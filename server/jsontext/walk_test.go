@@ -36,7 +36,7 @@ func TestValuesAreFoundWhereTheyStand(t *testing.T) {
 	}
 }
 
-// What is found in any JSON is what encoding/json reads of it; and no text makes it go on for ever or beyond its end.
+// The walk finds in any JSON what encoding/json reads; and no text makes it loop for ever or read beyond the end.
 func FuzzInside(f *testing.F) {
 	for _, text := range []string{walked, `[1,[2,{"a":[]}],"\\\""]`, `{}`, `""`, `{"a"`, `[,`, `{"a":`, `"\`, `[}`, ``} {
 		f.Add([]byte(text))

@@ -14,7 +14,7 @@ var fractionText = regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
 
 // compareFraction compares the order of an integer column with a number that has a fraction; false if the value is none. An
 // integer is greater than 34.5 if it is greater than 34, and less if it is 34 at most. A Loose column may hold fractions
-// itself, so there the number is compared as it is.
+// itself, so there the number is compared unchanged.
 func compareFraction(c *database.Column, op database.CompareOp, raw json.RawMessage) (database.Condition, bool) {
 	text := strings.Trim(string(raw), `"`)
 	if c.Kind != database.Integer || !fractionText.MatchString(text) {

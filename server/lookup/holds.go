@@ -68,7 +68,8 @@ func isOutside(c *database.Column, value database.Value) bool {
 	return ok && c.Kind == database.Integer && (n < least || n > 0 && uint64(n) > greatest)
 }
 
-// documentHolds looks for a JSON object in an object, and for elements in an array: those of an array, or one plain value.
+// documentHolds looks for a JSON object in an object, and for elements in an array: an array's elements, or one plain
+// value.
 func documentHolds(c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	document, err := wantedDocument(c, raw)
 	switch {

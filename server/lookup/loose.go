@@ -118,7 +118,7 @@ func turnsToNumbers(c *database.Column) bool {
 	return c.Loose && (c.Kind == database.UUID || strings.EqualFold(strings.TrimSpace(name), "STRING"))
 }
 
-// keepsDigits reports whether a text is no number, or one that a number shows as it is.
+// keepsDigits reports whether a text is no number, or one that a number shows unchanged.
 func keepsDigits(text string) bool {
 	if !decimalText.MatchString(strings.TrimSpace(text)) {
 		return true

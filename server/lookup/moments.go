@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// momentLayouts are the forms of dates and times that are taken, the one that rows show first. Fractions of a second
-// may follow in all that have seconds.
+// momentLayouts are the accepted forms of dates and times, the form that rows show first. Fractions of a second may follow
+// in all that have seconds.
 var momentLayouts = map[database.Kind][]string{
 	database.Date:        {"2006-01-02"},
 	database.Time:        {"15:04:05", "15:04"},

@@ -16,7 +16,7 @@ import (
 // ParseStored reads a JSON value that a column is to hold, in the form in which rows show its values
 // (docs/design/values.md, "JSON forms"). What the column cannot hold exactly is refused, and never cut or rounded: an
 // integer beyond its size, a decimal of more digits, a text of more characters. The value null is for the caller to
-// handle. Errors begin with what must be, as those of ParseValue.
+// handle. Errors begin with what must be, like ParseValue's.
 func ParseStored(c *database.Column, raw json.RawMessage) (database.Value, error) {
 	if c.Kind == database.Array && len(raw) > 0 {
 		return parseArray(c, raw, ParseStored)

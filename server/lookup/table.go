@@ -15,7 +15,7 @@ type definition struct {
 	name string
 	// group says which columns have the lookup.
 	group group
-	// takes is what an administrator writes to compare with.
+	// takes names what an administrator writes to compare with.
 	takes     operand
 	condition Lookup
 }

@@ -34,7 +34,7 @@ var (
 // errZeroByte is said of U+0000, which no engine keeps in a text.
 var errZeroByte = errors.New("must not contain U+0000")
 
-// beyond is the error about an integer that is below or above those that a Value can be.
+// beyond is the error about an integer that is too small or too large for a Value.
 type beyond struct {
 	error
 	text string
@@ -44,8 +44,8 @@ func (b beyond) below() bool { return b.text[0] == '-' }
 
 // ParseValue reads a JSON value to compare a column with, in the form in which rows show the column's values
 // (docs/design/values.md, "JSON forms"). It need not fit the column: a text that is too long, or a number out of its
-// range, equals nothing. What is to be stored, ParseStored reads. The value null is for the caller to handle. Its
-// errors begin with what must be: "must be an integer, not …".
+// range, equals nothing. ParseStored reads values to store. The value null is for the caller to handle. Its errors begin
+// with what must be: "must be an integer, not …".
 func ParseValue(c *database.Column, raw json.RawMessage) (database.Value, error) {
 	if len(raw) == 0 {
 		return nil, mustBe(c, raw)
@@ -165,7 +165,7 @@ func ParseText(c *database.Column, text string) (database.Value, error) {
 }
 
 // parseTruth reads true or false; and a number other than 0 and 1, if the engine stores the column as an integer (MySQL's
-// tinyint(1)): such a column may hold one, which is shown as it is, and taken back.
+// tinyint(1)): such a column may hold one, which is shown unchanged, and taken back.
 func parseTruth(c *database.Column, text string) (database.Value, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && c.Bits > 0 && n != 0 && n != 1 {
 		return n, nil

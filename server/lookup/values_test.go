@@ -98,7 +98,7 @@ func FuzzParseValue(f *testing.F) {
 	})
 }
 
-// TestBooleansThatAreStoredAsIntegers reads what such a column shows: true, false, and any other number as it is.
+// TestBooleansThatAreStoredAsIntegers reads what such a column shows: true, false, and any other number unchanged.
 func TestBooleansThatAreStoredAsIntegers(t *testing.T) {
 	flag := &database.Column{Name: "flag", Kind: database.Boolean, Bits: 8}
 	for raw, want := range map[string]database.Value{"true": true, "false": false, "2": int64(2), "-3": int64(-3)} {

@@ -23,7 +23,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
-// podMemory is a pod's memory limit; the runtime is told nine tenths of it.
+// podMemory is a pod's memory limit; the runtime's limit is nine tenths of it.
 const podMemory = 256 << 20
 
 // victimVariable tells the test's own program to be the server that is attacked.

@@ -37,7 +37,7 @@ func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	return false
 }
 
-// readmit checks the token again, against the endpoint as it is now; false if the token may do nothing any more.
+// readmit checks the token again, against the present endpoint; false if the token may do nothing any more.
 func (x *exchange) readmit() bool {
 	endpoint, open := x.handler.options.Endpoint()
 	if !open {
@@ -48,8 +48,8 @@ func (x *exchange) readmit() bool {
 	return !x.token.IsNobody()
 }
 
-// tokenOf returns the token that a request shows, or nobody: the one whose text it is, or else the one that is for the
-// caller to whom somebody else issued it. Refusals are counted by their reasons.
+// tokenOf returns the token that a request shows, or nobody: the token with that text, or else the token for the caller to
+// whom somebody else issued it. Refusals are counted by their reasons.
 func (h *Handler) tokenOf(ctx context.Context, endpoint Endpoint, header http.Header) access.Token {
 	now := h.options.Now()
 	shown := access.ReadBearer(authorization(header))

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// budgets bound what requests hold at once: all of them together, and those of one token.
+// budgets bound what requests hold at once: all of them together, and each token's.
 //
 // Some memory is given back at the client's pace: a body that it sends, an answer that it reads. Of it each token may
 // have a quarter, so that several slow tokens still leave room. Places are given back by the server itself, so a token
@@ -24,7 +24,7 @@ type budgets struct {
 	answersSize     int64
 }
 
-// defaultMemory is what a process may use if nothing sets a limit.
+// defaultMemory is the memory that a process may use if nothing sets a limit.
 const defaultMemory = 256 << 20
 
 // What a request needs in addition to its own bytes.

@@ -26,7 +26,7 @@ func newCompressors(size int) chan *gzip.Writer {
 }
 
 // compress replaces a large answer by its compressed form, if the client takes it and it is smaller. It runs while the
-// request has the memory of a whole result, of which the answer needs one half; the other is room for the compressed form.
+// request has the memory of a whole result, but the answer needs only half; the rest is room for the compressed form.
 func (x *exchange) compress() {
 	x.varies = len(x.out) >= minCompressed
 	if !x.varies || !acceptsGzip(x.header) {

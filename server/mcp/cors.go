@@ -26,11 +26,11 @@ const (
 var (
 	varyOrigin     = []string{"Origin"}
 	allowedMethods = []string{http.MethodPost}
-	// allowedHeaders are those that browsers' MCP clients of both eras send, and those that traces add. The server
-	// ignores Last-Event-ID and Mcp-Session-Id, but a client that sends them must not fail.
+	// allowedHeaders are the headers that browsers' MCP clients of both eras send, and the headers that traces add. The
+	// server ignores Last-Event-ID and Mcp-Session-Id, but a client that sends them must not fail.
 	allowedHeaders = []string{"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, " +
 		"Mcp-Session-Id, Last-Event-ID, traceparent, tracestate"}
-	// exposedHeaders are the headers of an answer that a page may read besides those that every page may.
+	// exposedHeaders are the headers of an answer that a page may read, besides the headers that every page may.
 	exposedHeaders = []string{"WWW-Authenticate, Retry-After, Allow, MCP-Protocol-Version, Mcp-Session-Id"}
 	// preflightAge is for how many seconds a browser need not ask again. Browsers use at most a day, Chromium two
 	// hours. The request itself is judged each time.
@@ -71,8 +71,8 @@ func (a *answer) allowPreflight() {
 type origins struct {
 	of  *contract.Endpoint
 	own origin
-	// exact are the allowed origins without a wildcard. below are those that stand for hosts with one more label,
-	// without the "*.".
+	// exact are the allowed origins without a wildcard. below are the origins for hosts with one more label, without the
+	// "*.".
 	exact, below map[origin]bool
 }
 

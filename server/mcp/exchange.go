@@ -23,7 +23,7 @@ type exchange struct {
 	header   http.Header
 	token    access.Token
 	protocol protocol
-	// view is what the URL asks the lists to show.
+	// view is the view that the URL asks for in lists.
 	view tools.View
 	// inBatch reports whether the message is part of a batch.
 	inBatch bool
@@ -37,7 +37,7 @@ type exchange struct {
 	buffer *[]byte
 	// compressed is set if out is compressed by gzip; varies if it could be, for a client that takes it.
 	compressed, varies bool
-	// holder names the caller in the budgets; reading, place and sending are what the request holds of them.
+	// holder names the caller in the budgets; reading, place and sending are the request's shares of them.
 	holder                  string
 	reading, place, sending int64
 	// retryAfter is how long the token must wait if the status is 429.
@@ -139,7 +139,7 @@ func (x *exchange) note(kind, name string, result tools.Result) {
 	options := &x.handler.options
 	level := slog.LevelWarn
 	if result.Code == tools.CodeInvalidArgument {
-		level = slog.LevelDebug // the caller caused it, and is told
+		level = slog.LevelDebug // the caller caused it, and gets the message
 	}
 	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Caller(), "code", string(result.Code), "error", result.Cause)
 	if result.SchemaChanged || result.DatabaseAway {

@@ -45,7 +45,7 @@ func matches(got, want string) bool {
 	return got == want
 }
 
-// The rows are those of docs/design/http.md, "Forms".
+// The rows are from docs/design/http.md, "Forms".
 func TestJSONRPC(t *testing.T) {
 	e := newEndpoint(t, config())
 	for _, c := range []struct {

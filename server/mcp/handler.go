@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// Options are what a Handler needs. What may be left out says so.
+// Options are the settings of a Handler. What may be left out says so.
 type Options struct {
 	// Endpoint returns the present endpoint; false if there is no Config to answer from.
 	Endpoint func() (Endpoint, bool)
@@ -25,11 +25,11 @@ type Options struct {
 	DatabaseTrouble func()
 	Metrics         *telemetry.Metrics
 	Log             *slog.Logger
-	// Used is told of each request's token, as namespace/name; it may be nil.
+	// Used is called with each request's token, as namespace/name; it may be nil.
 	Used func(token string, now time.Time)
 	// Verifier checks what others have issued to callers; nil if nobody is let in by that.
 	Verifier Verifier
-	// Audit is told of tokens that call too often; it may be nil.
+	// Audit is called with tokens that call too often; it may be nil.
 	Audit *audit.Log
 	// Version is the server's own, for initialize.
 	Version string
@@ -51,7 +51,7 @@ type Handler struct {
 	budgets *budgets
 	// origins are the origins of the newest settings.
 	origins atomic.Pointer[origins]
-	// resource is that of the newest settings.
+	// resource is the resource of the newest settings.
 	resource atomic.Pointer[resource]
 	// ambiguous reminds of callers for whom there are two tokens.
 	ambiguous reminder

@@ -21,7 +21,7 @@ func header(pairs ...string) http.Header {
 
 func without(name string) http.Header { return http.Header{name: nil} }
 
-// The rows are those of docs/design/http.md, "Requests and answers".
+// The rows are from docs/design/http.md, "Requests and answers".
 func TestHTTP(t *testing.T) {
 	e := newEndpoint(t, config())
 	big := `{"method":"tools/list","padding":"` + strings.Repeat("x", 1<<16) + `"}`

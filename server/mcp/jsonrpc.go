@@ -16,8 +16,8 @@ const (
 	methodOther         = "other"
 )
 
-// maxBatchAnswer is the size in bytes at which a batch performs no further request. So a batch's answer is hardly
-// larger than that of one request.
+// maxBatchAnswer is the size in bytes at which a batch performs no further request. So a batch's answer is hardly larger
+// than one request's.
 const maxBatchAnswer = 1 << 20
 
 // The error of a request of a batch that is not performed.
@@ -63,7 +63,7 @@ func (x *exchange) batch() (status int) {
 	return http.StatusOK
 }
 
-// messageOfBatch answers one message of a batch; size is that of the answers before it. The token may have been
+// messageOfBatch answers one message of a batch; size is the size of the answers before it. The token may have been
 // revoked, or have expired, since the batch began.
 func (x *exchange) messageOfBatch(i, size int) (status int) {
 	m := &x.body.messages[i]

@@ -12,8 +12,8 @@ import (
 // refusalPause is the shortest time between two lines about refused callers.
 const refusalPause = 10 * time.Second
 
-// refusals tells the operator in the log why callers are refused: one line in ten seconds, with the number of refusals of
-// which no line tells. Callers are never told, and each refusal takes the same time: the cause is looked up after it, in a
+// refusals tells the operator in the log why callers are refused: one line in ten seconds, with the number of refusals
+// without a line. Callers are never told, and each refusal takes the same time: the cause is looked up after it, in a
 // goroutine of its own.
 type refusals struct {
 	next   atomic.Int64 // Unix nanoseconds

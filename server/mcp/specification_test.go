@@ -99,7 +99,7 @@ func rpc(method, params string) request {
 
 const modernInfo = `"resultType":"complete",…"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcp-admin-server","version":"1.2.3"}},`
 
-// modern is a JSON-RPC request of 2026-07-28, with the headers that belong to it; members are those of params, or "".
+// modern is a JSON-RPC request of 2026-07-28, with the headers that belong to it; members are the members of params, or "".
 func modern(method, members string) request {
 	if members != "" {
 		members = "," + members

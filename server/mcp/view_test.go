@@ -87,7 +87,7 @@ func TestTheURLSaysWhatTheListsShow(t *testing.T) {
 	}
 }
 
-// The endpoint's style is that of JSON-RPC's list; the simple form's list is model by model unless the URL says otherwise.
+// The endpoint's style applies to JSON-RPC's list; the simple form's list is model by model unless the URL says otherwise.
 func TestTheEndpointsStyle(t *testing.T) {
 	e := newEndpoint(t, config())
 	const rpcTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`

@@ -39,7 +39,7 @@ type waiter struct {
 	ready chan struct{}
 }
 
-// New returns a pool of the size, of which one holder may have most.
+// New returns a pool of that size; one holder may have at most most of it.
 func New(size, most int64) *Pool {
 	p := &Pool{holders: map[string]*holder{}}
 	p.Resize(size, most)
@@ -154,7 +154,7 @@ func (p *Pool) leave(name string, w *waiter) bool {
 	return false
 }
 
-// serve gives what is free to those that wait, holder by holder. A holder that has its share is passed over; one for
+// serve gives what is free to the waiting callers, holder by holder. A holder that has its share is passed over; one for
 // which too little is free keeps its turn, so that small uses cannot hold up a large one for ever.
 func (p *Pool) serve() {
 	for i := 0; i < len(p.waiting); {

@@ -31,7 +31,7 @@ type Snapshot struct {
 // Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
-// log is told of changes and refusals; it may be nil. kept counts what is kept for callers' keys; nil is one of its own. hooks
+// log gets changes and refusals; it may be nil. kept counts what is kept for callers' keys; nil is one of its own. hooks
 // calls webhooks; nil is a client that refuses the machine's own addresses.
 func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *tools.KeptAnswers, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema)
@@ -69,13 +69,13 @@ func sealKey(config *contract.Config) []byte {
 	return key
 }
 
-// Config is what the snapshot was built from.
+// Config is the source of the snapshot.
 func (s *Snapshot) Config() *contract.Config { return s.config }
 
 // Settings are the endpoint's own.
 func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
 
-// Models tells of each model of the Config, in its order, whether it is served and as what.
+// Models reports for each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
 
 // With returns the same models with the tokens of a directory, and with a Config that differs in groups and revisions at

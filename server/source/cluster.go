@@ -29,7 +29,7 @@ type Cluster struct {
 	// API is how to reach the API; nil if only folders are to be used.
 	API       *rest.Config
 	Namespace string
-	// ConfigSecret is the name of the Config: those of its parts' Secrets follow from it.
+	// ConfigSecret is the name of the Config: the names of its parts' Secrets follow from it.
 	ConfigSecret string
 	// ConfigDir is where the parts lie if there is no API, each in a subfolder: main, tokens-0, tokens-1 and so on.
 	ConfigDir string

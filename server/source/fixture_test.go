@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
-// base is the name of the Config in tests, and mainSecret that of its main part.
+// base is the name of the Config in tests, and mainSecret the name of its main part's Secret.
 const base = "books-mcp-config"
 
 var mainSecret = contract.MainSecret(base)
@@ -179,7 +179,7 @@ func start(t *testing.T, c *Cluster) *run {
 	return r
 }
 
-// known are those of the names whose tokens are let in.
+// known returns the names whose tokens are let in.
 func (r *run) known(names ...string) (known []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,7 +192,7 @@ func (r *run) known(names ...string) (known []string) {
 	return known
 }
 
-// describe says in a word what an update tells of the Config: the revisions of its parts, and what was refused.
+// describe says in a word what an update holds of the Config: the revisions of its parts, and what was refused.
 func describe(u Update) string {
 	text := "closed"
 	if u.Config != nil {

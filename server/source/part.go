@@ -13,7 +13,7 @@ import (
 // most, and nothing else is known of a part that cannot be read than that it may revoke one.
 const usualPatience = 10 * time.Second
 
-// A part is what is known of one part of the Config, whose content is a C.
+// A part holds the known facts about one part of the Config, whose content is a C.
 type part[C any] struct {
 	secret string
 	// verify refuses what the manager did not write for that Secret, and decode reads what it wrote.
@@ -21,7 +21,7 @@ type part[C any] struct {
 	decode   func(contract.Part) (*C, error)
 	patience time.Duration
 
-	// heard reports whether it was ever said what the Secret holds, be it that it does not exist.
+	// heard reports whether the API has ever said what the Secret holds, or that it does not exist.
 	heard bool
 	// raw is the last good content as it came; nil if there is none. good is the same, decoded.
 	raw  Secret
@@ -30,7 +30,7 @@ type part[C any] struct {
 	highest int64
 	// startsAnew reports whether the part may have any revision after it was deleted.
 	startsAnew bool
-	// unsaved reports whether raw is another than the one that was stored.
+	// unsaved reports whether raw differs from the stored one.
 	unsaved bool
 	// refused is why the Secret's present content is refused; nil if it is not. since is when its contents began to be.
 	refused *contract.Refusal
@@ -95,7 +95,7 @@ func (p *part[C]) restore(data Secret) *contract.Refusal {
 	return err
 }
 
-// known reports whether anything is known of the Secret, be it that it does not exist.
+// known reports whether anything is known about the Secret, or that it does not exist.
 func (p *part[C]) known() bool { return p.heard || p.good != nil }
 
 // read returns the content of a part, or why it is refused. The revision of a part that the manager did not sign cannot
@@ -119,7 +119,7 @@ func (p *part[C]) renew() {
 	}
 }
 
-// content is what to answer from; nil if there is nothing, or if the part is closed.
+// content is the content to answer from; nil if there is none, or if the part is closed.
 func (p *part[C]) content(now time.Time) *C {
 	if p.closed(now) {
 		return nil

@@ -18,7 +18,7 @@ func TestAPartFromBeforeARevocationIsRefused(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		put  func()
-		// says is what the pod says then, known who is let in.
+		// says is the pod's report then, known who is let in.
 		says  string
 		known []string
 	}{

@@ -1,6 +1,6 @@
-// Package source is where a server learns what to answer from: its Config, the Secrets that say how to reach the
-// database, and that of the endpoint's certificate. Cluster reads them from a cluster, through the API with the mounted
-// copies behind it; whoever has them from elsewhere implements Source.
+// Package source is where a server learns what to answer from: its Config, the Secrets that say how to reach the database,
+// and the Secret of the endpoint's certificate. Cluster reads them from a cluster, through the API with the mounted copies
+// behind it; whoever has them from elsewhere implements Source.
 //
 // Packages server and cmd import it. It is the only package of the server that knows Kubernetes.
 package source
@@ -21,18 +21,18 @@ type Source interface {
 
 // Update is all that a source knows at one moment. What it points to is never changed.
 type Update struct {
-	// Config is what to answer from; nil if there is none, which closes the endpoint.
+	// Config is the Config to answer from; nil if there is none, which closes the endpoint.
 	Config *contract.Config
 	// TokenParts are the parts of the tokens by index, as many as the layout in use has; nil is a part that is missing. A
 	// part that is the same pointer as in the update before has not changed. Its Tokens may be dropped once apply has
 	// returned. If there are no TokenParts, the Config has the tokens in itself.
 	TokenParts []*contract.TokenPart
-	// Incomplete reports whether there are token parts of which nothing is known yet, not even that they are missing.
+	// Incomplete reports whether nothing is known yet about some token parts, not even that they are missing.
 	Incomplete bool
 	// Refused is a part that was refused, if none of its Secret was accepted since; nil if there is none.
 	Refused *contract.Refusal
-	// Connection and Replicas are the Secrets of the connections to the database and to its replicas. CA and
-	// ClientCertificate are those of the certificates by which it is known, and that it is shown.
+	// Connection and Replicas are the Secrets of the connections to the database and to its replicas. CA is the certificate
+	// by which it is known, ClientCertificate the one that it is shown.
 	Connection, Replicas, CA, ClientCertificate Secret
 	// Certificate is the Secret of the endpoint's own certificate.
 	Certificate Secret

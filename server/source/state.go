@@ -12,7 +12,7 @@ import (
 )
 
 // A state is a folder in memory that outlives the process: in it lie the parts that the server answers from, one file for
-// each Secret, as they came. A container that is started again while the API is away goes on from them.
+// each Secret, as they came. A container that is started again while the API is away uses them.
 type state struct {
 	// dir is "" if nothing is stored.
 	dir string

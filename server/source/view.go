@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// A view is what is known of each Secret, and what follows from it. It does no I/O and has no clock. Its rules are those of
-// docs/design/controllers.md, "How a change reaches the pods":
+// A view holds the known facts about each Secret, and what follows from them. It does no I/O and has no clock. Its rules
+// are in docs/design/controllers.md, "How a change reaches the pods":
 //
-//   - What the API says of a part is so, whatever was stored. The stored parts are what there is until the API was heard.
+//   - What the API says of a part is so, whatever was stored. The stored parts are used until the API was heard.
 //   - While the API is away after it was heard, what it said last stays.
 //   - A main part that does not exist closes the endpoint. A token part that does not exist is missing.
 //   - A part that the manager did not sign, or that does not decode or validate, is refused, and the last good one of
@@ -64,7 +64,7 @@ func (v *view) part(index int) *part[contract.TokenPart] {
 	return v.tokens[index]
 }
 
-// settle makes the token parts those that the last good main part names. Without one they stay as they are.
+// settle keeps the token parts that the last good main part names. Without one they stay as they are.
 func (v *view) settle() {
 	if v.main.good != nil {
 		count := v.main.good.Layout.Parts

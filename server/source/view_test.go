@@ -23,7 +23,7 @@ func TestAPartThatIsRefusedClosesAfterTenSeconds(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		hear func(v *view)
-		// until is what holds up to 9 seconds after, and then what holds from 10 seconds on.
+		// until holds up to 9 seconds after, then from 10 seconds on.
 		until, then string
 	}{
 		{"a main part that does not decode", func(v *view) { v.main.hear(broken(t, mainSecret, mainPart(t, 6, one)), start) },
@@ -78,7 +78,7 @@ func TestAPartThatIsRefusedClosesAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// A part whose tokens were dropped when it was applied has them again if it is to be applied anew.
+// A part whose tokens were dropped when it was applied has them again if it has to be applied anew.
 func TestDroppedTokensComeBack(t *testing.T) {
 	now := time.Now()
 	v := newTestView(t, now)

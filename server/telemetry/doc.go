@@ -1,4 +1,4 @@
-// Package telemetry is what the server says about itself: log lines as JSON, and Prometheus metrics. Nothing in either
+// Package telemetry has the server's reports about itself: log lines as JSON, and Prometheus metrics. Nothing in either
 // holds a token, a row or the text of a statement, and no label has unbounded values.
 //
 // All of package server may import it; it imports nothing of the project.

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// scrape is what the metrics show, line by line.
+// scrape returns the metrics, line by line.
 func scrape(t *testing.T, m *telemetry.Metrics) string {
 	t.Helper()
 	recorder := httptest.NewRecorder()

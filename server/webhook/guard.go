@@ -43,7 +43,7 @@ func prefixes(all ...string) []netip.Prefix {
 // translated is a prefix whose addresses hold an IPv4 address, to which a gateway leads.
 type translated struct {
 	prefix netip.Prefix
-	// places are those of the four bytes.
+	// places are the places of the four bytes.
 	places [4]int
 }
 
@@ -97,8 +97,7 @@ func (g guard) refuses(address netip.Addr) bool {
 	return false
 }
 
-// refused reports whether the IPv4 address inside may not be called. Zeros are no address: they are what another form
-// leaves there.
+// refused reports whether the IPv4 address inside may not be called. Zeros are no address: another form leaves them there.
 func (t translated) refused(g guard, address netip.Addr) bool {
 	bytes := address.As16()
 	var inside [4]byte

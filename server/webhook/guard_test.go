@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// podAddresses are those of a pod with one interface.
+// podAddresses are the addresses of a pod with one interface.
 func podAddresses() ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("fd12:3456::3")}, nil
 }

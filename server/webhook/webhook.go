@@ -60,7 +60,7 @@ const (
 	HTML
 )
 
-// Answer is what a webhook answered with a status of 2xx.
+// Answer is a webhook's answer with a status of 2xx.
 type Answer struct {
 	Form Form
 	Body []byte
@@ -84,7 +84,7 @@ type Client struct {
 
 // Options say what may be called; the zero value is right for any container.
 type Options struct {
-	// Own are the pod's addresses, which may not be called; nil are those of the machine's network interfaces.
+	// Own are the pod's addresses, which may not be called; nil are the addresses of the machine's network interfaces.
 	Own []netip.Addr
 	// AllowLoopback lets addresses of the machine itself be called, for development and tests.
 	AllowLoopback bool
@@ -193,8 +193,8 @@ func formOf(contentType string) Form {
 	return Text
 }
 
-// explain says why there is no answer. The error's own text may quote the URL or what was received, so only its kind is
-// told.
+// explain says why there is no answer. The error's own text may quote the URL or what was received, so the message only
+// names its kind.
 func explain(ctx context.Context, timeout time.Duration, err error) *Error {
 	var dialling *net.OpError
 	var name *net.DNSError

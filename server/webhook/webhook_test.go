@@ -300,7 +300,7 @@ func TestWhatCannotBeCalled(t *testing.T) {
 	closed := listener.Addr().String()
 	_ = listener.Close()
 	tls := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake that fails is what is tested
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // the test is about the handshake that fails
 	tls.StartTLS()
 	defer tls.Close()
 	for _, c := range []struct{ name, url, message string }{

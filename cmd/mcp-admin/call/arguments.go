@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 )
 
-// schema is what is needed of a tool's input schema.
+// schema has the needed parts of a tool's input schema.
 type schema struct {
 	// Type is a text, or a list of texts.
 	Type       any                `json:"type"`
@@ -42,7 +42,7 @@ func nearest(err error, tools []*mcp.Tool, name string) error {
 	return err
 }
 
-// argumentsOf are the arguments of a call: those of --json, and over them each KEY=VALUE.
+// argumentsOf returns the arguments of a call: from --json, and over them each KEY=VALUE.
 func argumentsOf(tool *mcp.Tool, pairs []string, whole string) (map[string]any, error) {
 	arguments := map[string]any{}
 	if whole != "" {

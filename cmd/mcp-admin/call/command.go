@@ -119,7 +119,7 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	return nil
 }
 
-// callee is what is called: an endpoint, as the holder of a token.
+// callee is an endpoint to call, as the holder of a token.
 type callee struct {
 	url, text string
 	transport *http.Transport
@@ -177,7 +177,7 @@ func (o *options) inCluster(ctx context.Context, name string, transport *http.Tr
 		if err != nil {
 			return nil, err
 		}
-		transport.Proxy, transport.DialContext = nil, f.DialContext // the URL stays that of the certificate
+		transport.Proxy, transport.DialContext = nil, f.DialContext // the URL stays the certificate's
 	}
 	return c, nil
 }
@@ -198,7 +198,7 @@ func (c *callee) open(ctx context.Context) (*mcp.ClientSession, error) {
 	return nil, fmt.Errorf("%s: %w", c.url, err)
 }
 
-// transport is that of all requests.
+// transport is the transport of all requests.
 func (o *options) transport() (*http.Transport, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if o.authorities == "" {

@@ -25,7 +25,7 @@ INSERT INTO c VALUES (1, 'north'), (2, 'south'), (3, 'north');`
 
 var groups = []string{"one", "two", "three"}
 
-// What is said of tokens with random rights is what a server lets them do.
+// The command says of tokens with random rights exactly what a server lets them do.
 func TestAServerAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	endpoint := &v1alpha1.MCPEndpoint{}
@@ -114,7 +114,7 @@ func randomToken(r *rand.Rand, name string) v1alpha1.MCPToken {
 	return t
 }
 
-// said is what is said of a model: its tools, its actions and its rows.
+// said is the command's answer about a model: its tools, its actions and its rows.
 func said(m *compile.Access) string {
 	var words []string
 	for i, tool := range []string{"list", "create", "update", "delete"} {
@@ -137,7 +137,7 @@ func said(m *compile.Access) string {
 	return strings.Join(append(words, rows), " ")
 }
 
-// does is what the server lets a token do to a model.
+// does holds what the server lets a token do to a model.
 func does(t *testing.T, served *harness.Endpoint, token, model string) string {
 	t.Helper()
 	_, listed := served.Post(token, `{"method":"tools/list"}`)

@@ -75,7 +75,7 @@ func (o *options) find(ctx context.Context, token string) (*answer, error) {
 	return fromCluster(ctx, k, token)
 }
 
-// answer is what the command prints.
+// answer is the command's output.
 type answer struct {
 	Token    string `json:"token"`
 	Endpoint string `json:"endpoint"`
@@ -84,9 +84,9 @@ type answer struct {
 	NotInForce string           `json:"notInForce,omitempty"`
 	Groups     []string         `json:"groups,omitempty"`
 	Models     []compile.Access `json:"models"`
-	// Tools are what its tools/list has; nil if only one model is asked about.
+	// Tools are the tools of its tools/list; nil if only one model is asked about.
 	Tools *compile.Tools `json:"tools,omitempty"`
-	// Withheld are the exposures of which no model is served, with the reason.
+	// Withheld are the exposures whose models are not served, with the reason.
 	Withheld map[string]string `json:"withheld,omitempty"`
 	Notes    []string          `json:"notes,omitempty"`
 }

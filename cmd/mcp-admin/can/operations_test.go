@@ -87,12 +87,12 @@ func (w *walk) compiled(t *testing.T) (*contract.Config, compile.Verdicts) {
 	return config, verdicts
 }
 
-// can is what the command says of a token.
+// can is the command's answer about a token.
 func (w *walk) can(token string) *answer {
 	return objects{token: w.tokens[token], endpoint: w.endpoint, exposures: w.exposures}.answer()
 }
 
-// lists are the operations in the tools/list of each token, by model; those of no model are under "".
+// lists are the operations in the tools/list of each token, by model; operations of no model are under "".
 type lists map[string][]string
 
 func listsOf(t *testing.T, served *harness.Endpoint, token *v1alpha1.MCPToken) lists {
@@ -155,7 +155,7 @@ func TestEveryOperationIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// everyOperationIsListed makes sure that the walk meets each operation, but for those that the endpoint has not.
+// everyOperationIsListed makes sure that the walk meets each operation, except operations that the endpoint does not have.
 func (w *walk) everyOperationIsListed(t *testing.T, all lists) {
 	t.Helper()
 	var got []string
@@ -213,7 +213,7 @@ func (w *walk) holdCount(t *testing.T, token string, listed lists) {
 	}
 }
 
-// In each style, the counted tools are those of the list: Auto goes by the same count in both.
+// In each style, the counted tools are the listed ones: Auto goes by the same count in both.
 func TestToolsAreCountedAsTheyAreListed(t *testing.T) {
 	w := newWalk()
 	w.exposures[0].Spec.Pinned, w.exposures[3].Spec.Pinned = new(true), new(true)

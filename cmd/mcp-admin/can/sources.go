@@ -18,12 +18,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// objects are what an answer is made from.
+// objects are the sources of an answer.
 type objects struct {
 	token     *v1alpha1.MCPToken
 	endpoint  *v1alpha1.MCPEndpoint
 	exposures []v1alpha1.MCPModelExposure
-	// labels are those of the token's namespace, if it is another than the endpoint's.
+	// labels are the labels of the token's namespace, if it is not the endpoint's.
 	labels map[string]string
 }
 

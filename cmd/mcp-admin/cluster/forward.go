@@ -210,7 +210,7 @@ func (f *Forward) serve(ctx context.Context, from net.Conn) {
 	defer context.AfterFunc(ctx, func() { _ = from.Close() })()
 	done := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(to, from) // its end is that of the connection
+		_, _ = io.Copy(to, from) // it ends with the connection
 		_ = to.(*net.TCPConn).CloseWrite()
 		close(done)
 	}()
@@ -236,7 +236,7 @@ func (c *Cluster) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	}), nil
 }
 
-// pause waits, and reports whether the context goes on.
+// pause waits, and reports whether the context still lives.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -68,7 +68,7 @@ func (c *Cluster) Exposures(ctx context.Context, endpoint types.NamespacedName) 
 	return ours, nil
 }
 
-// Tokens are the MCPTokens of an endpoint, by namespace and name: those of its own namespace, or of all.
+// Tokens returns the MCPTokens of an endpoint, by namespace and name: from its own namespace, or from all.
 func (c *Cluster) Tokens(ctx context.Context, endpoint types.NamespacedName, everywhere bool) ([]v1alpha1.MCPToken, error) {
 	in := client.InNamespace(endpoint.Namespace)
 	if everywhere {

@@ -38,7 +38,7 @@ func IsReady(pod *corev1.Pod) bool {
 }
 
 // choosePod is the pod to connect to: the youngest that is Ready, because it will be there longest during a rollout; nil if
-// none is. The one from before stays as long as it is Ready.
+// none is. The pod from before stays as long as it is Ready.
 func choosePod(pods []corev1.Pod, before string) *corev1.Pod {
 	var best *corev1.Pod
 	for i := range pods {
@@ -66,7 +66,7 @@ func agentPort(pod *corev1.Pod) (scheme string, port int32, err error) {
 	return "", 0, fmt.Errorf("pod %s has no container %q with a port named http or https", pod.Name, ServerContainer)
 }
 
-// Scheme is what an endpoint's pods speak: http, or https if it has a certificate of its own.
+// Scheme is the URL scheme of an endpoint's pods: http, or https if it has a certificate of its own.
 func Scheme(e *v1alpha1.MCPEndpoint) string {
 	if e.Spec.Server.TLS != nil {
 		return "https"

@@ -24,8 +24,8 @@ type agent struct {
 	program string
 	// agreed are files of the home directory that say what a person has agreed to before. PROJECT stands for the project.
 	agreed map[string]string
-	// list are the arguments with which it tells of its servers, and input what it is asked by then. It says one text of a
-	// server that it has reached, and another of one that refuses its token.
+	// list are the arguments that make it list its servers, and input is its input then. It says one text of a server that
+	// it has reached, and another of one that refuses its token.
 	list                 []string
 	input, says, refused string
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// server is an endpoint as a client is told of it.
+// server is an endpoint in a client's configuration.
 type server struct {
-	// name is what the client calls the server, url what it calls.
+	// name is the server's name in the client, url the URL that the client calls.
 	name, url string
 	// variable is the environment variable that holds the token's text.
 	variable string
@@ -21,7 +21,7 @@ type server struct {
 	text string
 }
 
-// client is a program that speaks MCP, and how it is told of a server. What each reads is from its own documentation.
+// client is a program that speaks MCP, and the way to add a server to it. What each reads is from its own documentation.
 type client struct {
 	name, title string
 	// file is the client's file that --write changes; nil if it has none.
@@ -36,7 +36,7 @@ type client struct {
 	note string
 }
 
-// clients are those that are known, in the order of the help.
+// clients are the known clients, in the order of the help.
 var clients = []client{
 	{
 		name: "claude-code", title: "Claude Code", file: inProject(".mcp.json"),

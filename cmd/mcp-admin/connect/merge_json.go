@@ -11,8 +11,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// mergeJSON puts a configuration into a JSON file of a client, which may have comments: each entry of its objects takes the
-// place of the entry of the same name, and each item of its lists that of the item with the same id. All else stays as it is.
+// mergeJSON puts a configuration into a JSON file of a client, which may have comments: each entry of its objects replaces
+// the entry of the same name, and each item of its lists the item with the same id. Nothing else changes.
 func mergeJSON(held, configuration []byte, _ server) ([]byte, error) {
 	if len(bytes.TrimSpace(held)) == 0 {
 		return configuration, nil
@@ -123,8 +123,8 @@ func setItem(a *hujson.Array, item json.RawMessage, unit string) error {
 	return nil
 }
 
-// around is what stands before and after something that is added at the end of an object or list. What stood at that end, a
-// comment perhaps, comes before it.
+// around returns the texts before and after something that is added at the end of an object or list. What stood at that
+// end, a comment perhaps, comes before it.
 func around(end hujson.Extra, unit string, depth int) (before, after hujson.Extra) {
 	kept := strings.TrimRight(string(end), " \t\r\n")
 	return hujson.Extra(kept + "\n" + strings.Repeat(unit, depth)), hujson.Extra("\n" + strings.Repeat(unit, depth-1))

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
-// report is what is printed of a server, in sections.
+// report is the output about a server, in sections.
 type report []section
 
 // section is a part of a report, under its title if it has one.
@@ -19,8 +19,8 @@ type section struct {
 	entries []entry
 }
 
-// entry tells of one thing. Its row stands in a table with the rows of the other entries, columns divided by tabs; ""
-// is none. Its notes follow the table, one a line.
+// entry is about one thing. Its row stands in a table with the rows of the other entries, columns divided by tabs; "" is
+// none. Its notes follow the table, one a line.
 type entry struct {
 	name, row string
 	notes     []string
@@ -93,7 +93,7 @@ func (r report) screenful() report {
 	return short
 }
 
-// since is what is new or different in a report, and what is gone.
+// since returns what is new or different in a report, and what is gone.
 func (r report) since(before report) report {
 	var changed report
 	for i, s := range r {

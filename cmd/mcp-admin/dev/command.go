@@ -129,7 +129,7 @@ func (o *options) run(ctx context.Context) error {
 	report := &reporter{out: o.out, whole: o.verbose, stdio: o.stdio, client: ports.adminClient}
 	if !o.stdio {
 		report.tell = source.state.tell
-		defer func() { _ = source.state.silence() }() // a file that stays tells of a server that does not answer, and that is said
+		defer func() { _ = source.state.silence() }() // a file that stays names a server that does not answer, and the message says so
 	}
 	source.baseURL = "http://" + ports.endpoint.Addr().String()
 	source.compiled, source.failed = report.compiled, report.failed

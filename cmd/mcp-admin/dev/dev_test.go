@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// screen is what the command printed so far.
+// screen is the command's output so far.
 type screen struct{ harness.Log }
 
 // waitFor returns what was printed once it has the text.

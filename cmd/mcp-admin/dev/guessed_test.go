@@ -145,7 +145,7 @@ func TestDevOnlyReadsWithGeneratedModelsUnlessItIsToldToWrite(t *testing.T) {
 }
 
 func TestDevTakesTheDSNFromTheEnvironment(t *testing.T) {
-	_, execute := databases[0].open(t) // its file is not the one that is served
+	_, execute := databases[0].open(t) // its file is not the served one
 	execute(shop)
 	file := filepath.Join(t.TempDir(), "other.sqlite")
 	executeSQLite(t, file, shop)
@@ -156,7 +156,7 @@ func TestDevTakesTheDSNFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// A database that cannot be used is told without its password.
+// The message about a database that cannot be used has no password.
 func TestDevTellsWhatIsWrongWithADSN(t *testing.T) {
 	for name, tc := range map[string]struct {
 		flags []string
@@ -182,7 +182,7 @@ func TestDevTellsWhatIsWrongWithADSN(t *testing.T) {
 	}
 }
 
-// What generate writes is what dev serves: each model is there, and each tool that reads answers.
+// dev serves what generate writes: each model is there, and each tool that reads answers.
 func TestWhatGenerateWritesIsServedAsItIs(t *testing.T) {
 	chinooks := map[string]string{"SQLite": "Chinook_Sqlite.sql", "PostgreSQL": "Chinook_PostgreSql.sql", "MariaDB": "Chinook_MySql.sql"}
 	for _, d := range databases {

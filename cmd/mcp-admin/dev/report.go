@@ -26,7 +26,7 @@ type reporter struct {
 	out io.Writer
 	mu  sync.Mutex
 	o   *outcome
-	// shown is what was printed last; nil is nothing yet.
+	// shown is the last printed report; nil if nothing was printed yet.
 	shown report
 	// failing says why the manifests could not be used when they were last read; "" if they could.
 	failing string

@@ -27,7 +27,7 @@ func (s *State) silence() error {
 	return nil
 }
 
-// served is what other commands may know.
+// served is the information for other commands.
 func (o *outcome) served(status *contract.Status) *laptop.Served {
 	s := &laptop.Served{Endpoint: o.endpoint.Namespace + "/" + o.endpoint.Name, URL: o.config.Endpoint.URL}
 	problem := func(kind, name, reason, message string) {

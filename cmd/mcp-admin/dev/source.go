@@ -40,21 +40,21 @@ type manifestSource struct {
 	baseURL   string
 	statusKey string
 	sealKey   string
-	// compiled is told of each outcome; failed of manifests that cannot be used, while the last good ones stay.
+	// compiled is called with each outcome; failed with manifests that cannot be used, while the last good ones stay.
 	compiled func(*outcome)
 	failed   func(error)
-	// openWatcher makes what tells of changed files; nil is fsnotify.
+	// openWatcher makes the watcher of files; nil is fsnotify.
 	openWatcher func() (*fsnotify.Watcher, error)
 
 	previous *contract.Config
 }
 
-// outcome is what came of the manifests.
+// outcome is the result of reading the manifests.
 type outcome struct {
 	endpoint *v1alpha1.MCPEndpoint
 	config   *contract.Config
 	verdicts compile.Verdicts
-	// texts are the tokens' texts that are known, files those of the texts that were made here.
+	// texts are the known texts of tokens, files the files of texts that were made here.
 	texts, files map[types.NamespacedName]string
 	// guessed reports whether nobody wrote the manifests.
 	guessed bool

@@ -20,7 +20,7 @@ import (
 // through an os.Root, so neither a name nor a symbolic link leads out of the folder.
 type State struct{ root *os.Root }
 
-// OpenState opens the folder and makes it if it does not exist. Its tokens are plain text, so git is told to ignore it.
+// OpenState opens the folder and makes it if it does not exist. Its tokens are plain text, so a file makes git ignore it.
 func OpenState(folder string) (*State, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *State) WriteSQLiteInit(e *v1alpha1.MCPEndpoint, m *Manifests) error {
 	return nil
 }
 
-// Credential is what the manifests, or the state for a generated token, tell of a token's text. The text itself is
+// Credential returns a token's credential, from the manifests or from the state of a generated token. The text itself is
 // returned too if it is known, for the client configuration.
 func (s *State) Credential(t *v1alpha1.MCPToken, m *Manifests) (compile.Credential, string, error) {
 	switch {

@@ -23,7 +23,7 @@ import (
 type stdio struct {
 	client *http.Client
 	url    string
-	// token is that of the caller.
+	// token is the caller's token.
 	token func() string
 	in    io.Reader
 
@@ -59,7 +59,7 @@ func (s *stdio) run(ctx context.Context) error {
 	return lines.Err()
 }
 
-// message is what of a message decides how it is sent.
+// message holds the parts of a message that decide how it is sent.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`

@@ -18,7 +18,7 @@ type watch struct {
 	watcher *fsnotify.Watcher
 	paths   []string
 	state   string
-	// polls reports whether something could not be watched since the last renew; seen is what looked found last.
+	// polls reports whether something could not be watched since the last renew; seen is the last result of look.
 	polls bool
 	seen  string
 	// files are the files given by name, folders the folders whose manifests are read; paths are absolute.
@@ -58,7 +58,7 @@ func (w *watch) unwatch() {
 	w.seen = w.look()
 }
 
-// events tells of changed files; never, if nothing is watched.
+// events has the changed files; it never has any if nothing is watched.
 func (w *watch) events() <-chan fsnotify.Event {
 	if w.watcher == nil {
 		return nil
@@ -94,7 +94,7 @@ func (w *watch) renew() {
 	w.seen = w.look()
 }
 
-// add watches a folder. What cannot be watched is to be looked at.
+// add watches a folder. Files that cannot be watched have to be looked at.
 func (w *watch) add(folder string) {
 	if w.watcher == nil || w.watcher.Add(folder) != nil {
 		w.polls = true

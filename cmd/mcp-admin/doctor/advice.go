@@ -8,9 +8,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// commands are what helps with a reason, by kubectl's words after "kubectl". NAME, NAMESPACE, KIND, WORKLOAD and DATABASE (the
-// Secret with the connection) stand for the object's. A reason that is not here, or that needs what the object does not have,
-// is described.
+// commands are the commands that help with a reason, by kubectl's words after "kubectl". NAME, NAMESPACE, KIND, WORKLOAD
+// and DATABASE (the Secret with the connection) stand for the object's. A reason that is not here, or that needs what the
+// object does not have, is described.
 var commands = map[string]string{
 	v1alpha1.ReasonInvalid:              "edit KIND NAME -n NAMESPACE",
 	v1alpha1.ReasonConflicted:           "get KIND -n NAMESPACE",
@@ -49,7 +49,7 @@ var commands = map[string]string{
 	contract.ReasonSchemaNotFound:       "edit KIND NAME -n NAMESPACE",
 }
 
-// command is what helps with a reason of an object.
+// command returns the command that helps with a reason of an object.
 func command(s subject, reason string) string {
 	template, known := commands[reason]
 	if !known || s.workload == "" && strings.Contains(template, "WORKLOAD") || s.secret == "" && strings.Contains(template, "DATABASE") {

@@ -22,7 +22,7 @@ var consequences = []string{
 	v1alpha1.ReasonUnknown, v1alpha1.ReasonEndpointInvalid, contract.ReasonConnecting, contract.ReasonSchemaUnknown,
 }
 
-// trouble is what keeps one object from being Ready: the causes, and what follows from them.
+// trouble says why one object is not Ready: the causes, and what follows from them.
 type trouble struct{ causes, effects []metav1.Condition }
 
 // troubleOf sorts the conditions that are not true. Each condition is either a cause or follows from one: from another
@@ -49,7 +49,7 @@ func troubleOf(conditions []metav1.Condition, follows func(metav1.Condition) boo
 func isConsequence(c metav1.Condition) bool { return slices.Contains(consequences, c.Reason) }
 
 // ofEndpoint reports whether a condition of an exposure or a token says what is the matter with its endpoint. Programmed
-// and Resolved repeat the endpoint's reasons; a token's own Secret is told by Issued.
+// and Resolved repeat the endpoint's reasons; Issued is about a token's own Secret.
 func (x *examination) ofEndpoint(endpoint types.NamespacedName) func(metav1.Condition) bool {
 	reasons := x.ailing[endpoint]
 	return func(c metav1.Condition) bool {
@@ -98,7 +98,7 @@ func (x *examination) refused(s subject, ready *metav1.Condition) {
 	}
 }
 
-// readiness returns the Ready condition of an object as it is now; nil, and a problem, if the manager has not looked at it.
+// readiness returns the present Ready condition of an object; nil, and a problem, if the manager has not looked at it.
 func (x *examination) readiness(s subject) *metav1.Condition {
 	if !s.object.GetDeletionTimestamp().IsZero() {
 		x.problem(s.name(), "it is being deleted", s.describe())

@@ -52,7 +52,7 @@ func (x *examination) kinds() bool {
 	return missing == 0
 }
 
-// looks are what is looked at, with the right that each needs.
+// looks are the things to look at, with the right that each needs.
 var looks = []authorizationv1.ResourceAttributes{
 	{Verb: "list", Group: v1alpha1.GroupVersion.Group, Resource: "mcpendpoints"},
 	{Verb: "list", Group: v1alpha1.GroupVersion.Group, Resource: "mcpmodelexposures"},

@@ -98,18 +98,18 @@ func counted(n int) string {
 	return fmt.Sprintf("%d things are wrong", n)
 }
 
-// diagnosis is what the command prints.
+// diagnosis is the command's output.
 type diagnosis struct {
 	Looked   []string  `json:"lookedAt"`
 	Problems []problem `json:"problems"`
 	Notes    []problem `json:"notes,omitempty"`
-	// Unseen is what could not be looked at, and why.
+	// Unseen says what could not be looked at, and why.
 	Unseen []string `json:"notLookedAt,omitempty"`
 }
 
 // problem is one thing that is wrong.
 type problem struct {
-	// Object is the kind, namespace and name; Reason is that of its condition, if it has one.
+	// Object is the kind, namespace and name; Reason is the reason of its condition, if it has one.
 	Object  string `json:"object"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message"`

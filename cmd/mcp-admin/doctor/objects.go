@@ -106,7 +106,8 @@ func (x *examination) note(s subject, text string) {
 	x.found.Notes = append(x.found.Notes, problem{Object: s.name(), Message: text})
 }
 
-// pods returns the pods of an endpoint's server that are not Ready: those of which the cluster says why, and the others.
+// pods returns the pods of an endpoint's server that are not Ready: the ones that the cluster gives a cause for, and the
+// others.
 func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) (sick, silent []problem, err error) {
 	if !x.may("pods") {
 		return nil, nil, nil

@@ -257,7 +257,7 @@ func TestAnUpdateAddsWhatIsNewAndKeepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is left as it is: what it has would be added again.
+// A file that cannot be read is not changed: what it has would be added again.
 func TestAnUpdateOfABrokenFileChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file, target := filepath.Join(dir, "shop.sqlite"), filepath.Join(dir, "models.yaml")

@@ -29,7 +29,7 @@ type Options struct {
 	Write bool
 }
 
-// Guesses are what an administrator would write of a database.
+// Guesses are the manifests that an administrator would write for a database.
 type Guesses struct {
 	Options Options
 	Schema  *database.Schema
@@ -43,7 +43,7 @@ type Guesses struct {
 type Model struct {
 	Table    *database.Table
 	Exposure v1alpha1.MCPModelExposure
-	// Reasons say why something is as it is, by its place in the exposure's spec: "displayField", "fields.masked.email".
+	// Reasons say why something was guessed, by its place in the exposure's spec: "displayField", "fields.masked.email".
 	Reasons map[string]string
 }
 
@@ -122,7 +122,7 @@ func (g *Guesses) model(t *database.Table, name string) *Model {
 // severalSchemas reports whether a table's name alone does not say which table it is.
 func (g *Guesses) severalSchemas() bool { return g.Schema.HasSchemas && len(g.Schema.SearchPath) > 1 }
 
-// because notes why something is as it is.
+// because notes why something was guessed.
 func (m *Model) because(place, format string, args ...any) {
 	m.Reasons[place] = fmt.Sprintf(format, args...)
 }
@@ -179,7 +179,7 @@ func last(words []string) string {
 	return words[len(words)-1]
 }
 
-// isKey reports whether rows are told apart, or related, by a column: nothing may hide or mask it then.
+// isKey reports whether a column identifies rows or relates them: nothing may hide or mask it then.
 func (m *Model) isKey(c *database.Column) bool {
 	return slices.Contains(m.Table.PrimaryKey, c) || slices.Contains(m.Exposure.Spec.Key, c.Name) || m.isForeignKey(c)
 }
@@ -197,7 +197,7 @@ func (m *Model) shown() []*database.Column {
 	})
 }
 
-// byWorth sorts columns, those of the least rank first, else in the table's order. Columns of a rank below 0 are left out.
+// byWorth sorts columns, the least rank first, else in the table's order. Columns of a rank below 0 are left out.
 func byWorth(columns []*database.Column, rank func(*database.Column) int) []*database.Column {
 	some := slices.DeleteFunc(slices.Clone(columns), func(c *database.Column) bool { return rank(c) < 0 })
 	slices.SortStableFunc(some, func(a, b *database.Column) int { return cmp.Compare(rank(a), rank(b)) })

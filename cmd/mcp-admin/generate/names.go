@@ -15,8 +15,8 @@ import (
 const maxName = 40
 
 // modelNames gives each table a model's name: the table's in snake case, without a prefix that all tables share, shortened
-// to maxName. Tables whose names are equal then are told apart by their schemas, or else by numbers. A table that has a
-// name already keeps it.
+// to maxName. Tables whose names are equal then differ by their schemas, or else by numbers. A table that has a name
+// already keeps it.
 func modelNames(tables []*database.Table, schema *database.Schema, known map[string]string) map[*database.Table]string {
 	prefix := sharedPrefix(tables)
 	used := map[string]bool{}
@@ -54,8 +54,8 @@ func firstOf(names []string) string {
 	return names[0]
 }
 
-// sharedPrefix is what the names of all tables begin with, up to an underscore ("wp_"); "" if it is nothing, or if there
-// are too few tables to tell.
+// sharedPrefix is the beginning of all tables' names, up to an underscore ("wp_"); "" if there is none, or if there are too
+// few tables to tell.
 func sharedPrefix(tables []*database.Table) string {
 	const few = 3
 	if len(tables) < few {

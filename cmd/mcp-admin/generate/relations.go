@@ -86,8 +86,8 @@ func (m *Model) searchRelated(found *catalog.Model) {
 	}
 }
 
-// keepWhatIsServed looks at the guesses as a server would, takes back those that would withhold a model, and leaves out the
-// tables that cannot be served at all.
+// keepWhatIsServed looks at the guesses as a server would, takes back guesses that would withhold a model, and leaves out
+// the tables that cannot be served at all.
 func (g *Guesses) keepWhatIsServed() {
 	attempts := []func(*v1alpha1.MCPModelExposureSpec){
 		func(s *v1alpha1.MCPModelExposureSpec) { s.SearchFields, s.Inlines = nil, nil },
@@ -131,7 +131,7 @@ func (g *Guesses) dropInlines() {
 	}
 }
 
-// catalogue is what a server makes of the guesses.
+// catalogue is a server's catalogue of the guesses.
 func (g *Guesses) catalogue() *catalog.Catalog {
 	endpoint := g.MCPEndpoint()
 	in := compile.Inputs{

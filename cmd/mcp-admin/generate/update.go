@@ -25,7 +25,7 @@ type file struct {
 	mode      fs.FileMode
 }
 
-// A manifests is what is there already.
+// A manifests are the existing ones.
 type manifests struct {
 	path string
 	// folder reports whether path is a folder, in which new objects get files of their own.
@@ -94,7 +94,7 @@ type exposure struct {
 	v1alpha1.MCPModelExposure
 }
 
-// exposures are those of the endpoint. A document that cannot be read is an error: what it has would be added again.
+// exposures are the endpoint's. A document that cannot be read is an error: what it has would be added again.
 func (m *manifests) exposures(endpoint string) ([]exposure, error) {
 	var all []exposure
 	for _, f := range m.files {
@@ -129,7 +129,7 @@ func (m *manifests) seen() (tables []string, in *file, index int) {
 	return nil, nil, 0
 }
 
-// A change is what an update did, for people.
+// A change says what an update did, for people.
 type change struct{ what string }
 
 // update adds to the manifests what is in the guesses and not yet there. It removes nothing, and leaves alone every document

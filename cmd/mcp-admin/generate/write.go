@@ -16,7 +16,7 @@ const (
 	tablesComment  = "Tables:"
 )
 
-// A document is one YAML document of the output. Name is that of its file, if each has one.
+// A document is one YAML document of the output. Name is the name of its file, if each has one.
 type document struct {
 	name string
 	text []byte
@@ -63,7 +63,7 @@ func (g *Guesses) YAML(withEndpoint bool) ([]byte, error) {
 	return bytes.Join(texts, []byte("---\n")), err
 }
 
-// Count is how many guesses there are: things of which a comment says why they are so.
+// Count returns how many guesses there are: things whose comment says why they were guessed.
 func (g *Guesses) Count() int {
 	n := 0
 	for _, m := range g.Models {
@@ -193,7 +193,7 @@ func place(text, title string) (start, end int) {
 	return start, at
 }
 
-// quoted is a name as it is, or between quotes if it could be taken for another.
+// quoted returns a name, between quotes if it could be taken for something else.
 func quoted(name string) string {
 	if strings.ContainsAny(name, ",\"\\") || output.Printable(name) != name || strings.TrimSpace(name) != name || name == "" || strings.Contains(name, "  ") {
 		return strconv.Quote(name)

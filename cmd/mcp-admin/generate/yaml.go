@@ -109,7 +109,7 @@ func join(place, name string) string {
 	return place + "." + name
 }
 
-// nameOf is what an item of a list is known by.
+// nameOf returns the name that identifies an item of a list.
 func nameOf(item *yaml.Node) string {
 	if item.Kind != yaml.MappingNode {
 		return item.Value

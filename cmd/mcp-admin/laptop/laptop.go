@@ -1,5 +1,5 @@
-// Package laptop is what "mcp-admin dev" tells other commands of what it serves: a file in its state folder, from which call,
-// connect and doctor work without a cluster. Only commands import it.
+// Package laptop tells other commands what "mcp-admin dev" serves: in a file in its state folder, from which call, connect
+// and doctor work without a cluster. Only commands import it.
 package laptop
 
 import (
@@ -23,7 +23,7 @@ const (
 	File = "served.json"
 )
 
-// Served is what dev serves.
+// Served describes what dev serves.
 type Served struct {
 	// Endpoint is the MCPEndpoint's namespace and name; URL is where it is served.
 	Endpoint string    `json:"endpoint"`
@@ -36,7 +36,7 @@ type Served struct {
 type Token struct {
 	// Name is its namespace and name.
 	Name string `json:"name"`
-	// Text is what its holder shows; "" if it is not known. File holds it if dev has made it.
+	// Text is the text that its holder shows; "" if it is not known. File holds it if dev has made it.
 	Text string `json:"text,omitempty"`
 	File string `json:"file,omitempty"`
 	// Refused says why it does not work; "" if it does.

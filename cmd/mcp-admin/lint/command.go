@@ -90,7 +90,7 @@ type finding struct {
 	Message string `json:"message"`
 }
 
-// report is what the command prints.
+// report is the command's output.
 type report struct {
 	Files    int       `json:"files"`
 	Objects  int       `json:"objects"`
@@ -142,7 +142,7 @@ func (f *format) print(out io.Writer, r *report) error {
 	return f.Print(out, r, r.show)
 }
 
-// escapes are those of the values of workflow commands; those of their properties have two more.
+// escapes are for the values of workflow commands; their properties need two more.
 var (
 	escapeValue    = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

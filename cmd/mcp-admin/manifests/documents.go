@@ -50,7 +50,8 @@ func split(content []byte) []piece {
 
 var (
 	lineNumber = regexp.MustCompile(`line (\d+)`)
-	// readerPlace is what the YAML reader says of itself and of the place, which is told as that of the file.
+	// readerPlace matches the YAML reader's own name and the place in its messages; the place is reported as one in the
+	// file.
 	readerPlace = regexp.MustCompile(`error converting YAML to JSON: |yaml: |unmarshal errors:\s*|line \d+: `)
 )
 
@@ -83,7 +84,7 @@ func (d *document) place(path string) Place {
 	return Place{d.file, d.before + line}
 }
 
-// child is what a step leads to: a member of a mapping with its key, or an item of a list.
+// child returns the node that a step leads to: a member of a mapping with its key, or an item of a list.
 func child(node *yamlv3.Node, step string) (key, value *yamlv3.Node) {
 	switch node.Kind {
 	case yamlv3.AliasNode:

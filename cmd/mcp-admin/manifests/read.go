@@ -24,7 +24,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
-// Objects are what files hold: the objects that an API server would take, and what it would say of the others.
+// Objects are the contents of files: the objects that an API server would take, and its messages about the others.
 type Objects struct {
 	Endpoints []v1alpha1.MCPEndpoint
 	Exposures []v1alpha1.MCPModelExposure
@@ -37,7 +37,7 @@ type Objects struct {
 	NamespaceLabels map[string]map[string]string
 	// Ignored are the objects of other kinds, as "Kind name".
 	Ignored []string
-	// Problems are what is wrong, in the order of the files; Refused are the objects of the API that they are about.
+	// Problems are in the order of the files; Refused are the objects of the API that they are about.
 	Problems []Problem
 	Refused  []Refused
 	// Files and Read count the files, and the objects in them.
@@ -81,7 +81,7 @@ func New() *Objects {
 	}
 }
 
-// Read reads YAML and JSON files, and those of folders and their subfolders, as strictly as an API server: an object with an
+// Read reads YAML and JSON files, also in folders and their subfolders, as strictly as an API server: an object with an
 // unknown field, a field given twice, a value that the schema or its rules refuse, or an object given twice is a problem.
 // Objects that name no namespace are of the one given.
 func Read(ctx context.Context, paths []string, namespace string) (*Objects, error) {
@@ -308,7 +308,7 @@ func (o *Objects) Webhooks(namespace string) map[string]compile.WebhookSecret {
 	return secrets
 }
 
-// head is what every object has, and the endpoint that an exposure or token names.
+// head holds the fields that every object has, and the endpoint that an exposure or token names.
 type head struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -37,7 +37,7 @@ func NewScreen(w io.Writer) *Screen {
 	return &Screen{w, ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))}
 }
 
-// Styled is the text in a style, or as it is if the screen has no colour.
+// Styled returns the text in a style, or unchanged if the screen has no colour.
 func (s *Screen) Styled(style Style, text string) string {
 	if !s.colour || text == "" {
 		return text
@@ -67,7 +67,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// columnGap is what stands between two columns of a table.
+// columnGap is the text between two columns of a table.
 const columnGap = "   "
 
 // Table prints rows in columns as wide as their widest cell, below a header if there is one. Cells may be styled.
@@ -102,7 +102,7 @@ func (s *Screen) Table(header []string, rows ...[]string) {
 	}
 }
 
-// width is how many characters of a cell are seen: all but those of styles.
+// width returns how many characters of a cell are visible: all except the styles'.
 func width(cell string) int {
 	n := utf8.RuneCountInString(cell)
 	for rest := cell; ; {

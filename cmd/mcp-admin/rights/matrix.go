@@ -134,7 +134,7 @@ func (o *Objects) model(m *contract.Model) Model {
 	return told
 }
 
-// cell is what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
+// cell says what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
 func cell(a *compile.Access) string {
 	letters := []byte("----")
 	for i := range a.Verbs {
@@ -234,7 +234,7 @@ func (m *Matrix) csv(to io.Writer) error {
 	return w.Error()
 }
 
-// record is what a line of CSV says of one model.
+// record is a line of CSV about one model.
 func (m *Matrix) record(a *compile.Access) []string {
 	record := []string{a.Model}
 	for i := range a.Verbs {

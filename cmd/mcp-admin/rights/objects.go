@@ -1,5 +1,5 @@
-// Package rights is what the objects of an endpoint let tokens do, worked out by the controllers' own compile step, and the
-// commands "mcp-admin matrix" and "mcp-admin who" that show it. The command can builds on it, too.
+// Package rights works out what the objects of an endpoint let tokens do, by the controllers' own compile step. It has the
+// commands "mcp-admin matrix" and "mcp-admin who", which show it. The command can builds on it, too.
 package rights
 
 import (
@@ -25,7 +25,7 @@ type Objects struct {
 	Endpoint  *v1alpha1.MCPEndpoint
 	Exposures []v1alpha1.MCPModelExposure
 	Tokens    []v1alpha1.MCPToken
-	// Labels are those of other namespaces whose tokens the endpoint may admit.
+	// Labels are the labels of other namespaces whose tokens the endpoint may admit.
 	Labels map[string]map[string]string
 }
 
@@ -60,7 +60,7 @@ func (o *Objects) webhooks() map[string]compile.WebhookSecret {
 	return secrets
 }
 
-// completeModules gives models without a module that of their table, as their exposures' status tells it.
+// completeModules gives models without a module their table's module, from their exposures' status.
 func (o *Objects) completeModules(config *contract.Config) {
 	for i := range config.Models {
 		m := &config.Models[i]

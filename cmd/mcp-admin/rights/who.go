@@ -22,10 +22,10 @@ type Who struct {
 	Statements []string `json:"statements,omitempty"`
 }
 
-// Reach is what some tokens reach.
+// Reach describes what some tokens reach.
 type Reach struct {
 	Tokens []string `json:"tokens"`
-	// Verbs are those that have an effect on the model, or on the column; Rows says which rows.
+	// Verbs are the verbs that have an effect on the model, or on the column; Rows says which rows.
 	Verbs []string `json:"verbs"`
 	Rows  string   `json:"rows"`
 	// By are the groups and rules that grant view.
@@ -102,8 +102,8 @@ func (m *Model) state(column string) (string, error) {
 	return "", fmt.Errorf("%s", message)
 }
 
-// reach is what a caller reaches of a model, or of a column in a state. Nobody reaches a hidden column; a column that is never
-// written is only viewed; a row can be deleted, not a column.
+// reach returns what a caller reaches of a model, or of a column in a state. Nobody reaches a hidden column; a column that
+// is never written is only viewed; a row can be deleted, not a column.
 func reach(a *compile.Access, state string) Reach {
 	r := Reach{Rows: "none"}
 	if state == hidden {

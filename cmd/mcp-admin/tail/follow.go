@@ -123,7 +123,7 @@ type podLog struct {
 	pod     *corev1.Pod
 	present *presence
 	lines   chan<- line
-	// seen is the time of the last line. Restarts are those that were noticed.
+	// seen is the time of the last line. Restarts are the noticed restarts.
 	seen     time.Time
 	restarts int32
 	// told is the error that was told last.
@@ -131,7 +131,7 @@ type podLog struct {
 }
 
 // follow reads until the pod is gone. A restart shows in the pod's status a while after it happened, so the log that is
-// opened then may already be that of the next container. What the one before wrote after unread is read once it shows.
+// opened then may already be the next container's. What the one before wrote after unread is read once it shows.
 func (l *podLog) follow(ctx context.Context) {
 	unread := l.seen
 	for {

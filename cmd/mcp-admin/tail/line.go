@@ -20,7 +20,7 @@ type line struct {
 	record     record
 }
 
-// record is what an audit line says (server/audit).
+// record holds the fields of an audit line (server/audit).
 type record struct {
 	Time      time.Time `json:"time"`
 	Message   string    `json:"msg"`
@@ -82,7 +82,7 @@ func (o *options) printer(out io.Writer) func(line) error {
 	return func(l line) error { return printText(screen, l) }
 }
 
-// printJSON prints the line as it is, with the pod.
+// printJSON prints the whole line, with the pod.
 func printJSON(out io.Writer, l line) error {
 	pod, err := json.Marshal(l.pod)
 	if err != nil {

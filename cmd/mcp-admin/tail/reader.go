@@ -59,7 +59,7 @@ func (r *reader) read(ctx context.Context, show func(line) error) error {
 	return nil
 }
 
-// whole are the lines of a pod so far: those of the container before the present one, too.
+// whole returns the lines of a pod so far: also the lines of the container before the present one.
 func (r *reader) whole(ctx context.Context, pod *corev1.Pod) ([]line, error) {
 	var lines []line
 	collect := func(l line) { lines = append(lines, l) }

@@ -73,7 +73,7 @@ func TestLinesOfSeveralPodsAreMergedByTime(t *testing.T) {
 	}
 }
 
-// What dev prints has no pod, and other lines between those of the audit.
+// dev's output has no pod, and other lines between the audit lines.
 func TestAFileOfLinesIsShown(t *testing.T) {
 	own := strings.TrimPrefix(logged, "2026-11-22T10:00:00.123456789Z ")
 	command := Command()

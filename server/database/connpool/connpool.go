@@ -1,4 +1,4 @@
-// Package connpool is what the engines share: a small pool of connections, and, for those that use a driver below
+// Package connpool is shared by the engines: a small pool of connections, and, for engines that use a driver below
 // database/sql, the memory of a call and the reading of its rows.
 //
 // The engines below package database import it.
@@ -40,12 +40,12 @@ const (
 // Pool holds connections that are idle, newest first, and counts all. It is safe for concurrent use.
 //
 // It never depends on a new connection while it has others: if none can be made (a password that was changed, a server
-// that has no connection left), callers wait for those that are there, and an aged connection stays until another one has
+// that has no connection left), callers wait for the existing ones, and an aged connection stays until another one has
 // taken its place.
 type Pool[C Conn] struct {
 	open     func(context.Context) (C, error)
 	patience time.Duration
-	// closing ends when the pool is to be closed.
+	// closing ends when the pool has to be closed.
 	closing context.Context
 	// slots has one element for each connection in use.
 	slots chan struct{}
@@ -56,7 +56,7 @@ type Pool[C Conn] struct {
 	waiting []chan C
 	// live is the number of connections that are open, idle or in use.
 	live int
-	// renewing reports whether a replacement is being made; replaced counts those that were, and whose predecessor is still
+	// renewing reports whether a replacement is being made; replaced counts the replacements whose predecessor is still
 	// open. No other is made before renewAfter.
 	renewing   bool
 	replaced   int

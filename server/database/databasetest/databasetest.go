@@ -35,7 +35,7 @@ func PostgreSQL(t testing.TB) contract.Connection {
 }
 
 // PostgreSQLOn makes a new database on the server of a URI, drops it when the test ends, and returns how to reach it:
-// through a pooler if its URI is given. options are those of CREATE DATABASE.
+// through a pooler if its URI is given. options are the options of CREATE DATABASE.
 func PostgreSQLOn(t testing.TB, server, pooler, options string) contract.Connection {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))

@@ -6,7 +6,7 @@ import (
 )
 
 // FurtherVariable is the environment variable that names, as a JSON array of Server, the servers that the behavioural suite
-// runs on besides those of MCP_TEST_POSTGRES and MCP_TEST_MARIADB. "go run ./test/databases run -further" sets it.
+// runs on besides MCP_TEST_POSTGRES and MCP_TEST_MARIADB. "go run ./test/databases run -further" sets it.
 const FurtherVariable = "MCP_TEST_FURTHER"
 
 // Server is a database server for tests.

@@ -1,4 +1,4 @@
-// Package dial is what the engines share that connect over a network. It knows how a connection is protected (libpq's
+// Package dial is shared by the engines that connect over a network. It knows how a connection is protected (libpq's
 // sslmode), why a connection failed, and it has a gate that spares a database that is down.
 //
 // The engines below package database import it.
@@ -93,7 +93,7 @@ func tlsReason(err error, notOffered bool) string {
 	return ""
 }
 
-// said is what the server's alert means for us.
+// said returns what the server's alert means for us.
 func said(err error) string {
 	var remote *net.OpError
 	if errors.As(err, &remote) && remote.Op == "remote error" {

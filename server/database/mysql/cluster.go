@@ -51,7 +51,7 @@ func (d *db) end(ctx context.Context, c *conn) error {
 	return d.exec(ctx, c, "SET SESSION autocommit = 1")
 }
 
-// isUndone reports whether an error tells of a savepoint that is gone, and with it the transaction.
+// isUndone reports whether an error says that a savepoint is gone, and with it the transaction.
 func isUndone(answer *mysql.MySQLError) bool {
 	return answer.Number == errNoSuchRoutineOrSavepoint && strings.HasPrefix(answer.Message, "SAVEPOINT ")
 }

@@ -136,7 +136,7 @@ func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 }
 
 // configureTLS follows libpq's sslmode. It treats "allow" as "prefer": if a server demands TLS, its refusal without TLS
-// looks like that of a wrong password.
+// looks like the refusal of a wrong password.
 func (d *db) configureTLS(config *mysql.Config, c contract.Connection) *database.Error {
 	attempts, err := dial.TLS(d.settings, c)
 	if err != nil {
@@ -175,9 +175,9 @@ const sqlMode = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION,
 
 // prepareSession makes a session in which a plan means the same on every server.
 //
-// Transactions see what others have committed, as those of PostgreSQL do: if a row turns out to have changed, a second
-// reading shows it as it is now. A wait for a lock ends before the statement's time does, so that a call learns what it
-// waited for. Messages are in English, because constraints' names are read from them.
+// Transactions see what others have committed, like PostgreSQL's: if a row turns out to have changed, a second reading
+// shows its present values. A wait for a lock ends before the statement's time does, so that a call learns what it waited
+// for. Messages are in English, because constraints' names are read from them.
 func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	limited, cancel := context.WithTimeout(ctx, dial.Timeout)
 	defer cancel()
@@ -198,7 +198,7 @@ func (d *db) prepareSession(ctx context.Context, c *conn) error {
 // required are the session settings without which plans would mean something else.
 const required = "sql_mode = '" + sqlMode + "', time_zone = '+00:00', autocommit = 1"
 
-// setSession applies the session's settings in one statement. It leaves out those that the server has turned out to
+// setSession applies the session's settings in one statement. It leaves out the settings that the server has turned out to
 // lack.
 func (d *db) setSession(ctx context.Context, c *conn) error {
 	wanted := slices.DeleteFunc(d.optionalSettings(c.mariaDB), func(setting string) bool {

@@ -86,7 +86,7 @@ func withoutWords(answer *mysql.MySQLError) error {
 	return fmt.Errorf("the server's error %d (SQLSTATE %s)", answer.Number, answer.SQLState[:])
 }
 
-// statementError says why a statement failed. limited is the context that it ran in, ctx the caller's. table is the one
+// statementError says why a statement failed. limited is the context that it ran in, ctx the caller's. table is the table
 // that it wrote to, or nil.
 func (d *db) statementError(ctx, limited context.Context, err error, table *database.Table) *database.Error {
 	var known *database.Error

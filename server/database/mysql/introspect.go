@@ -125,7 +125,7 @@ func (d *db) notes() []string {
 	return notes
 }
 
-// optional is a step of the introspection for which a server may have no tables. The introspection then goes on without
+// optional is a step of the introspection for which a server may have no tables. The introspection then continues without
 // it, and the note says so.
 func (i *introspection) optional(read func(context.Context) error, note string) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -138,7 +138,7 @@ func (i *introspection) optional(read func(context.Context) error, note string) 
 	}
 }
 
-// sortTables separates the tables that are served from those that have foreign keys to them, by one step or several.
+// sortTables separates the tables that are served from tables that have foreign keys to them, by one step or several.
 func (i *introspection) sortTables(s *database.Schema) {
 	reached := map[*database.Table]bool{}
 	for name, table := range i.tables {
@@ -167,7 +167,7 @@ func (i *introspection) sortTables(s *database.Schema) {
 	}
 }
 
-// readOtherSchemas finds the schemas of tables that have foreign keys into those that are read, and reads them too.
+// readOtherSchemas finds the schemas of tables that have foreign keys into the read ones, and reads them too.
 func (i *introspection) readOtherSchemas(ctx context.Context) error {
 	for before := 0; before < len(i.schemas); {
 		before = len(i.schemas)
@@ -188,7 +188,7 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 	return nil
 }
 
-// each runs a query for the schemas. Its rows begin with a schema and a table; those of unknown tables are left out.
+// each runs a query for the schemas. Its rows begin with a schema and a table; rows of unknown tables are left out.
 func (i *introspection) each(ctx context.Context, query string, row func(t *database.Table, v []string)) error {
 	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
 	return i.conn.texts(ctx, strings.Replace(query, "IN ()", in, 1), i.schemas, func(v []string) {
@@ -214,7 +214,7 @@ func (i *introspection) readTables(ctx context.Context) error {
 // tableInView matches a table, or an alias and a column, in a view's definition.
 var tableInView = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
 
-// readViews finds which views can be written: those that the server calls updatable, unless they show rows of a table
+// readViews finds which views can be written: the ones that the server calls updatable, unless they show rows of a table
 // that is not Writable. A view whose definition the user may not see could show such a table.
 func (i *introspection) readViews(ctx context.Context) error {
 	from := map[*database.Table][]*database.Table{}
@@ -284,7 +284,7 @@ func (i *introspection) sortsBeginnings(c *database.Column, collation string) bo
 // primaryKey is the name of every table's primary key.
 const primaryKey = "PRIMARY"
 
-// readKeys finds the unique indexes. Those of expressions are left out. Those of the beginnings of values only tell
+// readKeys finds the unique indexes. Indexes of expressions are left out. Indexes of the beginnings of values only tell
 // which columns a violation is about.
 func (i *introspection) readKeys(ctx context.Context) error {
 	type index struct {

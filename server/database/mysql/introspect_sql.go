@@ -25,7 +25,7 @@ FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA IN () AND NON_UNIQUE = 0
 ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 
-// triggersQuery finds the tables with triggers that run before a row is inserted. A user without the right TRIGGER is told of
+// triggersQuery finds the tables with triggers that run before a row is inserted. A user without the right TRIGGER sees
 // none.
 const triggersQuery = `
 SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE
@@ -57,8 +57,8 @@ SELECT TABLE_SCHEMA, '' FROM information_schema.SCHEMA_PRIVILEGES WHERE PRIVILEG
 UNION ALL
 SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLE_PRIVILEGES WHERE PRIVILEGE_TYPE = 'DELETE' AND GRANTEE = REPLACE(CONCAT("'", CURRENT_USER(), "'"), '@', "'@'")`
 
-// MariaDB tells a check's table beside it: the names of checks on columns are those of the columns. MySQL's names are
-// unique within a schema.
+// MariaDB's names are unique within a table only: a check on a column has the column's name. MySQL's names are unique
+// within a schema.
 const (
 	mariaDBChecksQuery = `
 SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA IN ()`

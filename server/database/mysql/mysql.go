@@ -36,14 +36,14 @@ type db struct {
 	settings database.Settings
 	pool     *connpool.Pool[*conn]
 	gate     dial.Gate
-	// schema is what the last Introspect found. The names in the server's messages are looked up in it.
+	// schema is the last result of Introspect. The names in the server's messages are looked up in it.
 	schema atomic.Pointer[database.Schema]
 	// generation counts how often the server turned out to be read-only. Connections of an earlier generation are not
 	// used again.
 	generation atomic.Int64
 	// lacking are the names of settings that the server does not know.
 	lacking sync.Map
-	// servers are those that connections have led to.
+	// servers are the servers that connections have led to.
 	servers sync.Map
 	// closing is done once Close is called.
 	closing   context.Context

@@ -1,7 +1,7 @@
 package mysql
 
-// The numbers of the servers' errors that are told apart. MySQL and MariaDB share those below 1900, and each has its
-// own above (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html,
+// The numbers of the servers' errors that are treated differently. MySQL and MariaDB share those below 1900, and each has
+// its own above (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html,
 // https://mariadb.com/docs/server/reference/error-codes).
 const (
 	errChangedSinceRead         = 1020

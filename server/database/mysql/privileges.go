@@ -15,7 +15,7 @@ var privilegeNames = map[string]database.Privileges{
 	"select": database.MaySelect, "insert": database.MayInsert, "update": database.MayUpdate,
 }
 
-// privileges reads a column's privileges: what the user may do with it by any grant, including those of a role in
+// privileges reads a column's privileges: what the user may do with it by any grant, including the grants of a role in
 // force.
 func privileges(list string) (all database.Privileges) {
 	for name := range strings.SplitSeq(list, ",") {

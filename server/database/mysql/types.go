@@ -60,7 +60,7 @@ func (t columnType) describe(c *database.Column) {
 	}
 }
 
-// isLoose reports whether a collation treats some different texts as equal. All do, except those that compare the
+// isLoose reports whether a collation treats some different texts as equal. All do, except collations that compare the
 // bytes, including blanks at the end.
 func isLoose(collation string) bool {
 	return collation != "" && !strings.HasSuffix(collation, "_nopad_bin") && !strings.HasSuffix(collation, "_0900_bin")

@@ -171,7 +171,7 @@ func withoutZeros(v []byte) []byte {
 	return v[:end]
 }
 
-// isTruth reports whether a number in a tinyint(1) is 0 or 1; any other is shown as it is.
+// isTruth reports whether a number in a tinyint(1) is 0 or 1; any other is shown as a number.
 func isTruth(c *database.Column, n int64) bool {
 	return c.Kind == database.Boolean && (n == 0 || n == 1)
 }

@@ -16,7 +16,7 @@ func TestValues(t *testing.T) {
 		declared, literal string
 		kind              database.Kind
 		want              string
-		// value is what the row is found by; nil if values of the kind are not compared.
+		// value is the value that finds the row; nil if values of the kind are not compared.
 		value database.Value
 	}{
 		{"tinyint(1)", "1", database.Boolean, "true", true},

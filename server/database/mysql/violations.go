@@ -18,7 +18,7 @@ var (
 	keyOfRow        = regexp.MustCompile("\\(`([^`]*)`\\.`([^`]*)`, CONSTRAINT `([^`]*)` FOREIGN KEY")
 )
 
-// violation returns what a server's error about a written row means; nil if it is not about one. table is the one that
+// violation returns what a server's error about a written row means; nil if it is not about one. table is the table that
 // was written to. The server's own words are left out, because they quote values.
 func (d *db) violation(answer *mysql.MySQLError, table *database.Table) *database.Error {
 	violated := func(kind database.ViolationKind, table *database.Table, name string, columns []*database.Column) *database.Error {
@@ -130,8 +130,8 @@ func constraintColumns(table *database.Table, name string) []*database.Column {
 	return nil
 }
 
-// foreignKey returns the key that a message names, and its table. If the message has no names, the table is the one
-// that was written to: a user who may not see the other table gets no names.
+// foreignKey returns the key that a message names, and its table. If the message has no names, the table is the table that
+// was written to: a user who may not see the other table gets no names.
 func (d *db) foreignKey(table *database.Table, message string) (*database.Table, *database.ForeignKey) {
 	names := keyOfRow.FindStringSubmatch(message)
 	if names == nil {

@@ -90,7 +90,7 @@ func choose(check *database.Check, choices []string) bool {
 	return len(choices) > 0
 }
 
-// mirrored maps an operator to the one that means the same when the operands change places.
+// mirrored maps an operator to the operator that means the same when the operands change places.
 var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 func boundByComparison(check *database.Check, e *expression) bool {
@@ -134,7 +134,7 @@ func hasRange(k database.Kind) bool {
 	return false
 }
 
-// maxCheckedLength is the longest length that callers are told.
+// maxCheckedLength is the longest length that callers see.
 const maxCheckedLength = 1 << 30
 
 // boundLength bounds the number of characters. A check that allows only the empty text is not told.

@@ -16,7 +16,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
-// startupParameters are those that PgBouncer accepts at the start of a connection, and keeps for each of its clients.
+// startupParameters are the parameters that PgBouncer accepts at the start of a connection, and keeps for each of its
+// clients.
 var startupParameters = map[string]string{
 	"application_name": "mcp-admin-server",
 	"client_encoding":  "UTF8",
@@ -54,7 +55,7 @@ func (d *db) connectConfig() (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// noServer is a configuration of which nothing is used.
+// noServer is a configuration that is never used.
 const noServer = "host=localhost user=postgres sslmode=disable"
 
 // configure writes a connection into a pgx configuration and replaces all that was there.
@@ -115,8 +116,8 @@ const sessionSettings = `set_config('client_encoding', CASE current_setting('ser
 	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
 	`set_config('extra_float_digits', '3', $1), set_config('jit', 'off', $1), set_config('statement_timeout', $2, $1)`
 
-// prepareSession prepares the connection's session. If the process that answers is not the one that greeted us, there is
-// a pooler in between, and its server connections are not ours to configure.
+// prepareSession prepares the connection's session. If the process that answers is not the process that greeted us, there
+// is a pooler in between, and its server connections are not ours to configure.
 func (d *db) prepareSession(ctx context.Context, c *pgconn.PgConn) error {
 	pid := []byte(fmt.Sprint(c.PID()))
 	result := c.ExecParams(ctx, "SELECT "+sessionSettings+" WHERE pg_backend_pid() = $3::bigint",

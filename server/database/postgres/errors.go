@@ -42,7 +42,7 @@ func connectFailure(err error) *database.Error {
 	return dial.Failure(address, err, strings.Contains(err.Error(), "server refused TLS connection"))
 }
 
-// addresses are those of all hosts of a configuration.
+// addresses are the addresses of all hosts of a configuration.
 func addresses(config *pgconn.Config) string {
 	all := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
 	for _, f := range config.Fallbacks {

@@ -11,7 +11,7 @@ type expression struct {
 	kind exprKind
 	// text is the text of a literal, the name of a column or function, the operator of a comparison, or the type of a cast.
 	text string
-	// parts are what a piece is made of: an operator's operands, a function's arguments, an array's elements.
+	// parts are the parts of a piece: an operator's operands, a function's arguments, an array's elements.
 	parts []*expression
 }
 

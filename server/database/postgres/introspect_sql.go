@@ -7,7 +7,7 @@ const databaseQuery = `SELECT current_setting('server_version'), current_databas
 
 // tablesQuery finds the tables of the schemas, and tables outside of them whose foreign keys lead to a table that was
 // found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, also through a rule or trigger; a
-// foreign-data wrapper without a handler cannot be asked. The privileges are those of database.Privileges; the right to
+// foreign-data wrapper without a handler cannot be asked. The privileges are the bits of database.Privileges; the right to
 // one column is enough. A row's ctid is unique only in a table without children, and only a user who may read the whole
 // table may read it. A trigger's type has the bits 1 for each row, 2 before and 4 for INSERT.
 const tablesQuery = `
@@ -96,7 +96,7 @@ LEFT JOIN pg_catalog.pg_constraint p ON p.oid = f.conparentid
 WHERE f.conrelid = ANY($1::oid[]) AND f.contype = 'f' AND (p.oid IS NULL OR p.conrelid <> f.conrelid)
 ORDER BY f.conrelid, f.conname`
 
-// constraintsQuery finds what violations can be about: constraints, except those that only mark a column NOT NULL, and
+// constraintsQuery finds what violations can be about: constraints, except the ones that only mark a column NOT NULL, and
 // unique indexes without a constraint. An index on expressions is about the columns in them.
 const constraintsQuery = `
 SELECT k.conrelid, k.conname, k.conkey::int4[]
@@ -114,7 +114,7 @@ JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
 WHERE i.indrelid = ANY($1::oid[]) AND i.indisunique AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
 ORDER BY 1, 2`
 
-// checksQuery finds the checks of single columns: the tables' own, and those of the domains that a column's type is
+// checksQuery finds the checks of single columns: the tables' own, and the checks of the domains that a column's type is
 // based on. Older rows need not meet a check that is not validated.
 const checksQuery = `
 WITH RECURSIVE part AS (

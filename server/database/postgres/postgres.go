@@ -40,8 +40,8 @@ type db struct {
 	settings database.Settings
 	pool     *connpool.Pool[*conn]
 	gate     dial.Gate
-	// generation counts how often the open connections turned out not to be good any more. Those of an earlier one are not
-	// used again.
+	// generation counts how often the open connections turned out not to be good any more. Connections of an earlier one
+	// are not used again.
 	generation atomic.Int64
 	// unnamed is set once a prepared statement was missing: then there is a pooler that nothing else revealed.
 	unnamed atomic.Bool
@@ -50,12 +50,12 @@ type db struct {
 	unexplained, undeferred atomic.Bool
 	// sessions are the open connections, so that Close can end their work.
 	sessions sync.Map
-	// servers are those that connections have led to.
+	// servers are the servers that connections have led to.
 	servers sync.Map
 	// closing is done once Close is called.
 	closing context.Context
 	close   context.CancelFunc
-	// known is what introspection found last; nil before the first.
+	// known is the last result of the introspection; nil before the first.
 	known atomic.Pointer[known]
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// positionQuery asks for the end of what was written, on a server that takes changes. It is that of the insertions: with
-// synchronous_commit = off a transaction ends before its changes are on the disk.
+// positionQuery asks for the end of what was written, on a server that takes changes. It is the position of the insertions:
+// with synchronous_commit = off a transaction ends before its changes are on the disk.
 const positionQuery = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn()::text END, current_setting('wal_block_size')`
 
 // replayQuery asks for the end of what was replayed, on a standby.

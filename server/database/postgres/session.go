@@ -16,7 +16,7 @@ const maxStatements = 256
 // maxKept is the longest text, in bytes, of a statement that is remembered; longer ones are always sent unnamed.
 const maxKept = 8 << 10
 
-// session is what we know of one connection.
+// session holds what we know about one connection.
 type session struct {
 	// pooled reports whether there is a pooler in between, so that nothing lasts longer than a transaction.
 	pooled bool
@@ -40,7 +40,7 @@ func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
 	return nil
 }
 
-// prepare returns a prepared statement, or nil if the text is to be sent unnamed. A statement is prepared when it comes
+// prepare returns a prepared statement, or nil if the text has to be sent unnamed. A statement is prepared when it comes
 // for the second time: for a single use the round trip is not worth it.
 func (s *session) prepare(ctx context.Context, c *pgconn.PgConn, sql []byte) (*pgconn.StatementDescription, error) {
 	if len(sql) > maxKept {

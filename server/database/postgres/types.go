@@ -16,7 +16,7 @@ type columnType struct {
 // composite is the class of types that are rows.
 const composite = "c"
 
-// modifierHeader is what PostgreSQL adds to a length or a precision in a type's modifier.
+// modifierHeader is the number that PostgreSQL adds to a length or a precision in a type's modifier.
 const modifierHeader = 4
 
 // mostFractionDigits is how many digits a time has if its type does not say.

@@ -113,7 +113,7 @@ func appendBoolean(dst, value []byte) []byte {
 	return jsontext.AppendString(dst, value)
 }
 
-// appendBase64 appends bytes that the server wrote as \x and hexadecimal digits; any other text stays as it is.
+// appendBase64 appends bytes that the server wrote as \x and hexadecimal digits; any other text is appended unchanged.
 func appendBase64(dst, value []byte) []byte {
 	if len(value) >= 2 && value[0] == '\\' && value[1] == 'x' {
 		from := len(dst)

@@ -150,7 +150,7 @@ func tellsValues(answer *pgconn.PgError) bool {
 	return answer.Code == "42601" || raised(answer)
 }
 
-// known is what introspection found last. It tells which columns a violation is about.
+// known is the last result of the introspection. It tells which columns a violation is about.
 type known struct {
 	tables map[tableName]*database.Table
 	// roots are the partitioned tables of partitions.

@@ -48,8 +48,7 @@ func (w *Writer[V]) Reset() {
 // Shortened reports whether a value was cut since Prepare.
 func (w *Writer[V]) Shortened() bool { return w.shortened }
 
-// Append appends one row. The values are those of the outputs' columns, one after the other. It ignores any values after
-// them.
+// Append appends one row. The values belong to the outputs' columns, one after the other. It ignores any values after them.
 func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 	if w.form == database.RowArrays {
 		return w.appendArray(dst, values)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// purpose is what values are bound for.
+// purpose says what values are bound for.
 type purpose uint8
 
 const (
@@ -63,8 +63,8 @@ func (c *call) bind(purpose purpose) error {
 	return nil
 }
 
-// decimal returns the number that a decimal is in SQLite, and any other text as it is. SQLite's own reading of a text
-// may miss the nearest float, whose text rows show; so it is read here.
+// decimal returns the number that a decimal is in SQLite, and any other text unchanged. SQLite's own reading of a text may
+// miss the nearest float, whose text rows show; so it is read here.
 func decimal(text string) driver.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n

@@ -93,7 +93,7 @@ func (r *checkReader) either() bool {
 	return true
 }
 
-// oneOf joins the checks of a column of which one must be met.
+// oneOf joins the alternative checks of a column: one must be met.
 func oneOf(alternatives []database.Check) (database.Check, bool) {
 	if len(alternatives) == 0 {
 		return database.Check{}, false

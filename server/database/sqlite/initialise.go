@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// filling is the making of a new file. It goes on when the call that began it is cancelled.
+// filling is the making of a new file. It continues when the call that began it is cancelled.
 type filling struct {
 	done chan struct{}
 	err  error

@@ -105,7 +105,7 @@ WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NO
 	return tables, readTriggers(ctx, c, tables)
 }
 
-// readTriggers finds which statements a view allows: those that it has a trigger for.
+// readTriggers finds which statements a view allows: the ones that it has a trigger for.
 func readTriggers(ctx context.Context, c *conn, tables []found) error {
 	may := map[string]database.Privileges{}
 	err := c.each(ctx, "SELECT lower(tbl_name), sql FROM sqlite_schema WHERE type = 'trigger'", nil, func(v []driver.Value) {

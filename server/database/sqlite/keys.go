@@ -118,7 +118,7 @@ func readForeignKeys(ctx context.Context, c *conn, s *database.Schema, table *da
 	return nil
 }
 
-// isKeyOf reports whether columns are just those of the table's primary key or of a unique index.
+// isKeyOf reports whether columns are exactly the columns of the table's primary key or of a unique index.
 func isKeyOf(table *database.Table, columns []*database.Column) bool {
 	is := func(key []*database.Column) bool {
 		return len(key) == len(columns) && !slices.ContainsFunc(key, func(c *database.Column) bool { return !slices.Contains(columns, c) })

@@ -49,7 +49,7 @@ func inFormOf(args []driver.Value) driver.Value {
 	return at.Format(layout)
 }
 
-// parseMoment reads a moment as it is bound.
+// parseMoment reads a moment in its bound form.
 func parseMoment(text string) (time.Time, bool) {
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", time.RFC3339} {
 		if at, err := time.Parse(layout, text); err == nil {

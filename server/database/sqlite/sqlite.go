@@ -53,7 +53,7 @@ var engine = sync.OnceValue(func() *sqlite.Driver {
 
 type db struct {
 	settings database.Settings
-	// readers are connections that cannot write; writer is the one that can.
+	// readers are connections that cannot write; writer is the connection that can.
 	readers, writer *connpool.Pool[*conn]
 	// closing is done once Close is called.
 	closing   context.Context

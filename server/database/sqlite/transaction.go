@@ -244,8 +244,8 @@ func (t *tx) Savepoint(_ context.Context, do func() error) error {
 	return err
 }
 
-// CheckConstraints implements database.Tx. SQLite defers only foreign keys. It counts those that are not met, and looks
-// at that count at the commit.
+// CheckConstraints implements database.Tx. SQLite defers only foreign keys. It counts the foreign keys that are not met,
+// and looks at that count at the commit.
 func (t *tx) CheckConstraints(context.Context) error {
 	if t.failure != nil {
 		return t.failure

@@ -16,8 +16,8 @@ import (
 )
 
 // values writes the driver's values: nil, int64, float64, string and []byte, which are SQLite's five classes. A column
-// may hold values of any class, whatever type it declares. A value that is not of the declared kind is shown as it is
-// stored.
+// may hold values of any class, whatever type it declares. A value that is not of the declared kind is shown in its stored
+// form.
 type values struct{}
 
 var _ rowtext.Engine[driver.Value] = values{}
@@ -36,8 +36,8 @@ func (values) Size(_ *database.Column, value driver.Value) int {
 	return 8
 }
 
-// Value implements rowtext.Engine. It returns the value as it is stored, so that it can be found again. A decimal is an
-// int64 or a float64, since its text would not be the same number; a timestamp has the form that its row has.
+// Value implements rowtext.Engine. It returns the stored value, so that it can be found again. A decimal is an int64 or a
+// float64, since its text would not be the same number; a timestamp has the form that its row has.
 func (values) Value(c *database.Column, value driver.Value) database.Value {
 	if n, ok := value.(int64); ok && isTruth(c, n) {
 		return n == 1
@@ -138,7 +138,7 @@ func appendDecimal(dst []byte, f float64, scale int) []byte {
 }
 
 // isMoment reports whether a text in a column of timestamps is one that SQLite's own functions of time understand. Any
-// other text is shown as it is stored, so that it can be found again.
+// other text is shown in its stored form, so that it can be found again.
 func isMoment(c *database.Column, text string) bool {
 	return (c.Kind == database.Timestamp || c.Kind == database.TimestampTZ) && sqltext.SQLiteMoment(text)
 }

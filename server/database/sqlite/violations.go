@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// intent is what a statement writes to, and whether it deletes.
+// intent names the table that a statement writes to, and whether it deletes.
 type intent struct {
 	// table is nil if it is not known: for a declared statement, or at the end of a transaction.
 	table *database.Table

@@ -52,7 +52,8 @@ type Dialect interface {
 	// ratio writes a Ratio.
 	ratio(w *writer, dividend, divisor term)
 
-	// sortKey writes a value of a column, which write writes, as it is sorted: its beginning if the engine looks no further.
+	// sortKey writes the sorting form of a column's value, which write writes: its beginning if the engine looks no
+	// further.
 	sortKey(w *writer, c *database.Column, write func())
 	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool

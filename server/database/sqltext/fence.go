@@ -15,7 +15,7 @@ import (
 // mostUnfenced is how many conditions of a caller stand before a fence.
 const mostUnfenced = 8
 
-// fenced is the policy of a source and a caller's condition on its rows and those of its joins; nil if there is neither.
+// fenced is the policy of a source and a caller's condition on its rows and its joins' rows; nil if there is neither.
 func fenced(from database.Source, where database.Condition) database.Condition {
 	policy := from.Policy()
 	if where == nil || from.Groups() != nil {
@@ -88,7 +88,8 @@ func comesLate(policy database.Condition) bool {
 	return true
 }
 
-// fencedJoins appends the joins of a condition, and those that they go through, to rows under a policy that may come late.
+// fencedJoins appends the joins of a condition, and the joins that they go through, to rows under a policy that may come
+// late.
 func fencedJoins(dst []*database.Join, c database.Condition) []*database.Join {
 	add := func(join *database.Join) {
 		for ; join != nil; join = join.Through {

@@ -132,8 +132,8 @@ func (l jsonLook) contains(v jsonValue, wanted any) {
 	}
 }
 
-// plainElements says that an array has all of some values that differ, by counting those that it has: one subquery for all
-// costs planners far less than one for each.
+// plainElements says that an array has all of some values that differ, by counting the values that it has: one subquery for
+// all costs planners far less than one for each.
 func (l jsonLook) plainElements(v jsonValue, wanted []any) {
 	if len(wanted) == 0 {
 		return
@@ -150,7 +150,7 @@ func (l jsonLook) plainElements(v jsonValue, wanted []any) {
 	l.text(" AS " + row + ") = " + strconv.Itoa(len(wanted)))
 }
 
-// someElement says that there is an element of an array of which holds says so.
+// someElement says that holds is true of an element of an array.
 func (l jsonLook) someElement(v jsonValue, holds func(jsonValue)) {
 	l.text("EXISTS (SELECT 1 FROM ")
 	l.rows(l.writer, v)

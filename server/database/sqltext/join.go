@@ -62,7 +62,7 @@ func (w *writer) joinAll(joins []*database.Join) {
 	}
 }
 
-// equalColumns writes that the present source's columns equal those of another, pair by pair.
+// equalColumns writes that the present source's columns equal another's, pair by pair.
 func (w *writer) equalColumns(columns, others []*database.Column, other int) {
 	for i, column := range columns {
 		if i > 0 {

@@ -118,7 +118,7 @@ func (w *writer) compareStep(step database.Order, op database.CompareOp, value d
 	w.alias = before
 }
 
-// compareWith compares a column, as it is sorted, with a value.
+// compareWith compares a column's sorting form with a value.
 func (w *writer) compareWith(c *database.Column, op database.CompareOp, value database.Value) {
 	w.dialect.sortKey(w, c, func() { w.column(c) })
 	w.text(" " + string(op) + " ")

@@ -8,8 +8,8 @@ import (
 
 func (mysql) filters() bool { return false }
 
-// countsGroups is true of MySQL, whose plan for groups of which nothing is counted (a skip scan) leaves groups out if there is
-// an antijoin beside it (9.7).
+// countsGroups is true of MySQL, whose plan for groups without a count (a skip scan) leaves groups out if there is an
+// antijoin beside it (9.7).
 func (d mysql) countsGroups() bool { return !d.mariaDB }
 
 // sortedLength is how many characters of a text MariaDB sorts at least, and groups by: its max_sort_length is 1,024 bytes.

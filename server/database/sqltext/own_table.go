@@ -64,7 +64,7 @@ func idempotencyStatements(d Dialect, schema, name string) []string {
 	return d.idempotencyTable(quotedTable(d, schema, name), indexName(d, name, "_at"))
 }
 
-// OwnTables are those that the settings name.
+// OwnTables returns the tables that the settings name.
 func OwnTables(s *database.Settings) []*OwnTable {
 	return slices.DeleteFunc([]*OwnTable{Audit, Idempotency}, func(o *OwnTable) bool { return o.named(s) == nil })
 }

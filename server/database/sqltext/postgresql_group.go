@@ -17,7 +17,7 @@ func (d postgresql) groupKey(w *writer, key database.GroupKey) {
 		return
 	}
 	if c.Kind == database.Other {
-		// Some types cannot be sorted or grouped, and equality of some is loose. The text is that of a row.
+		// Some types cannot be sorted or grouped, and equality of some is loose. The text is a row's.
 		w.around("CASE WHEN ", func() { w.column(c) }, " IS NOT NULL THEN ")
 		w.around("format('%s', ", func() { w.column(c) }, `) COLLATE "C" END`)
 		return

@@ -196,7 +196,7 @@ func SQLiteMoment(text string) bool {
 	return false
 }
 
-// value stays as it is bound: columns are sorted by what they store, whatever that means.
+// value stays in its bound form: columns are sorted by what they store, whatever that means.
 func (sqlite) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
 
 // now writes the clock's time in UTC, to the millisecond, which is SQLite's precision.

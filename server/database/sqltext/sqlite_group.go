@@ -20,7 +20,7 @@ const (
 	// SQLiteNumber is a function of a value: the text of the number that it is, NULL if it is none.
 	SQLiteNumber = "mcp_number"
 	// SQLiteTimestamp and SQLiteInstant are functions of a value: a timestamp, without and with a zone, as rows show it;
-	// any other value as it is.
+	// any other value unchanged.
 	SQLiteTimestamp = "mcp_timestamp"
 	SQLiteInstant   = "mcp_instant"
 	// SQLiteForm is a function of two timestamps: the first in the form of the second.

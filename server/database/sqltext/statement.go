@@ -34,21 +34,21 @@ func argOf(c *database.Column, value database.Value) Arg {
 // Statement is a plan as SQL. Its zero value is ready. It can be built again and again; each build overwrites the one
 // before. Build fills Select and Count; the other methods fill Text.
 type Statement struct {
-	// Select reads the rows. Its columns are those of the plan's outputs, one after the other, and then those of its
-	// Cursor. If the plan asks for More, it reads one row beyond the limit.
+	// Select reads the rows. Its columns are the columns of the plan's outputs, one after the other, and then the columns
+	// of its Cursor. If the plan asks for More, it reads one row beyond the limit.
 	Select []byte
 	// Count counts all matching rows, or those up to one beyond TotalCap; it is empty if the plan does not ask for
 	// them.
 	Count []byte
-	// Text writes rows, or is a statement that an administrator declared. The columns that it returns are those of an
-	// Insert's outputs. Returns reports whether it returns any: an engine that cannot must find the new row itself.
+	// Text writes rows, or is a statement that an administrator declared. It returns the columns of an Insert's outputs.
+	// Returns reports whether it returns any: an engine that cannot must find the new row itself.
 	Text    []byte
 	Returns bool
 	// Args are the values of Select or of Text. Count takes the first CountArgs of them.
 	Args      []Arg
 	CountArgs int
 
-	// rows is what Select and Count have in common: FROM and WHERE.
+	// rows writes the part that Select and Count have in common: FROM and WHERE.
 	rows []byte
 }
 
@@ -131,14 +131,14 @@ type writer struct {
 	buf     []byte
 	args    []Arg
 	// alias is the number of the source or join that is being written, aliases the number of the latest one. Without an
-	// alias (unaliased) columns are written by their names alone. base is the number of the statement's own source, or of
-	// that of the EXISTS that is being written.
+	// alias (unaliased) columns are written by their names alone. base is the number of the statement's own source, or the
+	// number of the source of the EXISTS that is being written.
 	alias, aliases, base int
 	// joins are the joins that have a number.
 	joins []numberedJoin
 	// written is the table that an UPDATE or DELETE writes to.
 	written *database.Table
-	// own, if it is not nil, is what the first source is called instead: its own name.
+	// own, if it is not nil, is a table whose name the first source has, instead of an alias.
 	own *database.Table
 	err error
 }
@@ -213,8 +213,8 @@ func (w *writer) outputs(outputs []database.Output, others []database.Ref) {
 // longestValue is the most characters or bytes of a value on any engine.
 const longestValue = 1 << 30
 
-// substring writes the function that all engines have for a piece of a value. Its numbers are part of the text: as
-// values they would be bound before those of the conditions, which are written first.
+// substring writes the function that all engines have for a piece of a value. Its numbers are part of the text: as values
+// they would be bound before the conditions' values, which are written first.
 func (w *writer) substring(first, length int, value func()) {
 	w.text("substr(")
 	value()
@@ -225,7 +225,8 @@ func (w *writer) substring(first, length int, value func()) {
 	w.text(")")
 }
 
-// order writes ORDER BY. Groups have no key behind their other columns: those that begin alike are told apart by a hash.
+// order writes ORDER BY. Groups have no key behind their other columns: groups that begin alike are distinguished by a
+// hash.
 func (w *writer) order(order []database.Order, groups bool) {
 	for i, step := range order {
 		if i == 0 {

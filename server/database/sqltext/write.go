@@ -143,8 +143,8 @@ func (s *Statement) written(w *writer) error {
 	return w.err
 }
 
-// assigned writes what a column is given. A moment in SQLite, which keeps it as a text, has the form of the one that it
-// replaces: with or without a zone.
+// assigned writes what a column is given. A moment in SQLite, which keeps it as a text, has the form of the replaced one:
+// with or without a zone.
 func (w *writer) assigned(a database.Assignment) {
 	_, isText := a.Value.(string)
 	if _, ok := w.dialect.(sqlite); ok && w.written != nil && (a.Column.Kind == database.Timestamp || a.Column.Kind == database.TimestampTZ) &&

@@ -12,7 +12,7 @@ import (
 // ActionSpec declares exactly one of update, sql and webhook, which act on rows that a caller selects by their ids, and
 // report, which answers a question.
 type ActionSpecApplyConfiguration struct {
-	// name is what callers and permission rules call the action. delete_selected is the server's own.
+	// name is the action's name for callers and in permission rules. delete_selected is the server's own.
 	Name *string `json:"name,omitempty"`
 	// description tells agents what the action does.
 	Description *string `json:"description,omitempty"`

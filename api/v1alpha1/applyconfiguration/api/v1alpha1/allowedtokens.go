@@ -10,7 +10,7 @@ package v1alpha1
 type AllowedTokensApplyConfiguration struct {
 	// namespaces are those whose tokens are allowed, in addition to the endpoint's own.
 	Namespaces *TokenNamespacesApplyConfiguration `json:"namespaces,omitempty"`
-	// groups are those that tokens of other namespaces may name. Absent, none.
+	// groups are the groups that tokens of other namespaces may name. Absent, none.
 	Groups []string `json:"groups,omitempty"`
 }
 

@@ -9,13 +9,13 @@ import (
 // ConfirmSpecApplyConfiguration represents a declarative configuration of the ConfirmSpec type for use
 // with apply.
 //
-// ConfirmSpec is what an action asks before it does anything.
+// ConfirmSpec is the question that an action asks before it does anything.
 type ConfirmSpecApplyConfiguration struct {
 	// message is the question: a Go text template over .count, .model, .action and .parameters, with if and with, but
 	// without loops, other templates and functions that make text. Absent, a standard one.
 	Message *string `json:"message,omitempty"`
-	// token says whether the second call must give the confirmation_token of the first. A token is refused if the selected
-	// rows are not those that the first call asked about. Optional when absent.
+	// token says whether the second call must give the confirmation_token of the first. A token is refused if the first
+	// call asked about other rows. Optional when absent.
 	Token *apiv1alpha1.ConfirmationTokenUse `json:"token,omitempty"`
 }
 

@@ -12,8 +12,8 @@ import (
 // DatabaseReplicas are servers that follow the database: standbys of PostgreSQL, replicas of MySQL and MariaDB. The exposures
 // with `reads: Replica` are read from them.
 type DatabaseReplicasApplyConfiguration struct {
-	// connectionSecretRef names a Secret with a connection to the replicas, as that of the database. It may be the same
-	// Secret, with another key.
+	// connectionSecretRef names a Secret with a connection to the replicas, as the database's connection Secret does. It
+	// may be the same Secret, with another key.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
 	// maxStaleness is how old the rows of a replica may be; 10s when absent. A replica that is further behind is not read
 	// until it has caught up. After a token's own write it reads from the primary until the replica has that write, or, if

@@ -16,7 +16,7 @@ type DatabaseSpecApplyConfiguration struct {
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
 	// specification. When user, password or certificate change, the server goes over to new connections, and no call fails.
 	ConnectionSecretRef *ConnectionSecretReferenceApplyConfiguration `json:"connectionSecretRef,omitempty"`
-	// name is the database's name on its server, in the place of the one that the Secret says, or that it lacks.
+	// name is the database's name on its server. It replaces the Secret's, which may have none.
 	Name *string `json:"name,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`

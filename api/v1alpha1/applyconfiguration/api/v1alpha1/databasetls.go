@@ -11,13 +11,13 @@ import (
 //
 // DatabaseTLS says how a database connection is protected.
 type DatabaseTLSApplyConfiguration struct {
-	// mode is how much is checked. The modes are those of libpq's sslmode, for every engine.
+	// mode is how much is checked. The modes are libpq's values of sslmode, for every engine.
 	Mode *apiv1alpha1.TLSMode `json:"mode,omitempty"`
 	// caSecretRef is the CA that the database's certificate is checked against. Absent, VerifyCA and VerifyFull check it
 	// against the public CAs of the server's image. That is right for most hosted databases; use VerifyFull with them.
 	CASecretRef *SecretKeyReferenceApplyConfiguration `json:"caSecretRef,omitempty"`
-	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown. Absent,
-	// it is that of the connection Secret, if that has one. The user may then have no password.
+	// clientCertificateSecretRef names a Secret of the type kubernetes.io/tls whose certificate the database is shown.
+	// Absent, the mode of the connection Secret holds, if it has one. The user may then have no password.
 	ClientCertificateSecretRef *SecretReferenceApplyConfiguration `json:"clientCertificateSecretRef,omitempty"`
 }
 

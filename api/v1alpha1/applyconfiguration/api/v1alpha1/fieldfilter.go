@@ -16,7 +16,7 @@ type FieldFilterApplyConfiguration struct {
 	Field *string `json:"field,omitempty"`
 	// lookup is how the field is compared; exact when absent.
 	Lookup *apiv1alpha1.Lookup `json:"lookup,omitempty"`
-	// value is what the field is compared with, in the text form that rows show ("true", "12.50", "2026-01-31").
+	// value is compared with the field, in the text form that rows show ("true", "12.50", "2026-01-31").
 	Value *string `json:"value,omitempty"`
 	// values are the values of in, contained_by and overlap, or the two ends of range. Both ends are included.
 	Values []string `json:"values,omitempty"`

@@ -7,9 +7,9 @@ package v1alpha1
 //
 // Group is a named set of permissions.
 type GroupApplyConfiguration struct {
-	// name is what tokens call the group.
+	// name is the group's name in tokens.
 	Name *string `json:"name,omitempty"`
-	// permissions are what members of the group may do. Absent, nothing.
+	// permissions say what members of the group may do. Absent, nothing.
 	Permissions []PermissionRuleApplyConfiguration `json:"permissions,omitempty"`
 }
 

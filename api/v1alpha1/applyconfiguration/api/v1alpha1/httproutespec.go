@@ -17,7 +17,7 @@ type HTTPRouteSpecApplyConfiguration struct {
 	ParentRefs []RouteParentApplyConfiguration `json:"parentRefs,omitempty"`
 	// hostnames are the names that agents call; status.url has the first.
 	Hostnames []apiv1alpha1.Hostname `json:"hostnames,omitempty"`
-	// protocol is that of the Gateways' listeners, for status.url; HTTPS when absent.
+	// protocol is the protocol of the Gateways' listeners, for status.url; HTTPS when absent.
 	Protocol *apiv1alpha1.RouteProtocol `json:"protocol,omitempty"`
 }
 

@@ -7,7 +7,7 @@ package v1alpha1
 //
 // MCPEndpointSpec says which database is served, to which groups, and how the server runs.
 type MCPEndpointSpecApplyConfiguration struct {
-	// database is what the endpoint serves.
+	// database is the database that the endpoint serves.
 	Database *DatabaseSpecApplyConfiguration `json:"database,omitempty"`
 	// groups are named sets of permissions that tokens join.
 	Groups []GroupApplyConfiguration `json:"groups,omitempty"`
@@ -19,7 +19,7 @@ type MCPEndpointSpecApplyConfiguration struct {
 	Server *ServerSpecApplyConfiguration `json:"server,omitempty"`
 	// network says how agents reach the endpoint.
 	Network *NetworkSpecApplyConfiguration `json:"network,omitempty"`
-	// observability says who is told of the endpoint's metrics.
+	// observability says who collects the endpoint's metrics.
 	Observability *ObservabilitySpecApplyConfiguration `json:"observability,omitempty"`
 	// catalogue says what tools/list shows.
 	Catalogue *CatalogueSpecApplyConfiguration `json:"catalogue,omitempty"`

@@ -9,7 +9,7 @@ import (
 // MCPEndpointStatusApplyConfiguration represents a declarative configuration of the MCPEndpointStatus type for use
 // with apply.
 //
-// MCPEndpointStatus is what was found.
+// MCPEndpointStatus is the observed state of an MCPEndpoint.
 type MCPEndpointStatusApplyConfiguration struct {
 	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
 	// AuthenticationReady if tokens of other issuers are checked; Reconciling, Stalled and Paused while they are true.
@@ -18,9 +18,9 @@ type MCPEndpointStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// lastHandledReconcileAt is the newest value of the annotation reconcile.mcpadmin.dev/requestedAt that was acted upon.
 	LastHandledReconcileAt *string `json:"lastHandledReconcileAt,omitempty"`
-	// url is what agents call.
+	// url is the URL that agents call.
 	URL *string `json:"url,omitempty"`
-	// database is what the server's pods found.
+	// database describes the database that the server's pods found.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
 	// modelCount is the number of models that are served.
 	ModelCount *int32 `json:"modelCount,omitempty"`
@@ -30,7 +30,7 @@ type MCPEndpointStatusApplyConfiguration struct {
 	// tokens have no rights or see no row of a model, and tokens whose list of tools is longer than common clients take. An
 	// endpoint with notes can still be Ready.
 	Notes []string `json:"notes,omitempty"`
-	// revision is that of the main part of the Config, which holds everything but the tokens.
+	// revision is the revision of the main part of the Config, which holds everything but the tokens.
 	Revision *int64 `json:"revision,omitempty"`
 	// currentReplicas is the number of the server's pods.
 	CurrentReplicas *int32 `json:"currentReplicas,omitempty"`

@@ -19,9 +19,9 @@ type MCPModelExposureApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what is wanted.
+	// spec is the desired state.
 	Spec *MCPModelExposureSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was found. Its observedGeneration is -1 until somebody has looked.
+	// status is the observed state. Its observedGeneration is -1 until somebody has looked.
 	Status *MCPModelExposureStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -50,7 +50,7 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	Inlines []InlineSpecApplyConfiguration `json:"inlines,omitempty"`
 	// operations limits the tools to these. Absent, all that the table allows. find_models is always there.
 	Operations []apiv1alpha1.Operation `json:"operations,omitempty"`
-	// actions are what agents can do to selected rows, in addition to delete_selected.
+	// actions are the actions that agents can run on selected rows, in addition to delete_selected.
 	Actions []ActionSpecApplyConfiguration `json:"actions,omitempty"`
 	// rowPolicies say which rows a token sees. If there are any, a token that matches none of them sees no row. Without
 	// row policies, every token that may view the model sees all rows.
@@ -66,8 +66,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// one is there and not too far behind; a token that has just written reads from the primary. Primary when absent.
 	Reads *apiv1alpha1.ReadsFrom `json:"reads,omitempty"`
 	// databaseMessages says whether callers see the text with which a trigger or procedure of the database refuses a write.
-	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers are told that the
-	// database refused the write, and the text is in the server's log.
+	// Such a text may name columns and values that callers cannot see. Hidden when absent: callers learn that the database
+	// refused the write, and the text is in the server's log.
 	DatabaseMessages *apiv1alpha1.DatabaseMessages `json:"databaseMessages,omitempty"`
 	// aggregate says what aggregate_ may tell.
 	Aggregate *AggregateSpecApplyConfiguration `json:"aggregate,omitempty"`

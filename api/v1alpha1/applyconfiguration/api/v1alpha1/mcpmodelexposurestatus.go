@@ -9,7 +9,7 @@ import (
 // MCPModelExposureStatusApplyConfiguration represents a declarative configuration of the MCPModelExposureStatus type for use
 // with apply.
 //
-// MCPModelExposureStatus is what was found.
+// MCPModelExposureStatus is the observed state of an MCPModelExposure.
 type MCPModelExposureStatusApplyConfiguration struct {
 	// conditions: Ready, Accepted, Resolved, Programmed; Reconciling, Stalled and Paused while
 	// they are true.

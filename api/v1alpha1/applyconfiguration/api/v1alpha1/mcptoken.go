@@ -19,9 +19,9 @@ type MCPTokenApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what is wanted.
+	// spec is the desired state.
 	Spec *MCPTokenSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was found. Its observedGeneration is -1 until somebody has looked.
+	// status is the observed state. Its observedGeneration is -1 until somebody has looked.
 	Status *MCPTokenStatusApplyConfiguration `json:"status,omitempty"`
 }
 

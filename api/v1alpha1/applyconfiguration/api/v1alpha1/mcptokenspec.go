@@ -22,7 +22,7 @@ type MCPTokenSpecApplyConfiguration struct {
 	TTL *v1.Duration `json:"ttl,omitempty"`
 	// groups are the groups of the endpoint whose permissions the token has.
 	Groups []string `json:"groups,omitempty"`
-	// permissions are the token's own, in addition to those of its groups.
+	// permissions are the token's own, in addition to its groups' permissions.
 	Permissions []PermissionRuleApplyConfiguration `json:"permissions,omitempty"`
 	// attributes are values that row policies compare with (tokenAttribute).
 	Attributes map[string]apiv1alpha1.AttributeValue `json:"attributes,omitempty"`

@@ -10,7 +10,7 @@ import (
 // MCPTokenStatusApplyConfiguration represents a declarative configuration of the MCPTokenStatus type for use
 // with apply.
 //
-// MCPTokenStatus is what was found.
+// MCPTokenStatus is the observed state of an MCPToken.
 type MCPTokenStatusApplyConfiguration struct {
 	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled and Paused while
 	// they are true.
@@ -38,8 +38,9 @@ type MCPTokenStatusApplyConfiguration struct {
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 	// rights count what the token may do.
 	Rights *RightsStatusApplyConfiguration `json:"rights,omitempty"`
-	// notes name rights of the token that have no effect: models and actions that do not exist, and models of which it sees
-	// no row. What its groups make of all of their tokens the MCPEndpoint notes. A token with notes can still be Ready.
+	// notes name rights of the token that have no effect: models and actions that do not exist, and models without a row
+	// that it sees. What its groups make of all of their tokens the MCPEndpoint notes. A token with notes can still be
+	// Ready.
 	Notes []string `json:"notes,omitempty"`
 	// revision is the first revision of the Config that held this token in its present form.
 	Revision *int64 `json:"revision,omitempty"`

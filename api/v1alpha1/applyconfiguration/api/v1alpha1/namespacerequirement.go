@@ -15,7 +15,7 @@ type NamespaceRequirementApplyConfiguration struct {
 	Key *string `json:"key,omitempty"`
 	// operator is how the label's value is compared.
 	Operator *apiv1alpha1.NamespaceOperator `json:"operator,omitempty"`
-	// values are those that In and NotIn compare with.
+	// values are the values that In and NotIn compare with.
 	Values []apiv1alpha1.LabelValue `json:"values,omitempty"`
 }
 

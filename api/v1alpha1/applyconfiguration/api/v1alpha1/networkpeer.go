@@ -11,7 +11,8 @@ import (
 //
 // NetworkPeer is one of those who may reach a pod: pods, or addresses.
 type NetworkPeerApplyConfiguration struct {
-	// podSelector selects pods by their labels: those of the endpoint's namespace, or of namespaceSelector's. Empty is all.
+	// podSelector selects pods by their labels: pods of the endpoint's namespace, or of the namespaces that
+	// namespaceSelector selects. Empty is all.
 	PodSelector *v1.LabelSelectorApplyConfiguration `json:"podSelector,omitempty"`
 	// namespaceSelector selects namespaces by their labels. Empty is all.
 	NamespaceSelector *v1.LabelSelectorApplyConfiguration `json:"namespaceSelector,omitempty"`

@@ -8,7 +8,7 @@ package v1alpha1
 // NetworkSpec says how agents reach the endpoint.
 type NetworkSpecApplyConfiguration struct {
 	// externalURL is the address that agents call, without /mcp/, if something leads to the endpoint that this object does
-	// not make. Absent, the host of httpRoute, else that of ingress, else the Service's address within the cluster.
+	// not make. Absent, the host of httpRoute, else the host of ingress, else the Service's address within the cluster.
 	ExternalURL *string `json:"externalURL,omitempty"`
 	// cors lets web pages of other origins call the endpoint from a browser. Absent, only the endpoint's own origin may.
 	CORS *CORSSpecApplyConfiguration `json:"cors,omitempty"`

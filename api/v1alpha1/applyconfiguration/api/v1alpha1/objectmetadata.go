@@ -9,7 +9,7 @@ import (
 // ObjectMetadataApplyConfiguration represents a declarative configuration of the ObjectMetadata type for use
 // with apply.
 //
-// ObjectMetadata is what is added to the metadata of an object that is made for the endpoint.
+// ObjectMetadata is added to the metadata of an object that is made for the endpoint.
 type ObjectMetadataApplyConfiguration struct {
 	// labels are added to the object.
 	Labels map[string]apiv1alpha1.LabelValue `json:"labels,omitempty"`

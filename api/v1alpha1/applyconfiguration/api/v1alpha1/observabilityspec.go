@@ -5,7 +5,7 @@ package v1alpha1
 // ObservabilitySpecApplyConfiguration represents a declarative configuration of the ObservabilitySpec type for use
 // with apply.
 //
-// ObservabilitySpec says who is told of the endpoint's metrics.
+// ObservabilitySpec says who collects the endpoint's metrics.
 type ObservabilitySpecApplyConfiguration struct {
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.

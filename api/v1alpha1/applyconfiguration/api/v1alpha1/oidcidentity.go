@@ -15,13 +15,13 @@ type OIDCIdentityApplyConfiguration struct {
 	Issuer *string `json:"issuer,omitempty"`
 	// subject is the one caller, by the issuer's subjectClaim.
 	Subject *string `json:"subject,omitempty"`
-	// claims are what a caller's token must say, each of them: the claim is this text (a number as digits), or a list that
-	// has it. A name that begins with / is a JSON pointer, as in /realm_access/roles.
+	// claims are the claims that a caller's token must have. Each claim is this text (a number as digits), or a list that
+	// contains it. A name that begins with / is a JSON pointer, as in /realm_access/roles.
 	Claims map[string]apiv1alpha1.ClaimValue `json:"claims,omitempty"`
 	// attributes are values that row policies compare with (tokenAttribute), made from the caller's token: each is a CEL
 	// expression over claims and subject that gives a text. If it cannot be evaluated, the caller does not have the attribute.
 	Attributes map[string]apiv1alpha1.CELExpression `json:"attributes,omitempty"`
-	// groups are groups of the endpoint that a caller has by what its token says, in addition to those of spec.groups.
+	// groups gives a caller groups of the endpoint by the claims of its token, in addition to spec.groups.
 	Groups *OIDCGroupsApplyConfiguration `json:"groups,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 //
 // OIDCIssuer is an identity provider.
 type OIDCIssuerApplyConfiguration struct {
-	// name is what MCPTokens call the issuer by.
+	// name is the issuer's name in MCPTokens.
 	Name *string `json:"name,omitempty"`
 	// url is the issuer, exactly as its tokens have it in their claim iss.
 	URL *apiv1alpha1.IssuerURL `json:"url,omitempty"`
@@ -24,19 +24,20 @@ type OIDCIssuerApplyConfiguration struct {
 	// audiences are whom the tokens must have been issued for: one of them must be in a token's claim aud. Absent, it is the
 	// endpoint's public URL.
 	Audiences []apiv1alpha1.Audience `json:"audiences,omitempty"`
-	// certificateAuthority are the CA certificates (PEM) that the issuer's TLS certificate must be from; those of the system
-	// when absent.
+	// certificateAuthority has the CA certificates (PEM) that the issuer's TLS certificate must be from; the system's CA
+	// certificates when absent.
 	CertificateAuthority *string `json:"certificateAuthority,omitempty"`
-	// algorithms are those that the issuer signs with: RS, PS or ES with 256, 384 or 512, or EdDSA. RS256 when absent.
+	// algorithms are the algorithms that the issuer signs with: RS, PS or ES with 256, 384 or 512, or EdDSA. RS256 when
+	// absent.
 	Algorithms []apiv1alpha1.SigningAlgorithm `json:"algorithms,omitempty"`
 	// clockSkew is how far the issuer's clock may be from the server's; 30s when absent, 5m at most.
 	ClockSkew *v1.Duration `json:"clockSkew,omitempty"`
 	// subjectClaim is the claim that tells callers apart, and by which the audit names them; sub when absent.
 	SubjectClaim *string `json:"subjectClaim,omitempty"`
 	// listing says whether the issuer stands in the endpoint's protected-resource metadata, by which clients find where their
-	// people log in. Unlisted is for issuers that no person logs in to, such as those of CI jobs. Listed when absent.
+	// people log in. Unlisted is for issuers that no person logs in to, such as the issuers of CI jobs. Listed when absent.
 	Listing *apiv1alpha1.IssuerListing `json:"listing,omitempty"`
-	// scopes are what clients are told to ask the issuer for.
+	// scopes are the scopes that clients are asked to request from the issuer.
 	Scopes []string `json:"scopes,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 type ParameterSpecApplyConfiguration struct {
 	// name is the member of confirmation_data, and :name in a sql statement.
 	Name *string `json:"name,omitempty"`
-	// type is what the value must be.
+	// type is the type of the value.
 	Type *apiv1alpha1.ParameterType `json:"type,omitempty"`
 	// presence says whether the value must be given; Optional when absent. A value that is not given leaves the field as it
 	// is in an update, is NULL in a sql statement, and is left out of a webhook's form.

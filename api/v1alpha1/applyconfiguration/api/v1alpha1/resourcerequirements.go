@@ -10,9 +10,9 @@ import (
 // ResourceRequirementsApplyConfiguration represents a declarative configuration of the ResourceRequirements type for use
 // with apply.
 //
-// ResourceRequirements are what a container asks for, and its bounds.
+// ResourceRequirements are the resources that a container requests, and its limits.
 type ResourceRequirementsApplyConfiguration struct {
-	// requests are what a node must have left.
+	// requests are the resources that a node must have left.
 	Requests map[v1.ResourceName]resource.Quantity `json:"requests,omitempty"`
 	// limits are the most that the container gets.
 	Limits map[v1.ResourceName]resource.Quantity `json:"limits,omitempty"`

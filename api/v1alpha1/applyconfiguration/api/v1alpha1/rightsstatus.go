@@ -10,12 +10,12 @@ import (
 // with apply.
 //
 // RightsStatus counts what a token may do. It is renewed whenever the rest of the status is, so that a change of a group is
-// not a write of each of its tokens; revision says how old it is. If callers have groups by what their own tokens say (oidc.groups), all of those that they
-// can have are counted: it is the most that any of them may do.
+// not a write of each of its tokens; revision says how old it is. If callers have groups by the claims of their own tokens
+// (oidc.groups), all groups that they can have are counted: it is the most that any caller may do.
 type RightsStatusApplyConfiguration struct {
 	// models is the number of models on which the token has any right.
 	Models *int32 `json:"models,omitempty"`
-	// verbs are those that the token has on at least one model.
+	// verbs are the verbs that the token has on at least one model.
 	Verbs []apiv1alpha1.Verb `json:"verbs,omitempty"`
 	// tools is the most tools that the token can see in tools/list; the database may allow fewer.
 	Tools *int32 `json:"tools,omitempty"`

@@ -9,7 +9,7 @@ import (
 // RowFilterApplyConfiguration represents a declarative configuration of the RowFilter type for use
 // with apply.
 //
-// RowFilter is a condition on a row: a FieldFilter, or a list of them, of which the row must meet one.
+// RowFilter is a condition on a row: a FieldFilter, or a list of them, and the row must meet at least one.
 type RowFilterApplyConfiguration struct {
 	// field is a column or field of the model, hidden or not, or relation__column or relation__relation__column: a column of
 	// the rows to which one or two relations lead. One of these rows at least must meet the condition. A relation is one of
@@ -17,14 +17,14 @@ type RowFilterApplyConfiguration struct {
 	Field *string `json:"field,omitempty"`
 	// lookup is how the field is compared; exact when absent.
 	Lookup *apiv1alpha1.Lookup `json:"lookup,omitempty"`
-	// value is what the field is compared with, in the text form that rows show ("true", "12.50", "2026-01-31").
+	// value is compared with the field, in the text form that rows show ("true", "12.50", "2026-01-31").
 	Value *string `json:"value,omitempty"`
 	// values are the values of in, contained_by and overlap, or the two ends of range. Both ends are included.
 	Values []string `json:"values,omitempty"`
 	// tokenAttribute names an attribute of the token to compare with. If the token does not have it, no row meets the
 	// condition.
 	TokenAttribute *string `json:"tokenAttribute,omitempty"`
-	// any are conditions, one of which at least a row must meet. The filter then has nothing else.
+	// any are conditions. A row must meet at least one. The filter then has nothing else.
 	Any []FieldFilterApplyConfiguration `json:"any,omitempty"`
 }
 

@@ -19,7 +19,7 @@ type RowPolicyApplyConfiguration struct {
 	Groups []string `json:"groups,omitempty"`
 	// allRows lets them see every row.
 	AllRows *bool `json:"allRows,omitempty"`
-	// filters are conditions, all of which a row must meet to be seen.
+	// filters are conditions. Callers see a row if it meets all of them.
 	Filters []RowFilterApplyConfiguration `json:"filters,omitempty"`
 }
 

@@ -31,7 +31,8 @@ type ServiceSpecApplyConfiguration struct {
 	// internalTrafficPolicy says whether requests from within the cluster go to pods of the same node alone; Cluster when
 	// absent.
 	InternalTrafficPolicy *apiv1alpha1.TrafficPolicy `json:"internalTrafficPolicy,omitempty"`
-	// trafficDistribution says which pods are preferred: those of the client's zone or of its node. None are when absent.
+	// trafficDistribution says which pods are preferred: the pods of the client's zone or of its node. None are when
+	// absent.
 	TrafficDistribution *apiv1alpha1.TrafficDistribution `json:"trafficDistribution,omitempty"`
 }
 

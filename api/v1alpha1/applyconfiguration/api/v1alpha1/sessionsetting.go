@@ -13,7 +13,7 @@ import (
 type SessionSettingApplyConfiguration struct {
 	// name is the setting's name: a class and a name of your own, as in app.token.
 	Name *string `json:"name,omitempty"`
-	// source is what the setting holds: Token (the caller's name), Groups (the token's groups, joined by commas), or
+	// source says what the setting holds: Token (the caller's name), Groups (the token's groups, joined by commas), or
 	// Attribute (one of the token's attributes). It is empty if the token has none.
 	Source *apiv1alpha1.SessionSettingSource `json:"source,omitempty"`
 	// attribute names the attribute of source Attribute.

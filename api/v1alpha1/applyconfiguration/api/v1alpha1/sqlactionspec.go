@@ -13,7 +13,7 @@ type SQLActionSpecApplyConfiguration struct {
 	// not Accepted if the statement is of another form.
 	Statement *string `json:"statement,omitempty"`
 	// statements run in their order in one transaction, each of the form of statement. The first must contain :ids; the others
-	// may. What the action affected is what the first did.
+	// may. The first statement counts the rows that the action affected.
 	Statements []string `json:"statements,omitempty"`
 }
 

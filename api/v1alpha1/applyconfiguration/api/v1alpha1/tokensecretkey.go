@@ -13,7 +13,7 @@ import (
 type TokenSecretKeyApplyConfiguration struct {
 	// key is the key within the Secret.
 	Key *string `json:"key,omitempty"`
-	// format is what stands under the key.
+	// format is the format of the value under the key.
 	Format *apiv1alpha1.TokenFormat `json:"format,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 //
 // Volume is a volume of the server's pods. Each source has the form that a pod has it in.
 type VolumeApplyConfiguration struct {
-	// name is what volumeMounts call the volume.
+	// name is the volume's name in volumeMounts.
 	Name *string `json:"name,omitempty"`
 	// configMap holds the keys of a ConfigMap.
 	ConfigMap *v1.ConfigMapVolumeSource `json:"configMap,omitempty"`

@@ -16,14 +16,14 @@ import (
 // or its controller has it in; what has no field here goes through podTemplate.
 type WorkloadSpecApplyConfiguration struct {
 	// replicas is the number of pods. Absent, whoever scales the Deployment decides; a new one starts with 1 pod. If the
-	// field is removed, the number of pods stays as it is. A SQLite file has at most one pod.
+	// field is removed, the number of pods does not change. A SQLite file has at most one pod.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// autoscaling makes a HorizontalPodAutoscaler for the Deployment; none when absent. It and replicas exclude each other.
 	Autoscaling *AutoscalingSpecApplyConfiguration `json:"autoscaling,omitempty"`
 	// podDisruptionBudget makes a PodDisruptionBudget for the pods; none when absent.
 	PodDisruptionBudget *PodDisruptionBudgetSpecApplyConfiguration `json:"podDisruptionBudget,omitempty"`
-	// resources are those of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit of 256Mi of
-	// memory.
+	// resources are the resources of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit
+	// of 256Mi of memory.
 	Resources *ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
 	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
 	ImagePullSecrets []SecretReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
@@ -58,8 +58,8 @@ type WorkloadSpecApplyConfiguration struct {
 	SecurityContext *v1.SecurityContext `json:"securityContext,omitempty"`
 	// startupTimeout is how long a pod may take to start before it is restarted; 60s when absent.
 	StartupTimeout *metav1.Duration `json:"startupTimeout,omitempty"`
-	// terminationGracePeriod is how long a pod that is told to end may take before it is killed; 30s when absent. The
-	// server ends within 25 seconds; more time is for the other containers of its pod.
+	// terminationGracePeriod is how long a pod may take to end before it is killed; 30s when absent. The server ends within
+	// 25 seconds; more time is for the other containers of its pod.
 	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
 	// podTemplate is a PodTemplateSpec that is merged over all of the above by the rules of a strategic merge patch: lists
 	// by the names of their items. The server's container is named server. What breaks the server, or goes beyond the Pod
