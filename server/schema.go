@@ -74,8 +74,12 @@ func (c *core) watchSchema(ctx context.Context) {
 // lookIfDue reads the schema if it is time to, and returns how long to wait until the database is looked at again.
 func (c *core) lookIfDue(ctx context.Context, db *openDatabase, w *schemaWatch) time.Duration {
 	lacks, age := c.lacks(), time.Since(w.read)
-	if !w.healthy || age > introspectEvery || lacks && age > w.repeat || !alive(db) {
-		if w.repeat = min(2*w.repeat, introspectEvery); !lacks {
+	repeats := w.healthy && lacks && age >= w.repeat*9/10 // jittered waits less at times
+	if !w.healthy || age > introspectEvery || repeats || !alive(db) {
+		switch {
+		case repeats:
+			w.repeat = min(2*w.repeat, introspectEvery)
+		case !lacks:
 			w.repeat = firstRepeat
 		}
 		w.looked = time.Now()
@@ -89,7 +93,7 @@ func (c *core) lookIfDue(ctx context.Context, db *openDatabase, w *schemaWatch) 
 		w.pause = min(2*w.pause, mostPause)
 		return wait
 	case c.lacks():
-		return min(w.repeat, pingEvery)
+		return min(max(0, w.repeat-time.Since(w.read)), pingEvery)
 	}
 	return pingEvery
 }
