@@ -48,7 +48,7 @@ func TestTheStatusSaysNothingOfIssuersIfThereAreNone(t *testing.T) {
 	api := harness.NewIssuer(t)
 	e := harness.ServeAs(t, func(s *server.Server) { s.API = api.API() }, database, []contract.Model{noteModel()}, []contract.Token{viewer})
 	if status, _ := e.Post(text, listTools); status != http.StatusOK {
-		t.Fatal(status)
+		t.Fatalf("got the status %d, want %d", status, http.StatusOK)
 	}
 	if issuers := e.Status().Issuers; issuers != nil {
 		t.Errorf("%+v", issuers)
@@ -227,13 +227,13 @@ func TestAWebhookIsToldTheMCPTokenAndTheSubject(t *testing.T) {
 		c.Tokens[slices.IndexFunc(c.Tokens, func(t contract.Token) bool { return t.Name == "viewer" })].Rules = everything
 	})
 	if text, isError := o.Call(o.staff("ann"), "action_note", `{"action":"send","ids":[1],"confirm":true}`); isError {
-		t.Fatal(text)
+		t.Fatalf("got the error %v, want success", text)
 	}
 	if got := <-heard; got.Subject == nil || *got.Subject != "ann" || *got.Token != "test/staff" {
 		t.Errorf("told %+v", got)
 	}
 	if text, isError := o.Call(o.text, "action_note", `{"action":"send","ids":[1],"confirm":true}`); isError {
-		t.Fatal(text)
+		t.Fatalf("got the error %v, want success", text)
 	}
 	if got := <-heard; got.Subject != nil || *got.Token != "test/viewer" {
 		t.Errorf("told %+v", got)
@@ -274,13 +274,13 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 	}
 	t.Run("the issuer answers", func(t *testing.T) {
 		if status := serve(t); status != http.StatusOK {
-			t.Error(status)
+			t.Errorf("got the status %d, want %d", status, http.StatusOK)
 		}
 	})
 	corp.Stop()
 	t.Run("the issuer is away", func(t *testing.T) {
 		if status := serve(t); status != http.StatusOK {
-			t.Error(status)
+			t.Errorf("got the status %d, want %d", status, http.StatusOK)
 		}
 	})
 }

@@ -21,7 +21,7 @@ func (w *world) testGenerate(t *testing.T) {
 	out := w.expect(t, false, []string{"metadata: {name: book, namespace: shop}", "- {name: owner_email} # personal data, by its name", "endpointRef: {name: books}"},
 		"generate", "--endpoint", "books", "-n", "shop")
 	if strings.Contains(out, c.Password) && c.Password != "" || strings.Contains(out, "kind: MCPEndpoint") {
-		t.Error(out)
+		t.Errorf("got %s, want no password and no MCPEndpoint", out)
 	}
 	w.expect(t, true, []string{"copy the file, and name it with --sqlite beside --endpoint"}, "generate", "--endpoint", "shop", "-n", "shop")
 	w.expect(t, true, []string{`--endpoint: mcpendpoints.mcpadmin.dev "none" not found`}, "generate", "--endpoint", "none", "-n", "shop")

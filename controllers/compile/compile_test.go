@@ -263,7 +263,7 @@ func BenchmarkCompile(b *testing.B) {
 	in.Tokens[500].Spec.Active = new(bool)
 	for b.Loop() {
 		if config, _ := compile.Compile(in); config.Revision != 2 {
-			b.Fatal(config.Revision)
+			b.Fatalf("got the revision %d, want 2", config.Revision)
 		}
 	}
 }

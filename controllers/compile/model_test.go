@@ -139,7 +139,7 @@ func TestATokensEntryHoldsItsGroupsAttributesAndActions(t *testing.T) {
 	})}
 	agent := mustCompile(t, in).Tokens[0]
 	if got := fmt.Sprint(agent.Groups, agent.Attributes, agent.Rules[0]); got != "[analysts support] map[region:emea] {[] [order] [] [refund]}" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "[analysts support] map[region:emea] {[] [order] [] [refund]}")
 	}
 	in.Tokens[0].Spec.Active = new(bool)
 	if agent = mustCompile(t, in).Tokens[0]; agent.Groups != nil || agent.Attributes != nil {

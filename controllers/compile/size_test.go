@@ -152,11 +152,11 @@ func BenchmarkOneTokenOfMany(b *testing.B) {
 				told := objects
 				told.Tokens, told.Changed = objects.Tokens[50:51], []types.NamespacedName{{Namespace: changed.Namespace, Name: changed.Name}}
 				if out := c.Update(told); len(out.Tokens) != 1 {
-					b.Fatal(out.Tokens)
+					b.Fatalf("got %d: %v, want %d", len(out.Tokens), out.Tokens, 1)
 				}
 				pending := c.Pending()
 				if len(pending) != 1 {
-					b.Fatal(pending)
+					b.Fatalf("got %d: %v, want %d", len(pending), pending, 1)
 				}
 				part := c.TokenPart(pending[0].Index)
 				if _, err := contract.EncodeTokens(part); err != nil {

@@ -44,7 +44,7 @@ func TestTheSubjectIsToldIfThereIsOne(t *testing.T) {
 		t.Errorf("%v", members)
 	}
 	if line, _ := written(t, &Record{Token: "ns/agent"}); strings.Contains(line, "subject") {
-		t.Error(line)
+		t.Errorf("got %s, want nothing of subject", line)
 	}
 }
 

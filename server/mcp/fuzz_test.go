@@ -56,7 +56,7 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("status %d: %s", response.StatusCode, answer)
 		}
 		if log := e.log.String(); strings.Contains(log, "panicked") {
-			t.Error(log)
+			t.Errorf("got %s, want nothing of panicked", log)
 		}
 		e.log.Reset()
 	})

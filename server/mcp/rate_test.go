@@ -91,7 +91,7 @@ func TestBatchesAndBulkCountWhatTheyHold(t *testing.T) {
 func TestAChangedConfigFillsNoBucket(t *testing.T) {
 	e := newEndpoint(t, rated(1))
 	if status, _ := e.post(listTools); status != 200 {
-		t.Fatal(status)
+		t.Fatalf("got the status %d, want %d", status, 200)
 	}
 	e.change(rated(1))
 	if status, _ := e.post(listTools); status != http.StatusTooManyRequests {

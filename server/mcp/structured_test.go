@@ -76,7 +76,7 @@ func TestStructuredContentCostsNothingWhenItIsOff(t *testing.T) {
 		e := newEndpoint(t, c)
 		return testing.AllocsPerRun(200, func() {
 			if response := e.do(request{body: getLemRPC}); response.StatusCode != http.StatusOK {
-				t.Fatal(response.Status)
+				t.Fatalf("got the status %s, want %d", response.Status, http.StatusOK)
 			}
 		})
 	}

@@ -58,12 +58,12 @@ func TestAMainPartThatWasDeletedMayHaveAnyRevision(t *testing.T) {
 	v.main.hear(nil, now)
 	v.main.hear(mainPart(t, 2, one), now)
 	if got := describe(v.update(now)); got != "2: 5" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "2: 5")
 	}
 	v.tokens[0].hear(nil, now)
 	v.tokens[0].hear(tokensPart(t, 0, 3, "a"), now)
 	if got := describe(v.update(now)); got != "2: -, refused tokens-0 3" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "2: -, refused tokens-0 3")
 	}
 	if highest := v.update(now).Refused.Highest; highest != 5 {
 		t.Errorf("the manager is told of revision %d", highest)

@@ -117,7 +117,7 @@ func TestActionsOnEveryEngine(t *testing.T) {
 			t.Errorf("%s\nwant %s", row, want)
 		}
 		if got := call("action_orders", `{"action":"delete_selected","ids":["a1"],"confirm":true}`); got[:15] != `{"success":true` {
-			t.Error(got)
+			t.Errorf("got %s, want success", got)
 		}
 		if engine != contract.EngineMySQL {
 			return

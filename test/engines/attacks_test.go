@@ -72,7 +72,7 @@ func attacks(s *suite, t *testing.T) {
 	s.check(t, "a value that must be unique tells of no row", func(t *testing.T) {
 		refused := fmt.Sprint(s.failsOn(t, "clerk", "update_book", `{"id":1,"data":{"isbn":"isbn-3"}}`, "isbn"))
 		if strings.Contains(refused, "Darkness") || strings.Contains(refused, "isbn-3") || strings.Contains(refused, "3)") || strings.Contains(refused, "_key") {
-			t.Fatal(refused)
+			t.Fatalf("got %s, want nothing of Darkness and nothing of isbn-3 and nothing of 3) and nothing of _key", refused)
 		}
 	})
 	s.check(t, "names of members mean nothing but themselves", func(t *testing.T) {
@@ -182,7 +182,7 @@ func attacks(s *suite, t *testing.T) {
 		// Author 1 wrote book 1, which the clerk sees, and book 3, which it does not.
 		refused := s.fails(t, "clerk", "delete_author", `{"id":1}`, "protected")
 		if message := fmt.Sprint(refused["error"]); strings.Contains(message, "2") {
-			t.Fatal(message)
+			t.Fatalf("got %s, want nothing of 2", message)
 		}
 	})
 	s.check(t, "what an exposure does not offer cannot be done in another way", func(t *testing.T) {

@@ -59,7 +59,7 @@ func endings(s *suite, t *testing.T) {
 	s.check(t, "rows beside a row", func(t *testing.T) {
 		notice := s.ok(t, "root", "get_book", `{"id":1,"include_related":true,"include_inlines":true}`)["_notice"].(string)
 		if !strings.HasPrefix(notice, "there is more than is shown of review (relation review_by_book), ") || !strings.Contains(notice, "review_by_book (offset 10)") || !strings.HasSuffix(notice, "; related_book goes on with the rows of a relation") {
-			t.Fatal(notice)
+			t.Fatalf("got %q, want the notice of a part of review from offset 10", notice)
 		}
 	})
 	s.check(t, "a page of a confirmation", func(t *testing.T) {

@@ -74,7 +74,7 @@ func TestTextsThatBeginAlikeAreOnSomePage(t *testing.T) {
 			s.check(t, "a table without a key says that texts do not tell its rows apart", func(t *testing.T) {
 				page := s.ok(t, "root", "list_page_bare", `{"limit":1,"fields":["body"]}`)
 				if notice := fmt.Sprint(page["notice"]); engine.Name == contract.EngineMySQL && !strings.Contains(notice, "tells these rows apart") {
-					t.Error(notice)
+					t.Errorf("got %q, want a notice that the rows are alike", notice)
 				}
 			})
 		})

@@ -26,10 +26,10 @@ func TestMessagesOfKeys(t *testing.T) {
 			}
 			s := &suite{engine, harness.Serve(t, database, served(), tokens(), withAudit, keysIn("mcp_answers")), plain}
 			if payload, isError := s.call(t, "root", "create_category", `{"data":{"name":"maps"},"idempotency_key":"used"}`); isError {
-				t.Fatal(payload)
+				t.Fatalf("got the error %v, want success", payload)
 			}
 			if payload, isError := s.call(t, "root", "action_book", `{"action":"failing","ids":[1],"idempotency_key":"begun"}`); !isError {
-				t.Fatal(payload)
+				t.Fatalf("got %v, want an error", payload)
 			}
 			// Nobody waits any more for the end of a call that was begun an hour ago.
 			if _, err := plain.ExecContext(t.Context(), "update mcp_answers set at = '"+time.Now().UTC().Add(-time.Hour).Format(time.DateTime)+"'"); err != nil {

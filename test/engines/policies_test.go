@@ -45,7 +45,7 @@ func relatedPolicies(s *suite, t *testing.T) {
 	}
 	s.check(t, "through two relations back", func(t *testing.T) {
 		if got := column(t, s.ok(t, "clerk", "list_country", `{"order_by":["code"]}`), "code"); got != "PL US" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "PL US")
 		}
 		s.ok(t, "clerk", "update_country", `{"id":"PL","data":{"name":"Polska"}}`)
 		s.fails(t, "clerk", "update_country", `{"id":"GB","data":{"name":"x"}}`, "not_found")

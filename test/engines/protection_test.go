@@ -113,7 +113,7 @@ func rates(t *testing.T, engine harness.Engine) {
 		if payload, isError := s.call(t, "viewer", "get_book", `{"id":1}`); isError {
 			want(t, payload, `"rate_limited"`, "code")
 			if payload["retry_after_ms"] == nil {
-				t.Fatal(payload)
+				t.Fatalf("got %v, want retry_after_ms", payload)
 			}
 			limited++
 		}

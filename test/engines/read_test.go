@@ -15,7 +15,7 @@ func listing(s *suite, t *testing.T) {
 		want(t, page, `5`, "count")
 		want(t, page, `5`, "total_count")
 		if got := column(t, page, "id"); got != "1 2 3 4 5" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "1 2 3 4 5")
 		}
 		if _, more := page["next_cursor"]; more {
 			t.Fatal("there is no more, but a cursor")
@@ -27,7 +27,7 @@ func listing(s *suite, t *testing.T) {
 	})
 	s.check(t, "the model's own ordering", func(t *testing.T) {
 		if got := column(t, s.ok(t, "root", "list_author", `{}`), "id"); got != "3 4 2 1" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "3 4 2 1")
 		}
 	})
 	for _, tc := range []struct{ name, arguments, ids string }{
@@ -54,10 +54,10 @@ func listing(s *suite, t *testing.T) {
 	}
 	s.check(t, "a prefix field", func(t *testing.T) {
 		if got := column(t, s.ok(t, "root", "list_author", `{"search":"stan"}`), "id"); got != "2" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "2")
 		}
 		if got := column(t, s.ok(t, "root", "list_author", `{"search":"lem"}`), "id"); got != "" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want nothing", got)
 		}
 	})
 	s.check(t, "a subset of fields, and always the key", func(t *testing.T) {
@@ -66,7 +66,7 @@ func listing(s *suite, t *testing.T) {
 	s.check(t, "total none", func(t *testing.T) {
 		page := s.ok(t, "root", "list_book", `{"total":"none","limit":2}`)
 		if total, there := page["total_count"]; there {
-			t.Fatal(total)
+			t.Fatalf("got the total_count %v, want none", total)
 		}
 		want(t, page, `2`, "count")
 	})
@@ -176,7 +176,7 @@ func paging(s *suite, t *testing.T) {
 	s.check(t, "a cursor takes another limit and other fields", func(t *testing.T) {
 		page := s.ok(t, "root", "list_book", `{"limit":1,"order_by":["price"],"fields":["title"],"cursor":"`+cursor+`"}`)
 		if got := column(t, page, "id"); got != "3" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "3")
 		}
 	})
 	for name, arguments := range map[string]string{
@@ -198,7 +198,7 @@ func paging(s *suite, t *testing.T) {
 	})
 	s.check(t, "a cursor tells nothing", func(t *testing.T) {
 		if strings.Contains(cursor, "price") || len(cursor) < 20 {
-			t.Fatal(cursor)
+			t.Fatalf("got the cursor %q, want a longer one without the field", cursor)
 		}
 	})
 	s.check(t, "a row that came in between is not skipped over twice", func(t *testing.T) {
@@ -208,7 +208,7 @@ func paging(s *suite, t *testing.T) {
 		}
 		next := s.ok(t, "root", "list_category", `{"limit":2,"cursor":"`+page["next_cursor"].(string)+`"}`)
 		if got := column(t, next, "id"); got != "3 4" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "3 4")
 		}
 	})
 }
@@ -250,7 +250,7 @@ func reading(s *suite, t *testing.T) {
 	s.check(t, "nothing of it unless asked", func(t *testing.T) {
 		row := s.ok(t, "root", "get_book", `{"id":1}`)
 		if row["_inlines"] != nil || row["_related"] != nil {
-			t.Fatal(row)
+			t.Fatalf("got %v, want no _inlines and no _related", row)
 		}
 	})
 	s.check(t, "inlines only of what the token may view", func(t *testing.T) {
@@ -281,7 +281,7 @@ func reading(s *suite, t *testing.T) {
 		want(t, fields["isbn"], `true`, "unique")
 		want(t, d, `["review","edition"]`, "admin_config", "inlines")
 		if config := d["admin_config"].(object); len(config) != 6 {
-			t.Fatal(config)
+			t.Fatalf("got %d: %v, want %d", len(config), config, 6)
 		}
 	})
 	s.check(t, "find_models", func(t *testing.T) {
@@ -350,13 +350,13 @@ func relations(s *suite, t *testing.T) {
 	})
 	s.check(t, "back by another key", func(t *testing.T) {
 		if got := column(t, s.ok(t, "root", "related_author", `{"id":3,"relation":"book_by_editor"}`), "id"); got != "1" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "1")
 		}
 	})
 	s.check(t, "to oneself, both ways", func(t *testing.T) {
 		want(t, s.ok(t, "root", "related_category", `{"id":2,"relation":"parent"}`), `"all"`, "result", "name")
 		if got := column(t, s.ok(t, "root", "related_category", `{"id":1,"relation":"category_by_parent"}`), "id"); got != "2 4" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "2 4")
 		}
 	})
 	s.check(t, "a row that is not there", func(t *testing.T) {

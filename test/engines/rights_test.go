@@ -19,7 +19,7 @@ func actions(s *suite, t *testing.T) {
 		}
 		want(t, found, `4`, "count")
 		if got := s.ok(t, "viewer", "actions_book", `{}`); fmt.Sprint(got["count"]) != "0" {
-			t.Fatal(got)
+			t.Fatalf("got %v, want no actions", got)
 		}
 	})
 	s.check(t, "an update with a parameter and a condition", func(t *testing.T) {
@@ -44,7 +44,7 @@ func actions(s *suite, t *testing.T) {
 		want(t, asked, `2`, "affected_count")
 		page := fmt.Sprint(at(t, asked, "confirmation_page", "content"))
 		if !strings.Contains(page, "2") || strings.Contains(page, "<books>") && !strings.Contains(page, "&lt;books&gt;") && strings.Contains(page, "Dispossessed<") {
-			t.Fatal(page)
+			t.Fatalf("got %s, want 2 in it, and texts escaped", page)
 		}
 		s.holds(t, "select count(*) from book where not in_stock", "1")
 		confirm := asked["confirmation_token"].(string)
@@ -105,7 +105,7 @@ func policies(s *suite, t *testing.T) {
 	s.check(t, "list, count and search", func(t *testing.T) {
 		page := s.ok(t, "clerk", "list_book", `{}`)
 		if got := column(t, page, "id"); got != "1 2 5" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "1 2 5")
 		}
 		want(t, page, `3`, "total_count")
 		want(t, s.ok(t, "clerk", "list_book", `{"limit":1}`), `3`, "total_count")
@@ -129,24 +129,24 @@ func policies(s *suite, t *testing.T) {
 	s.check(t, "related rows, both ways", func(t *testing.T) {
 		related := s.ok(t, "clerk", "related_author", `{"id":1,"relation":"book_by_author"}`)
 		if got := column(t, related, "id"); got != "1" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "1")
 		}
 		want(t, related, `1`, "total_count")
 		want(t, s.ok(t, "clerk", "related_review", `{"id":4,"relation":"book"}`), `null`, "result")
 		row := s.ok(t, "clerk", "get_author", `{"id":1,"include_related":true}`)
 		if rows := at(t, row, "_related", "book_by_author").([]any); len(rows) != 1 {
-			t.Fatal(rows)
+			t.Fatalf("got %d: %v, want %d", len(rows), rows, 1)
 		}
 	})
 	s.check(t, "filters through a relation", func(t *testing.T) {
 		if got := column(t, s.ok(t, "clerk", "list_review", `{"filters":{"book__pages__gt":0}}`), "id"); got != "1 2 3" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "1 2 3")
 		}
 		if got := column(t, s.ok(t, "clerk", "list_author", `{"filters":{"book_by_author__title__contains":"Darkness"}}`), "id"); got != "" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want nothing", got)
 		}
 		if got := column(t, s.ok(t, "clerk", "list_review", `{"filters":{"book__title__ne":"x"}}`), "id"); got != "1 2 3 4 5" { // a book out of sight is null
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "1 2 3 4 5")
 		}
 	})
 	s.check(t, "autocomplete", func(t *testing.T) {
@@ -222,7 +222,7 @@ func hiddenAndMasked(s *suite, t *testing.T) {
 	s.check(t, "masks", func(t *testing.T) {
 		rows := s.ok(t, "root", "list_book", `{"fields":["card_number"]}`)
 		if got := column(t, rows, "card_number"); got != "****1111 **** <nil> ****0004 <nil>" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "****1111 **** <nil> ****0004 <nil>")
 		}
 		want(t, s.ok(t, "root", "get_book", `{"id":1}`), `"****1111"`, "card_number")
 		want(t, s.ok(t, "root", "get_author", `{"id":1,"include_related":true}`), `"****1111"`, "_related", "book_by_author", 0, "card_number")
@@ -268,7 +268,7 @@ func history(s *suite, t *testing.T) {
 		want(t, h, `"`+id+`"`, "history", 0, "object_repr")
 		want(t, h, `"create"`, "history", 3, "action")
 		if text := fmt.Sprint(h); strings.Contains(text, "card_number") {
-			t.Error(text)
+			t.Errorf("got %s, want nothing of card_number", text)
 		}
 		s.fails(t, "clerk", "history_book", `{"id":`+id+`}`, "not_found")
 		s.fails(t, "root", "history_book", `{"id":99999}`, "not_found")
@@ -292,7 +292,7 @@ func history(s *suite, t *testing.T) {
 	})
 	s.check(t, "secrets and masks are not kept", func(t *testing.T) {
 		if got := s.sql(t, "select changes from mcp_admin_log") + s.sql(t, "select message from mcp_admin_log"); strings.Contains(got, "card_number") || strings.Contains(got, "password") {
-			t.Fatal(got)
+			t.Fatalf("got %s, want nothing of card_number and nothing of password", got)
 		}
 	})
 	s.check(t, "what is undone leaves no trace", func(t *testing.T) {
@@ -336,13 +336,13 @@ func auditing(s *suite, t *testing.T) {
 	})
 	s.check(t, "no values", func(t *testing.T) {
 		if found := s.endpoint.Log.Lines("private note"); len(found) > 0 {
-			t.Fatal(found)
+			t.Fatalf("got %v, want none", found)
 		}
 	})
 	s.check(t, "reads leave none", func(t *testing.T) {
 		s.ok(t, "root", "list_book", `{}`)
 		if found := s.endpoint.Log.Lines(`"list_book"`); len(found) > 0 {
-			t.Fatal(found)
+			t.Fatalf("got %v, want none", found)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func steps(s *suite, t *testing.T) {
 		}
 		told = s.fails(t, "root", "create_book", `{"data":{"title":"x","author_id":"Mia Li"}}`, "validation_error")
 		if message := fmt.Sprint(told["error"]); !strings.Contains(message, `autocomplete {"model":"author"`) || strings.Contains(message, "_step") {
-			t.Error(message)
+			t.Errorf(`got %s, want autocomplete {"model":"author" in it and nothing of _step`, message)
 		}
 		told = s.fails(t, "bookish", "create_book", `{"data":{"title":"x","author_id":99999}}`, "validation_error")
 		if strings.Contains(fmt.Sprint(told), `"author"`) {
@@ -71,7 +71,7 @@ func steps(s *suite, t *testing.T) {
 		s.holds(t, "select parent_id from category where id = 4", "2")
 		undone := s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, told["call"]))
 		if changes := at(t, undone, "changes").([]any); len(changes) != 1 || changes[0].(object)["from"] != nil {
-			t.Error(changes)
+			t.Errorf("got %v, want one change without from", changes)
 		}
 		s.holds(t, "select parent_id from category where id = 4", "1")
 		s.holds(t, "select count(*) from category", "4")
@@ -108,7 +108,7 @@ func TestAKeyOfACallThatWasUndone(t *testing.T) {
 			undone := s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, made["call"]))
 			told := s.fails(t, "root", "create_category", create, "conflict")
 			if message := fmt.Sprint(told["error"]); !strings.Contains(message, "your call "+fmt.Sprint(undone["call"])+" has taken it back") {
-				t.Error(message)
+				t.Errorf("got %q, want the call that has taken it back, %v", message, undone["call"])
 			}
 			want(t, s.ok(t, "root", "create_category", `{"data":{"name":"globes"},"idempotency_key":"other"}`), `true`, "replayed")
 			s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, undone["call"]))

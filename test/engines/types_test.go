@@ -85,7 +85,7 @@ func names(s *suite, t *testing.T) {
 	})
 	s.check(t, "and filtered, ordered and written", func(t *testing.T) {
 		if got := column(t, s.ok(t, "root", "list_order_line", `{"filters":{"it_s_so_x__isnull":true},"order_by":["-select","groesse"]}`), "Id"); got != "2" {
-			t.Fatal(got)
+			t.Fatalf("got %q, want %q", got, "2")
 		}
 		s.ok(t, "root", "create_order_line", `{"data":{"Id":3,"select":"or","it_s_so_x":"1=1","groesse":5}}`)
 		want(t, s.ok(t, "root", "update_order_line", `{"id":3,"data":{"it_s_so_x":"2=2"}}`), `"2=2"`, "object", "it_s_so_x")
@@ -106,7 +106,7 @@ func viewsAndKeys(s *suite, t *testing.T) {
 	s.check(t, "a view with a declared key is read", func(t *testing.T) {
 		want(t, s.ok(t, "root", "get_overview", `{"id":2}`), `{"id":2,"title":"Solaris","author":"Stanisław Lem"}`)
 		if got := tools(t, "overview"); strings.Contains(got, "update") || strings.Contains(got, "delete") || strings.Contains(got, "create") {
-			t.Fatal(got)
+			t.Fatalf("got %s, want nothing of update and nothing of delete and nothing of create", got)
 		}
 		s.fails(t, "root", "update_overview", `{"id":2,"data":{"title":"x"}}`, "permission_denied")
 		s.fails(t, "root", "create_overview", `{"data":{"title":"x"}}`, "permission_denied")

@@ -73,7 +73,7 @@ func creating(s *suite, t *testing.T) {
 	s.check(t, "no values of other rows in an error", func(t *testing.T) {
 		text := fmt.Sprint(s.failsOn(t, "root", "create_country", `{"data":{"code":"XX","name":"Poland"}}`, "name"))
 		if strings.Contains(text, "Poland") {
-			t.Fatal(text)
+			t.Fatalf("got %s, want nothing of Poland", text)
 		}
 	})
 	for arguments, code := range map[string]string{
@@ -90,7 +90,7 @@ func creating(s *suite, t *testing.T) {
 	s.check(t, "without view, the id and the call's, and nothing else", func(t *testing.T) {
 		made := s.ok(t, "adder", "create_review", `{"data":{"book_id":1,"reader":"Zoe","stars":1}}`)
 		if len(made) != 3 || made["success"] != true || made["id"] == nil || made["call"] == "" {
-			t.Fatal(made)
+			t.Fatalf("got %v, want success, an id and a call, and no more", made)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func inlines(s *suite, t *testing.T) {
 	s.check(t, "without the verb on the child", func(t *testing.T) {
 		payload, isError := s.call(t, "bookish", "update_book", `{"id":1,"inlines":{"review":[{"data":{"reader":"x","stars":1}}]}}`)
 		if !isError {
-			t.Fatal(payload)
+			t.Fatalf("got %v, want an error", payload)
 		}
 		s.holds(t, "select count(*) from review where reader = 'x'", "0")
 	})
@@ -232,7 +232,7 @@ func deleting(s *suite, t *testing.T) {
 		gone := s.ok(t, "root", "delete_book", `{"id":1}`)
 		want(t, gone, `true`, "success")
 		if gone["message"] == "" {
-			t.Fatal(gone)
+			t.Fatalf("got %v, want a message", gone)
 		}
 		s.holds(t, "select count(*) from book where id = 1", "0")
 		s.holds(t, "select count(*) from review where book_id = 1", "0")
@@ -242,7 +242,7 @@ func deleting(s *suite, t *testing.T) {
 	s.check(t, "what others need", func(t *testing.T) {
 		protected := s.fails(t, "root", "delete_author", `{"id":2}`, "protected")
 		if !strings.Contains(protected["error"].(string), "book") {
-			t.Fatal(protected)
+			t.Fatalf("got %v, want an error that names book", protected)
 		}
 		s.holds(t, "select count(*) from author where id = 2", "1")
 	})
@@ -304,7 +304,7 @@ func bulk(s *suite, t *testing.T) {
 	s.check(t, "atomic is all or nothing", func(t *testing.T) {
 		payload, isError := s.call(t, "root", "bulk_review", `{"operation":"update","atomic":true,"items":[{"id":1,"data":{"stars":5}},{"id":2,"data":{"stars":77}}]}`)
 		if !isError {
-			t.Fatal(payload)
+			t.Fatalf("got %v, want an error", payload)
 		}
 		want(t, payload, `0`, "success_count")
 		s.holds(t, "select stars from review where id = 1", "1")
@@ -314,7 +314,7 @@ func bulk(s *suite, t *testing.T) {
 	s.check(t, "nothing succeeded is an error", func(t *testing.T) {
 		payload, isError := s.call(t, "root", "bulk_review", `{"operation":"delete","items":[97,98]}`)
 		if !isError {
-			t.Fatal(payload)
+			t.Fatalf("got %v, want an error", payload)
 		}
 		want(t, payload, `2`, "error_count")
 	})

@@ -25,7 +25,7 @@ func TestConnectionsThatAreCut(t *testing.T) {
 			s.proxy.cut()
 			// A read may be asked again; it must not fail for a connection that was dead before.
 			if payload := s.recovers("get_account", `{"id":1}`); payload["owner"] != "Ann" {
-				t.Fatal(payload)
+				t.Fatalf("got %v, want the owner Ann", payload)
 			}
 			s.proxy.cut()
 			s.recovers("update_account", `{"id":1,"data":{"balance":1000}}`)

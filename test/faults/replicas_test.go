@@ -46,7 +46,7 @@ func (s *served) owner(token string, id int) string {
 	s.Helper()
 	text, isError := s.endpoint.Call(token, "get_account", fmt.Sprintf(`{"id":%d}`, id))
 	if isError {
-		s.Fatal(text)
+		s.Fatalf("got the error %v, want success", text)
 	}
 	_, after, _ := strings.Cut(text, `"owner":"`)
 	owner, _, _ := strings.Cut(after, `"`)
@@ -165,7 +165,7 @@ func TestAStandbyIsReadFrom(t *testing.T) {
 					t.Errorf("a token does not read its own write: %v, want %d", got, balance)
 				}
 				if text, isError := s.endpoint.Call(reader, "list_account", `{}`); isError {
-					t.Error(text)
+					t.Errorf("got the error %v, want success", text)
 				}
 			}
 		})

@@ -209,7 +209,7 @@ func TestDevServesAnExistingSQLiteFileInPlaceAndWritesAuditLines(t *testing.T) {
 		t.Errorf("listed %s", body)
 	}
 	if _, body := call(t, printed, token, "update_note", `{"id":1,"data":{"text":"ours"}}`); !strings.Contains(body, "success") {
-		t.Error(body)
+		t.Errorf("got %s, want success in it", body)
 	}
 	call(t, printed, token, "delete_note", `{"id":1}`)
 	end()

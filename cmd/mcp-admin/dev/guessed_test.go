@@ -102,7 +102,7 @@ func TestDevLetsCallersWriteIfItIsTold(t *testing.T) {
 	printed := out.waitFor(t, "claude mcp add")
 	token := bearerToken.FindStringSubmatch(printed)[1]
 	if _, answer := call(t, printed, token, "update_orders", `{"id":1,"data":{"state":"done"}}`); !strings.Contains(answer, "success") {
-		t.Error(answer)
+		t.Errorf("got %s, want success in it", answer)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestDevTakesTheDSNFromTheEnvironment(t *testing.T) {
 	t.Setenv(target.DSNVariable, "sqlite://"+file)
 	out, _ := start(t, "--state", t.TempDir())
 	if printed := out.waitFor(t, "claude mcp add"); !strings.Contains(printed, "default/other is served") {
-		t.Error(printed)
+		t.Errorf("got %s, want default/other is served in it", printed)
 	}
 }
 

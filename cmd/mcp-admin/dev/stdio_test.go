@@ -47,7 +47,7 @@ func TestDevServesAClientOverStandardInputAndOutput(t *testing.T) {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	if text := answer.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Ada Example") {
-		t.Error(text)
+		t.Errorf("got %s, want Ada Example in it", text)
 	}
 	printed.waitFor(t, "is served over standard input and output")
 	if err := session.Close(); err != nil {

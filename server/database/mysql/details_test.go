@@ -149,15 +149,15 @@ INSERT INTO item (id, flag) VALUES (1, 0), (2, 1), (3, 2)`, nil)
 	plan := all(item)
 	plan.Output = outputs(item.Column("id"), flag)
 	if got := f.rows(t, plan); got != `[{"id":1,"flag":false},{"id":2,"flag":true},{"id":3,"flag":2}]` {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, `[{"id":1,"flag":false},{"id":2,"flag":true},{"id":3,"flag":2}]`)
 	}
 	plan.Where = equal(flag, int64(2))
 	if got := f.rows(t, plan); got != `[{"id":3,"flag":2}]` {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, `[{"id":3,"flag":2}]`)
 	}
 	plan.Where = equal(flag, true)
 	if got := f.rows(t, plan); got != `[{"id":2,"flag":true}]` {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, `[{"id":2,"flag":true}]`)
 	}
 	err := f.Transact(t.Context(), func(tx database.Tx) error {
 		_, err := tx.Update(t.Context(), &database.Update{In: database.NewSource(item, nil), Where: equal(item.Column("id"), int64(1)),

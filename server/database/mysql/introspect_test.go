@@ -48,7 +48,7 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 		t.Errorf("the keys are %s and %v; constraints %v", databasetest.Names(odd.PrimaryKey), odd.Unique, odd.Constraints)
 	}
 	if got := f.rows(t, all(odd)); got != "[]" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "[]")
 	}
 	var keys []string
 	for _, key := range book.ForeignKeys {

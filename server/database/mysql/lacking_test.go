@@ -56,6 +56,6 @@ func TestServerThatLacksSettings(t *testing.T) {
 		t.Error(err, i.notes)
 	}
 	if notes := d.notes(); !slices.Equal(notes, []string{"it has no setting " + lacks}) {
-		t.Error(notes)
+		t.Errorf("got the notes %v, want the one about %s", notes, lacks)
 	}
 }

@@ -287,7 +287,7 @@ func TestReadOnly(t *testing.T) {
 	})
 	wantError(t, err, database.Refused)
 	if got := f.rows(t, all(f.table(t, "item"))); got != "[]" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "[]")
 	}
 }
 

@@ -242,7 +242,7 @@ func TestLocks(t *testing.T) {
 			t.Error(other)
 		}
 		if got := f.rows(t, all(item)); strings.Contains(got, "deadlock") {
-			t.Error(got)
+			t.Errorf("got %s, want nothing of deadlock", got)
 		}
 	})
 }
@@ -332,7 +332,7 @@ func TestLostInTheMiddle(t *testing.T) {
 	})
 	wantError(t, err, database.Uncertain)
 	if got := f.rows(t, all(item)); strings.Contains(got, "lost") || strings.Contains(got, "after") {
-		t.Error(got)
+		t.Errorf("got %s, want nothing of lost and nothing of after", got)
 	}
 }
 

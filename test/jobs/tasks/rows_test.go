@@ -43,10 +43,10 @@ func TestTheSchemaIsRead(t *testing.T) {
 		t.Fatalf("%+v", tables)
 	}
 	if got := strings.Join(tables[0].key, ",") + " " + strings.Join(tables[1].key, ","); got != "card_id card_id,line_no" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "card_id card_id,line_no")
 	}
 	if got := tables[0].column("balance").kind; got != "DECIMAL" {
-		t.Error(got)
+		t.Errorf("got %q, want %q", got, "DECIMAL")
 	}
 	if _, err := readTables(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "makes no table") {
 		t.Error(err)
@@ -72,7 +72,7 @@ func TestTheEndStateIsHeldAgainstEveryRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found := card.differences(rows{`"a"`: {"card_id": "a"}, `"c"`: {"card_id": "c", "balance": "2"}}, want); len(found) != 0 {
-		t.Error(found)
+		t.Errorf("got %d: %v, want %d", len(found), found, 0)
 	}
 	if found := card.differences(before, want); len(found) != 3 {
 		t.Errorf("a row too many, one too few and one that is not changed: %q", found)
