@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,13 +48,18 @@ func ParseShown(c *database.Column, raw json.RawMessage) (database.Value, error)
 	return values[0], nil
 }
 
-// compared returns the value for a comparison of order: one of the column's own kind, or, for a Loose column, a number.
+// compared returns the value for a comparison of order: one of the column's own kind, or, for a Loose column, a number. A
+// number is not compared with texts: the answer would be another than the caller thinks.
 func compared(c *database.Column, raw json.RawMessage) (database.Value, error) {
 	value, err := ParseValue(c, raw)
-	if err != nil && c.Loose {
-		if number, ok := comparedNumber(c, raw); ok {
-			return number, nil
-		}
+	if err == nil {
+		return value, nil
+	}
+	if number, ok := looseNumber(c, raw); ok && c.Loose {
+		return number, nil
+	}
+	if c.Kind == database.Text && decimalText.Match(raw) {
+		return nil, fmt.Errorf(`must be a string, not %s: the field is text, and "9" comes after "10"; a string is compared letter by letter`, Excerpt(raw))
 	}
 	return value, err
 }

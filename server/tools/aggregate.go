@@ -23,6 +23,9 @@ const (
 var _ = withArguments("aggregate", operation{
 	stale: true, admit: admitted, note: "(count, sum, top lists: no lists for that)",
 	description: func(m *catalog.Model) string {
+		if m == nil {
+			return "Count, sum up and group rows; count in the answer is the number of groups."
+		}
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},
 	outputSchema: func(*catalog.Model) schema { return rowsSchema(schema{Type: types{"object"}}, "total_groups") },
@@ -33,9 +36,9 @@ var _ = withArguments("aggregate", operation{
 	argument[aggregateArguments]{name: "group_by", into: func(a *aggregateArguments) any { return &a.groupBy },
 		help: "fields, relation__field; dates __year, __month, __week, __weekday, …"},
 	argument[aggregateArguments]{name: "filters", into: func(a *aggregateArguments) any { return &a.filters }, common: true,
-		help: "which rows, as in list"},
+		help: "as in list"},
 	argument[aggregateArguments]{name: "search", into: func(a *aggregateArguments) any { return &a.search },
-		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, lacks: "search fields", common: true, help: "which rows, as in list"},
+		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, lacks: "search fields", common: true, help: "as in list"},
 	argument[aggregateArguments]{name: "having", into: func(a *aggregateArguments) any { return &a.having },
 		help: "{n__gte: 2}: measures, group_by members"},
 	argument[aggregateArguments]{name: "order_by", into: func(a *aggregateArguments) any { return &a.orderBy },
@@ -88,7 +91,7 @@ func planAggregate(scope access.Scope, a *aggregateArguments) (*database.Select,
 		return nil, err
 	}
 	if len(g.members) == 0 {
-		return nil, invalid(`aggregate_%s needs measures, such as {"n": {"count": "*"}}, or group_by, or both`, scope.Model().Name)
+		return nil, invalid(`measures or group_by must be there, or both; such as measures {"n": {"count": "*"}}`)
 	}
 	g.grouping.Joins = rows.joins
 	return g.plan(a)

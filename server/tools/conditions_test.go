@@ -125,7 +125,7 @@ func TestBoundsOfConditions(t *testing.T) {
 		`{"filters":{"_any":[` + strings.TrimSuffix(strings.Repeat(`{"id":1},`, 64), ",") + `],"id":1}}`: `filters: at most 64 conditions`,
 		`{"filters":{"author__book_by_author__author__book_by_author__author__name":"x"}}`:               `a path may go through at most 4 relations`,
 		`{"fields":["author__nam"]}`:                                                                     `fields: author__nam: author has no field \"nam\"; the fields are id, name, branch`,
-		`{"fields":["chapter_by_book__title"]}`:                                                          `chapter_by_book leads to many rows of chapter, so it has no single value here; only filters take such a path; to compute with those rows, start from aggregate_chapter`,
+		`{"fields":["chapter_by_book__title"]}`:                                                          `chapter_by_book leads to many rows of chapter, so it has no single value here; only filters take such a path; to compute with those rows, start from the model chapter`,
 		`{"order_by":["-author__nam"]}`:                                                                  `order_by: cannot order by \"author__nam\"; the fields of author to order by are id, name, branch`,
 	} {
 		if r := l.call(ownerText, "list_book", arguments); r.Code != CodeInvalidArgument || !strings.Contains(string(r.Text), want) {
@@ -134,8 +134,8 @@ func TestBoundsOfConditions(t *testing.T) {
 	}
 	conditions, havings := strings.Repeat(`{"id":1},`, 31)+`{"id":1}`, strings.Repeat(`{"n":1},`, 31)+`{"n":1}`
 	for arguments, want := range map[string]string{
-		`{}`:                                  `aggregate_book needs measures`,
-		`{"measures":{}}`:                     `aggregate_book needs measures`,
+		`{}`:                                  `measures or group_by must be there`,
+		`{"measures":{}}`:                     `measures or group_by must be there`,
 		`{"measures":[1]}`:                    `measures must be an object of name to measure`,
 		`{"measures":{"n":{"count":1}}}`:      `measures: n must be {\"count\": \"*\"}`,
 		`{"measures":{"n":{"mean":"price"}}}`: `measures: n must be`,
@@ -145,7 +145,7 @@ func TestBoundsOfConditions(t *testing.T) {
 		`{"filters":{"_any":[{},` + conditions + `]},"measures":{"n":{"count":"*"}},"having":{"_any":[` + havings + `]}}`:     `having: at most 64 conditions in one call`,
 		`{"measures":{"n":{"sum":"title"}}}`:                                                                                  `measures: n: sum does not take title, of type text`,
 		`{"measures":{"n":{"sum":"*"}}}`:                                                                                      `measures: n: book has no field \"*\"`,
-		`{"measures":{"n":{"count":"chapter_by_book__id"}}}`:                                                                  `start from aggregate_chapter`,
+		`{"measures":{"n":{"count":"chapter_by_book__id"}}}`:                                                                  `start from the model chapter`,
 		`{"measures":{"r":{"ratio":["a","b"]}}}`:                                                                              `a ratio divides two other measures that are numbers, and \"a\" is none`,
 		`{"measures":{"r":{"ratio":["r","r"]}}}`:                                                                              `and \"r\" is none`,
 		`{"measures":{"r":{"ratio":["a","a"],"filters":{}}}}`:                                                                 `a ratio takes no filters`,

@@ -122,8 +122,13 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
 		},
 	}
+	d.Data = dataOf(models, scope)
 	for _, f := range scope.Fields() {
-		d.Fields = append(d.Fields, describeField(f))
+		info := describeField(f)
+		if d.Data != nil {
+			info.noteWriting(f)
+		}
+		d.Fields = append(d.Fields, info)
 		if isReadOnly(f) {
 			d.AdminConfig.ReadonlyFields = append(d.AdminConfig.ReadonlyFields, f.Name)
 		}
@@ -163,7 +168,6 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 			d.Operations = append(d.Operations, op.Name)
 		}
 	}
-	d.Data = dataOf(models, scope)
 	if m.Version != nil {
 		d.VersionField = m.Version.Name
 	}
@@ -226,16 +230,24 @@ func describeField(f *catalog.Field) fieldInfo {
 		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})
 	}
 	info.Nullable = c.Nullable && !isReadOnly(f)
-	switch {
-	case isReadOnly(f):
+	if isReadOnly(f) {
 		info.Editable, info.Required = new(bool), false
-	case f.PrimaryKey, f.Masked:
-		info.note("Set on create only.")
 	}
 	if f.Masked {
 		info.note(maskNote(f))
 	}
 	return info
+}
+
+// noteWriting says of a field what a caller must know who may write rows.
+func (f *fieldInfo) noteWriting(of *catalog.Field) {
+	if isReadOnly(of) || !of.PrimaryKey && !of.Masked {
+		return
+	}
+	f.note("Set on create only.")
+	if of.PrimaryKey && f.Required {
+		f.note("The database gives none: choose one that is free.")
+	}
 }
 
 // note adds a sentence to the help.
@@ -248,7 +260,7 @@ func (f *fieldInfo) note(text string) {
 
 // maskNote says how a masked field is shown.
 func maskNote(f *catalog.Field) string {
-	const unusable = " It cannot be filtered, ordered or searched by."
+	const unusable = " It cannot be filtered, grouped, ordered or searched by."
 	if f.KeepLast == 0 {
 		return "Masked: shown as ****." + unusable
 	}

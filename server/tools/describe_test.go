@@ -19,7 +19,7 @@ func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"title":       `{"name":"title","type":"text","required":true,"max_length":40,"help_text":"what stands on the cover"}`,
-		"isbn":        `{"name":"isbn","type":"text","required":false,"unique":true,"nullable":true,"help_text":"Set on create only. Masked: shown as **** and its last 3 characters, where it has at least 10. It cannot be filtered, ordered or searched by."}`,
+		"isbn":        `{"name":"isbn","type":"text","required":false,"unique":true,"nullable":true,"help_text":"Masked: shown as **** and its last 3 characters, where it has at least 10. It cannot be filtered, grouped, ordered or searched by. Set on create only."}`,
 		"id":          `{"name":"id","type":"integer","required":false,"default":"computed by the database","primary_key":true,"unique":true,"help_text":"Set on create only."}`,
 		"state":       `{"name":"state","type":"text","required":false,"choices":[{"value":"draft","label":"draft"},{"value":"out","label":"published"}],"default":"draft"}`,
 		"upper_title": `{"name":"upper_title","type":"text","required":false,"editable":false}`,

@@ -69,10 +69,10 @@ func (p *pageEnd) ending() ending {
 	goOn := p.narrow
 	switch {
 	case p.cursor != "":
-		e.NextCursor, goOn = p.cursor, "go on with next_cursor"
+		e.NextCursor, goOn = p.cursor, "next_cursor leads to the rest"
 	case !p.fixed:
 		e.NextOffset = p.offset + p.count
-		goOn = fmt.Sprintf("go on with offset %d", e.NextOffset)
+		goOn = fmt.Sprintf("offset %d leads to the rest", e.NextOffset)
 	}
 	if p.cut {
 		e.Notice = p.cutNotice(goOn)

@@ -249,7 +249,14 @@ func (r *conditionReader) unknown(at place, name string) error {
 	if relations := scope.Relations(); len(relations) > 0 {
 		message += "; its relations (as relation__field) are " + relationNames(scope)
 	}
-	return r.invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookup.Names, ", "))
+	return r.invalid("%s; a lookup may follow after __: %s", message, strings.Join(lookupsOf(scope), ", "))
+}
+
+// lookupsOf are the lookups that fields have which the token sees.
+func lookupsOf(scope access.Scope) []string {
+	return slices.DeleteFunc(slices.Clone(lookup.Names), func(name string) bool {
+		return !slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool { return !f.Masked && slices.Contains(lookup.Of(f.Column), name) })
+	})
 }
 
 // onRelation says what to filter by in place of a relation, which has no value of its own.

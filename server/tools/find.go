@@ -62,7 +62,7 @@ type modelInfo struct {
 	ToolsExposed *bool `json:"tools_exposed,omitempty"`
 	// Operations are nil if they are those of the list; a model without any has none.
 	Operations []string `json:"operations,omitzero"`
-	// Fields are names and types, Relations names and models, in few words: describe says more.
+	// Fields are names and types, and which are masked, Relations names and models, in few words: describe says more.
 	Fields    []string `json:"fields,omitempty"`
 	Relations []string `json:"relations,omitempty"`
 }
@@ -140,7 +140,11 @@ func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
 	}
 	if withFields {
 		for _, f := range scope.Fields() {
-			info.Fields = append(info.Fields, f.Name+" "+f.Column.Kind.String())
+			text := f.Name + " " + f.Column.Kind.String()
+			if f.Masked {
+				text += " (masked)"
+			}
+			info.Fields = append(info.Fields, text)
 		}
 		for _, r := range scope.Relations() {
 			info.Relations = append(info.Relations, r.Name+" "+r.Target.Name)

@@ -92,7 +92,7 @@ func (set *Set) howToRead(b *strings.Builder, n naming, listed operationSet) {
 		fmt.Fprintf(b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, n.any("list"))
 	}
 	if listed.has("list", "aggregate") {
-		b.WriteString(" A field may be a path, relation__field; _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
+		b.WriteString(" A field may be a path, relation__field (to many rows, in filters alone); _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
 	}
 	if listed.has("aggregate") {
 		fmt.Fprintf(b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", n.any("aggregate"))
@@ -101,7 +101,7 @@ func (set *Set) howToRead(b *strings.Builder, n naming, listed operationSet) {
 
 // howToChange says how to change rows with care.
 func (set *Set) howToChange(b *strings.Builder, token access.Token, view View) {
-	b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it. An answer with requires_confirmation has changed nothing: ask your user first.")
+	b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; ask your user before you delete. An answer with requires_confirmation has changed nothing: ask your user first.")
 	if set.listsGlobal(token, view, transactOperation) {
 		fmt.Fprintf(b, " What belongs together, do in one call of %s: all of its steps happen, or none.", transactName)
 	}

@@ -31,18 +31,18 @@ var _ = withArguments("list", operation{
 		help:   "exact counts however long it takes; none leaves total_count out"},
 	argument[listArguments]{name: "search", into: func(a *listArguments) any { return &a.search }, common: true,
 		offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, lacks: "search fields",
-		help: "words that must all be found, in the search_fields of describe"},
+		help: "words that must all be in the search_fields of describe"},
 	argument[listArguments]{name: "order_by", into: func(a *listArguments) any { return &a.orderBy }, common: true,
 		help: "fields or relation__field; - descends"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
 		help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, lt, lte, isnull, icontains, year, …; " +
-			"values also {_field: other}, {_measure: {avg: field}}; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count: n",
+			"also {_field: other}, {_measure: {avg: field}} of all; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count__gte: n",
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
 				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })
 		}},
 	argument[listArguments]{name: "fields", into: func(a *listArguments) any { return &a.fields }, common: true,
-		help: "only these, or relation__field; else all"},
+		help: "these or relation__field only"},
 )...)
 
 type listArguments struct {

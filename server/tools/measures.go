@@ -149,6 +149,9 @@ func (m *sentMeasure) column(rows *rowSet, function string, of database.MeasureF
 	c := singleField(at, field).Column
 	if !takes(of, c) {
 		message := fmt.Sprintf("%s does not take %s, of type %s", function, path, c.Kind)
+		if c.Kind == database.Text && (of == database.Sum || of == database.Avg) {
+			message += "; if it holds numbers, group_by it with a count, and compute from the groups"
+		}
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {
 			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
 		}
@@ -170,11 +173,15 @@ func takes(of database.MeasureFunc, c *database.Column) bool {
 	return true
 }
 
-// measuredFields are the names of the fields that a function of measures takes.
+// measuredFields are the names of the fields that a function of measures takes. Keys are left out if it adds: a sum of them
+// means nothing.
 func measuredFields(scope access.Scope, of database.MeasureFunc) []string {
 	var names []string
+	keys := foreignKeys(scope)
+	adds := of == database.Sum || of == database.Avg
 	for _, f := range scope.Fields() {
-		if !f.Masked && takes(of, f.Column) {
+		isKey := f.PrimaryKey || slices.Contains(keys, f.Column)
+		if !f.Masked && takes(of, f.Column) && !(adds && isKey) {
 			names = append(names, f.Name)
 		}
 	}

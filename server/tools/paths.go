@@ -101,7 +101,7 @@ func (s *rowSet) lead(argument, path string, find func(at place, rest string) bo
 		case !ok:
 			return place{}, "", errNoPath{at, rest}
 		case r.Many:
-			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from aggregate_%s", argument, path, r.Name, r.Target.Name, r.Target.Name)
+			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from the model %s (rows that have none of them: filter by %s__none)", argument, path, r.Name, r.Target.Name, r.Target.Name, strings.TrimSuffix(path, "__"+behind))
 		}
 		if err := at.checkDepth(argument, path); err != nil {
 			return place{}, "", err

@@ -44,7 +44,7 @@ func TestAnswersOfReads(t *testing.T) {
 		{"autocomplete_author", `{"term":"2"}`, `{"model":"author","term":"2","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_author", `{"term":"guin le"}`, `{"model":"author","term":"guin le","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_author", `{"term":"%"}`, `{"model":"author","term":"%","count":0,"results":[]}`},
-		{"autocomplete_author", `{"limit":1}`, `{"model":"author","term":"","count":1,"results":[{"id":1,"text":"Herbert"}],"next_offset":1,"notice":"there are more rows: go on with offset 1"}`},
+		{"autocomplete_author", `{"limit":1}`, `{"model":"author","term":"","count":1,"results":[{"id":1,"text":"Herbert"}],"next_offset":1,"notice":"there are more rows: offset 1 leads to the rest"}`},
 		{"autocomplete_author", `{"limit":1,"offset":1}`, `{"model":"author","term":"","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_tag", `{"term":"1,sand"}`, `{"model":"tag","term":"1,sand","count":1,"results":[{"id":"1,sand","text":"sand"}]}`},
 		{"autocomplete_review", `{"term":"1"}`, `{"model":"review","term":"1","count":1,"results":[{"id":1,"text":"1 (Dune)"}]}`},
@@ -212,7 +212,7 @@ func TestLargeResultsAreCutAndSaySo(t *testing.T) {
 		if list["next_cursor"] == nil {
 			break
 		}
-		if notice := fmt.Sprint(list["notice"]); !strings.Contains(notice, "cut off after 500 bytes: go on with next_cursor") {
+		if notice := fmt.Sprint(list["notice"]); !strings.Contains(notice, "cut off after 500 bytes: next_cursor leads to the rest") {
 			t.Fatalf("notice is %s", notice)
 		}
 		arguments = fmt.Sprintf(`{"cursor":%q}`, list["next_cursor"])
@@ -221,7 +221,7 @@ func TestLargeResultsAreCutAndSaySo(t *testing.T) {
 		t.Errorf("walked through %v", walked)
 	}
 	related := l.must(ownerText, "related_shelf", `{"id":1,"relation":"shelf_by_parent","offset":2}`)
-	if notice := fmt.Sprint(related["notice"]); !strings.Contains(notice, fmt.Sprintf("go on with offset %v", related["count"].(float64)+2)) {
+	if notice := fmt.Sprint(related["notice"]); !strings.Contains(notice, fmt.Sprintf("offset %v leads to the rest", related["count"].(float64)+2)) {
 		t.Errorf("notice of related rows is %s", notice)
 	}
 }

@@ -62,7 +62,7 @@ func TestRowsEndAfter64KiBOrWhatTheCallSays(t *testing.T) {
 		notice, limit string
 	}{
 		{`{}`, 67_000, 40, "cut off after 65536 bytes", "at most 1048576)"},
-		{`{"max_bytes":20000}`, 22_000, 10, "cut off after 20000 bytes: go on with next_cursor", "at most 1048576)"},
+		{`{"max_bytes":20000}`, 22_000, 10, "cut off after 20000 bytes: next_cursor leads to the rest", "at most 1048576)"},
 		{`{"max_bytes":1}`, 2_000, 1, "cut off after 1 bytes", "at most 1048576)"},
 		{`{"max_bytes":20000,"format":"columns"}`, 22_000, 10, "cut off after 20000 bytes", "at most 1048576)"},
 		{`{"max_bytes":1048576,"limit":503}`, 600_000, 503, "<nil>", ""},
@@ -74,15 +74,15 @@ func TestRowsEndAfter64KiBOrWhatTheCallSays(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v rows, notice %s", c.arguments, len(text), list["count"], notice)
 		}
 	}
-	if related := l.must(ownerText, "related_shelf", `{"id":1,"relation":"shelf_by_parent","max_bytes":3000}`); related["count"].(float64) > 5 || !strings.Contains(fmt.Sprint(related["notice"]), "cut off after 3000 bytes: go on with offset") {
+	if related := l.must(ownerText, "related_shelf", `{"id":1,"relation":"shelf_by_parent","max_bytes":3000}`); related["count"].(float64) > 5 || !strings.Contains(fmt.Sprint(related["notice"]), "cut off after 3000 bytes: offset ") {
 		t.Errorf("related rows: %v of them, %v", related["count"], related["notice"])
 	}
-	if found := l.must(ownerText, "autocomplete_shelf", `{"limit":500}`); found["count"] == 500.0 || !strings.Contains(fmt.Sprint(found["notice"]), "cut off after 65536 bytes: go on with offset") {
+	if found := l.must(ownerText, "autocomplete_shelf", `{"limit":500}`); found["count"] == 500.0 || !strings.Contains(fmt.Sprint(found["notice"]), "cut off after 65536 bytes: offset ") {
 		t.Errorf("autocomplete_ answers %v, %v", found["count"], found["notice"])
 	}
 	// A smaller bound of the endpoint's is the bound of a call that says nothing, too, and the most it may ask for.
 	l.set.settings.MaxResultBytes = 5000
-	if notice := fmt.Sprint(l.must(ownerText, "list_shelf", `{}`)["notice"]); !strings.HasSuffix(notice, "cut off after 5000 bytes: go on with next_cursor, or ask for fewer fields") {
+	if notice := fmt.Sprint(l.must(ownerText, "list_shelf", `{}`)["notice"]); !strings.HasSuffix(notice, "cut off after 5000 bytes: next_cursor leads to the rest, or ask for fewer fields") {
 		t.Errorf("notice of a small endpoint: %s", notice)
 	}
 	for arguments, want := range map[string]string{
@@ -149,7 +149,7 @@ func TestGroupsHaveFormsSizesAndPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := l.must(ownerText, "aggregate_shelf", `{"measures":{"n":{"count":"*"}},"group_by":["name"],"limit":500,"total":"exact"}`)
-	if notice := fmt.Sprint(groups["notice"]); !strings.HasPrefix(notice, fmt.Sprintf("the groups were cut off after 65536 bytes: go on with offset %v, or ask for fewer measures or more bytes (max_bytes", groups["count"])) {
+	if notice := fmt.Sprint(groups["notice"]); !strings.HasPrefix(notice, fmt.Sprintf("the groups were cut off after 65536 bytes: offset %v leads to the rest, or ask for fewer measures or more bytes (max_bytes", groups["count"])) {
 		t.Errorf("%v groups, %s", groups["count"], notice)
 	}
 	columns := l.must(ownerText, "aggregate_shelf", `{"measures":{"n":{"count":"*"}},"format":"columns","total":"exact"}`)

@@ -29,7 +29,7 @@ type step struct {
 var stepsSchema = schema{Type: types{"array"}, Description: "at most 100, in order",
 	Items: &schema{Type: types{"object"}, Required: []string{"tool"}, Properties: properties{
 		"tool":      {Type: types{"string"}, Description: "a tool that lists, gets, relates, aggregates, creates, updates, deletes, or runs bulk or an action"},
-		"arguments": {Type: types{"object"}, Description: `the tool's own; {"_step": 0, "path": "object.id"} stands for that value of an earlier step's answer, the first being 0; no other form does`},
+		"arguments": {Type: types{"object"}, Description: `the tool's own; {"_step": 0, "path": "object.id"} stands for that value of an earlier step's answer, the first being 0 (of a list, "results.0.id"); no other form does`},
 		"expect":    {Type: types{"object"}, Description: `undo all if the answer is otherwise: {"count": 1} rows, or {"object.status": "paid"}`},
 	}}}
 

@@ -52,7 +52,7 @@ func TestDescriptionsNameWhatTheTokenMayUse(t *testing.T) {
 		{ownerText, "list_book", "filters", "; relations: author, chapter_by_book, loan_by_book, review_by_book, tag_by_book"},
 		{bookishText, "list_book", "filters", "; relations: chapter_by_book"},
 		{bookishText, "list_chapter", "filters", "; relations: book"},
-		{readerText, "list_note", "filters", "__count: n"},
+		{readerText, "list_note", "filters", "__count__gte: n"},
 		{ownerText, "create_book", "inlines", "; models: chapter, review"},
 		{writer, "create_book", "inlines", "; models: chapter"},
 		{writer, "update_book", "inlines", "; models: chapter"},

@@ -19,7 +19,7 @@ const transactName = "transact"
 var transactOperation = withArguments(transactName, operation{
 	steps: "steps", offeredTo: mayTransact, prepare: (*call).readSteps,
 	description: func(*catalog.Model) string {
-		return "Several calls as one: the steps run in order in one transaction, all or nothing, and each sees what those before it did."
+		return "Several calls as one: the steps run in order in one transaction, all or nothing, and each sees what those before it did. At least one must change something."
 	},
 	outputSchema: func(*catalog.Model) schema {
 		return oneOf(payloadSchema[transacted](), payloadSchema[confirmationRequest]())

@@ -23,7 +23,7 @@ type write struct {
 var errDryRun = errors.New("dry run")
 
 // dryRunHelp describes the argument of the operations that can undo what they did.
-const dryRunHelp = "check everything, keep nothing"
+const dryRunHelp = "check all, keep nothing"
 
 // hasVersion and hasInlines report whether the tools of a model have the arguments about versions and inlines.
 func hasVersion(m *catalog.Model) bool { return m.Version != nil }

@@ -30,15 +30,15 @@ func endings(s *suite, t *testing.T) {
 		says       string
 	}{
 		{"aggregate_review", `"group_by":["reader"],"measures":{"n":{"count":"*"}}`, "results", 100, s.number(t, "select count(distinct reader) from review"),
-			"there are more groups: go on with offset 100, or ask for more with limit (at most 1000). total: exact counts them all"},
-		{"aggregate_review", `"group_by":["reader"],"limit":40,"total":"exact"`, "results", 40, s.number(t, "select count(distinct reader) from review"), "there are more groups: go on with offset 40"},
+			"there are more groups: offset 100 leads to the rest, or ask for more with limit (at most 1000). total: exact counts them all"},
+		{"aggregate_review", `"group_by":["reader"],"limit":40,"total":"exact"`, "results", 40, s.number(t, "select count(distinct reader) from review"), "there are more groups: offset 40 leads to the rest"},
 		{"aggregate_review", `"group_by":["reader"],"max_bytes":300,"format":"columns","total":"exact"`, "rows", -1, s.number(t, "select count(distinct reader) from review"), "the groups were cut off after 300 bytes: go on with offset "},
-		{"list_review", ``, "results", 100, reviews, "there are more rows: go on with next_cursor, or ask for more with limit (at most 1000)"},
-		{"list_review", `"offset":3,"fields":["id"]`, "results", 100, reviews - 3, "there are more rows: go on with next_cursor, or ask for more with limit (at most 1000)"},
-		{"list_review", `"max_bytes":3000`, "results", -1, reviews, "the rows were cut off after 3000 bytes: go on with next_cursor"},
-		{"related_book", `"id":1,"relation":"review_by_book"`, "results", 100, s.number(t, "select count(*) from review where book_id = 1"), "there are more rows: go on with offset 100, or ask for more with limit (at most 1000)"},
-		{"autocomplete_review", ``, "results", 20, reviews, "there are more rows: go on with offset 20, or ask for more with limit (at most 1000)"},
-		{"history_book", `"id":1`, "history", 50, 55, "there are more entries: go on with offset 50, or ask for more with limit (at most 1000)"},
+		{"list_review", ``, "results", 100, reviews, "there are more rows: next_cursor leads to the rest, or ask for more with limit (at most 1000)"},
+		{"list_review", `"offset":3,"fields":["id"]`, "results", 100, reviews - 3, "there are more rows: next_cursor leads to the rest, or ask for more with limit (at most 1000)"},
+		{"list_review", `"max_bytes":3000`, "results", -1, reviews, "the rows were cut off after 3000 bytes: next_cursor leads to the rest"},
+		{"related_book", `"id":1,"relation":"review_by_book"`, "results", 100, s.number(t, "select count(*) from review where book_id = 1"), "there are more rows: offset 100 leads to the rest, or ask for more with limit (at most 1000)"},
+		{"autocomplete_review", ``, "results", 20, reviews, "there are more rows: offset 20 leads to the rest, or ask for more with limit (at most 1000)"},
+		{"history_book", `"id":1`, "history", 50, 55, "there are more entries: offset 50 leads to the rest, or ask for more with limit (at most 1000)"},
 	} {
 		s.check(t, c.tool+" "+c.arguments, func(t *testing.T) {
 			first := s.ok(t, "root", c.tool, "{"+c.arguments+"}")
@@ -53,7 +53,7 @@ func endings(s *suite, t *testing.T) {
 	s.check(t, "a piece of a text", func(t *testing.T) {
 		piece := s.ok(t, "root", "get_book", `{"id":1,"field":"notes","length":4}`)
 		want(t, piece, `4`, "next_offset")
-		want(t, piece, `"there are more characters: go on with offset 4"`, "notice")
+		want(t, piece, `"there are more characters: offset 4 leads to the rest"`, "notice")
 		want(t, s.ok(t, "root", "get_book", `{"id":1,"field":"notes","offset":4}`), `null`, "notice")
 	})
 	s.check(t, "rows beside a row", func(t *testing.T) {
