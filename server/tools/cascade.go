@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,16 @@ func (f *cascade) follow(rows []foundRow, gone bool) error {
 	return nil
 }
 
+// obstructed is the error about all obstacles, sorted, and the ones about rows out of sight last: the order in
+// which they were met would tell the paths by which rows out of sight depend on the row.
 func (f *cascade) obstructed() error {
+	unnamed := func(obstacle string) int {
+		if strings.HasPrefix(obstacle, otherRecords) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(f.obstacles, func(a, b string) int { return cmp.Or(unnamed(a)-unnamed(b), strings.Compare(a, b)) })
 	return failf(CodeProtected, "%s cannot be %s: %s", f.root.Name, f.does.done, strings.Join(f.obstacles, "; "))
 }
 

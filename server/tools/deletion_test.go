@@ -74,6 +74,31 @@ func TestDeleteIsProtected(t *testing.T) {
 	}
 }
 
+// The order of the reasons would tell in which table, and behind which rows, the rows out of sight lie.
+func TestRowsOutOfSightComeLastAmongTheReasonsOfAProtectedDelete(t *testing.T) {
+	const want = "book cannot be deleted: deleting it would delete 2 chapters, which you may not; other records depend on it"
+	rule := func(model string, verbs ...string) contract.Rule {
+		return contract.Rule{Models: []string{model}, Verbs: verbs}
+	}
+	for name, loans := range map[string]contract.Rule{"under a policy": rule("loan", "view"), "of a model that is not seen": rule("loan", "delete")} {
+		l := newLibrary(t, func(c *contract.Config) {
+			for i := range c.Tokens {
+				if c.Tokens[i].Name == "bookish" {
+					c.Tokens[i].Rules = []contract.Rule{rule("book", "*"), rule("tag", "*"), rule("label", "*"), rule("review", "*"), rule("chapter", "view"), loans}
+				}
+			}
+		}, on("loan", func(m *contract.Model) {
+			m.RowPolicies = []contract.RowPolicy{{Name: "nobody", Everyone: true, Filters: []contract.Filter{{Field: "reader", Value: "nobody"}}}}
+		}))
+		if _, err := l.plain.Exec("INSERT INTO loan VALUES (1, 1, 'x')"); err != nil {
+			t.Fatal(err)
+		}
+		if r := l.call(bookishText, "delete_book", `{"id":1}`); r.Code != CodeProtected || r.Message != want {
+			t.Errorf("rows %s: got %s, want %s", name, r.Text, want)
+		}
+	}
+}
+
 func TestDeleteOfTooMuchIsProtected(t *testing.T) {
 	l := newLibrary(t)
 	var script strings.Builder
