@@ -24,7 +24,7 @@ var _ = withArguments("aggregate", operation{
 	stale: true, admit: admitted, note: "(count, sum, top lists: no lists for that)",
 	description: func(m *catalog.Model) string {
 		if m == nil {
-			return "Count, sum up and group rows; count in the answer is the number of groups."
+			return "Count, sum up and group rows; count in the answer is how many groups it has."
 		}
 		return fmt.Sprintf("Count, sum up and group %s.", many(m))
 	},

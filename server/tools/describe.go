@@ -92,6 +92,8 @@ type relationInfo struct {
 	fieldInfo
 	RelatedModel string `json:"related_model"`
 	Kind         string `json:"kind"`
+	// ForeignKey is the field of the related rows that names the row, if the relation is one_to_many.
+	ForeignKey string `json:"foreign_key,omitempty"`
 }
 
 // administrationOptions are how the exposure shows the model, less what the token may not see.
@@ -143,7 +145,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 		d.AdminConfig.ListDisplay = append(d.AdminConfig.ListDisplay, name)
 	}
 	for _, r := range scope.Relations() {
-		d.Relationships = append(d.Relationships, describeRelation(r))
+		d.Relationships = append(d.Relationships, describeRelation(scope, r))
 	}
 	for _, f := range scope.SearchFields() {
 		d.AdminConfig.SearchFields = append(d.AdminConfig.SearchFields, f.Text)
@@ -267,9 +269,12 @@ func maskNote(f *catalog.Field) string {
 	return fmt.Sprintf("Masked: shown as **** and its last %d characters, where it has at least %d.", f.KeepLast, 2*f.KeepLast+4) + unusable
 }
 
-func describeRelation(r *catalog.Relation) relationInfo {
+func describeRelation(scope access.Scope, r *catalog.Relation) relationInfo {
 	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: "one_to_many"}
 	if r.Many {
+		if f := fieldOf(scope.Of(r.Target), r.Theirs[0]); f != nil && len(r.Theirs) == 1 {
+			info.ForeignKey = f.Name
+		}
 		return info
 	}
 	info.Kind, info.Type = "many_to_one", database.Other.String()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
@@ -17,7 +18,7 @@ const mostNames = 20
 func (set *Set) Instructions(endpoint string, token access.Token, view View) string {
 	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
 	var listed operationSet
-	changes := false
+	changes, masks := false, false
 	for _, m := range set.catalog.Models() {
 		if !set.lists(view, m) {
 			continue
@@ -34,6 +35,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 		switch {
 		case scope.Has(access.View):
 			names = append(names, m.Name)
+			masks = masks || slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool { return f.Masked })
 		case writes:
 			unseen = append(unseen, m.Name)
 		}
@@ -56,6 +58,9 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 		b.WriteString("\nYou may only read.")
 	}
 	b.WriteString("\n" + dataNotInstructions)
+	if masks {
+		b.WriteString(" **** is a value that is masked for you.")
+	}
 	return b.String()
 }
 

@@ -36,7 +36,7 @@ var _ = withArguments("list", operation{
 		help: "fields or relation__field; - descends"},
 	argument[listArguments]{name: "filters", into: func(a *listArguments) any { return &a.filters },
 		help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, lt, lte, isnull, icontains, year, …; " +
-			"also {_field: other}, {_measure: {avg: field}} of all; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count__gte: n",
+			"also {_field: other}, {_measure: {avg: field}}; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count__gte: n",
 		names: func(s access.Scope) string {
 			return namesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
 				namesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })

@@ -101,7 +101,7 @@ func (s *rowSet) lead(argument, path string, find func(at place, rest string) bo
 		case !ok:
 			return place{}, "", errNoPath{at, rest}
 		case r.Many:
-			return place{}, "", invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from the model %s (rows that have none of them: filter by %s__none)", argument, path, r.Name, r.Target.Name, r.Target.Name, strings.TrimSuffix(path, "__"+behind))
+			return place{}, "", leadsToMany(argument, path, r, strings.TrimSuffix(path, "__"+behind))
 		}
 		if err := at.checkDepth(argument, path); err != nil {
 			return place{}, "", err
@@ -112,6 +112,13 @@ func (s *rowSet) lead(argument, path string, find func(at place, rest string) bo
 		rest = behind
 	}
 	return at, rest, nil
+}
+
+// leadsToMany says what to do with a relation to many rows where a single value is wanted; name is the path as far as the
+// relation.
+func leadsToMany(argument, path string, r *catalog.Relation, name string) error {
+	return invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from the model %s (rows that have none of them: filter by %s__none)",
+		argument, path, r.Name, r.Target.Name, r.Target.Name, name)
 }
 
 // errNoPath says where a path ends that names nothing: the caller knows what it should have named there.
@@ -195,6 +202,9 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	name, _, further := strings.Cut(e.rest, "__")
 	if f := comparedField(e.at.scope, name); f != nil && further {
 		return invalid("%s: %s: %s is a field, with nothing behind it%s", argument, path, name, e.at.rowHint(f))
+	}
+	if r, _, ok := e.at.scope.Follow(e.rest); ok && r.Many {
+		return leadsToMany(argument, path, r, path)
 	}
 	if path != e.rest {
 		argument += ": " + path
