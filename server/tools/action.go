@@ -111,16 +111,16 @@ type actionCall struct {
 	shown string
 }
 
-// actionPlan is what an action would do, evaluated in the transaction in which it may do it.
+// actionPlan holds what an action would do, evaluated in the transaction in which it may do it.
 type actionPlan struct {
-	// rows are those that it is about; missing are not there or not visible, skipped are refused by its where.
+	// rows are the rows that it is about; missing ones are not there or not visible, skipped ones are refused by its where.
 	rows             []*row
 	missing, skipped []json.RawMessage
-	// along is what a deletion takes along, or what the database changes along with an update.
+	// along are the rows that a deletion takes along, or that the database changes along with an update.
 	along []consequence
 	// run does it, and returns how many rows were affected.
 	run func() (int, error)
-	// deletion is that of delete_selected; nil for others.
+	// deletion belongs to delete_selected; nil for others.
 	deletion *deletion
 }
 
@@ -255,7 +255,7 @@ func (e *actionCall) planSelectedDeletion(w *write) (*actionPlan, error) {
 	return p, e.noneFound(p)
 }
 
-// noneFound is the error of a selection of which nothing is left.
+// noneFound is the error of a selection without any row left.
 func (e *actionCall) noneFound(p *actionPlan) error {
 	m := e.call.scope.Model()
 	switch {

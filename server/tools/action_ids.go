@@ -19,7 +19,7 @@ type askedID struct {
 	key   string
 }
 
-// readIDs reads a list of ids, each of which may stand there once.
+// readIDs reads a list of ids, each given once at most.
 func readIDs(m *catalog.Model, raw json.RawMessage) ([]askedID, error) {
 	var list []json.RawMessage
 	switch {

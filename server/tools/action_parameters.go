@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// formMarkers are what the form holds that an action sees, whatever the caller sends.
+// formMarkers are the fields of every form that an action sees, whatever the caller sends.
 var formMarkers = []string{"post", "confirm", "apply", "action", "ids"}
 
 // parameters are the values that a caller gives to an action, by name; one that was left out, or is null, is not there.
@@ -23,16 +23,16 @@ type parameters struct {
 	values map[string]database.Value
 }
 
-// parameterList is what a declared action or report takes.
+// parameterList holds the parameters of a declared action or report.
 type parameterList struct {
-	// of is whose they are, argument the argument that holds them.
+	// of names the action or report, argument the argument that holds them.
 	of, argument string
 	declared     []contract.Parameter
 	// ignored are names that are passed over, as they override nothing.
 	ignored []string
 }
 
-// parametersOf are those of an action.
+// parametersOf returns the parameters of an action.
 func parametersOf(a *catalog.Action) parameterList {
 	return parameterList{a.Name, "confirmation_data", a.Parameters, formMarkers}
 }
@@ -105,7 +105,7 @@ func (l parameterList) names() string {
 	return "its parameters are " + strings.Join(names, ", ")
 }
 
-// form is what the action sees: the markers where the caller has confirmed, then the parameters.
+// form returns the fields that the action sees: the markers where the caller has confirmed, then the parameters.
 func (e *actionCall) form(ids []json.RawMessage) map[string]any {
 	form := map[string]any{}
 	for name, raw := range e.parameters.raw {

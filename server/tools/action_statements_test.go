@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// retire ends the loans of books, and takes the books out of print; its last statement breaks a rule if it is told to.
+// retire ends the loans of books, and takes the books out of print; its last statement breaks a rule if asked to.
 func retire(c *contract.Config) {
 	modelNamed(c, "book").Actions = []contract.Action{{Name: "retire",
 		Parameters: []contract.Parameter{{Name: "price", Type: contract.TypeDecimal}, {Name: "note", Type: contract.TypeString}},

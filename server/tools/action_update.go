@@ -36,8 +36,8 @@ func (e *actionCall) planUpdate(w *write) (*actionPlan, error) {
 	return p, nil
 }
 
-// assignments are what the action sets, and the foreign keys that its parameters set. A parameter that was left out leaves
-// its field as it is.
+// assignments returns the values that the action sets, and the foreign keys that its parameters set. A parameter that was
+// left out does not change its field.
 func (e *actionCall) assignments(w *write) ([]database.Assignment, []reference, error) {
 	problems := &violations{}
 	m := e.call.scope.Model()

@@ -15,7 +15,7 @@ import (
 // webhooks calls the webhooks of all endpoints, where Settings name no other client.
 var webhooks = webhook.New(webhook.Options{})
 
-// webhookBody is what a webhook is sent (docs/design/actions.md, "Webhooks").
+// webhookBody is the body that a webhook gets (docs/design/actions.md, "Webhooks").
 type webhookBody struct {
 	RequestID string            `json:"request_id"`
 	Endpoint  string            `json:"endpoint"`
@@ -31,8 +31,8 @@ type webhookBody struct {
 // outcomeIntent is the outcome in the audit's line before a webhook is called.
 const outcomeIntent = "intent"
 
-// runWebhook posts the rows that the caller may see. No transaction is open meanwhile, and the journal tells of the
-// intent before and of the outcome after: what a webhook did cannot be rolled back.
+// runWebhook posts the rows that the caller may see. No transaction is open meanwhile, and the journal has the intent
+// before and the outcome after: what a webhook did cannot be rolled back.
 func (e *actionCall) runWebhook() ([]byte, error) {
 	declared := e.declared.Webhook
 	if declared.Problem != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
-// service is a webhook's other end: it answers what it is told to, and keeps what it got.
+// service is a webhook's other end: it gives the answer that the test sets, and keeps what it got.
 type service struct {
 	*library
 	contentType, answer string
@@ -199,7 +199,7 @@ func TestOnlyWebhooksAreOfferedOnAReadOnlyEndpoint(t *testing.T) {
 	}
 }
 
-// What a webhook did cannot be undone, so both the intent and the outcome are told of.
+// What a webhook did cannot be undone, so the journal has both the intent and the outcome.
 func TestIntentAndOutcomeOfAWebhookAreRecorded(t *testing.T) {
 	s := newService(t)
 	s.must(ownerText, "action_book", `{"action":"refund","ids":[1]}`)

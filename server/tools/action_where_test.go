@@ -7,7 +7,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Books 1 and 2 are drafts of authors in the north and in the south; the chapters of 1 are One and Two, that of 2 is Other.
+// Books 1 and 2 are drafts of authors in the north and in the south; the chapters of 1 are One and Two, the chapter of 2 is
+// Other.
 func TestAnActionsWhereLooksAtRelatedRows(t *testing.T) {
 	for _, engine := range []string{contract.EngineSQLite, contract.EnginePostgreSQL, contract.EngineMySQL} {
 		for name, c := range map[string]struct {

@@ -57,7 +57,7 @@ func (c *call) actions(*noArguments) ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// describeAction tells of an action. One of a webhook without a declared confirmation may ask all the same, by its answer.
+// describeAction describes an action. One of a webhook without a declared confirmation may ask all the same, by its answer.
 func describeAction(a *catalog.Action) actionInfo {
 	return actionInfo{Name: a.Name, Description: a.Description, RequiresConfirmation: a.Confirm != nil, Parameters: describeParameters(a.Parameters)}
 }

@@ -25,16 +25,17 @@ type argument[A any] struct {
 	// unlisted is set if a model's own tool takes the argument without listing it: find_models tells of it, and the schema is
 	// open for it.
 	unlisted bool
-	// schema is its whole schema, of any model's row if the model is nil; without it, the schema is that of the type that the
-	// argument is read into. besideCreate is a shorter one, in a list that has the model's create tool too.
+	// schema is its whole schema, of any model's row if the model is nil; without it, the schema of the type that the
+	// argument is read into is used. besideCreate is a shorter one, in a list that has the model's create tool too.
 	schema, besideCreate func(*catalog.Model) schema
 	// names returns what the token's own tools/list adds to the help, as it names what other tokens may not see. One
 	// argument of an operation may have it.
 	names func(access.Scope) string
-	// values are those of the argument's enum that a token may use; nil means all. One argument of an operation may have it.
+	// values are the values of the argument's enum that a token may use; nil means all. One argument of an operation may
+	// have it.
 	values func(access.Scope) []string
 	// offered reports whether a model has the argument, required whether a call must send it. A nil offered means always, a nil
-	// required never. lacks is what a call is told that sends it to a model that has not.
+	// required never. lacks is the error of a call that sends it to a model without it.
 	offered, required func(*catalog.Model) bool
 	lacks             string
 	// empty is set if a call may send it to a model that does not have it: the answer then has nothing for it.
@@ -82,7 +83,7 @@ func withArguments[A any](name string, o operation, run func(*call, *A) ([]byte,
 	return &o
 }
 
-// noArguments are those of an operation that takes none.
+// noArguments are the arguments of an operation that takes none.
 type noArguments struct{}
 
 // schemaOf is the schema of an operation's tool for a model; without a model, of what the generic tool takes.
@@ -179,7 +180,7 @@ func unknownArgument[A any](c *call, list []argument[A]) error {
 	return c.given.only(c.tool(), names...)
 }
 
-// arguments are what a call sent, by name, as JSON. A null counts as absent.
+// arguments are the arguments that a call sent, by name, as JSON. A null counts as absent.
 type arguments map[string]json.RawMessage
 
 // parse reads a JSON object; nil and null are an empty one.
@@ -230,7 +231,7 @@ func (c count) or(absent int) int {
 	return absent
 }
 
-// decode reads an argument's value. A json.RawMessage is kept as it is, for the operation to read.
+// decode reads an argument's value. A json.RawMessage is kept unread, for the operation.
 func decode(name string, raw json.RawMessage, into any) error {
 	switch into := into.(type) {
 	case *json.RawMessage:

@@ -117,8 +117,8 @@ func appendTerm(where database.And, names *rowNames, term string) (database.And,
 	return append(where, any), nil
 }
 
-// keyFromText is the condition that a row's key is what a text says; false if it cannot be one. Of kinds that only the
-// database knows, it cannot be told without an error of the database's.
+// keyFromText returns the condition that a row's key has the value of a text; false if the text cannot be one. Of kinds
+// that only the database knows, it cannot be told without an error of the database's.
 func keyFromText(m *catalog.Model, text string) (database.Condition, bool) {
 	for _, f := range m.Key {
 		if k := f.Column.Kind; k == database.Other || k == database.Interval {

@@ -103,7 +103,7 @@ type bulkRun struct {
 	atomic    bool
 	items     []bulkItem
 	results   bulkResults
-	// along are the rows that went with those that items before deleted, by keyOf: an item that names one is done.
+	// along are the rows that went with the rows of earlier items, by keyOf: an item that names one is done.
 	along map[string]json.RawMessage
 }
 
@@ -145,7 +145,7 @@ func (c *call) bulk(a *bulkArguments) ([]byte, error) {
 	return b.answer()
 }
 
-// restart forgets what came of the items.
+// restart forgets the results of the items.
 func (b *bulkRun) restart() {
 	b.results = bulkResults{Success: []bulkSuccess{}, Errors: []bulkError{}}
 	b.along = map[string]json.RawMessage{}
@@ -206,7 +206,7 @@ func (b *bulkRun) writeItem(w *write, i int, check bool) error {
 	return nil
 }
 
-// perform writes one item, tells what came of it in success, and returns what a deletion took along.
+// perform writes one item, adds its result to success, and returns what a deletion took along.
 func (b *bulkRun) perform(w *write, item bulkItem, success *bulkSuccess) (*deletion, error) {
 	switch b.operation {
 	case "create":
@@ -255,7 +255,7 @@ func (b *bulkRun) noteAlong(gone *deletion) error {
 	return nil
 }
 
-// keepProblems tells of the items that could not be read, and whether there are any.
+// keepProblems adds the errors of items that could not be read, and reports whether there are any.
 func (b *bulkRun) keepProblems() bool {
 	for i, item := range b.items {
 		if item.problem != nil {
@@ -265,8 +265,8 @@ func (b *bulkRun) keepProblems() bool {
 	return len(b.results.Errors) > 0
 }
 
-// maxDetailed is how many items' errors are told in full. Of the others the message and the code are told, and of none
-// the row as it is: a thousand rows would be too large an answer.
+// maxDetailed is how many items' errors are shown in full. The others have the message and the code only, and none has the
+// present row: a thousand rows would be too large an answer.
 const maxDetailed = 100
 
 func (b *bulkRun) fail(i int, problem *toolError) {

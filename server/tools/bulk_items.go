@@ -90,7 +90,7 @@ func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
 	return err
 }
 
-// members are those of an item, with the required ones first.
+// members are the members of an item, the required ones first.
 func (b *bulkRun) members() []string {
 	switch {
 	case b.operation == "create":

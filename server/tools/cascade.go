@@ -28,16 +28,16 @@ type cascade struct {
 	root *catalog.Model
 	// does says in words what is to become of the rows.
 	does cascadeVerb
-	// tables are those that are concerned, order the same in the order in which they were met.
+	// tables are the tables that are concerned, order the same in the order in which they were met.
 	tables map[*database.Table]*affected
 	order  []*affected
-	// total is the number of rows that go or change, bytes the size of those that were read.
+	// total is the number of rows that go or change, bytes the size of the rows that were read.
 	total, bytes int
 	// obstacles say why the rows cannot go or change.
 	obstacles []string
 }
 
-// cascadeVerb is what a call does to rows: "deleted" and "deleting".
+// cascadeVerb says what a call does to rows: "deleted" and "deleting".
 type cascadeVerb struct{ done, doing string }
 
 var (
@@ -102,8 +102,8 @@ func (f *cascade) obstructed() error {
 	return failf(CodeProtected, "%s cannot be %s: %s", f.root.Name, f.does.done, strings.Join(f.obstacles, "; "))
 }
 
-// meet finds the rows that a foreign key leads from to rows that go or change, and returns those of them that go or change
-// with these and were not met before.
+// meet finds the rows whose foreign key leads to rows that go or change, and returns the ones that go or change with these
+// and were not met before.
 func (f *cascade) meet(dependent catalog.Dependent, parents []foundRow, gone bool) (wave, error) {
 	key := dependent.Key
 	action := key.OnDelete
@@ -152,7 +152,7 @@ func (f *cascade) meet(dependent catalog.Dependent, parents []foundRow, gone boo
 	return wave{dependent.Table, fresh, false}, f.count(len(a.changed) - before)
 }
 
-// showsKey reports whether the scope shows all columns of a foreign key. Else nobody is told that it exists.
+// showsKey reports whether the scope shows all columns of a foreign key. Else nobody may learn that it exists.
 func showsKey(scope access.Scope, columns []*database.Column) bool {
 	return !slices.ContainsFunc(columns, func(c *database.Column) bool {
 		f := fieldOf(scope, c)
@@ -180,7 +180,7 @@ func parentOf(key *database.ForeignKey, row foundRow, parents []foundRow) *found
 	return nil
 }
 
-// nextValues are what a foreign key makes of its columns in a row when the one of the parents that it names goes or changes.
+// nextValues returns the values that a foreign key's columns get in a row when the parent that it names goes or changes.
 func nextValues(key *database.ForeignKey, action database.ReferentialAction, row foundRow, parents []foundRow) map[*database.Column]database.Value {
 	next := map[*database.Column]database.Value{}
 	for i, column := range key.Columns {
@@ -255,7 +255,7 @@ func (f *cascade) nameable(a *affected) bool {
 	return a.model != nil && a.scope.Has(access.View) && !a.unseen
 }
 
-// consequences are what goes along, model by model; what the token may not view is added up.
+// consequences returns what goes along, model by model; rows that the token may not view are added up.
 func (f *cascade) consequences() []consequence {
 	stays := losesReference
 	if f.does == changingRows {

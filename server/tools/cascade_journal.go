@@ -7,8 +7,8 @@ import (
 )
 
 // journal records what became of the rows of registered models that were to go along or to change: it reads them again, as
-// the database may have made something else of it. Those that were met last, which depend on the others, come first. gone and
-// changed are the messages.
+// the database may have made something else of it. The rows that were met last, which depend on the others, come first.
+// gone and changed are the messages.
 func (f *cascade) journal(gone, changed string) error {
 	if f.req.catalog.Audit() == nil {
 		return nil

@@ -19,14 +19,14 @@ type affected struct {
 	// model is nil where the table is not registered; scope then means nothing.
 	model *catalog.Model
 	scope access.Scope
-	// gone are all rows that go, by identity; along those of them that go with others.
+	// gone are all rows that go, by identity; along only the ones that go with others.
 	gone  map[string]bool
 	along []foundRow
-	// unseen is set if some of the rows that are concerned are out of the token's sight, or depend by a foreign key that is:
-	// nothing is told of any then.
+	// unseen is set if some of the rows that are concerned are out of the token's sight, or depend by a foreign key that
+	// is: no row is named then.
 	unseen bool
 	// changed are rows whose foreign keys get other values, each once; places says where in it they are, by identity.
-	// restricting are those that forbid a row to go.
+	// restricting are the rows that forbid a row to go.
 	changed     []foundRow
 	places      map[string]int
 	restricting []foundRow
@@ -35,7 +35,7 @@ type affected struct {
 // foundRow is a row with what is needed to follow it; of a table that is not registered it has no fields.
 type foundRow struct {
 	*row
-	// values are those of the columns of the key and of those that foreign keys name.
+	// values are the values of the key's columns and of the columns that foreign keys name.
 	values map[*database.Column]database.Value
 	// nexts are the values that some columns are to get.
 	nexts map[*database.Column]database.Value
@@ -65,7 +65,7 @@ func differs(c *database.Column, a, b database.Value) bool {
 	return !sameValue(c, a, b)
 }
 
-// take notes the rows that go with others, and returns those that were not noted before.
+// take notes the rows that go with others, and returns the ones that were not noted before.
 func (a *affected) take(rows []foundRow) []foundRow {
 	var fresh []foundRow
 	for _, row := range rows {
@@ -78,7 +78,7 @@ func (a *affected) take(rows []foundRow) []foundRow {
 	return fresh
 }
 
-// change notes what rows are to become, and returns those of which something new was noted.
+// change notes the next values of rows, and returns the rows with something new.
 func (a *affected) change(rows []foundRow, next func(foundRow) map[*database.Column]database.Value) []foundRow {
 	var fresh []foundRow
 	for _, row := range rows {
@@ -172,8 +172,8 @@ func (f *cascade) find(from database.Source, m *catalog.Model, where database.Co
 	return rows, nil
 }
 
-// identityColumns are those by which rows of a table are told apart, if the database's user may read them: the primary key,
-// or the model's, if that is unique. nil: there are none.
+// identityColumns are the columns that identify rows of a table, if the database's user may read them: the primary key, or
+// the model's, if that is unique. nil: there are none.
 func identityColumns(t *database.Table, m *catalog.Model) []*database.Column {
 	switch {
 	case len(t.PrimaryKey) > 0 && readable(t.PrimaryKey):

@@ -26,7 +26,7 @@ func sameFolded(a, b database.Value) bool {
 	return ok && also && strings.EqualFold(one, other)
 }
 
-// sameValue reports whether two values of a column are one. Decimals are texts, of which several mean the same number.
+// sameValue reports whether two values of a column are one. Decimals are texts, and several mean the same number.
 func sameValue(c *database.Column, a, b database.Value) bool {
 	if c.Kind != database.Decimal || a == b {
 		return reflect.DeepEqual(a, b)

@@ -78,7 +78,7 @@ func (e *actionCall) ask(p *actionPlan) (*confirmationRequest, error) {
 }
 
 // needsToken reports whether confirm alone does not do: the action demands the page's token, or it would do more than the
-// call says, as rows go or change beside those that it names.
+// call says, as rows go or change besides the rows that it names.
 func (e *actionCall) needsToken(p *actionPlan) bool {
 	return e.declared.Confirm != nil && (e.declared.Confirm.TokenRequired || len(p.along) > 0)
 }
@@ -215,7 +215,7 @@ func (e *actionCall) seal(p *actionPlan) (string, error) {
 	return e.call.sealConfirmation(bound), err
 }
 
-// matches reports whether the confirmation_token that the caller shows is that of what would be done, and in time.
+// matches reports whether the confirmation_token that the caller shows is for what would be done, and in time.
 func (e *actionCall) matches(p *actionPlan) (bool, error) {
 	bound, err := e.bound(p)
 	return err == nil && e.call.isConfirmation(e.shown, bound), err
@@ -233,7 +233,7 @@ func (c *call) isConfirmation(token string, bound []byte) bool {
 	return ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires)
 }
 
-// staleToken is the conflict of a confirmation_token that is missing or of another page, with the page as it is now.
+// staleToken is the conflict of a confirmation_token that is missing or of another page, with the present page.
 func staleToken(message string, question *confirmationRequest) error {
 	payload, err := encodePlainly(staleConfirmation{message, CodeConflict, *question})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // stepConfirmations are the questions of the actions among the steps of one call. They are asked together, once all steps
 // were run: what a later step would do may depend on those before it.
 type stepConfirmations struct {
-	// confirmed and shown are what the caller sent.
+	// confirmed and shown come from the caller.
 	confirmed bool
 	shown     string
 	// tokenRequired is set if one of the actions needs the page's token.
@@ -43,7 +43,7 @@ func (s *stepConfirmations) add(e *actionCall, p *actionPlan) error {
 	return nil
 }
 
-// ask returns what the caller is to be asked before the steps are kept; nil if they can be. A token of a page that does not
+// ask returns the question for the caller before the steps are kept; nil if there is none. A token of a page that does not
 // match what would be done now is a conflict with a new page.
 func (t *transaction) ask() (*confirmationRequest, error) {
 	s := &t.confirmations

@@ -48,7 +48,7 @@ type created struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-// create adds a row, and those of inline models that are sent with it.
+// create adds a row, and the rows of inline models that are sent with it.
 func (c *call) create(a *createArguments) ([]byte, error) {
 	c.dryRun = a.dryRun
 	d, parsing := c.readData(c.scope, a.data, purpose{creates: true})

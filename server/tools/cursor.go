@@ -13,16 +13,16 @@ import (
 // pageCursor is the argument cursor: a next_cursor that was given before. It is never empty if it was sent.
 type pageCursor string
 
-// cursorPurpose is what the key of cursors is derived for.
+// cursorPurpose is the purpose for which the key of cursors is derived.
 const cursorPurpose = "cursor"
 
 // maxCursorValues is the most bytes of values that a cursor carries: a caller brings it back in every call, and most
 // clients put it before a language model. An order that needs more has no cursor.
 const maxCursorValues = 2 << 10
 
-// listIdentity is what a cursor is bound to (docs/design/tools.md, "Cursors"): with any other list it does not open.
-// The row policy is in it, so that no token can use another's, and so are the columns' kinds, which say how values are
-// read.
+// listIdentity is the list that a cursor is bound to (docs/design/tools.md, "Cursors"): with any other list it does not
+// open. The row policy is in it, so that no token can use another's, and so are the columns' kinds, which say how values
+// are read.
 type listIdentity struct {
 	Model   string
 	Order   []orderIdentity
@@ -80,7 +80,7 @@ func (c *call) nextCursor(rows *rowSet, plan *database.Select, a *listArguments,
 	return c.cursors.Seal(plain, bound), nil
 }
 
-// openCursor returns where the list goes on: the values of the plan's order in the last row of the page before; nil
+// openCursor returns where the list continues: the values of the plan's order in the last row of the page before; nil
 // without a cursor.
 func (c *call) openCursor(rows *rowSet, plan *database.Select, a *listArguments) ([]database.Value, error) {
 	if a.cursor == "" {

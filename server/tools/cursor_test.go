@@ -55,7 +55,7 @@ func shelves(t *testing.T, n int) *library {
 	return l
 }
 
-// ids are those of a list's rows.
+// ids are the ids of a list's rows.
 func ids(list map[string]any) []any {
 	var all []any
 	for _, row := range list["results"].([]any) {

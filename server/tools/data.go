@@ -14,11 +14,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// rowData is what a call's `data` sets of one row.
+// rowData holds what a call's `data` sets in one row.
 type rowData struct {
 	scope access.Scope
 	set   []database.Assignment
-	// fields are those that the caller gave, references the foreign keys among them.
+	// fields are the fields that the caller gave, references the foreign keys among them.
 	fields     []*catalog.Field
 	references []reference
 	// loose are the values of an update for Loose columns: what they are, the row itself says.
@@ -149,12 +149,12 @@ func writableNames(scope access.Scope, p purpose) []string {
 // cutText ends what a read shows of a value that is too long (docs/design/values.md, "Long values").
 var cutText = regexp.MustCompile(`\.\.\.\[cut: [0-9]{1,3}(,[0-9]{3})* bytes in all\]$`)
 
-// isCut reports whether a value is what a read showed of a longer one.
+// isCut reports whether a value is the part of a longer one that a read showed.
 func isCut(raw json.RawMessage) bool {
 	return len(raw) > 0 && raw[0] == '"' && cutText.MatchString(plainText(raw))
 }
 
-// storedValue reads one value that is to be stored, or restored.
+// storedValue reads one value to store, or to restore.
 func storedValue(f *catalog.Field, raw json.RawMessage, restores bool) (database.Value, error) {
 	if isNull(raw) {
 		if !f.Column.Nullable {

@@ -30,7 +30,7 @@ type deleteArguments struct {
 type deleted struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
-	// Object is the row as it is now, if the database kept it.
+	// Object is the present row, if the database kept it.
 	Object json.RawMessage `json:"object,omitempty"`
 	DryRun bool            `json:"dry_run,omitempty"`
 	// Call is the call's id, by which the journal knows what it changed.

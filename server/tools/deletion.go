@@ -27,7 +27,7 @@ type deletion struct {
 	kept map[string]*row
 }
 
-// consequence is what a call does to the rows of another model.
+// consequence says what a call does to the rows of another model.
 type consequence struct {
 	// what is the model's verbose name, plural if count is not one; "other records" if the token may not view it.
 	what  string
@@ -35,7 +35,7 @@ type consequence struct {
 	fate  fate
 }
 
-// fate is what becomes of rows that depend on those that a call is about.
+// fate says what becomes of rows that depend on a call's rows.
 type fate uint8
 
 const (
@@ -46,7 +46,7 @@ const (
 
 func (c consequence) String() string { return fmt.Sprintf("%d %s", c.count, c.what) }
 
-// otherRecords is what rows are called of which the token may know no more.
+// otherRecords is the name of rows that the token may know no more about.
 const otherRecords = "other records"
 
 // planDeletion finds and locks the rows of the scope that meet a condition, and finds out what goes along

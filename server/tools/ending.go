@@ -23,7 +23,7 @@ func (e *ending) note(text string) {
 	e.Notice += text
 }
 
-// appendTo appends the members to those of a JSON object.
+// appendTo appends the members to a JSON object's members.
 func (e *ending) appendTo(out []byte) []byte {
 	if e.NextCursor != "" {
 		out = appendJSON(append(out, `,"next_cursor":`...), e.NextCursor)
@@ -39,7 +39,7 @@ func (e *ending) appendTo(out []byte) []byte {
 
 // pageEnd is where an answer of several things ended.
 type pageEnd struct {
-	// things are what the answer has: rows, groups.
+	// things names what the answer has: rows, groups.
 	things string
 	// offset is how many the call passed over, count how many the answer has.
 	offset, count int
@@ -49,8 +49,8 @@ type pageEnd struct {
 	// limit is how many the answer may have, usualLimit how many if a call does not say, mostLimit how many a call may ask for;
 	// 0 if no call can.
 	limit, usualLimit, mostLimit int
-	// mostBytes is the most that a call may ask for with max_bytes; 0 if the operation has no such argument. less are what to
-	// ask for fewer of.
+	// mostBytes is the most that a call may ask for with max_bytes; 0 if the operation has no such argument. less names
+	// what to ask for fewer of.
 	mostBytes int
 	less      string
 	// cursor leads to the rest. If there is none, an offset does, unless fixed is set: the call has no offset to go by.

@@ -28,7 +28,7 @@ const (
 	CodeInternal         Code = "internal"
 )
 
-// toolError is an error that the caller is told. Its message says what to do next.
+// toolError is an error for the caller. Its message says what to do next.
 type toolError struct {
 	Message string `json:"error"`
 	Code    Code   `json:"code"`
@@ -144,7 +144,7 @@ func tell(e *database.Error) *toolError {
 	return &toolError{Code: CodeInternal, Message: "the database could not do this, and nothing was changed; whoever administers the endpoint finds the cause in its log"}
 }
 
-// itemError is an error as it is told of an item, if it is the item's; nil if it is that of the whole call.
+// itemError returns an item's form of an error; nil if the error is the whole call's.
 func itemError(err error) *toolError {
 	var told *toolError
 	if errors.As(err, &told) {

@@ -52,13 +52,13 @@ func (p place) leads(key string) bool {
 	return ok && place{scope: target}.has(rest)
 }
 
-// filterTarget is what a filter compares: a field, or the whole key.
+// filterTarget is the target of a filter: a field, or the whole key.
 type filterTarget struct {
 	model *catalog.Model
 	field *catalog.Field // nil: the whole key, of several columns
 }
 
-// target is what a name means at a place.
+// target returns what a name means at a place.
 func (p place) target(name string) (filterTarget, bool) {
 	if p.members != nil {
 		i := slices.IndexFunc(p.members, func(f *catalog.Field) bool { return f.Name == name })
@@ -84,7 +84,7 @@ func (p place) has(name string) bool {
 	return ok
 }
 
-// comparedNames are the names that target finds, but for that of the key.
+// comparedNames are the names that target finds, except the key's.
 func (p place) comparedNames() []string {
 	if p.members == nil {
 		return comparedFields(p.scope)

@@ -70,7 +70,7 @@ func typeExample(c *database.Column) string {
 	return typeExamples[name]
 }
 
-// computedDefault is what describe_ shows as the default that is no constant.
+// computedDefault is the text that describe_ shows for a default that is no constant.
 const computedDefault = "computed by the database"
 
 // defaultOf is what a new row gets in a field that it does not give, in the form in which rows show it; nil if there is none.
@@ -103,7 +103,7 @@ func shown(c *database.Column, text string) any {
 	return text
 }
 
-// bounds are what the column and its checks allow.
+// bounds are the bounds that the column and its checks set.
 type bounds struct {
 	Minimum          any `json:"minimum,omitempty"`
 	Maximum          any `json:"maximum,omitempty"`

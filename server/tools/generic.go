@@ -30,7 +30,7 @@ func (c *call) takeModel(raw []byte) error {
 	return nil
 }
 
-// modelNotFound tells of the model whose name is most like the one that was given, if the token may use that.
+// modelNotFound names the model whose name is most like the given one, if the token may use that model.
 func (req *request) modelNotFound(name string) error {
 	var names []string
 	for _, m := range req.catalog.Models() {
@@ -103,7 +103,7 @@ func (req *request) offeredNames(m *catalog.Model) string {
 	return strings.Join(names, ", ")
 }
 
-// one and many are what a row of the model is called, and rows are; m is nil for any model's.
+// one and many are the names of a row and of rows of the model; m is nil for any model's.
 func one(m *catalog.Model) string {
 	if m == nil {
 		return "row"

@@ -31,7 +31,7 @@ var _ = withArguments("get", operation{
 		help: fmt.Sprintf("of the piece; %d without it, and at most", maxPiece)},
 )
 
-// gotSchema is that of a row with what belongs to it, or of a piece of a value.
+// gotSchema is the schema of a row with what belongs to it, or of a piece of a value.
 func gotSchema(m *catalog.Model) schema {
 	row := listedRow(m)
 	if m == nil {

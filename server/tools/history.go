@@ -126,8 +126,8 @@ func (j *rowJournal) newest(where database.Condition, columns ...string) *databa
 }
 
 // first is the condition that an entry is about the row as it is there now, or was when it went: not about one that had the
-// same key before the latest creation, or before the latest deletion, where the row was put there again by other means. A row
-// that undo brought back is the one that was there before.
+// same key before the latest creation, or before the latest deletion, where the row was put there again by other means. A
+// row that undo brought back is the same row as before.
 func (j *rowJournal) first(gone bool) (database.Condition, error) {
 	created := database.And{j.equals("action", "create"), database.Not{Condition: j.equals("message", createdAgain)}}
 	newest, err := j.latest(database.Or{j.equals("action", "create"), j.equals("action", "delete")})
@@ -185,7 +185,7 @@ func (j *rowJournal) moment(at string) string {
 	return at
 }
 
-// visibleChanges are those that were written, less the fields that are hidden, masked or secret today, by today's names.
+// visibleChanges are the written changes, without the fields that are hidden, masked or secret today, by today's names.
 func (e *journalEntry) visibleChanges(scope access.Scope) map[string]json.RawMessage {
 	written := members(e.Changes)
 	if written == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// inlineItem is one row of an inline model that is to be added, changed or deleted with the row that it belongs to.
+// inlineItem is one row of an inline model to add, change or delete with the row that it belongs to.
 type inlineItem struct {
 	inline *catalog.Inline
 	scope  access.Scope
@@ -26,8 +26,8 @@ type inlineItem struct {
 	data  *rowData
 }
 
-// inlineItems are in the order in which they are written: those that are deleted come first, so that what replaces them
-// may have their unique values.
+// inlineItems are in the order in which they are written: deletions come first, so that what replaces them may have their
+// unique values.
 type inlineItems []inlineItem
 
 // inlineChanges are the rows of inline models that a call wrote.
@@ -52,8 +52,8 @@ func (c *inlineChanges) count() int {
 	return len(c.Created) + len(c.Updated) + len(c.Deleted)
 }
 
-// readInlines reads `inlines`: {model: [{data} | {id, data} | {id, _delete: true}]}. What is wrong with the data of the
-// row itself is told together with what is wrong here.
+// readInlines reads `inlines`: {model: [{data} | {id, data} | {id, _delete: true}]}. Errors in the data of the row itself
+// are reported together with the errors here.
 func (req *request) readInlines(raw json.RawMessage, creates bool, ownProblem error) (inlineItems, error) {
 	problems := &violations{}
 	if err := collect(problems, "", ownProblem); err != nil {
@@ -212,7 +212,7 @@ func (req *request) mayPerform(scope access.Scope, name string) error {
 	return nil
 }
 
-// parentColumns are those of the row itself that the items' foreign keys lead to.
+// parentColumns are the columns of the row itself that the items' foreign keys lead to.
 func (items inlineItems) parentColumns() []*database.Column {
 	var columns []*database.Column
 	for _, item := range items {
@@ -225,7 +225,7 @@ func (items inlineItems) parentColumns() []*database.Column {
 	return columns
 }
 
-// writeInlines writes the items; values are those of the parentColumns. It returns nil where there are none.
+// writeInlines writes the items; values are the values of the parentColumns. It returns nil where there are none.
 func (w *write) writeInlines(items inlineItems, values []database.Value) (*inlineChanges, error) {
 	if len(items) == 0 {
 		return nil, nil

@@ -9,9 +9,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// change is what happened to one row, for the audit table and history.
+// change is a change of one row, for the audit table and history.
 type change struct {
-	// row is the one that it happened to.
+	// row is the row that changed.
 	row *row
 	// action is create, update, delete, or action:<name>.
 	action string
@@ -31,7 +31,7 @@ const (
 // cutMark stands at the end of a text that was cut. It is ASCII: the database's encoding may have nothing else.
 const cutMark = "..."
 
-// fieldChange is what became of one field. A member is absent where there was no row.
+// fieldChange is the change of one field. A member is absent where there was no row.
 type fieldChange struct {
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`

@@ -33,7 +33,7 @@ func keyOrder(m *catalog.Model) []database.Order {
 	return order
 }
 
-// wantedRow is the condition that a row is the one that the argument id names.
+// wantedRow is the condition that the argument id names the row.
 func (req *request) wantedRow(id json.RawMessage) (database.Condition, error) {
 	return idEquals(req.scope.Model(), id)
 }

@@ -18,8 +18,8 @@ type looseValue struct {
 }
 
 // changes returns what d sets in a row that is shown like this. A Loose column can hold a value whose form tells neither its
-// type nor how it is written (a number, a text, bytes): the value that the row shows is therefore left as it is stored. Any
-// other value must be of the column's kind.
+// type nor how it is written (a number, a text, bytes): the value that the row shows therefore stays in its stored form.
+// Any other value must be of the column's kind.
 func (d *rowData) changes(shown json.RawMessage) ([]database.Assignment, error) {
 	if len(d.loose) == 0 {
 		return d.set, nil

@@ -20,7 +20,7 @@ const numberTextNote = `Text that holds numbers: it compares and sorts as text (
 // numberText is a number as people write it. With zeros in front it is a code, which is a text rightly.
 var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
-// noValueText is what people write into such a column if there is no number.
+// noValueText matches the texts that people write into such a column if there is no number.
 var noValueText = regexp.MustCompile(`(?i)^\s*(null|none|nan|n/?a|-|\?)?\s*$`)
 
 // noteNumberTexts says of fields of a description that they hold numbers as texts, by a few rows. It reads nothing if finding

@@ -38,7 +38,7 @@ type onceCall struct {
 	table *database.Table
 	// id is the row's: it stands for the endpoint, the caller and the key. request stands for the tool and its arguments.
 	id, request string
-	// webhook is what the call's action calls; nil if it calls none.
+	// webhook is the webhook of the call's action; nil if it has none.
 	webhook *contract.WebhookAction
 }
 
@@ -86,7 +86,7 @@ func (c *call) requestHash() (string, error) {
 	return hashOf(c.op.Name, c.model, string(given)), nil
 }
 
-// hashOf is a hash of texts, each of which counts with its length.
+// hashOf returns a hash of texts, each with its length.
 func hashOf(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
@@ -206,14 +206,14 @@ func (o *onceCall) mine() database.Condition {
 	return database.Compare{Column: o.table.Column("id"), Op: database.Equal, Value: o.id}
 }
 
-// answerPurpose is what the key of kept answers is derived for. They are sealed, so that the table shows nothing of what the
-// audit table would not hold.
+// answerPurpose is the purpose for which the key of kept answers is derived. They are sealed, so that the table shows
+// nothing of what the audit table would not hold.
 const answerPurpose = "answer"
 
 func (o *onceCall) sealer() *seal.Sealer { return seal.New(o.call.settings.SealKey, answerPurpose) }
 
-// bound is what a kept answer is bound to: its row, and what the token may see now. What it may no longer see, an old answer
-// does not show it.
+// bound returns what a kept answer is bound to: its row, and what the token may see now. What it may no longer see, an old
+// answer does not show it.
 func (o *onceCall) bound() []byte {
 	h := sha256.New()
 	for _, m := range o.call.catalog.Models() {

@@ -24,8 +24,8 @@ func undoneBy(answer string) string {
 // keysAtOnce is how many calls' answers are looked at together.
 const keysAtOnce = 20
 
-// markKeys marks the kept answers of the calls that made the entries: who repeats such a call is told that it was taken back.
-// Answers that one of these calls marked as taken back are as before.
+// markKeys marks the kept answers of the calls that made the entries: a caller who repeats such a call learns that it was
+// taken back. Answers that one of these calls marked as taken back are as before.
 func (u *undoing) markKeys(entries []*undoEntry) error {
 	if u.call.catalog.Idempotency() == nil || u.call.dryRun {
 		return nil

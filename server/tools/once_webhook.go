@@ -10,7 +10,7 @@ import (
 )
 
 // What a webhook did cannot be undone with a transaction. So the key's row is committed before the webhook is called, and
-// the answer is stored in it afterwards. A row without an answer is that of a call under way, or of one whose end nobody
+// the answer is stored in it afterwards. A row without an answer belongs to a call under way, or to a call whose end nobody
 // knows.
 
 // webhookGrace is how long after a webhook's own timeout the answer of the call is waited for.
@@ -66,7 +66,7 @@ func (o *onceCall) callWebhook() ([]byte, error) {
 		_ = c.db.transact(c.ctx, c.settings.StatementTimeout, o.release) // Otherwise the key says that the outcome is not known.
 		return answer, err
 	}
-	// Without it a repeated call is told that the outcome is not known, and does nothing either.
+	// Without it a repeated call learns that the outcome is not known, and does nothing either.
 	_ = c.db.transact(c.ctx, c.settings.StatementTimeout, func(tx database.Tx) error { return o.keep(tx, answer) })
 	c.forget()
 	return answer, nil

@@ -15,8 +15,8 @@ import (
 // arguments by name.
 type operation struct {
 	*contract.Operation
-	// may reports whether a token may use the operation on a model at all; nil is one of its verbs. label is what a refusal
-	// calls it; "" is the first verb.
+	// may reports whether a token may use the operation on a model at all; nil is one of its verbs. label is its name in a
+	// refusal; "" is the first verb.
 	may   func(access.Scope) bool
 	label string
 	// offeredTo reports whether a global operation is of use to the token on an advertised model; nil means always.
@@ -44,7 +44,7 @@ type operation struct {
 	description func(*catalog.Model) string
 	advice      string
 
-	// outputSchema is that of its answers, but for errors. The model is nil if it may be any.
+	// outputSchema is the schema of its answers, except errors. The model is nil if it may be any.
 	outputSchema func(*catalog.Model) schema
 
 	// inputSchema, names, run and keyed follow from the operation's arguments; withArguments sets them. names may be nil, and keyed
@@ -121,7 +121,7 @@ func findOperation(name string) *operation {
 }
 
 // parseName returns the operation and the model that a tool's name says; nil if it is no tool's name. The name of an
-// operation alone is that of its generic tool, whose model is an argument. It never is a model's tool: those have a _.
+// operation alone names its generic tool, whose model is an argument. It never is a model's tool: those have a _.
 func parseName(tool string) (op *operation, model string) {
 	for _, op := range globals {
 		if op.Name == tool {
@@ -186,7 +186,7 @@ func costOfSteps(raw json.RawMessage) int {
 	return max(cost, 1)
 }
 
-// elements are those of an array, or of all arrays of an object; true counts as one.
+// elements counts the elements of an array, or of all arrays of an object; true counts as one.
 func elements(raw json.RawMessage) int {
 	var array []json.RawMessage
 	var object map[string]json.RawMessage
@@ -218,8 +218,8 @@ func AboutOneRow(tool string) bool {
 type shape struct {
 	// besideCreate leaves out what the tool create_ of the same model says.
 	besideCreate bool
-	// without names the arguments that the caller cannot use; values are those of the argument that has some. Both are joined
-	// by commas.
+	// without names the arguments that the caller cannot use; values are the values of the argument that has some. Both are
+	// joined by commas.
 	without, values string
 }
 

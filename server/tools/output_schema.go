@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// The schemas of answers, for clients that ask for structuredContent (docs/design/tools.md, "Structured content"). That of
-// a payload follows from its Go type; that of a row from its model, which is nil if it may be any model.
+// The schemas of answers, for clients that ask for structuredContent (docs/design/tools.md, "Structured content"). A
+// payload's schema follows from its Go type; a row's from its model, which is nil if it may be any model.
 
 // payloadSchema is the schema of a payload that encoding/json writes.
 func payloadSchema[T any]() schema { return goSchema(reflect.TypeFor[T]()) }

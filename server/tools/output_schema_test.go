@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// MCP wants an object at the top of every outputSchema. A generic tool's is that of no model.
+// MCP wants an object at the top of every outputSchema. A generic tool's has no model.
 func TestEveryOperationHasAnOutputSchemaOfAnObject(t *testing.T) {
 	l := newLibrary(t)
 	for _, op := range append(operations, findModelsOperation) {

@@ -45,7 +45,7 @@ func (c *call) answerPage(opening string, scope access.Scope, plan *database.Sel
 	return append(end.appendTo(out), '}'), nil
 }
 
-// pageEnding says how a page ended before its rows did, and what else is to be known of them.
+// pageEnding says how a page ended before its rows did, and what else to know about them.
 func (c *call) pageEnding(scope access.Scope, plan *database.Select, page database.Page, next func(last []database.Value) (string, error)) (ending, error) {
 	declared := scope.Model().Declared
 	p := pageEnd{things: "rows", less: "fields", narrow: "narrow the filters", offset: max(plan.Offset, 0), count: page.Count, more: page.More, cut: page.Cut,
@@ -83,8 +83,8 @@ func shortened(m *catalog.Model, bytes int) string {
 	return notice
 }
 
-// frame is what stands before the rows of an answer: opening before the counts, mark and rest behind them. total names
-// the count of all things.
+// frame holds the texts around an answer's counts, before the rows: opening before the counts, mark and rest behind them.
+// total names the count of all things.
 type frame struct{ opening, total, mark, rest string }
 
 // The members beside total_count: a number that is not exact has a name of its own.

@@ -21,18 +21,18 @@ const (
 // leads to. Paths through the same relations share one join.
 type rowSet struct {
 	scope access.Scope
-	// members are what the rows have if they are groups, and nil otherwise; a group leads to no other row.
+	// members are the groups' members if the rows are groups, and nil otherwise; a group leads to no other row.
 	members []*catalog.Field
 	joins   []*database.Join
-	// relations are those of the joins, and scopes where they lead to.
+	// relations are the joins' relations, and scopes where they lead to.
 	relations []*catalog.Relation
 	scopes    []access.Scope
 	// conditionsRead counts the conditions that the call has so far.
 	conditionsRead int
 }
 
-// place is a row that a path has led to: a row of the set itself if join is nil, else that of a join. relations is how
-// many relations the path has taken.
+// place is a row that a path has led to: a row of the set itself if join is nil, else a join's. relations is how many
+// relations the path has taken.
 type place struct {
 	join      *database.Join
 	scope     access.Scope

@@ -86,7 +86,7 @@ func (c *call) getPiece(a *getArguments, where database.Condition) ([]byte, erro
 	return json.Marshal(p)
 }
 
-// slicedField is the field of which a call asks for a piece.
+// slicedField is the field that a call asks a piece of.
 func slicedField(scope access.Scope, a *getArguments) (*catalog.Field, error) {
 	switch {
 	case a.field == "":

@@ -37,7 +37,7 @@ func (t *promptText) end() string {
 	return t.String()
 }
 
-// about tells of a model's tool.
+// about describes a model's tool.
 func (t *promptText) about(op *operation, m *catalog.Model) {
 	text := op.advice
 	if text == "" {
@@ -176,7 +176,7 @@ func (t *promptText) unlisted(set *Set, view View, m *catalog.Model) {
 	}
 }
 
-// fields tells of each field what describe_ does.
+// fields describes each field as describe_ does.
 func (t *promptText) fields(d *description) {
 	t.line("Fields:")
 	for _, f := range d.Fields {

@@ -271,12 +271,12 @@ func confirmationHint(action *catalog.Action) string {
 	return " Asks first."
 }
 
-// offers reports whether an operation is among those that the token may use.
+// offers reports whether the token may use an operation.
 func offers(ops []*operation, name string) bool {
 	return slices.ContainsFunc(ops, func(op *operation) bool { return op.Name == name })
 }
 
-// exampleFields is how many fields an example of data shows beside those that are required.
+// exampleFields is how many fields an example of data shows besides the required ones.
 const exampleFields = 2
 
 // exampleData is data for a row that is added, with all that it needs, or for one that is changed.

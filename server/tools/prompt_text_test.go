@@ -101,7 +101,7 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 	}
 }
 
-// What the guides say can be done is what the tools do.
+// The tools do what the guides say.
 func TestGuidesOfWhatTheTokenMayChange(t *testing.T) {
 	l := newLibrary(t)
 	owner := l.tokens.Authenticate("Bearer "+ownerText, time.Now())

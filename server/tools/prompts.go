@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// Prompt is what prompts/get answers with: one message of the user's.
+// Prompt is the answer of prompts/get: one message of the user's.
 type Prompt struct{ Description, Text string }
 
 // prompt is one of the prompts, and what prompts/list shows of it (interface specification section 4.4).

@@ -15,7 +15,7 @@ func rateLimited(wait time.Duration, format string, args ...any) error {
 	return &toolError{Code: CodeRateLimited, Message: fmt.Sprintf(format, args...), RetryAfter: RetryAfterMilliseconds(wait)}
 }
 
-// RetryAfterMilliseconds is a wait in whole milliseconds, of which the last one is not cut off.
+// RetryAfterMilliseconds is a wait in whole milliseconds, rounded up.
 func RetryAfterMilliseconds(wait time.Duration) int64 {
 	return int64((wait + time.Millisecond - 1) / time.Millisecond)
 }

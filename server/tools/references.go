@@ -14,19 +14,19 @@ import (
 // noSuchRow is said of a foreign key that leads nowhere, where the model it leads to must not be named.
 const noSuchRow = "names a row that does not exist"
 
-// reference is a foreign key to a registered table of which a call sets at least one column.
+// reference is a foreign key to a registered table; a call sets at least one of its columns.
 type reference struct {
 	key *database.ForeignKey
 	// target is the model that it leads to; withheld reports that there is one which is not served: nobody sees its rows.
 	target   access.Scope
 	withheld bool
-	// values are those of the key's columns. nil: one of them is null, so that the key names no row; or they lead to the very
-	// row that is written; or one of them is unknown before the write, which open says.
+	// values are the values of the key's columns. nil: one of them is null, so that the key names no row; or they lead to
+	// the very row that is written; or one of them is unknown before the write, which open says.
 	values []database.Value
 	open   bool
 }
 
-// referencesOf are the foreign keys of which the caller sets a column.
+// referencesOf returns the foreign keys with a column that the caller sets.
 func (req *request) referencesOf(d *rowData, creates bool) []reference {
 	var all []reference
 	for _, fk := range d.scope.Model().Table.ForeignKeys {
@@ -50,7 +50,7 @@ func (req *request) referencesOf(d *rowData, creates bool) []reference {
 	return all
 }
 
-// name finds the values of a reference: those that d sets, or else what other says of a column, if that is known.
+// name finds the values of a reference: from d, or else from other, if that knows the column.
 func (d *rowData) name(r *reference, other func(*database.Column) (value database.Value, known bool)) {
 	r.values, r.open = nil, false
 	values := make([]database.Value, len(r.key.Columns))
@@ -72,7 +72,7 @@ func (d *rowData) name(r *reference, other func(*database.Column) (value databas
 	}
 }
 
-// defaultValue is what the database gives a column in a new row; false if it is not known.
+// defaultValue returns the value that the database gives a column in a new row; false if it is not known.
 func defaultValue(t *database.Table, c *database.Column) (database.Value, bool) {
 	switch {
 	case t.InsertTrigger, c.Generated, c.HasDefault && c.Default == nil:
@@ -162,8 +162,8 @@ func (d *rowData) isNamedBy(fk *database.ForeignKey, values []database.Value) bo
 	return true
 }
 
-// checkReferences sees to it that each foreign key names a row that the token may see. One that is not there and one
-// that the row policy hides look the same, whatever the engine tells of a violation (docs/design/writes-and-deletes.md,
+// checkReferences sees to it that each foreign key names a row that the token may see. A row that is not there and a row
+// that the policy hides look the same, whatever the engine says about a violation (docs/design/writes-and-deletes.md,
 // "References").
 func (w *write) checkReferences(scope access.Scope, references []reference) error {
 	problems := &violations{}

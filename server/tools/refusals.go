@@ -28,7 +28,7 @@ func explain(scope access.Scope, err error) error {
 	return err
 }
 
-// explainRead says of which field a filter's value does not fit. Other errors stay as they are.
+// explainRead names the field that a filter's value does not fit. Other errors stay as they are.
 func explainRead(scope access.Scope, err error) error {
 	var e *database.Error
 	if !errors.As(err, &e) || e.Code != database.Invalid || e.Column == nil {
@@ -84,8 +84,8 @@ func (v *violations) addMissing(scope access.Scope, columns []*database.Column) 
 	}
 }
 
-// ruleBroken says what a value would have to be. fields are those involved, if all of them are visible; constraint is what
-// the rule is called, "" if that is not to be told.
+// ruleBroken says what a value would have to be. fields are the involved ones, if all of them are visible; constraint is
+// the rule's name, "" if the caller may not see it.
 func ruleBroken(v *database.Violation, fields []*catalog.Field, constraint string) string {
 	rule := "a rule of the database"
 	if constraint != "" {

@@ -35,7 +35,7 @@ var _ = withArguments("related", operation{
 	argument[relatedArguments]{name: "offset", into: func(a *relatedArguments) any { return &a.offset }},
 )...)
 
-// relatedLimit is the schema of related's limit, which is that of another model for each relation.
+// relatedLimit is the schema of related's limit, which is another model's for each relation.
 func relatedLimit(m *catalog.Model) schema {
 	unusual := func(r *catalog.Relation) bool { return r.Target.Declared.DefaultPageSize != usualPage }
 	if m != nil && !slices.ContainsFunc(m.Relations, unusual) {
@@ -44,7 +44,7 @@ func relatedLimit(m *catalog.Model) schema {
 	return schema{Type: types{"integer"}, Description: "absent: as in list of their model"}
 }
 
-// relatedSchema is that of a page of related rows, or of the only one. Their model is the relation's.
+// relatedSchema is the schema of a page of related rows, or of the only one. Their model is the relation's.
 func relatedSchema() schema {
 	name, row := schema{Type: types{"string"}}, schema{Type: types{"object"}}
 	many := rowsSchema(row, "total_count").with("relation", name).with("type", schema{Enum: []any{"many"}})

@@ -27,7 +27,7 @@ type relatedReader struct {
 	columns []*database.Column
 	values  []database.Value
 	groups  []relatedGroup
-	// more are the relations and inlines of which there is more than was shown, with where the rest is.
+	// more are the relations and inlines with more rows than were shown, and where the rest is.
 	more []string
 	// shortened is set if a value of a related row was cut.
 	shortened bool
@@ -50,7 +50,7 @@ type relatedPart struct {
 	order    []database.Order
 }
 
-// rest names the part and says where related_ goes on behind the rows that were shown. Inlines are in another order than its.
+// rest names the part and says where related_ continues after the shown rows. Inlines are in another order than its.
 func (p *relatedPart) rest(shown int) string {
 	if p.name != p.relation.Name {
 		return fmt.Sprintf("%s (relation %s)", p.name, p.relation.Name)

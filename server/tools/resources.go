@@ -41,7 +41,7 @@ type template struct {
 // MimeType is the type of every resource.
 const MimeType = "application/json"
 
-// resourceKind is a kind of resource that models have. operation is the one that reads it.
+// resourceKind is a kind of resource that models have. operation is the operation that reads it.
 type resourceKind struct {
 	operation string
 	template  template

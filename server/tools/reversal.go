@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// reversal is what takes an entry back.
+// reversal is the change that takes an entry back.
 type reversal struct {
 	entry *undoEntry
 	model *catalog.Model
@@ -67,7 +67,7 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 	return r, r.restoreAction()
 }
 
-// readFields finds the entry's fields among those that the token sees today.
+// readFields finds the entry's fields among the fields that the token sees today.
 func (r *reversal) readFields() error {
 	r.before, r.after = map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	for column, change := range r.entry.fieldsChanged() {
@@ -124,8 +124,8 @@ func (r *reversal) recreate() error {
 	return nil
 }
 
-// restore plans the change of fields to what they were. must are fields that have to be among those that can be set; others
-// that cannot were set by the database or the server itself, which do so again.
+// restore plans the change of fields to what they were. must are fields that have to be settable; others that cannot were
+// set by the database or the server itself, which do so again.
 func (r *reversal) restore(must []*catalog.Field) error {
 	if f := hiddenChange(r.scope); f != nil {
 		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", f.Name)

@@ -76,7 +76,7 @@ func plainText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// members are those of a JSON object; nil where it is none.
+// members returns the members of a JSON object; nil if it is none.
 func members(object json.RawMessage) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	_ = json.Unmarshal(object, &m)

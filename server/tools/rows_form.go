@@ -23,7 +23,7 @@ type rowsForm struct {
 	maxBytes count
 }
 
-// withRowsForm adds the arguments of a rowsForm to those of an operation; of returns where they are stored.
+// withRowsForm adds the arguments of a rowsForm to an operation's; of returns where they are stored.
 func withRowsForm[A any](of func(*A) *rowsForm, list ...argument[A]) []argument[A] {
 	return append(list,
 		argument[A]{name: "format", into: func(a *A) any { return &of(a).format },

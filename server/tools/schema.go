@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// schema is the piece of JSON Schema that tools need. Those of arguments are closed objects without combinators.
+// schema is the piece of JSON Schema that tools need. The schemas of arguments are closed objects without combinators.
 type schema struct {
 	Type        types      `json:"type,omitempty"`
 	Description string     `json:"description,omitempty"`
@@ -19,7 +19,7 @@ type schema struct {
 	Required    []string   `json:"required,omitempty"`
 	// AdditionalProperties is nil for any, a pointer to false for none, or the schema of all of them.
 	AdditionalProperties any `json:"additionalProperties,omitempty"`
-	// AnyOf are schemas of which at least one holds.
+	// AnyOf are schemas; at least one holds.
 	AnyOf            []schema `json:"anyOf,omitempty"`
 	Items            *schema  `json:"items,omitempty"`
 	Enum             []any    `json:"enum,omitempty"`
@@ -29,7 +29,7 @@ type schema struct {
 	ExclusiveMaximum any      `json:"exclusiveMaximum,omitempty"`
 	MinLength        int      `json:"minLength,omitempty"`
 	MaxLength        int      `json:"maxLength,omitempty"`
-	// Default is what the value is if a call leaves it out.
+	// Default is the value if a call leaves it out.
 	Default any `json:"default,omitempty"`
 }
 

@@ -14,7 +14,7 @@ import (
 // stands, whatever it looks like.
 const literalMember = "_literal"
 
-// referenceForm is what a reference looks like, for messages.
+// referenceForm is an example of a reference, for messages.
 const referenceForm = `{"_step":0,"path":"object.id"}`
 
 // foreignForms are references to answers of steps as other languages write them. Nobody but a caller who means such a

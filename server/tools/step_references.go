@@ -16,8 +16,8 @@ import (
 // value at that place of what step n answered.
 const stepMember = "_step"
 
-// The bounds of what references may add to arguments: each reads an answer, and may repeat a piece of it. The bytes are
-// those of the values. What a step's references add is gone when the step has run.
+// The bounds of what references may add to arguments: each reads an answer, and may repeat a piece of it. The bytes are the
+// values'. What a step's references add is gone when the step has run.
 const (
 	maxReferences      = 1000
 	maxReferenceLength = 4 << 10

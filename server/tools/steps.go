@@ -19,13 +19,13 @@ type step struct {
 	tool  string
 	op    *operation
 	model string
-	// arguments are those of the tool.
+	// arguments are the arguments of the tool.
 	arguments json.RawMessage
 	// expect are values that must stand at places of the answer, by their paths; without them there is no expectation.
 	expect map[string]json.RawMessage
 }
 
-// stepsSchema says of the arguments of a step only that they are those of its tool.
+// stepsSchema says of the arguments of a step only that they belong to its tool.
 var stepsSchema = schema{Type: types{"array"}, Description: "at most 100, in order",
 	Items: &schema{Type: types{"object"}, Required: []string{"tool"}, Properties: properties{
 		"tool":      {Type: types{"string"}, Description: "a tool that lists, gets, relates, aggregates, creates, updates, deletes, or runs bulk or an action"},

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// store is what a call reads and writes: the database, or a transaction that the call is a part of.
+// store is the database, or a transaction that the call is a part of.
 type store interface {
 	reader
 	// transact runs do in a transaction. If that is the call's own, all of it may run again because others got in its way,

@@ -42,7 +42,7 @@ func (a annotations) brief() briefAnnotations {
 	return b
 }
 
-// annotations are what clients are told of a tool's effects.
+// annotations tell clients about a tool's effects.
 type annotations struct {
 	ReadOnlyHint    bool `json:"readOnlyHint"`
 	DestructiveHint bool `json:"destructiveHint"`
@@ -218,7 +218,7 @@ func (set *Set) AppendTools(dst []byte, token access.Token, view View) []byte {
 	return append(dst, ']')
 }
 
-// findModels is the tool find_models, whose description goes on with some help.
+// findModels is the tool find_models, whose description ends with some help.
 func (l *toolList) findModels(help string) []byte {
 	if known, ok := l.found.Load(help); ok {
 		return known.([]byte)

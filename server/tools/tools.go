@@ -7,12 +7,12 @@
 // (operation.go, argument.go, schema.go, toollist.go).
 //
 // The operations that read (list, get, related, autocomplete, aggregate, history) make a Select of their arguments
-// (keys.go, paths.go, conditions.go, filters.go) and append its rows to the answer (page.go, related_reader.go). Those
+// (keys.go, paths.go, conditions.go, filters.go) and append its rows to the answer (page.go, related_reader.go). Operations
 // that write read data (data.go, inlines.go) before the database is asked, and then do everything in one transaction:
-// write.go adds and changes rows and reads them back through the row policy, deletion.go deletes them with what
-// cascade.go finds, and journal.go writes the audit. An action (action.go and the files that begin with action_) first
-// finds out what it would do, and then does it or asks (confirm.go). What goes wrong is a toolError (errors.go,
-// violations.go). prompts.go and the prompt_text files hold the texts for agents.
+// write.go adds and changes rows and reads them back through the row policy, deletion.go deletes them with what cascade.go
+// finds, and journal.go writes the audit. An action (action.go and the files that begin with action_) first finds out what
+// it would do, and then does it or asks (confirm.go). What goes wrong is a toolError (errors.go, violations.go). prompts.go
+// and the prompt_text files hold the texts for agents.
 package tools
 
 import (
@@ -39,7 +39,7 @@ type Set struct {
 	settings Settings
 	cursors  *seal.Sealer
 	toolList *toolList
-	// words are those of the models, for find_models; they are found when the first query asks for them.
+	// words are the words of the models, for find_models; they are found when the first query asks for them.
 	words func() []modelWords
 	// forgotten is when kept answers that are too old were last removed, in seconds since 1970.
 	forgotten *atomic.Int64
@@ -47,7 +47,7 @@ type Set struct {
 	resources [][][]byte
 }
 
-// Settings are what the operations need beside models and rows.
+// Settings are the operations' needs besides models and rows.
 type Settings struct {
 	// Endpoint is the endpoint's namespace and name, for webhooks.
 	Endpoint string
@@ -59,9 +59,9 @@ type Settings struct {
 	MaxResultBytes int
 	// Catalogue says what tools/list shows.
 	Catalogue contract.Catalogue
-	// SessionSettings are what each transaction tells the database of the caller.
+	// SessionSettings describe the caller to the database in each transaction.
 	SessionSettings []contract.SessionSetting
-	// Audit is told of every change and refusal; it may be nil.
+	// Audit is called with every change and refusal; it may be nil.
 	Audit *audit.Log
 	// Kept counts what is kept for the keys of callers; nil is one of its own. It outlives a Set.
 	Kept *KeptAnswers
@@ -102,11 +102,11 @@ type Result struct {
 	// DatabaseAway is set if the database could not be reached, SchemaChanged if it no longer has what the catalog was
 	// built from. A busy database sets neither.
 	DatabaseAway, SchemaChanged bool
-	// Cause is what went wrong underneath, for the log; never for the caller.
+	// Cause is the underlying error, for the log; never for the caller.
 	Cause error
 }
 
-// request is what a call asks for, and of whom. It has no database: what runs in a transaction reads through that.
+// request holds what a call asks for, and who asks. It has no database: what runs in a transaction reads through that.
 type request struct {
 	ctx      context.Context
 	token    access.Token
@@ -117,7 +117,7 @@ type request struct {
 	// name.
 	model   string
 	generic bool
-	// scope is that of the model, which the token need not be able to view; zero for an operation that is of no model.
+	// scope is the model's, which the token need not be able to view; zero for an operation without a model.
 	scope access.Scope
 	// given are the arguments as they were sent.
 	given arguments
@@ -134,7 +134,7 @@ type request struct {
 	restores bool
 	// locks is set if the rows that the call reads are to stay as they are until the transaction ends.
 	locks bool
-	// record is what the audit is told; operations that write fill in what they know of IDs, Fields and Changed.
+	// record is the record for the audit; operations that write fill in what they know of IDs, Fields and Changed.
 	record audit.Record
 }
 
@@ -149,11 +149,11 @@ type call struct {
 	cursors *seal.Sealer
 	// words are those of the models.
 	words func() []modelWords
-	// steps are those of transact.
+	// steps are transact's.
 	steps []step
 	// confirmations keeps the questions of actions if the call is one of several steps; nil if it asks by itself.
 	confirmations *stepConfirmations
-	// asked is set if the answer is a question, so that nothing is to be kept.
+	// asked is set if the answer is a question, so that nothing may be kept.
 	asked bool
 	// uncertain is set if a webhook may have done something though there is no answer.
 	uncertain bool

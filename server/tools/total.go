@@ -27,9 +27,9 @@ func askedTotal(asked string) (total database.Total, said bool, err error) {
 	return database.TotalNone, false, invalid("total must be %q or %q, or left out, not %q", totalExact, totalNone, asked)
 }
 
-// planTotal is the way in which a list's rows are counted: the one that the caller asks for, or else the exposure's. A
-// token under a row policy gets no estimate, which would tell of rows that it may not see (docs/design/tools.md,
-// "Total counts"); nor does a condition that follows a relation to rows under one.
+// planTotal is the way in which a list's rows are counted: the caller's, or else the exposure's. A token under a row policy
+// gets no estimate, which would tell of rows that it may not see (docs/design/tools.md, "Total counts"); nor does a
+// condition that follows a relation to rows under one.
 func planTotal(scope access.Scope, asked string, plan *database.Select) (database.Total, error) {
 	if total, said, err := askedTotal(asked); said || err != nil {
 		return total, err

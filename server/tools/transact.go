@@ -61,7 +61,7 @@ func mayTransact(c *catalog.Catalog, scope access.Scope) bool {
 	return false
 }
 
-// transaction is one call of transact on its way. What came of its steps is that of the last run.
+// transaction is one call of transact on its way. The results of its steps are the last run's.
 type transaction struct {
 	call *call
 	// sent are the steps as the caller sent them.
@@ -75,7 +75,7 @@ type transaction struct {
 	references, referred int
 	// confirmations are the questions of actions.
 	confirmations stepConfirmations
-	// question is what the caller is asked; nil if nothing.
+	// question is the question for the caller; nil if there is none.
 	question *confirmationRequest
 	// failed is the step at which the last run ended; -1 if it was none.
 	failed int
@@ -212,7 +212,7 @@ func (e *stepError) name() string {
 	return fmt.Sprintf("step %d (%s)", e.step, e.tool)
 }
 
-// stepFailed is the error of the step at which all ended; the audit is told of it.
+// stepFailed is the error of the step at which all ended; the audit gets it.
 func (t *transaction) stepFailed(err error) error {
 	failed := &stepError{t.failed, t.steps[t.failed].tool, err}
 	if p := t.done[len(t.done)-1]; len(t.done) == t.failed+1 {
@@ -224,7 +224,7 @@ func (t *transaction) stepFailed(err error) error {
 	return failed
 }
 
-// tell is the step's error as the caller is told it.
+// tell returns the caller's form of the step's error.
 func (e *stepError) tell(told *toolError) *toolError {
 	at := *told
 	if at.payload != nil {

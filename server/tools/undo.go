@@ -33,7 +33,7 @@ type undoArguments struct {
 // undone is undo's payload.
 type undone struct {
 	Success bool `json:"success"`
-	// Changes are what was done to take the changes back, in order.
+	// Changes are the changes that took the others back, in order.
 	Changes []undoneChange `json:"changes"`
 	DryRun  bool           `json:"dry_run,omitempty"`
 	// Notice says that values were left out, or that there was nothing to do.
@@ -42,7 +42,7 @@ type undone struct {
 	Call string `json:"call,omitempty"`
 }
 
-// undoneChange is what was done to one row: update, create or delete.
+// undoneChange is the change of one row: update, create or delete.
 type undoneChange struct {
 	Model  string          `json:"model"`
 	ID     json.RawMessage `json:"id"`
@@ -160,7 +160,7 @@ type undoEntry struct {
 	Row     string          `json:"object_id"`
 	Call    string          `json:"call"`
 	Changes json.RawMessage `json:"changes"`
-	// changes are those of several entries that were joined; nil if Changes tells.
+	// changes are the joined changes of several entries; nil if Changes has them.
 	changes map[string]fieldChange
 }
 

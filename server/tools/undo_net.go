@@ -10,8 +10,8 @@ import (
 // may not have all of them, and nobody asked for them. But two rows that swapped a value that must be unique can only go back
 // through a state in between.
 
-// net leaves out the entries that come to nothing, and joins those about one row that come to one. A row of which nothing is
-// left to do must be as its newest entry left it, like any other.
+// net leaves out the entries that come to nothing, and joins those about one row that come to one. A row that needs no
+// change must be as its newest entry left it, like any other.
 func (u *undoing) net(entries []*undoEntry) ([]*undoEntry, error) {
 	var left []*undoEntry
 	places := map[string]int{}
@@ -42,7 +42,7 @@ func (u *undoing) net(entries []*undoEntry) ([]*undoEntry, error) {
 	return left, nil
 }
 
-// netted is what entries about one row, newest first, come to together.
+// netted returns the sum of entries about one row, newest first.
 func netted(entries []*undoEntry) []*undoEntry {
 	var left []*undoEntry // oldest first
 	for _, e := range slices.Backward(entries) {
@@ -62,7 +62,7 @@ func netted(entries []*undoEntry) []*undoEntry {
 	return left
 }
 
-// combined is one entry for two about the same row, of which the first is older: a creation and a change are the creation, a
+// combined returns one entry for two about the same row, the older one first: a creation and a change are the creation, a
 // change and a deletion the deletion.
 func combined(first, second *undoEntry) *undoEntry {
 	both := *second

@@ -13,7 +13,7 @@ import (
 type undoing struct {
 	call *call
 	tx   database.Tx
-	// rows are those that were met, changes what was done to them, parts the calls that did it.
+	// rows are the rows that were met, changes the changes made to them, parts the calls that made them.
 	rows    map[rowName]*undoneRow
 	changes []undoneChange
 	parts   []*call
@@ -27,8 +27,8 @@ type rowName struct{ schema, table, row string }
 
 func (e *undoEntry) rowName() rowName { return rowName{e.Schema, e.Table, e.Row} }
 
-// undoneRow is what is known of a row: the entries about it that are taken back, newest first. left are these, or what they
-// come to together, done how many of left were taken back.
+// undoneRow holds what is known about a row: the entries about it that are taken back, newest first. left are these, or
+// what they come to together, done how many of left were taken back.
 type undoneRow struct {
 	entries, left []*undoEntry
 	done          int
@@ -144,7 +144,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 	return nil
 }
 
-// shown is what was done to a row, as the answer tells it. A dry run tells the values, too, as long as there is room.
+// shown is the answer's form of what was done to a row. A dry run tells the values, too, as long as there is room.
 func (u *undoing) shown(r *reversal, now json.RawMessage) undoneChange {
 	change := undoneChange{Model: r.model.Name, ID: r.id, Change: r.op.Name}
 	if !u.call.dryRun {
@@ -184,7 +184,7 @@ func undoFailed(e *undoEntry, err error) error {
 	return &at
 }
 
-// rowNow reads and locks the row as it is now; nil if it is not there, or not for the token.
+// rowNow reads and locks the present row; nil if it is not there, or not for the token.
 func (u *undoing) rowNow(r *reversal) (json.RawMessage, error) {
 	where, err := keyEquals(r.model, r.id)
 	if err != nil {
@@ -279,7 +279,7 @@ func (u *undoing) takesNothingAlong(r *reversal) error {
 	return nil
 }
 
-// isAsBefore makes sure that the row is what it was: a trigger of the database may have made something else of it.
+// isAsBefore makes sure that the row is unchanged: a trigger of the database may have made something else of it.
 func (u *undoing) isAsBefore(r *reversal) error {
 	now, err := u.rowNow(r)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // allFields is the field of a violation that is about no single field, or about one that the caller does not see.
 const allFields = "__all__"
 
-// violations are what is wrong with a call's data, field by field, in the order in which it was found
+// violations are the errors in a call's data, field by field, in the order in which it was found
 // (docs/design/writes-and-deletes.md, "Validation errors").
 type violations struct {
 	Errors           []fieldViolation `json:"errors"`
@@ -23,7 +23,7 @@ type fieldViolation struct {
 	Messages []string `json:"messages"`
 }
 
-// maxViolations is how many are told; the others are counted.
+// maxViolations is how many are shown; the others are counted.
 const maxViolations = 100
 
 func (v *violations) add(field, format string, args ...any) {

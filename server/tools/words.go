@@ -85,7 +85,7 @@ func wordsOfModels(c *catalog.Catalog) []modelWords {
 	return all
 }
 
-// scoreOf compares a query's words with those of a model.
+// scoreOf compares a query's words with a model's.
 func scoreOf(m modelWords, words []string) score {
 	var s score
 	for _, word := range words {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// write is what a call does in one transaction.
+// write is a call's work in one transaction.
 type write struct {
 	req *request
 	tx  database.Tx
@@ -55,7 +55,7 @@ func (req *request) recordRow(r *row, inlines *inlineChanges) {
 	}
 }
 
-// transact runs do as inTransaction does, and says of which field an error of the database is.
+// transact runs do as inTransaction does, and names the field of a database's error.
 func (c *call) transact(do func(*write) error) error {
 	return explain(c.scope, c.inTransaction(func(tx database.Tx) error { return do(&write{&c.request, tx}) }))
 }
@@ -114,7 +114,7 @@ type written struct {
 }
 
 // insertRow adds a row, reads it back through the row policy, and writes the journal. parent leads an inline's row to the
-// one that it belongs to.
+// row that it belongs to.
 func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*database.Column) (written, error) {
 	m := d.scope.Model()
 	if d.scope.Limited() && !m.UniqueKey {
@@ -151,7 +151,7 @@ func (w *write) insertRow(d *rowData, parent []database.Assignment, columns []*d
 	return added, w.req.journal(w.tx, change{row: added.row, action: "create", message: "created", after: added.row})
 }
 
-// diverted is what came of a row that the database did not store as it was asked: a trigger or rule put it elsewhere, made
+// diverted is the error about a row that the database did not store as asked: a trigger or rule put it elsewhere, made
 // something else of it, or left it. It is looked for by its key, if that was given. What cannot be found cannot be held
 // against a row policy.
 func (w *write) diverted(d *rowData, parent []database.Assignment, columns []*database.Column) (written, error) {
@@ -257,8 +257,8 @@ func (w *write) stillMeets(scope access.Scope, where, version database.Condition
 	return err
 }
 
-// readBack reads the row as it is after a write. One that the token may not see, or whose foreign keys lead to what it
-// may not see, is an error that undoes the write.
+// readBack reads the row after a write. One that the token may not see, or whose foreign keys lead to what it may not see,
+// is an error that undoes the write.
 func (w *write) readBack(d *rowData, where database.Condition, columns []*database.Column) (written, error) {
 	scope := d.scope
 	text, values, err := w.req.readRow(w.tx, scope, both(where, stillVisible(d.references)), false, columns...)
@@ -268,7 +268,7 @@ func (w *write) readBack(d *rowData, where database.Condition, columns []*databa
 	return written{row: &row{model: scope.Model(), text: text}, values: values}, err
 }
 
-// whyUnseen says why a row that was written may not be as it is.
+// whyUnseen says why a row may not stay as it was written.
 func (w *write) whyUnseen(scope access.Scope, references []reference, where database.Condition) error {
 	for _, r := range references {
 		if !r.limited() {
@@ -317,7 +317,7 @@ func expectedVersion(m *catalog.Model, raw json.RawMessage) (database.Condition,
 	return database.Compare{Column: m.Version.Column, Op: database.Equal, Value: value}, nil
 }
 
-// both are two conditions, either of which may be nil.
+// both joins two conditions; either may be nil.
 func both(a, b database.Condition) database.Condition {
 	if and, ok := b.(database.And); b == nil || ok && len(and) == 0 {
 		return a
