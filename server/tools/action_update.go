@@ -119,6 +119,9 @@ func (e *actionCall) update(w *write, rows []*row, keys []askedID, set []databas
 	if allowed := e.call.scope.Allows(e.declared); allowed != nil {
 		where = append(where, allowed)
 	}
+	if err := w.readForms(e.call.scope, rows, anyOf(keys)); err != nil {
+		return 0, err
+	}
 	n, err := w.tx.Update(e.call.ctx, &database.Update{In: e.call.scope.Source(), Set: set, Where: where})
 	if err != nil {
 		return 0, refused(e.call.scope, references, err)

@@ -128,7 +128,8 @@ func (f *cascade) find(from database.Source, m *catalog.Model, where database.Co
 	var output []database.Output
 	if m != nil {
 		columns = append(columns, keyColumns(m)...)
-		output = planOutput(f.req.token.Reach(m))
+		scope := f.req.token.Reach(m)
+		output = append(planOutput(scope), f.req.planForms(scope)...)
 	}
 	for _, dependent := range f.req.catalog.Dependents(t) {
 		if readable(dependent.Key.ReferencedColumns) {
@@ -215,6 +216,7 @@ func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns, identity
 		row.values[column] = value
 	}
 	row.identity = text.String()
+	row.takeForms(all)
 	return row, nil
 }
 

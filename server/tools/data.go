@@ -70,7 +70,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 			problems.add(f.Name, "%s%s", err, whereIDsAre(scope, []*database.Column{f.Column}))
 			continue
 		}
-		d.set = append(d.set, database.Assignment{Column: f.Column, Value: value})
+		d.set = append(d.set, database.Assignment{Column: f.Column, Value: value, Form: req.forms[f.Name]})
 	}
 	if p.creates {
 		d.complete(p, problems)
@@ -188,8 +188,8 @@ func restoredValue(c *database.Column, raw json.RawMessage, read database.Value,
 	switch {
 	case err != nil:
 		return lookup.ParseValue(c, raw)
-	case c.Kind == database.Timestamp || c.Kind == database.TimestampTZ:
-		return strings.Replace(plainText(raw), "T", " ", 1), nil // as SQLite's functions write it, with the zone that it had
+	case isMoment(c):
+		return ownForm(raw), nil
 	}
 	return read, nil
 }

@@ -35,6 +35,8 @@ const cutMark = "..."
 type fieldChange struct {
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
+	// Stored is Before as SQLite kept it, if that is a moment, of which several texts tell.
+	Stored string `json:"stored,omitempty"`
 }
 
 // createdAgain is the message about a row that undo brought back.
@@ -48,7 +50,9 @@ func (req *request) journal(tx database.Tx, ch change) error {
 		return nil
 	}
 	m := ch.row.model
-	changes, err := json.Marshal(fieldChanges(m, ch.before, ch.after))
+	told := fieldChanges(m, ch.before, ch.after)
+	ch.before.addForms(told)
+	changes, err := json.Marshal(told)
 	if err != nil {
 		return err
 	}
@@ -86,7 +90,7 @@ func fieldChanges(m *catalog.Model, before, after *row) map[string]fieldChange {
 		if f.Masked || f.Secret || bytes.Equal(was[f.Name], is[f.Name]) {
 			continue
 		}
-		changes[f.Column.Name] = fieldChange{shorten(was[f.Name]), shorten(is[f.Name])}
+		changes[f.Column.Name] = fieldChange{Before: shorten(was[f.Name]), After: shorten(is[f.Name])}
 	}
 	return changes
 }

@@ -23,6 +23,8 @@ type reversal struct {
 	before, after map[string]json.RawMessage
 	// settled are the fields whose values the call sets: they must be as before in the end.
 	settled []string
+	// forms are moments as SQLite wrote them, by fields.
+	forms map[string]string
 }
 
 // find finds the row that an entry is about.
@@ -69,7 +71,7 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 
 // readFields finds the entry's fields among the fields that the token sees today.
 func (r *reversal) readFields() error {
-	r.before, r.after = map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	r.before, r.after, r.forms = map[string]json.RawMessage{}, map[string]json.RawMessage{}, map[string]string{}
 	for column, change := range r.entry.fieldsChanged() {
 		f := fieldOfColumn(r.scope, column)
 		if f == nil || f.Masked || f.Secret {
@@ -81,7 +83,7 @@ func (r *reversal) readFields() error {
 			}
 		}
 		if change.Before != nil {
-			r.before[f.Name] = change.Before
+			r.before[f.Name], r.forms[f.Name] = change.Before, change.Stored
 		}
 		if change.After != nil {
 			r.after[f.Name] = change.After

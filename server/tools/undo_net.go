@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -72,7 +73,7 @@ func combined(first, second *undoEntry) *undoEntry {
 	both.changes = maps.Clone(first.fieldsChanged())
 	for name, change := range second.fieldsChanged() {
 		if before, twice := both.changes[name]; twice {
-			change.Before = before.Before
+			change.Before, change.Stored = before.Before, cmp.Or(before.Stored, change.Stored)
 		} else if first.Action == "create" {
 			change.Before = nil
 		}

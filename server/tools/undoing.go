@@ -128,7 +128,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 		}
 	}
 	p := u.call.part(u.tx, r.op, r.model.Name)
-	p.restores = true
+	p.restores, p.forms = true, r.forms
 	arguments, err := json.Marshal(r.arguments)
 	if err != nil {
 		return err

@@ -221,6 +221,10 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 	if err != nil {
 		return written{}, err
 	}
+	before := &row{model: m, text: text}
+	if err := w.readForms(d.scope, []*row{before}, where); err != nil {
+		return written{}, err
+	}
 	notice, matched := followers.notice(), int64(1)
 	if len(set) > 0 {
 		if matched, err = w.tx.Update(w.req.ctx, &database.Update{In: d.scope.Source(), Set: set, Where: both(where, version)}); err != nil {
@@ -240,7 +244,6 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 		return written{}, err
 	}
 	changed.notice, changed.untouched = notice, matched == 0 && bytes.Equal(text, changed.text)
-	before := &row{model: m, text: text}
 	if err := w.req.journal(w.tx, change{row: changed.row, action: "update", message: changeSummary(before, changed.row), before: before, after: changed.row}); err != nil {
 		return written{}, err
 	}

@@ -2,6 +2,7 @@ package engines
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -58,5 +59,43 @@ func TestSQLiteKeepsTheFormsOfValues(t *testing.T) {
 		}
 		groups := s.ok(t, "root", "aggregate_event", `{"filters":{"id":2},"group_by":["amount"],"measures":{"n":{"count":"*"}}}`)
 		want(t, groups, digits, "results", 0, "amount")
+	})
+}
+
+// Undo brings back the text of a moment, in whatever form it was: of rows that go, values that give way to null, and values
+// that give way to others.
+func TestUndoBringsBackTheTextsOfMoments(t *testing.T) {
+	forms := []string{"2024-01-02T03:04:05Z", "2024-01-02 03:04:05", "2024-01-02T03:04:05", "2024-01-02 03:04:05.500", "2024-01-02T03:04:05.123456+02:00", "2024-01-02 03:04", "2024-01-02"}
+	script := "create table day (id integer primary key, at timestamp, zoned timestamptz);\n" +
+		"create table visit (id integer primary key, day_id integer not null references day (id) on delete cascade, at timestamp);\n"
+	for i, form := range forms {
+		script += fmt.Sprintf("insert into day values (%[1]d, '%[2]s', '%[2]s'); insert into visit values (%[1]d, %[1]d, '%[2]s');\n", i+1, form)
+	}
+	database, plain := harness.Engines[0].Open(t, script)
+	day := contract.Model{Name: "day", Table: "day", Expose: true, Actions: []contract.Action{{Name: "move", Requires: []string{"change"},
+		Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "at", Source: contract.SourceValue, Value: "2030-01-01T00:00:00.25"}}}}}}
+	s := &suite{harness.Engines[0], harness.Serve(t, database, []contract.Model{day, {Name: "visit", Table: "visit", Expose: true}}, tokens(), withAudit), plain}
+	stored := func(id int) string {
+		return fmt.Sprintf("select d.at || '|' || d.zoned || '|' || v.at from day d join visit v on v.day_id = d.id where d.id = %d", id)
+	}
+	for i, form := range forms {
+		for _, change := range []struct{ tool, arguments string }{
+			{"delete_day", `{"id":%d}`},
+			{"update_day", `{"id":%d,"data":{"at":null,"zoned":null}}`},
+			{"update_day", `{"id":%d,"data":{"at":"2030-01-01T00:00:00.25","zoned":"2030-01-01T00:00:00Z"}}`},
+			{"action_day", `{"action":"move","ids":[%d]}`},
+			{"transact", `{"steps":[{"tool":"update_day","arguments":{"id":%[1]d,"data":{"at":null}}},{"tool":"update_day","arguments":{"id":%[1]d,"data":{"at":"2031-01-01T00:00:00"}}},{"tool":"delete_day","arguments":{"id":%[1]d}}]}`},
+		} {
+			s.check(t, form+" after "+change.tool, func(t *testing.T) {
+				done := s.ok(t, "root", change.tool, fmt.Sprintf(change.arguments, i+1))
+				s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, at(t, done, "call")))
+				s.holds(t, stored(i+1), form+"|"+form+"|"+form)
+			})
+		}
+	}
+	s.check(t, "history tells values, and not how they are kept", func(t *testing.T) {
+		if text, _ := s.endpoint.Call(secret("root"), "history_day", `{"id":1}`); strings.Contains(text, `"stored"`) || !strings.Contains(text, `"before":"2024-01-02T03:04:05Z"`) {
+			t.Error(text)
+		}
 	})
 }

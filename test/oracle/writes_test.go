@@ -25,12 +25,7 @@ type state []string
 func (g *game) change() {
 	g.Helper()
 	steps := g.newSteps()
-	deletes := slices.ContainsFunc(steps, func(s step) bool { return strings.HasPrefix(s.tool, "delete_") })
-	form := stored
-	if deletes { // a row that undo brings back has its moments in another form (docs/design/values.md, "JSON forms")
-		form = storedButMoments
-	}
-	before, formed := g.state(meant), g.state(form)
+	before, formed := g.state(meant), g.state(stored)
 	want, failed := g.rehearse(steps)
 	done.transacts++
 	answer, isError, asked := g.call("transact", map[string]any{"steps": given(steps)})
@@ -59,7 +54,7 @@ func (g *game) change() {
 	}
 	done.undos++
 	answer, isError, undo := g.call("undo", map[string]any{"call": call})
-	switch now := g.state(form); {
+	switch now := g.state(stored); {
 	case isError:
 		g.differs(asked+"\n"+undo, statement, "undo is refused: %v", answer)
 	case !slices.Equal(formed, now):
@@ -229,7 +224,6 @@ type reading int
 const (
 	meant reading = iota
 	stored
-	storedButMoments
 )
 
 // state reads what the tables hold.
@@ -241,8 +235,7 @@ func (g *game) state(how reading) state {
 		var outputs []output
 		for _, c := range t.columns {
 			o := output{expression: c.name, kind: c.kind}
-			form := how == stored || how == storedButMoments && c.kind != aMoment
-			if form && g.engine.Product == harness.SQLite {
+			if how == stored && g.engine.Product == harness.SQLite {
 				o = output{expression: "typeof(" + c.name + ") || ' ' || quote(" + c.name + ")", kind: aText}
 			}
 			texts, outputs = append(texts, g.asText(o)), append(outputs, o)

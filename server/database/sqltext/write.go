@@ -143,20 +143,29 @@ func (s *Statement) written(w *writer) error {
 	return w.err
 }
 
-// assigned writes what a column is given. A moment in SQLite, which keeps it as a text, has the form of the replaced one:
-// with or without a zone.
+// assigned writes what a column is given. A moment in SQLite, which keeps it as a text, has the form that is asked for, or the
+// form of the replaced one: with or without a zone.
 func (w *writer) assigned(a database.Assignment) {
 	_, isText := a.Value.(string)
-	if _, ok := w.dialect.(sqlite); ok && w.written != nil && (a.Column.Kind == database.Timestamp || a.Column.Kind == database.TimestampTZ) &&
-		(isText || a.How != database.AssignValue) {
+	_, keepsTexts := w.dialect.(sqlite)
+	switch {
+	case !keepsTexts || !isMoment(a.Column) || !isText && a.How == database.AssignValue:
+		w.given(a)
+	case a.Form != "":
+		w.text(SQLiteForm + "(")
+		w.given(a)
+		w.text(", ")
+		w.bind(Arg{Kind: database.Text, Value: a.Form})
+		w.text(")")
+	case w.written != nil:
 		w.text(SQLiteForm + "(")
 		w.given(a)
 		w.text(", ")
 		w.column(a.Column)
 		w.text(")")
-		return
+	default:
+		w.given(a)
 	}
-	w.given(a)
 }
 
 func (w *writer) given(a database.Assignment) {
