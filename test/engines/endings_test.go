@@ -32,7 +32,7 @@ func endings(s *suite, t *testing.T) {
 		{"aggregate_review", `"group_by":["reader"],"measures":{"n":{"count":"*"}}`, "results", 100, s.number(t, "select count(distinct reader) from review"),
 			"there are more groups: offset 100 leads to the rest, or ask for more with limit (at most 1000). total: exact counts them all"},
 		{"aggregate_review", `"group_by":["reader"],"limit":40,"total":"exact"`, "results", 40, s.number(t, "select count(distinct reader) from review"), "there are more groups: offset 40 leads to the rest"},
-		{"aggregate_review", `"group_by":["reader"],"max_bytes":300,"format":"columns","total":"exact"`, "rows", -1, s.number(t, "select count(distinct reader) from review"), "the groups were cut off after 300 bytes: go on with offset "},
+		{"aggregate_review", `"group_by":["reader"],"max_bytes":300,"format":"columns","total":"exact"`, "rows", -1, s.number(t, "select count(distinct reader) from review"), "the groups were cut off after 300 bytes: offset "},
 		{"list_review", ``, "results", 100, reviews, "there are more rows: next_cursor leads to the rest, or ask for more with limit (at most 1000)"},
 		{"list_review", `"offset":3,"fields":["id"]`, "results", 100, reviews - 3, "there are more rows: next_cursor leads to the rest, or ask for more with limit (at most 1000)"},
 		{"list_review", `"max_bytes":3000`, "results", -1, reviews, "the rows were cut off after 3000 bytes: next_cursor leads to the rest"},
