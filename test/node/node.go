@@ -9,11 +9,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // oldest is the first version that all of them run on: Inspector's demand, the highest.
@@ -61,9 +63,18 @@ func newEnough(version string) bool {
 }
 
 // Install makes folder/node_modules hold exactly what folder/package-lock.json names. It asks the registry only if
-// the lock is another than the one that was installed last. Packages' install scripts are not run.
+// the lock is another than the one that was installed last. Packages' install scripts are not run. Suites run side by side:
+// one installs a folder's packages, and the others wait.
 func Install(ctx context.Context, folder string) error {
-	lock, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
+	file, err := os.Open(filepath.Join(folder, "package-lock.json"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("locking %s: %w", file.Name(), err)
+	}
+	lock, err := io.ReadAll(file)
 	if err != nil {
 		return err
 	}
