@@ -162,7 +162,7 @@ func newPage(t *testing.T, script []byte) *page {
 func (p *page) run(t *testing.T, program, url, token string) result {
 	t.Helper()
 	p.settings = map[string]string{"url": url, "token": token}
-	ctx, end := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Minute)
 	shown := make(chan error, 1)
 	go func() { shown <- show(ctx, program, p.origin+"/") }()
 	defer end()

@@ -62,7 +62,7 @@ func TestJudgeRefusal(t *testing.T) {
 		"an error without a cause": {lines: []line{{Step: "connect", Error: "transport closed"}}},
 		"it got in":                {lines: []line{{Step: "connect", Value: []byte(`"2025-11-25"`)}}},
 		"it only noticed later":    {lines: []line{{Step: "connect"}, {Step: "tools/list", Error: "401"}}},
-		"it hung":                  {err: errors.New("no answer within 15s")},
+		"it hung":                  {err: errors.New("no answer within 5m0s")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := row{}

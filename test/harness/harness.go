@@ -243,7 +243,7 @@ func listen(t testing.TB) net.Listener {
 
 func (e *Endpoint) waitReady(admin string) {
 	e.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		response, err := http.Get(admin + "/readyz")
 		if err == nil {
 			_ = response.Body.Close()

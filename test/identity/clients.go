@@ -98,7 +98,7 @@ func describes(ctx context.Context, w *world, url string) string {
 
 // run runs one client, at whose browser anna logs in.
 func (w *world) run(ctx context.Context, c publicClient) ([]step, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, w.node, filepath.Join(folder, c.program))
 	cmd.Env = append(os.Environ(), "MCP_URL="+w.shop.url(), "MCP_PERSON=anna", "MCP_VERSION="+c.version, "NODE_EXTRA_CA_CERTS="+w.caFile)

@@ -66,10 +66,13 @@ func URI(c contract.Connection) string {
 	return u.String()
 }
 
+// hang is how long a server may take that hangs, and no other: a busy machine takes minutes for a large schema.
+const hang = 10 * time.Minute
+
 // Connect opens a plain connection that is closed when the test ends.
 func Connect(t testing.TB, uri string) *pgx.Conn {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, uri)
 	if err != nil {
@@ -82,7 +85,7 @@ func Connect(t testing.TB, uri string) *pgx.Conn {
 // Execute runs a script of SQL on a connection of its own.
 func Execute(t testing.TB, uri, script string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, uri)
 	if err != nil {
