@@ -18,7 +18,7 @@ const (
 	DefaultMySQLPort      = 3306
 )
 
-// Every error of ResolveConnection wraps ErrSecretIncomplete; its report is ReasonSecretIncomplete.
+// ErrSecretIncomplete is wrapped by every error of ResolveConnection; its report is ReasonSecretIncomplete.
 var ErrSecretIncomplete = errors.New("the connection Secret is incomplete")
 
 // Connection is where a database is and who we are there. It is secret: it prints as its address only.

@@ -85,7 +85,7 @@ func (p *Platform) install(ctx context.Context) error {
 	if _, err := p.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(p.root, "config", "default")); err != nil {
 		return err
 	}
-	if _, err := p.Kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=60s"); err != nil {
+	if _, err := p.Kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=5m"); err != nil {
 		return fmt.Errorf("the manager does not start; its log is below %s: %w", filepath.Join(p.Dir(), "pods"), err)
 	}
 	return nil

@@ -109,12 +109,14 @@ var _ = Describe("the bookshop", Ordered, func() {
 		}
 		b.addToken(ctx, "before-restart")
 		kubectl(ctx, "-n", "mcp-admin-system", "delete", "pod", "--all", "--wait")
-		kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=60s")
+		kubectl(ctx, "-n", "mcp-admin-system", "rollout", "status", "deployment", "--timeout=10m")
 		added := b.addToken(ctx, "after-restart")
 		Expect(b.answers(added)).To(Equal(http.StatusOK))
 		Expect(b.answers(owner)).To(Equal(http.StatusOK))
 		Expect(b.token(ctx, "owner")).To(Equal(owner))
-		Expect(revision("after-restart")).To(Equal(revision("before-restart")+1), "the restart itself writes no part of the Config")
+		Expect(revision("after-restart")).To(Equal(revision("before-restart")+1), func() string {
+			return "the restart itself writes no part of the Config; the manager's log:\n" + kubectl(ctx, "-n", "mcp-admin-system", "logs", "-l", "app.kubernetes.io/name=mcp-admin-operator", "--tail=-1")
+		})
 	})
 
 	It("goes on answering while the API server is away, and revokes when it is back", func(ctx SpecContext) {

@@ -27,7 +27,7 @@ var _ = Describe("the packed chart", Ordered, func() {
 		GinkgoHelper()
 		root, err := filepath.Abs("../..")
 		Expect(err).NotTo(HaveOccurred())
-		command := exec.CommandContext(ctx, filepath.Join(root, "bin", "helm"), append(args, "--namespace", "mcp-admin-system", "--timeout", "3m")...)
+		command := exec.CommandContext(ctx, filepath.Join(root, "bin", "helm"), append(args, "--namespace", "mcp-admin-system", "--timeout", "10m")...)
 		home := filepath.Join(own.Dir(), "helm")
 		command.Env = append(os.Environ(), "KUBECONFIG="+own.Kubeconfig(), "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
 		said, err := command.CombinedOutput()
@@ -42,7 +42,7 @@ var _ = Describe("the packed chart", Ordered, func() {
 	}
 	ready := func(ctx context.Context) {
 		GinkgoHelper()
-		kubectl(ctx, "-n", "bookshop", "wait", "--timeout=120s", "--for=condition=Ready", "mcpe,mcpm,mcptoken", "--all")
+		kubectl(ctx, "-n", "bookshop", "wait", "--timeout=10m", "--for=condition=Ready", "mcpe,mcpm,mcptoken", "--all")
 	}
 
 	BeforeAll(func(ctx SpecContext) {

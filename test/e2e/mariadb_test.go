@@ -41,7 +41,7 @@ var _ = Describe("a MariaDB database", Ordered, func() {
 			ContainSubstring(`"price":{"before":"3.20","after":"2.90"}`)))
 		pod := b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}")
 		b.kubectl(ctx, "delete", "pod", pod, "--wait")
-		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=60s")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=10m")
 		Expect(b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.name}")).NotTo(Equal(pod))
 		Eventually(func() int { return b.answers(agent) }).Should(Equal(200))
 		Expect(b.must(agent, "history_item", `{"id":3}`)).To(MatchJSON(history))

@@ -23,7 +23,7 @@ var _ = Describe("an endpoint of two replicas", Ordered, func() {
 		b = newShop(ctx, "rolling", `{database: {connectionSecretRef: {name: shop-db}, schemas: [stock], access: ReadOnly}, server: {replicas: 2}}`, "view")
 		b.connect(ctx, postgresKeys(at.Hostname(), at.Port(), "mcp_rolling", "right-password"))
 		b.wait(ctx, "Ready", "mcpe/shop", "mcpm/item", "mcptoken/agent")
-		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=60s")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=10m")
 	})
 	pods := func(ctx context.Context) []string {
 		return strings.Fields(b.kubectl(ctx, "get", "pods", "-o", "jsonpath={.items[*].metadata.uid}"))
@@ -35,7 +35,7 @@ var _ = Describe("an endpoint of two replicas", Ordered, func() {
 		load := startLoad(b.url, b.token(ctx, "agent"))
 		time.Sleep(time.Second)
 		b.kubectl(ctx, "rollout", "restart", "deployment/shop-mcp")
-		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=120s")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=10m")
 		Eventually(func() []string { return pods(ctx) }).Should(And(HaveLen(2), Not(ContainElements(before[0])), Not(ContainElements(before[1]))),
 			"the pods from before have ended")
 		load.end()
@@ -58,7 +58,7 @@ var _ = Describe("an endpoint of two replicas", Ordered, func() {
 
 		first := b.newCertificate(ctx)
 		b.wait(ctx, "Ready", "mcpe/shop")
-		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=60s")
+		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=10m")
 		Expect(b.kubectl(ctx, "get", "mcpe", "shop", "-o", "jsonpath={.status.url}")).To(Equal("https://shop-mcp.rolling.svc/mcp/"))
 		Eventually(func() string { return askOver(first, secure, agent) }).Should(Equal("HTTP/2.0 200 OK"))
 		before := pods(ctx)

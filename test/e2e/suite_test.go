@@ -96,7 +96,7 @@ func (b bench) kubectl(ctx context.Context, args ...string) string {
 
 func (b bench) wait(ctx context.Context, condition string, what ...string) {
 	GinkgoHelper()
-	_, err := cluster.Kubectl(ctx, append([]string{"-n", b.namespace, "wait", "--timeout=60s", "--for=condition=" + condition}, what...)...)
+	_, err := cluster.Kubectl(ctx, append([]string{"-n", b.namespace, "wait", "--timeout=10m", "--for=condition=" + condition}, what...)...)
 	if err != nil {
 		Fail(err.Error() + "\n" + b.kubectl(ctx, "get", "mcp,pods", "-o", "yaml"))
 	}

@@ -173,7 +173,7 @@ func (w *world) apply(ctx context.Context, ca *authority) error {
 	if _, err := w.cluster.KubectlInput(ctx, manifest.String(), "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}
-	_, err = w.cluster.Kubectl(ctx, "-n", namespace, "wait", "--for=condition=Ready", "--timeout=60s",
+	_, err = w.cluster.Kubectl(ctx, "-n", namespace, "wait", "--for=condition=Ready", "--timeout=10m",
 		"mcpendpoint/shop", "mcpmodelexposure/shop-self", "mcpmodelexposure/shop-sale", "pod/agent-of-shop", "pod/agent-of-reviewed")
 	if err != nil {
 		state, _ := w.cluster.Kubectl(ctx, "-n", namespace, "get", "mcpendpoints,pods", "-o", "wide")
