@@ -75,7 +75,7 @@ func (c *call) get(a *getArguments) ([]byte, error) {
 			return nil, c.tooLarge(c.scope.Model())
 		}
 		if page.Shortened {
-			row = append(appendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(c.scope.Model())), '}')
+			row = append(appendJSON(append(row[:len(row)-1], `,"_notice":`...), c.cutNotice(c.scope.Model())), '}')
 		}
 		return row, err
 	}

@@ -66,7 +66,7 @@ func (c *call) pageEnding(scope access.Scope, plan *database.Select, page databa
 		end.note("total: exact counts them all")
 	}
 	if page.Shortened {
-		end.note(shortened(scope.Model(), plan.MaxValue))
+		end.note(c.shortened(scope.Model(), plan.MaxValue))
 	}
 	if (page.More || plan.Offset > 0) && !groups && !isDistinct(scope, plan.Order) {
 		end.note("nothing tells these rows apart for certain, so that a row may be missing, or be there twice, in pages by offset: narrow the filters until one page has all rows")
@@ -75,10 +75,10 @@ func (c *call) pageEnding(scope access.Scope, plan *database.Select, page databa
 }
 
 // shortened says that values of more bytes are not whole.
-func shortened(m *catalog.Model, bytes int) string {
+func (req *request) shortened(m *catalog.Model, bytes int) string {
 	notice := fmt.Sprintf("values of more than %d bytes are shortened", bytes)
 	if len(m.Key) > 0 {
-		notice += fmt.Sprintf("; get_%s shows up to %d", m.Name, maxOneValue)
+		notice += fmt.Sprintf("; %s shows up to %d", req.toolFor("get", m), maxOneValue)
 	}
 	return notice
 }

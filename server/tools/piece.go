@@ -34,10 +34,10 @@ func isLong(f *catalog.Field) bool {
 func hasLongFields(m *catalog.Model) bool { return slices.ContainsFunc(m.Fields, isLong) }
 
 // cutNotice says that values of a row are not whole.
-func cutNotice(m *catalog.Model) string {
+func (req *request) cutNotice(m *catalog.Model) string {
 	notice := fmt.Sprintf("values of more than %d bytes are cut, and say so at their end", maxOneValue)
 	if len(m.Key) > 0 && hasLongFields(m) {
-		notice += fmt.Sprintf("; get_%s with field and offset shows a text, JSON or bytes value in pieces", m.Name)
+		notice += fmt.Sprintf("; %s with field and offset shows a text, JSON or bytes value in pieces", req.toolFor("get", m))
 	}
 	return notice
 }

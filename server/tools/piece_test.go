@@ -20,6 +20,10 @@ func TestValuesThatAreTooLongForOneAnswer(t *testing.T) {
 			t.Errorf("get_author %s says nothing of what it cut: …%s", arguments, r.Text[max(0, len(r.Text)-200):])
 		}
 	}
+	const generic = `get {\"model\": \"author\"} with field and offset`
+	if r := l.call(ownerText, "get", `{"model":"author","id":1}`); !strings.Contains(string(r.Text), generic) {
+		t.Errorf("get ends with …%s, want %s in it", r.Text[max(0, len(r.Text)-200):], generic)
+	}
 	if r := l.call(ownerText, "related_book", `{"id":1,"relation":"author"}`); r.IsError || !strings.Contains(string(r.Text), `"notice":"values of more than`) {
 		t.Errorf("related_book says nothing of what it cut: …%s", r.Text[max(0, len(r.Text)-200):])
 	}

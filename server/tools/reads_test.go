@@ -236,6 +236,9 @@ func TestLongValuesAreShortenedInLists(t *testing.T) {
 	if len(name) > maxListValue+100 || !strings.Contains(fmt.Sprint(list["notice"]), "get_shelf shows up to") {
 		t.Errorf("a name of %d bytes, notice %v", len(name), list["notice"])
 	}
+	if got, want := fmt.Sprint(l.must(ownerText, "list", `{"model":"shelf","fields":["name"]}`)["notice"]), `get {"model": "shelf"} shows up to`; !strings.Contains(got, want) {
+		t.Errorf("the generic list says %q, want %q in it", got, want)
+	}
 	if whole := l.must(ownerText, "get_shelf", `{"id":2}`)["name"].(string); len(whole) != 5*maxListValue {
 		t.Errorf("get_ shows %d bytes", len(whole))
 	}

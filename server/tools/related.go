@@ -123,7 +123,7 @@ func (c *call) related(a *relatedArguments) ([]byte, error) {
 		out = append(out, "null"...)
 	}
 	if page.Shortened {
-		out = appendJSON(append(out, `,"notice":`...), cutNotice(target.Model()))
+		out = appendJSON(append(out, `,"notice":`...), c.cutNotice(target.Model()))
 	}
 	return append(out, '}'), nil
 }

@@ -139,7 +139,7 @@ func (k *relatedReader) notice(cut bool) string {
 	m := k.parent.Model()
 	var notices []string
 	if cut {
-		notices = append(notices, cutNotice(m))
+		notices = append(notices, k.call.cutNotice(m))
 	}
 	if len(k.more) > 0 {
 		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; "+k.call.toolFor("related", m)+" goes on with the rows of a relation")

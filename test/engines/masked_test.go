@@ -30,6 +30,24 @@ func TestMaskedFieldsAreGivenToNewRowsAndNeverChange(t *testing.T) {
 					t.Errorf("update takes %s", got)
 				}
 				want(t, described, `["badge"]`, "admin_config", "readonly_fields")
+				if got, want := helpOf(t, described, "id"), "The database gives none: choose one that is free."; !strings.Contains(got, want) {
+					t.Errorf("got the help %q of the key, want %q in it", got, want)
+				}
+			})
+			s.check(t, "find_models and the instructions tell of them", func(t *testing.T) {
+				found := at(t, s.ok(t, "root", "find_models", `{"detail":"fields"}`), "models").([]any)[0].(object)
+				want(t, found, `["id text","name text","born date (masked)","email text (masked)","badge text (masked)"]`, "fields")
+				r := callerTexts{suite: s, token: "root"}
+				r.take(t)
+				if got, want := r.told["the instructions"], "**** is a value that is masked for you."; !strings.Contains(got, want) {
+					t.Errorf("got the instructions %q, want %q in them", got, want)
+				}
+			})
+			s.check(t, "who only reads is told nothing of writing", func(t *testing.T) {
+				described := s.ok(t, "viewer", "describe_person", `{}`)
+				if got := helpOf(t, described, "id") + helpOf(t, described, "born"); strings.Contains(got, "create") || !strings.Contains(got, "Masked") {
+					t.Errorf("got the help %q, want what is masked alone", got)
+				}
 			})
 			s.check(t, "a new row takes them, and shows them masked", func(t *testing.T) {
 				row := s.ok(t, "root", "create_person", `{"data":{"id":"2","name":"Bo","born":"1980-01-01","email":"bo@example.com"}}`)
@@ -58,4 +76,17 @@ func TestMaskedFieldsAreGivenToNewRowsAndNeverChange(t *testing.T) {
 			})
 		})
 	}
+}
+
+// helpOf is a field's help in a description; "" if it has none.
+func helpOf(t *testing.T, described object, name string) string {
+	t.Helper()
+	for _, each := range at(t, described, "fields").([]any) {
+		if field := each.(object); field["name"] == name {
+			help, _ := field["help_text"].(string)
+			return help
+		}
+	}
+	t.Fatalf("no field %s is described", name)
+	return ""
 }
