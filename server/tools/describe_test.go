@@ -29,6 +29,11 @@ func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
 			t.Errorf("%s is described as %v\nwant %v", name, fields[name], wanted)
 		}
 	}
+	for _, each := range described["relationships"].([]any) {
+		if r := each.(map[string]any); r["kind"] == "one_to_many" && r["foreign_key"] != "book_id" || r["kind"] == "many_to_one" && r["foreign_key"] != nil {
+			t.Errorf("got the relationship %v, want the foreign_key book_id of rows that refer to the book, and none else", r)
+		}
+	}
 	options := described["admin_config"].(map[string]any)
 	for name, want := range map[string]string{
 		"readonly_fields": `["upper_title","notes","version"]`, "inlines": `["chapter","review"]`, "actions": `["delete_selected"]`, "ordering": `[]`,
