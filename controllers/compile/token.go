@@ -72,10 +72,14 @@ func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 	if entry := &state.entry; len(entry.Hashes) > 0 && entry.UID == string(t.UID) {
 		return &Credential{Hashes: entry.Hashes, PublicID: entry.PublicID}
 	}
+	unknown := Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
 	if state.given != nil {
-		return state.given
+		unknown = *state.given
 	}
-	return &Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
+	if entry := &state.entry; entry.UID == string(t.UID) { // an entry that lets nobody in has the public part, too
+		unknown.PublicID = entry.PublicID
+	}
+	return &unknown
 }
 
 // judgeToken tells what becomes of a token.

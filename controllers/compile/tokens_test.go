@@ -32,6 +32,31 @@ func TestASecretThatCannotBeReadTakesNoTokenAway(t *testing.T) {
 	}
 }
 
+// A manager that starts knows the stored Config before it has read a token's Secret.
+func TestTheEntryOfATokenThatIsNotInForceStaysUntilItsSecretIsRead(t *testing.T) {
+	for name, change := range map[string]func(*v1alpha1.MCPTokenSpec){
+		"inactive": func(s *v1alpha1.MCPTokenSpec) { s.Active = new(bool) },
+		"expired":  func(s *v1alpha1.MCPTokenSpec) { s.Expiry = &before },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := compile.Inputs{
+				Endpoint: endpoint(), StatusKey: "status", SealKey: contract.NewSealKey(), Now: now,
+				Tokens:      []v1alpha1.MCPToken{token("agent", time.Hour, change)},
+				Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(contract.NewToken())},
+			}
+			in.Previous, _ = compile.Compile(in)
+			for name, credentials := range map[string]map[types.NamespacedName]compile.Credential{
+				"not read yet": nil, "not to be read": {key("agent"): compile.UnsureCredential()},
+			} {
+				in.Credentials = credentials
+				if config, _ := compile.Compile(in); config.Revision != in.Previous.Revision || !reflect.DeepEqual(config.Tokens, in.Previous.Tokens) {
+					t.Errorf("%s: got revision %d and %+v, want %d and %+v", name, config.Revision, config.Tokens, in.Previous.Revision, in.Previous.Tokens)
+				}
+			}
+		})
+	}
+}
+
 func TestATokenThatWaitsExpiresToo(t *testing.T) {
 	expiry := metav1.NewTime(now.Add(time.Hour))
 	for _, c := range []struct {
