@@ -294,5 +294,8 @@ func (k Kind) Ordered() bool {
 	return true
 }
 
+// IsMoment reports whether values of the kind are a day and a time.
+func (k Kind) IsMoment() bool { return k == Timestamp || k == TimestampTZ }
+
 // Textual reports whether text lookups (contains, startswith, …) and search apply.
 func (k Kind) Textual() bool { return k == Text || k == Enum }

@@ -188,7 +188,7 @@ func restoredValue(c *database.Column, raw json.RawMessage, read database.Value,
 	switch {
 	case err != nil:
 		return lookup.ParseValue(c, raw)
-	case isMoment(c):
+	case c.Kind.IsMoment():
 		return ownForm(raw), nil
 	}
 	return read, nil

@@ -166,7 +166,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 		d.AdminConfig.Actions = append(d.AdminConfig.Actions, action.Name)
 	}
 	for _, op := range operations {
-		if op.offeredFor(models, m) && op.usable(models, scope) {
+		if op.isOfferedTo(models, scope) {
 			d.Operations = append(d.Operations, op.Name)
 		}
 	}
@@ -180,7 +180,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 func dataOf(models *catalog.Catalog, scope access.Scope) *writableData {
 	m := scope.Model()
 	var data writableData
-	if createOperation.offeredFor(models, m) && createOperation.usable(models, scope) {
+	if createOperation.isOfferedTo(models, scope) {
 		s := dataSchema(m, true)
 		data.Create = &creatableData{Required: append([]string{}, s.Required...), Optional: []string{}}
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -189,7 +189,7 @@ func dataOf(models *catalog.Catalog, scope access.Scope) *writableData {
 			}
 		}
 	}
-	if updateOperation.offeredFor(models, m) && updateOperation.usable(models, scope) {
+	if updateOperation.isOfferedTo(models, scope) {
 		data.Update = slices.Sorted(maps.Keys(dataSchema(m, false).Properties))
 	}
 	if data.Create == nil && data.Update == nil {

@@ -26,7 +26,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 		scope := token.Reach(m)
 		writes := false
 		for _, op := range operations {
-			if op.offeredFor(set.catalog, m) && op.usable(set.catalog, scope) {
+			if op.isOfferedTo(set.catalog, scope) {
 				listed |= op.bit
 				writes = writes || op.Writes()
 			}

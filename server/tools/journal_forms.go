@@ -14,10 +14,6 @@ import (
 // formMember begins the name under which the text of a moment stands beside the fields. No field's name does.
 const formMember = "~"
 
-func isMoment(c *database.Column) bool {
-	return c.Kind == database.Timestamp || c.Kind == database.TimestampTZ
-}
-
 // ownForm is a moment as SQLite's functions write it, with the zone that it is shown with.
 func ownForm(moment json.RawMessage) string { return strings.Replace(plainText(moment), "T", " ", 1) }
 
@@ -28,7 +24,7 @@ func (req *request) planForms(scope access.Scope) []database.Output {
 	}
 	var output []database.Output
 	for _, field := range scope.Fields() {
-		if c := field.Column; c.Loose && isMoment(c) && !field.Masked {
+		if c := field.Column; c.Loose && c.Kind.IsMoment() && !field.Masked {
 			kept := *c
 			kept.Kind = database.Text
 			output = append(output, database.Output{Name: formMember + c.Name, Columns: []*database.Column{&kept}})

@@ -102,12 +102,15 @@ func (set *Set) explainModels(token access.Token, view View) string {
 // resources names what can be read of a model without a tool.
 func (t *promptText) resources(m *catalog.Model, ops []*operation) {
 	var uris []string
-	for _, r := range []struct{ operation, uri string }{
-		{"describe", schemaScheme + m.Name + "/schema"}, {"list", dataScheme + m.Name + "/ (the first 50 rows)"}, {"get", dataScheme + m.Name + "/{id}"},
-	} {
-		if offers(ops, r.operation) {
-			uris = append(uris, r.uri)
+	for _, kind := range resourceKinds {
+		if !offers(ops, kind.operation) {
+			continue
 		}
+		uri := strings.ReplaceAll(kind.template.URITemplate, "{model_name}", m.Name)
+		if kind.operation == "list" {
+			uri += " (the first 50 rows)"
+		}
+		uris = append(uris, uri)
 	}
 	t.options("The same as resources:", uris)
 }

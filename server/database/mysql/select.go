@@ -169,7 +169,7 @@ func (c *call) bind() error {
 		switch v := value.(type) {
 		case nil, int64, uint64, float64:
 		case string:
-			if arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ {
+			if arg.Kind.IsMoment() {
 				value = strings.TrimSuffix(strings.Replace(v, "T", " ", 1), "Z") // the session is in UTC
 			}
 		case []byte:

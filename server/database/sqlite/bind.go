@@ -38,7 +38,7 @@ func (c *call) bind(purpose purpose) error {
 			switch {
 			case arg.Kind == database.Decimal && (arg.Column == nil || !arg.Column.Exact()):
 				value = decimal(v)
-			case purpose == toStore && (arg.Kind == database.Timestamp || arg.Kind == database.TimestampTZ):
+			case purpose == toStore && arg.Kind.IsMoment():
 				value = storedTimestamp(v)
 			}
 		case []byte:

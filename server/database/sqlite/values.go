@@ -140,7 +140,7 @@ func appendDecimal(dst []byte, f float64, scale int) []byte {
 // isMoment reports whether a text in a column of timestamps is one that SQLite's own functions of time understand. Any
 // other text is shown in its stored form, so that it can be found again.
 func isMoment(c *database.Column, text string) bool {
-	return (c.Kind == database.Timestamp || c.Kind == database.TimestampTZ) && sqltext.SQLiteMoment(text)
+	return c.Kind.IsMoment() && sqltext.SQLiteMoment(text)
 }
 
 // isTruth reports whether a number in a boolean column is 0 or 1.

@@ -98,7 +98,7 @@ func (d sqlite) compare(w *writer, c database.Compare) {
 func (d sqlite) in(w *writer, c database.In) {
 	meant := c.Values
 	var plain []database.Value
-	if isMoment(c.Column) {
+	if c.Column.Kind.IsMoment() {
 		meant = nil
 		for _, value := range c.Values {
 			if hasMoment(c.Column, value) {
@@ -155,14 +155,10 @@ func (sqlite) comparable(w *writer, c *database.Column, value database.Value) {
 	w.bind(argOf(c, value))
 }
 
-func isMoment(c *database.Column) bool {
-	return c.Kind == database.Timestamp || c.Kind == database.TimestampTZ
-}
-
 // hasMoment reports whether a value of a column is a timestamp that SQLite's functions of time understand. They take
 // numbers for days or seconds.
 func hasMoment(c *database.Column, value database.Value) bool {
-	if !isMoment(c) {
+	if !c.Kind.IsMoment() {
 		return false
 	}
 	switch v := value.(type) {

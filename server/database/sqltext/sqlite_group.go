@@ -116,7 +116,7 @@ func (sqlite) side(w *writer, own database.Ref, other *database.Column, op datab
 	switch {
 	case c.Exact() || other.Exact():
 		w.around(SQLiteNumber+"(", column, ") COLLATE "+SQLiteDecimal)
-	case isMoment(c) || isMoment(other):
+	case c.Kind.IsMoment() || other.Kind.IsMoment():
 		w.around(comparableTimestamp, column, ", 'auto')")
 	case c.Kind.Textual() && op == database.Equal:
 		w.around("", column, " COLLATE BINARY")

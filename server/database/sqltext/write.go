@@ -149,7 +149,7 @@ func (w *writer) assigned(a database.Assignment) {
 	_, isText := a.Value.(string)
 	_, keepsTexts := w.dialect.(sqlite)
 	switch {
-	case !keepsTexts || !isMoment(a.Column) || !isText && a.How == database.AssignValue:
+	case !keepsTexts || !a.Column.Kind.IsMoment() || !isText && a.How == database.AssignValue:
 		w.given(a)
 	case a.Form != "":
 		w.text(SQLiteForm + "(")
