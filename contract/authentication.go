@@ -46,8 +46,7 @@ type Issuer struct {
 	Algorithms   []string `json:"algorithms"`
 	ClockSkew    Duration `json:"clockSkew,omitempty"`
 	SubjectClaim string   `json:"subjectClaim"`
-	// Listed reports whether the issuer stands in the protected-resource metadata. Scopes are the scopes that clients are
-	// asked to request.
+	// Listed reports whether the protected-resource metadata names the issuer. Clients are asked to request the Scopes.
 	Listed bool     `json:"listed,omitempty"`
 	Scopes []string `json:"scopes,omitempty"`
 }

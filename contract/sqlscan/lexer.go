@@ -109,7 +109,7 @@ func (l *lexer) lineComment() error {
 	return nil
 }
 
-// comment: PostgreSQL's nest, and MySQL and MariaDB execute what stands in /*! */ and /*M! */.
+// comment reads a comment. PostgreSQL's comments nest. MySQL and MariaDB execute the text of /*! */ and /*M! */.
 func (l *lexer) comment() error {
 	if strings.HasPrefix(l.rest, "/*!") || strings.HasPrefix(l.rest, "/*M!") {
 		return errors.New("must have no /*! … */; write its content without the comment marks")

@@ -69,14 +69,16 @@ func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 	if state.given != nil && !state.given.Unsure {
 		return state.given
 	}
-	if entry := &state.entry; len(entry.Hashes) > 0 && entry.UID == string(t.UID) {
+	entry := &state.entry
+	isOurs := entry.UID == string(t.UID)
+	if isOurs && len(entry.Hashes) > 0 {
 		return &Credential{Hashes: entry.Hashes, PublicID: entry.PublicID}
 	}
 	unknown := Credential{Reason: v1alpha1.ReasonWaitingForToken, Message: "the token has not been looked up yet"}
 	if state.given != nil {
 		unknown = *state.given
 	}
-	if entry := &state.entry; entry.UID == string(t.UID) { // an entry that lets nobody in has the public part, too
+	if isOurs { // an entry that lets nobody in has the public part, too
 		unknown.PublicID = entry.PublicID
 	}
 	return &unknown

@@ -19,8 +19,8 @@ type section struct {
 	entries []entry
 }
 
-// entry is about one thing. Its row stands in a table with the rows of the other entries, columns divided by tabs; "" is
-// none. Its notes follow the table, one a line.
+// entry describes one object. All rows of a section make one table, with tabs between the columns; "" is no row. The notes
+// follow the table, one on each line.
 type entry struct {
 	name, row string
 	notes     []string
