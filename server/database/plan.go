@@ -128,6 +128,9 @@ type Output struct {
 	KeepLast int
 	// Slice asks for a piece of a Text, JSON or Bytes value, as a string; nil is the whole value.
 	Slice *Slice
+	// Kept asks for the value of a Loose column as the engine keeps it (see ParseKept). It is null if an engine stores the same
+	// for what rows show of the value.
+	Kept bool
 }
 
 // Slice is a piece of a value: Length characters after the first Offset ones (bytes if the column's kind is Bytes).

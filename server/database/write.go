@@ -52,9 +52,8 @@ type Assignment struct {
 	// How says what the value is. Value is used with AssignValue only.
 	How   AssignHow
 	Value Value
-	// Form is a moment as SQLite, which keeps it as a text, wrote it: the Value is written in the same form. "" is the form of
-	// the value that is replaced, or the engine's own.
-	Form string
+	// Kept reports that Value is one that the engine kept (see ParseKept): it is stored as it is, whatever the column's kind.
+	Kept bool
 }
 
 // AssignHow says where an assignment's value comes from.

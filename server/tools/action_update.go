@@ -119,7 +119,7 @@ func (e *actionCall) update(w *write, rows []*row, keys []askedID, set []databas
 	if allowed := e.call.scope.Allows(e.declared); allowed != nil {
 		where = append(where, allowed)
 	}
-	if err := w.readForms(e.call.scope, rows, anyOf(keys)); err != nil {
+	if err := w.readKept(e.call.scope, rows, anyOf(keys)); err != nil {
 		return 0, err
 	}
 	n, err := w.tx.Update(e.call.ctx, &database.Update{In: e.call.scope.Source(), Set: set, Where: where})

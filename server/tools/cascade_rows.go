@@ -129,7 +129,7 @@ func (f *cascade) find(from database.Source, m *catalog.Model, where database.Co
 	if m != nil {
 		columns = append(columns, keyColumns(m)...)
 		scope := f.req.token.Reach(m)
-		output = append(planOutput(scope), f.req.planForms(scope)...)
+		output = append(planOutput(scope), f.req.planKept(scope)...)
 	}
 	for _, dependent := range f.req.catalog.Dependents(t) {
 		if readable(dependent.Key.ReferencedColumns) {
@@ -147,6 +147,9 @@ func (f *cascade) find(from database.Source, m *catalog.Model, where database.Co
 	// The columns stand beside the fields under names that no field has.
 	for _, column := range columns {
 		output = append(output, database.Output{Name: columnMember(column), Columns: []*database.Column{column}})
+		if column.Loose {
+			output = append(output, database.Output{Name: keptColumnMember(column), Columns: []*database.Column{column}, Kept: true})
+		}
 	}
 	plan := &database.Select{From: from, Output: output, Where: where, Limit: maxDeletion + 1, MaxValue: maxJournalValue, MaxBytes: max(maxDeletionBytes-f.bytes, 1), Lock: lockable(t)}
 	decoded, page, err := readAll[map[string]json.RawMessage](f.req.ctx, f.tx, plan)
@@ -191,16 +194,19 @@ func readable(columns []*database.Column) bool {
 
 func columnMember(c *database.Column) string { return "=" + c.Name }
 
+func keptColumnMember(c *database.Column) string { return "^" + c.Name }
+
 // takeRow takes the columns out of a row's members; what is left are its fields.
 func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns, identity []*database.Column) (foundRow, error) {
 	row := foundRow{row: &row{model: m, fields: all}, values: map[*database.Column]database.Value{}}
 	var text strings.Builder
 	for _, column := range columns {
-		raw := all[columnMember(column)]
+		raw, kept := all[columnMember(column)], all[keptColumnMember(column)]
 		if raw == nil {
 			continue // it was among the columns twice
 		}
 		delete(all, columnMember(column))
+		delete(all, keptColumnMember(column))
 		if slices.Contains(identity, column) {
 			text.Write(raw)
 			text.WriteByte(',')
@@ -209,15 +215,24 @@ func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns, identity
 			row.values[column] = nil
 			continue
 		}
-		value, err := lookup.ParseShown(column, raw)
+		value, err := readValue(column, raw, kept)
 		if err != nil {
 			return row, err
 		}
 		row.values[column] = value
 	}
 	row.identity = text.String()
-	row.takeForms(all)
+	row.takeKept(all)
 	return row, nil
+}
+
+// readValue reads a value of a column that a row shows as raw and that the database keeps so. Moments are compared by what they
+// mean, so the form in which one is kept does not count.
+func readValue(c *database.Column, raw, kept json.RawMessage) (database.Value, error) {
+	if len(kept) == 0 || isNull(kept) || c.Kind.IsMoment() && kept[0] == '"' {
+		return lookup.ParseShown(c, raw)
+	}
+	return database.ParseKept(kept)
 }
 
 // pointing is the condition that a foreign key names one of the rows; nil where it can name none.

@@ -62,6 +62,10 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 			problems.add(f.Name, "%s", message)
 			continue
 		}
+		if kept, ok := req.restoredAs[f.Name]; ok {
+			d.set = append(d.set, database.Assignment{Column: f.Column, Value: kept, Kept: true})
+			continue
+		}
 		value, err := storedValue(f, given[name], req.restores)
 		if !p.creates && f.Column.Loose {
 			d.loose = append(d.loose, looseValue{f, given[name], err})
@@ -70,7 +74,7 @@ func (req *request) readData(scope access.Scope, raw json.RawMessage, p purpose)
 			problems.add(f.Name, "%s%s", err, whereIDsAre(scope, []*database.Column{f.Column}))
 			continue
 		}
-		d.set = append(d.set, database.Assignment{Column: f.Column, Value: value, Form: req.forms[f.Name]})
+		d.set = append(d.set, database.Assignment{Column: f.Column, Value: value})
 	}
 	if p.creates {
 		d.complete(p, problems)
@@ -167,8 +171,8 @@ func storedValue(f *catalog.Field, raw json.RawMessage, restores bool) (database
 			"leave it out, or read the rest with get, field, offset and length first")
 	}
 	value, err := lookup.ParseStored(f.Column, raw)
-	if restores && f.Column.Loose {
-		value, err = restoredValue(f.Column, raw, value, err)
+	if err != nil && restores && f.Column.Loose {
+		value, err = lookup.ParseValue(f.Column, raw) // it may be longer than its type says
 	}
 	if err != nil {
 		return nil, err
@@ -180,18 +184,6 @@ func storedValue(f *catalog.Field, raw json.RawMessage, restores bool) (database
 		return nil, failf(CodeValidation, "%s, not %s", wanted(f.Check), lookup.Excerpt(raw))
 	}
 	return value, nil
-}
-
-// restoredValue reads a value that a Loose column showed: it may be longer than its type says, or a moment with a zone
-// that others in its column do not have. read is the value as it would be stored.
-func restoredValue(c *database.Column, raw json.RawMessage, read database.Value, err error) (database.Value, error) {
-	switch {
-	case err != nil:
-		return lookup.ParseValue(c, raw)
-	case c.Kind.IsMoment():
-		return ownForm(raw), nil
-	}
-	return read, nil
 }
 
 // names are the fields that the caller gave.

@@ -194,7 +194,7 @@ func (e *journalEntry) visibleChanges(scope access.Scope) map[string]json.RawMes
 	visible := map[string]json.RawMessage{}
 	for _, f := range scope.Fields() {
 		if change, ok := written[f.Column.Name]; ok && !f.Masked && !f.Secret {
-			visible[f.Name] = withoutForm(change)
+			visible[f.Name] = withoutStored(change)
 		}
 	}
 	return visible

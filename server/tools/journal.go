@@ -35,8 +35,8 @@ const cutMark = "..."
 type fieldChange struct {
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
-	// Stored is Before as SQLite kept it, if that is a moment, of which several texts tell.
-	Stored string `json:"stored,omitempty"`
+	// Stored is Before as the database kept it (see database.ParseKept), if it would store something else for Before.
+	Stored json.RawMessage `json:"stored,omitempty"`
 }
 
 // createdAgain is the message about a row that undo brought back.
@@ -51,7 +51,7 @@ func (req *request) journal(tx database.Tx, ch change) error {
 	}
 	m := ch.row.model
 	told := fieldChanges(m, ch.before, ch.after)
-	ch.before.addForms(told)
+	ch.before.addKept(told)
 	changes, err := json.Marshal(told)
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ type reversal struct {
 	before, after map[string]json.RawMessage
 	// settled are the fields whose values the call sets: they must be as before in the end.
 	settled []string
-	// forms are moments as SQLite wrote them, by fields.
-	forms map[string]string
+	// kept are values as the database kept them, by fields.
+	kept map[string]database.Value
 }
 
 // find finds the row that an entry is about.
@@ -71,7 +71,7 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 
 // readFields finds the entry's fields among the fields that the token sees today.
 func (r *reversal) readFields() error {
-	r.before, r.after, r.forms = map[string]json.RawMessage{}, map[string]json.RawMessage{}, map[string]string{}
+	r.before, r.after, r.kept = map[string]json.RawMessage{}, map[string]json.RawMessage{}, map[string]database.Value{}
 	for column, change := range r.entry.fieldsChanged() {
 		f := fieldOfColumn(r.scope, column)
 		if f == nil || f.Masked || f.Secret {
@@ -83,7 +83,14 @@ func (r *reversal) readFields() error {
 			}
 		}
 		if change.Before != nil {
-			r.before[f.Name], r.forms[f.Name] = change.Before, change.Stored
+			r.before[f.Name] = change.Before
+		}
+		if change.Stored != nil {
+			kept, err := database.ParseKept(change.Stored)
+			if err != nil {
+				return r.entry.cannot("the journal does not tell how %s was stored: %s", f.Name, err)
+			}
+			r.kept[f.Name] = kept
 		}
 		if change.After != nil {
 			r.after[f.Name] = change.After

@@ -26,8 +26,8 @@ type row struct {
 	// text is the row as JSON, fields its members: read from text when they are first asked for.
 	text   json.RawMessage
 	fields map[string]json.RawMessage
-	// forms are the row's moments as SQLite keeps them, by columns; nil if they were not asked for.
-	forms map[string]json.RawMessage
+	// kept are the row's values as the database keeps them, by columns; nil if they were not asked for.
+	kept map[string]json.RawMessage
 }
 
 // members are the row's fields by name; a nil row has none.

@@ -132,8 +132,8 @@ type request struct {
 	// restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
 	// declared type would not.
 	restores bool
-	// forms are the moments that the call gives back as SQLite wrote them, by fields; none of those in SQLite's own form.
-	forms map[string]string
+	// restoredAs are values that the call gives back as the database kept them, by fields.
+	restoredAs map[string]database.Value
 	// locks is set if the rows that the call reads are to stay as they are until the transaction ends.
 	locks bool
 	// record is the record for the audit; operations that write fill in what they know of IDs, Fields and Changed.

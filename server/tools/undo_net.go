@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 )
@@ -73,9 +72,9 @@ func combined(first, second *undoEntry) *undoEntry {
 	both.changes = maps.Clone(first.fieldsChanged())
 	for name, change := range second.fieldsChanged() {
 		if before, twice := both.changes[name]; twice {
-			change.Before, change.Stored = before.Before, cmp.Or(before.Stored, change.Stored)
+			change.Before, change.Stored = before.Before, before.Stored
 		} else if first.Action == "create" {
-			change.Before = nil
+			change.Before, change.Stored = nil, nil
 		}
 		both.changes[name] = change
 	}
@@ -84,7 +83,7 @@ func combined(first, second *undoEntry) *undoEntry {
 		case both.Action == "delete":
 			change.After = nil
 			both.changes[name] = change
-		case both.Action == "update" && sameMeaning(change.Before, change.After):
+		case both.Action == "update" && change.Stored == nil && sameMeaning(change.Before, change.After):
 			delete(both.changes, name)
 		}
 	}

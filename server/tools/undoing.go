@@ -119,7 +119,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 			return err
 		}
 	}
-	if r.op == nil || u.isRestored(r, now) {
+	if r.op == nil || len(r.kept) == 0 && u.isRestored(r, now) {
 		return nil
 	}
 	if r.op == deleteOperation {
@@ -128,7 +128,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 		}
 	}
 	p := u.call.part(u.tx, r.op, r.model.Name)
-	p.restores, p.forms = true, r.forms
+	p.restores, p.restoredAs = true, r.kept
 	arguments, err := json.Marshal(r.arguments)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func holds(now json.RawMessage, values map[string]json.RawMessage) bool {
 	return true
 }
 
-// isRestored reports whether a changed row is as it was already: a foreign key followed what was taken back before.
+// isRestored reports whether a changed row shows what it was already: a foreign key followed what was taken back before.
 func (u *undoing) isRestored(r *reversal, now json.RawMessage) bool {
 	return len(u.parts) > 0 && r.op == updateOperation && now != nil && holds(now, r.before)
 }

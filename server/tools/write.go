@@ -222,7 +222,7 @@ func (w *write) updateRow(d *rowData, where database.Condition, version database
 		return written{}, err
 	}
 	before := &row{model: m, text: text}
-	if err := w.readForms(d.scope, []*row{before}, where); err != nil {
+	if err := w.readKept(d.scope, []*row{before}, where); err != nil {
 		return written{}, err
 	}
 	notice, matched := followers.notice(), int64(1)

@@ -22,3 +22,10 @@ type Engine[V any] interface {
 	// Value returns the value in a form that can be bound again.
 	Value(c *database.Column, v V) database.Value
 }
+
+// Keeper is an Engine with Loose columns.
+type Keeper[V any] interface {
+	// AppendKept appends a value that is not NULL as it is kept (database.AppendKept), or null if the engine stores the same for
+	// the value's JSON form.
+	AppendKept(dst []byte, c *database.Column, v V) []byte
+}

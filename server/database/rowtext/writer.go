@@ -78,6 +78,8 @@ func (w *Writer[V]) appendOutput(dst []byte, output *database.Output, values []V
 	switch {
 	case w.anyNull(own):
 		dst = append(dst, "null"...)
+	case output.Kept:
+		dst = w.appendKept(dst, output.Columns[0], own[0])
 	case output.Mask:
 		dst = w.appendMasked(dst, output, own)
 	case output.Slice != nil:
@@ -129,6 +131,15 @@ func (w *Writer[V]) appendComposite(dst []byte, columns []*database.Column, valu
 		dst = jsontext.AppendPercentEncoded(dst, w.plain(columns[i], value))
 	}
 	return append(dst, '"')
+}
+
+// appendKept appends a value as the engine keeps it. A value that is too long is cut in the row, so nothing is asked of it.
+func (w *Writer[V]) appendKept(dst []byte, c *database.Column, value V) []byte {
+	keeper, keeps := w.engine.(Keeper[V])
+	if !keeps || w.maxValue > 0 && w.engine.Size(c, value) > w.maxValue {
+		return append(dst, "null"...)
+	}
+	return keeper.AppendKept(dst, c, value)
 }
 
 // appendMasked appends what a mask leaves of a value (docs/design/values.md, "Masks"), always as a string.

@@ -20,7 +20,10 @@ import (
 // form.
 type values struct{}
 
-var _ rowtext.Engine[driver.Value] = values{}
+var (
+	_ rowtext.Engine[driver.Value] = values{}
+	_ rowtext.Keeper[driver.Value] = values{}
+)
 
 // IsNull implements rowtext.Engine.
 func (values) IsNull(v driver.Value) bool { return v == nil }

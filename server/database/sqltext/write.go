@@ -143,20 +143,16 @@ func (s *Statement) written(w *writer) error {
 	return w.err
 }
 
-// assigned writes what a column is given. A moment in SQLite, which keeps it as a text, has the form that is asked for, or the
-// form of the replaced one: with or without a zone.
+// assigned writes what a column is given. A moment in SQLite, which keeps it as a text, has the form of the replaced one: with
+// or without a zone.
 func (w *writer) assigned(a database.Assignment) {
 	_, isText := a.Value.(string)
 	_, keepsTexts := w.dialect.(sqlite)
 	switch {
+	case a.Kept:
+		w.bind(Arg{Kind: database.Other, Value: a.Value})
 	case !keepsTexts || !a.Column.Kind.IsMoment() || !isText && a.How == database.AssignValue:
 		w.given(a)
-	case a.Form != "":
-		w.text(SQLiteForm + "(")
-		w.given(a)
-		w.text(", ")
-		w.bind(Arg{Kind: database.Text, Value: a.Form})
-		w.text(")")
 	case w.written != nil:
 		w.text(SQLiteForm + "(")
 		w.given(a)
