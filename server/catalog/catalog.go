@@ -41,6 +41,9 @@ type Dependent struct {
 	// Unreadable reports whether the database's user may not read the key's columns. Then nobody can find out which
 	// rows depend.
 	Unreadable bool
+	// Hidden reports whether Model, or the model of the table that the key leads to, hides or masks one of the key's columns:
+	// then no caller may find out which rows depend.
+	Hidden bool
 }
 
 // Build joins a Config's models with a schema. If the schema is nil, it has not been read yet, and no model is served.

@@ -138,7 +138,9 @@ func (c *Catalog) findDependents() {
 	for _, t := range slices.Concat(c.schema.Tables, c.schema.Outside) {
 		for _, fk := range t.ForeignKeys {
 			unreadable := slices.ContainsFunc(slices.Concat(fk.Columns, fk.ReferencedColumns), func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
-			dependent := Dependent{Table: t, Key: fk, Model: c.byTable[t], Withheld: c.Withholds(t), Unreadable: unreadable}
+			model, parent := c.byTable[t], c.byTable[fk.References]
+			hidden := model != nil && (!model.shows(fk.Columns) || parent != nil && !parent.shows(fk.ReferencedColumns))
+			dependent := Dependent{Table: t, Key: fk, Model: model, Withheld: c.Withholds(t), Unreadable: unreadable, Hidden: hidden}
 			c.pointing[fk.References] = append(c.pointing[fk.References], dependent)
 		}
 	}

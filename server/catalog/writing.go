@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -90,6 +91,18 @@ func (m *Model) whyNoDelete() string {
 	}
 	if !m.Table.Privileges.Has(database.MayUpdate) {
 		return notGranted(m, "UPDATE") + " The database locks a row only for a user who has it."
+	}
+	return m.whyNoDeletionAlong()
+}
+
+// whyNoDeletionAlong says by which hidden foreign key the database would pass a deletion on: which rows go along or change
+// would tell its values.
+func (m *Model) whyNoDeletionAlong() string {
+	for _, d := range m.catalog.pointing[m.Table] {
+		if d.Hidden && d.Key.OnDelete != database.Restrict {
+			return fmt.Sprintf("the database would delete or change rows of %s along with it by a hidden or masked foreign key (%s), which callers may learn nothing of. Show the key, or delete rows in an action of your own.",
+				d.Table, joined(d.Key.Columns))
+		}
 	}
 	return ""
 }

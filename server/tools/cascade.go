@@ -114,8 +114,8 @@ func (f *cascade) meet(dependent catalog.Dependent, parents []foundRow, gone boo
 	if len(parents) == 0 || action == database.Restrict && !gone {
 		return wave{}, nil // what a change must not touch, the database itself refuses
 	}
-	if dependent.Unreadable || !readable(key.ReferencedColumns) {
-		if action != database.Restrict {
+	if dependent.Unreadable || !readable(key.ReferencedColumns) || dependent.Hidden && action != database.Restrict {
+		if action != database.Restrict { // whether rows depend on it is not known, or not the token's to know
 			f.obstruct(otherRecords + " may depend on it")
 		}
 		return wave{}, nil
@@ -133,13 +133,13 @@ func (f *cascade) meet(dependent catalog.Dependent, parents []foundRow, gone boo
 		return wave{}, nil
 	}
 	a := f.affected(dependent.Table, dependent.Model)
-	if a.model != nil && !showsKey(a.scope, key.Columns) {
-		a.unseen = true
-	}
 	if err := f.seeAll(a, where, len(rows)); err != nil {
 		return wave{}, err
 	}
 	switch {
+	case dependent.Hidden:
+		a.hiding = append(a.hiding, rows...)
+		return wave{}, nil
 	case action == database.Restrict:
 		a.restricting = append(a.restricting, rows...)
 		return wave{}, nil
@@ -150,14 +150,6 @@ func (f *cascade) meet(dependent catalog.Dependent, parents []foundRow, gone boo
 	before := len(a.changed)
 	fresh := a.change(rows, func(row foundRow) map[*database.Column]database.Value { return nextValues(key, action, row, parents) })
 	return wave{dependent.Table, fresh, false}, f.count(len(a.changed) - before)
-}
-
-// showsKey reports whether the scope shows all columns of a foreign key. Else nobody may learn that it exists.
-func showsKey(scope access.Scope, columns []*database.Column) bool {
-	return !slices.ContainsFunc(columns, func(c *database.Column) bool {
-		f := fieldOf(scope, c)
-		return f == nil || f.Masked
-	})
 }
 
 // unknownValue is a value that the database computes.
@@ -221,9 +213,11 @@ func (f *cascade) seeAll(a *affected, where database.Condition, all int) error {
 
 // judge finds what the token may not do to the rows of a table, and what keeps the rows from going.
 func (f *cascade) judge(a *affected) {
-	restricting := slices.DeleteFunc(slices.Clone(a.restricting), func(row foundRow) bool { return a.gone[row.identity] })
-	if len(restricting) > 0 {
+	if restricting := a.staying(a.restricting); len(restricting) > 0 {
 		f.object(a, "it is referred to by %s; delete or change "+thatOrThose(len(restricting))+" first", len(restricting))
+	}
+	if len(a.staying(a.hiding)) > 0 {
+		f.obstruct(otherRecords + " depend on it")
 	}
 	if a.model == nil {
 		return

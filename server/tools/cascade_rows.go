@@ -22,14 +22,13 @@ type affected struct {
 	// gone are all rows that go, by identity; along only the ones that go with others.
 	gone  map[string]bool
 	along []foundRow
-	// unseen is set if some of the rows that are concerned are out of the token's sight, or depend by a foreign key that
-	// is: no row is named then.
+	// unseen is set if some of the rows that are concerned are out of the token's sight: no row is named then.
 	unseen bool
 	// changed are rows whose foreign keys get other values, each once; places says where in it they are, by identity.
-	// restricting are the rows that forbid a row to go.
-	changed     []foundRow
-	places      map[string]int
-	restricting []foundRow
+	// restricting are the rows that forbid a row to go, hiding the ones that do so by a hidden key.
+	changed             []foundRow
+	places              map[string]int
+	restricting, hiding []foundRow
 }
 
 // foundRow is a row with what is needed to follow it; of a table that is not registered it has no fields.
@@ -115,10 +114,13 @@ func (f *cascade) affected(t *database.Table, m *catalog.Model) *affected {
 	return a
 }
 
-// changedOnly are the rows that change and stay.
-func (a *affected) changedOnly() []foundRow {
-	return slices.DeleteFunc(slices.Clone(a.changed), func(row foundRow) bool { return a.gone[row.identity] })
+// staying are those of the table's rows that do not go.
+func (a *affected) staying(rows []foundRow) []foundRow {
+	return slices.DeleteFunc(slices.Clone(rows), func(row foundRow) bool { return a.gone[row.identity] })
 }
+
+// changedOnly are the rows that change and stay.
+func (a *affected) changedOnly() []foundRow { return a.staying(a.changed) }
 
 // find reads and locks the rows of a source that meet a condition; m is the model of its table, or nil.
 func (f *cascade) find(from database.Source, m *catalog.Model, where database.Condition) ([]foundRow, error) {

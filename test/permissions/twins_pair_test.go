@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // pair makes both databases hold the same rows, but for what the token may not see.
@@ -37,14 +39,16 @@ func (tw *twins) pair(fewer bool) {
 	}
 }
 
-// changeUnseen gives a row other values where the token does not see them. What the row refers to stays, since a foreign
-// key's own value is seen in rows that are.
+// changeUnseen gives a row other values where the token does not see them. A row out of sight refers to the same rows, as
+// the database protects or changes those with it.
 func (tw *twins) changeUnseen(table, id string, twin data) {
 	m, r, token := tw.model(table), twin[table][id], tw.tokens[tw.by]
 	seen := may(token, m, "view") && seesRow(token, m, tw.now[table][id], tw.now)
 	if !seen {
 		twinned.rows++
 		tw.moveUnseen(table, r, twin)
+	} else {
+		tw.redirect(table, r, twin)
 	}
 	for _, c := range tables[table] {
 		visible := seen && tw.shows(token, m, tw.now[table][id], c.name, tw.now)
@@ -80,6 +84,33 @@ func (tw *twins) moveUnseen(table string, r row, twin data) {
 	if r["region"] = pick(tw.random, regions...); !slices.Equal(reached, tw.reached(twin)) || !slices.Equal(referable, tw.referable(twin)) {
 		r["region"] = from
 	}
+}
+
+// redirect makes a row in sight refer to another row by a hidden foreign key. Not if the database lets no row go that others
+// refer to by it, or if a policy goes by it: what these tell, nobody can keep from who may write.
+func (tw *twins) redirect(table string, r row, twin data) {
+	to := references[table][0]
+	if len(to.columns) > 1 || table == "pledge" || !hidden(tw.model(table), to.columns[0]) || tw.policyFollows(table) {
+		return
+	}
+	targets := sortedRows(twin[to.table])
+	if target := targets[tw.random.IntN(len(targets))][to.to[0]]; target != "" && target != r[to.columns[0]] {
+		r[to.columns[0]] = target
+		twinned.redirected++
+	}
+}
+
+// policyFollows reports whether a row policy may go by a table's foreign key, in either direction.
+func (tw *twins) policyFollows(table string) bool {
+	return slices.ContainsFunc(tw.models, func(m contract.Model) bool {
+		return slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
+			return slices.ContainsFunc(p.Filters, func(f contract.Filter) bool {
+				return slices.ContainsFunc(append(f.Any, f), func(f contract.Filter) bool {
+					return strings.Contains(f.Field, parents[table]+"__") || strings.Contains(f.Field, table+"_by_")
+				})
+			})
+		})
+	})
 }
 
 // reached are the rows that policies let the token see, or change without seeing them.
