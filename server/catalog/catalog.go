@@ -7,6 +7,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -26,6 +27,8 @@ type Catalog struct {
 	// withheld are the tables of exposures that the controllers did not accept.
 	withheld map[*database.Table]bool
 	readOnly bool
+	// words finds the words of the models once.
+	words func() []ModelWords
 }
 
 // Dependent is a foreign key that leads to a table. When a row of that table is deleted or gets another key, the rows
@@ -50,6 +53,7 @@ type Dependent struct {
 func Build(config *contract.Config, schema *database.Schema) *Catalog {
 	schema = overrideTypes(config, schema)
 	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
+	c.words = sync.OnceValue(c.findWords)
 	for i, entry := range config.Models {
 		m := &Model{Declared: entry, Name: entry.Name, Operations: entry.Operations, catalog: c, Index: i, Module: moduleOf(entry)}
 		m.Status = contract.ModelStatus{Exposure: entry.Exposure, UID: entry.UID, Name: entry.Name}

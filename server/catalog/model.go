@@ -101,6 +101,14 @@ func (m *Model) Catalog() *Catalog { return m.catalog }
 // Served reports whether the model can be asked.
 func (m *Model) Served() bool { return m.Status.Served() }
 
+// Description is the exposure's description, or else the table's comment.
+func (m *Model) Description() string {
+	if m.Declared.Description == "" {
+		return m.Table.Comment
+	}
+	return m.Declared.Description
+}
+
 // Field returns the visible field of that API or column name, or nil.
 func (m *Model) Field(name string) *Field { return m.fields[name] }
 

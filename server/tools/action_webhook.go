@@ -113,7 +113,7 @@ func (e *actionCall) webhookAnswered(p *actionPlan, id string, answer *webhook.A
 	if answer.Form == webhook.HTML {
 		_ = e.journalAll(p, "webhook asked for confirmation, request "+id)
 		e.call.asked = true
-		question, err := e.question(p, &confirmationPage{"text/html", string(answer.Body)})
+		question, err := e.question(p, &confirmationPage{ContentType: "text/html", Content: string(answer.Body)})
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func TestAWebhookThatAnswersHTMLAsksFirst(t *testing.T) {
 	s := newService(t)
 	s.contentType, s.answer = "text/html; charset=utf-8", "<p>Really?</p>"
 	asked := s.ask(ownerText, "action_book", `{"action":"refund","ids":[1]}`)
-	if asked.Page != (confirmationPage{"text/html", "<p>Really?</p>"}) || asked.AffectedCount != 1 {
+	if asked.Page != (confirmationPage{ContentType: "text/html", Content: "<p>Really?</p>"}) || asked.AffectedCount != 1 {
 		t.Errorf("%+v", asked)
 	}
 	s.contentType, s.answer = "text/plain", "done"

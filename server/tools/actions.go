@@ -71,7 +71,7 @@ func describeParameters(parameters []contract.Parameter) []parameterInfo {
 			if label == "" {
 				label = c.Value
 			}
-			about.Choices = append(about.Choices, choice{c.Value, label})
+			about.Choices = append(about.Choices, choice{Value: c.Value, Label: label})
 		}
 		all = append(all, about)
 	}

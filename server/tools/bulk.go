@@ -160,7 +160,7 @@ func (b *bulkRun) run(check bool) error {
 	}
 	return b.call.db.transact(b.call.ctx, b.call.settings.StatementTimeout, func(tx database.Tx) error {
 		b.restart()
-		w := &write{&b.call.request, tx}
+		w := &write{req: &b.call.request, tx: tx}
 		for i, item := range b.items {
 			if item.problem != nil {
 				b.fail(i, item.problem)

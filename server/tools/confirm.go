@@ -99,7 +99,7 @@ func (e *actionCall) question(p *actionPlan, page *confirmationPage) (*confirmat
 		if err != nil {
 			return nil, err
 		}
-		page = &confirmationPage{"text/html", content}
+		page = &confirmationPage{ContentType: "text/html", Content: content}
 	}
 	token, err := e.seal(p)
 	if err != nil {

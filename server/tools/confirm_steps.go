@@ -91,6 +91,6 @@ func (t *transaction) page(token string) *confirmationRequest {
 		q.AffectedCount += asked.affected
 	}
 	q.Message = strings.Join(messages, " ") + " Nothing was changed: to go on, call again with the same steps, confirm: true and this confirmation_token."
-	q.Page = confirmationPage{"text/html", strings.Join(pages, "<hr>\n")}
+	q.Page = confirmationPage{ContentType: "text/html", Content: strings.Join(pages, "<hr>\n")}
 	return q
 }

@@ -118,9 +118,9 @@ func TestAForeignKeyInPartTellsNothingOfHiddenRows(t *testing.T) {
 						Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "customer_code", Source: contract.SourceParameter, Parameter: "to"}}}}}
 				}
 			}))
-			for _, call := range []string{`update_line {"id":1,"data":{"customer_code":"?"}}`, `action_line {"action":"link","ids":[1],"confirmation_data":{"to":"?"}}`,
+			for _, change := range []string{`update_line {"id":1,"data":{"customer_code":"?"}}`, `action_line {"action":"link","ids":[1],"confirmation_data":{"to":"?"}}`,
 				`bulk_line {"operation":"update","items":[{"id":1,"data":{"customer_code":"?"}}]}`} {
-				tool, arguments, _ := strings.Cut(call, " ")
+				tool, arguments, _ := strings.Cut(change, " ")
 				hidden := l.call(ownerText, tool, strings.ReplaceAll(arguments, "?", "b"))
 				missing := l.call(ownerText, tool, strings.ReplaceAll(arguments, "?", "x"))
 				if hidden.Code != CodeValidation || string(hidden.Text) != string(missing.Text) {

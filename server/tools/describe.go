@@ -118,7 +118,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 	m := scope.Model()
 	d := &description{
 		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rowsSeen(scope),
-		Description: describeModel(m), Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
+		Description: m.Description(), Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		Limits: modelLimits{m.Declared.DefaultPageSize, m.Declared.MaxPageSize, m.Declared.MaxBulkItems},
 		AdminConfig: administrationOptions{
 			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
@@ -229,7 +229,7 @@ func describeField(f *catalog.Field) fieldInfo {
 		info.Default = defaultOf(c)
 	}
 	for _, each := range f.Choices {
-		info.Choices = append(info.Choices, choice{each.Value, cmp.Or(each.Label, each.Value)})
+		info.Choices = append(info.Choices, choice{Value: each.Value, Label: cmp.Or(each.Label, each.Value)})
 	}
 	info.Nullable = c.Nullable && !isReadOnly(f)
 	if isReadOnly(f) {

@@ -62,6 +62,12 @@ func modelNotFound(name string) error {
 	return failf(CodeNotFound, "Model '%s' not found; %s tells which there are", name, findModels)
 }
 
+// amender is an error that wraps another, and adds to what the caller is told of that one.
+type amender interface {
+	error
+	amend(told *toolError) *toolError
+}
+
 // isNotFound reports whether an error says that a row is not there.
 func isNotFound(err error) bool {
 	var told *toolError
@@ -100,9 +106,9 @@ func result(text []byte, err error) Result {
 		r.Cause = err
 		r.DatabaseAway, r.SchemaChanged = failure.Code == database.Unreachable, failure.Code == database.Changed
 	}
-	var at *stepError
+	var at amender
 	if errors.As(err, &at) {
-		told = at.tell(told)
+		told = at.amend(told)
 	}
 	r.Code, r.Message, r.Text = told.Code, told.Message, told.payload
 	if r.Text == nil {
@@ -127,7 +133,7 @@ func tell(e *database.Error) *toolError {
 	case database.Invalid:
 		return &toolError{Code: CodeInvalidArgument, Message: e.Message}
 	case database.Violated:
-		return violationOf(nil, e.Violation)
+		return ruleNotMet(e.Violation)
 	case database.Locked:
 		return &toolError{Code: CodeUnavailable, Message: "another transaction holds what this call needs, and nothing was changed; try again in a few seconds"}
 	case database.Contended:

@@ -76,7 +76,7 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 	if why := unready(c.catalog); why != "" {
 		return nil, failf(CodeUnavailable, "%s", why)
 	}
-	words := wordsOf(a.query)
+	words := catalog.WordsOf(a.query)
 	found := c.rank(words[:min(len(words), mostWords)])
 	offset := min(a.offset.or(0), len(found))
 	found = found[offset:]
@@ -99,13 +99,13 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 // foundModel is a model that a query is about.
 type foundModel struct {
 	scope access.Scope
-	score
+	score catalog.Score
 }
 
 // rank returns the models that the token may view and that have one of the words: those with more of the words first, then
 // those where they stand in a better place, then by name. Without words it returns all.
 func (c *call) rank(words []string) []foundModel {
-	known := c.words()
+	known := c.catalog.Words()
 	var found []foundModel
 	for _, m := range c.catalog.Models() {
 		scope, ok := c.token.Scope(m)
@@ -114,21 +114,21 @@ func (c *call) rank(words []string) []foundModel {
 		}
 		f := foundModel{scope: scope}
 		if len(words) > 0 {
-			if f.score = scoreOf(known[m.Index], words); f.words == 0 {
+			if f.score = known[m.Index].Score(words); f.score.Words == 0 {
 				continue
 			}
 		}
 		found = append(found, f)
 	}
 	slices.SortStableFunc(found, func(a, b foundModel) int {
-		return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(b.weight, a.weight))
+		return cmp.Or(cmp.Compare(b.score.Words, a.score.Words), cmp.Compare(b.score.Weight, a.score.Weight))
 	})
 	return found
 }
 
 func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
 	m := scope.Model()
-	info := modelInfo{ModelName: m.Name, AppLabel: m.Module, Description: describeModel(m), Operations: []string{}}
+	info := modelInfo{ModelName: m.Name, AppLabel: m.Module, Description: m.Description(), Operations: []string{}}
 	if label := m.Declared.VerboseName; label != strings.ReplaceAll(m.Name, "_", " ") {
 		info.VerboseName = label
 	}
@@ -165,12 +165,4 @@ func operationsOfMost(models []modelInfo) []string {
 		}
 	}
 	return most
-}
-
-// describeModel is the exposure's description, or else the table's comment.
-func describeModel(m *catalog.Model) string {
-	if m.Declared.Description == "" {
-		return m.Table.Comment
-	}
-	return m.Declared.Description
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
 // A generic tool is the model's own tool under another name: what one answers, the other does.
@@ -114,7 +115,7 @@ func TestWords(t *testing.T) {
 		"Straße": "strasse", "categories": "category", "address addresses": "address addresse", "ÅNGSTRÖM": "angstrom", "is us gas": "is us gas",
 		"Łódź": "lodz", "東京 tokyo": "東京 tokyo",
 	} {
-		if got := strings.Join(wordsOf(text), " "); got != want {
+		if got := strings.Join(catalog.WordsOf(text), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

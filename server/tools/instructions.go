@@ -50,7 +50,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 	b.WriteString(someNames("view", names))
 	b.WriteString(someNames("change, but not view", unseen))
 	b.WriteString(set.unknownOf(token, view))
-	set.howToRead(&b, naming{set.isGeneric(token, view)}, listed)
+	set.howToRead(&b, naming{generic: set.isGeneric(token, view)}, listed)
 	switch {
 	case changes:
 		set.howToChange(&b, token, view)

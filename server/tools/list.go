@@ -16,7 +16,7 @@ var _ = withArguments("list", operation{
 		if m == nil {
 			return "List rows of a model, a page at a time."
 		}
-		return fmt.Sprintf("List %s.%s Fields: %s.", many(m), sentence(describeModel(m)), fieldList(m))
+		return fmt.Sprintf("List %s.%s Fields: %s.", many(m), sentence(m.Description()), fieldList(m))
 	},
 	outputSchema: func(m *catalog.Model) schema { return rowsSchema(listedRow(m), "total_count") },
 	advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",

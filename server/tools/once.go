@@ -42,6 +42,21 @@ type onceCall struct {
 	webhook *contract.WebhookAction
 }
 
+// runOnce judges the call, reads its arguments and runs it: if it has an idempotency key, unless it was run before.
+func runOnce(c *call, raw []byte) ([]byte, error) {
+	if err := c.prepare(raw); err != nil {
+		return nil, err
+	}
+	once, err := c.takeKey()
+	switch {
+	case err != nil:
+		return nil, err
+	case once != nil:
+		return once.run()
+	}
+	return c.op.run(c)
+}
+
 // takeKey takes the idempotency key out of the arguments; nil if there is none.
 func (c *call) takeKey() (*onceCall, error) {
 	raw, sent := c.given[keyName]
@@ -142,7 +157,7 @@ func (o *onceCall) perform() (answer []byte, err error) {
 		if err := o.claim(tx); err != nil {
 			return err
 		}
-		c.db = openTransaction{tx}
+		c.db = openTransaction{Tx: tx}
 		defer func() { c.db = own }()
 		var err error
 		if answer, err = c.op.run(c); err != nil {
@@ -290,7 +305,8 @@ func (o *onceCall) replay() ([]byte, error) {
 	if ok {
 		why = "because it was too large, or too many of yours are kept"
 	}
-	return json.Marshal(replayed{true, true, kept.Call, "this call was made before and took hold; what it answered cannot be shown, " + why + ": read the rows"})
+	return json.Marshal(replayed{Success: true, Replayed: true, Call: kept.Call,
+		Notice: "this call was made before and took hold; what it answered cannot be shown, " + why + ": read the rows"})
 }
 
 // The answers are kept for a day at least. keptFor is longer, because the clocks of the server and of the database differ.

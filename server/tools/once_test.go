@@ -236,8 +236,8 @@ func (l *library) quoted(column string) string {
 
 func TestAWebhookIsCalledOncePerKey(t *testing.T) {
 	s := newService(t, withAnswers)
-	const call = `{"action":"refund","ids":[1],"idempotency_key":"k"}`
-	first, second := s.call(ownerText, "action_book", call), s.call(ownerText, "action_book", call)
+	const refund = `{"action":"refund","ids":[1],"idempotency_key":"k"}`
+	first, second := s.call(ownerText, "action_book", refund), s.call(ownerText, "action_book", refund)
 	if first.IsError || value(second, "replayed") != "true" || len(s.got) != 1 {
 		t.Errorf("%s, then %s, in %d calls", first.Text, second.Text, len(s.got))
 	}

@@ -72,14 +72,14 @@ func (a *optionalArgument) usable(scope access.Scope) bool {
 	return (a.offered == nil || a.offered(scope.Model())) && (a.useful == nil || a.useful(scope))
 }
 
-// declared are the operations by name: each file of an operation adds its own (withArguments).
+// declared are the operations by name: each file of an operation adds its own when the program starts (withArguments).
 var declared = map[string]*operation{}
 
-// globals and operations are all operations, of no single model and of models, in the order of contract's table. The
-// operations look each other up, which is why these are filled here.
+// globals and operations are all operations, of no single model and of models, in the order of contract's table (arrange).
 var globals, operations []*operation
 
-func init() {
+// arrange puts the declared operations into the order of contract's table.
+func arrange() {
 	globals, operations = inOrder(contract.GlobalOperations()), inOrder(contract.ModelOperations())
 }
 
@@ -88,7 +88,7 @@ func inOrder(entries []*contract.Operation) []*operation {
 	for i, entry := range entries {
 		op := declared[entry.Name]
 		if op == nil {
-			panic("no file of package tools declares the operation " + entry.Name)
+			panic("no package declares the operation " + entry.Name)
 		}
 		if op.may == nil {
 			op.may = hasAny(entry.Verbs)

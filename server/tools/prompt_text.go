@@ -26,7 +26,7 @@ type promptText struct {
 
 // newText begins a text for a caller.
 func (set *Set) newText(token access.Token, view View) promptText {
-	return promptText{naming: naming{set.isGeneric(token, view)}}
+	return promptText{naming: naming{generic: set.isGeneric(token, view)}}
 }
 
 func (t *promptText) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
@@ -76,7 +76,7 @@ func (set *Set) explainModels(token access.Token, view View) string {
 			break
 		}
 		m := scope.Model()
-		t.line("- %s (%s):%s Tools: %s", m.Name, m.Declared.VerboseNamePlural, sentence(describeModel(m)), t.toolNames(offeredTo(set.catalog, token, m), m))
+		t.line("- %s (%s):%s Tools: %s", m.Name, m.Declared.VerboseNamePlural, sentence(m.Description()), t.toolNames(offeredTo(set.catalog, token, m), m))
 	}
 	if others > 0 {
 		t.line("- and %d whose tools are not listed: %s names them", others, findModels)
@@ -147,7 +147,7 @@ func (set *Set) explainModel(scope access.Scope, view View) string {
 	t := set.newText(scope.Token(), view)
 	m, d := scope.Model(), descriptionOf(set.catalog, scope)
 	ops := offeredTo(set.catalog, scope.Token(), m)
-	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, sentence(describeModel(m)))
+	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, sentence(m.Description()))
 	t.fields(d)
 	if len(d.Relationships) > 0 {
 		t.line("Relationships, which paths follow as relation__field:")

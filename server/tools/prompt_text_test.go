@@ -193,8 +193,8 @@ func TestExamplesOfPromptsSucceed(t *testing.T) {
 			if changes := p.prompt == "crud_guide" && token.Name() != "shop/reader" && p.arguments == "book"; changes && len(calls) == 0 {
 				t.Errorf("the %s of %s shows no example:\n%s", p.prompt, token.Name(), prompt.Text)
 			}
-			for _, call := range calls {
-				tool, arguments := call[0], call[1]
+			for _, example := range calls {
+				tool, arguments := example[0], example[1]
 				l := newLibrary(t)
 				script, op := rows, strings.SplitN(tool, "_", 2)[0]
 				if op == "delete" || op == "bulk" || op == "action" || strings.Contains(arguments, "delete_") {

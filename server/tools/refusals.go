@@ -18,7 +18,7 @@ func explain(scope access.Scope, err error) error {
 	}
 	switch {
 	case e.Code == database.Violated:
-		return violationOf(&scope, e.Violation)
+		return violationOf(scope, e.Violation)
 	case e.Code == database.Invalid && e.Column != nil:
 		if f := fieldOf(scope, e.Column); f != nil {
 			return oneViolation(f.Name, "%s", e.Message)
@@ -42,25 +42,21 @@ func explainRead(scope access.Scope, err error) error {
 
 // violationOf says which constraint a write met. Fields are named only if the scope shows all that are involved: a hidden
 // field's name and the value that collides are never told.
-func violationOf(scope *access.Scope, v *database.Violation) *toolError {
-	if v == nil {
-		v = &database.Violation{}
+func violationOf(scope access.Scope, v *database.Violation) *toolError {
+	if v == nil || v.Kind == database.ReferencedViolation {
+		return ruleNotMet(v)
 	}
 	all := &violations{}
 	switch {
-	case v.Kind == database.ReferencedViolation:
-		return &toolError{Code: CodeProtected, Message: "other records refer to it; delete or change those first"}
-	case scope == nil:
-		all.add(allFields, "%s", ruleBroken(v, nil, ""))
 	case v.Message != "" && scope.Model().Declared.DatabaseMessages:
 		all.add(allFields, "%s", excerpt(v.Message))
 	case v.Table != nil && v.Table != scope.Model().Table:
-		all.add(allFields, "%s", brokenElsewhere(*scope, v))
+		all.add(allFields, "%s", brokenElsewhere(scope, v))
 	case v.Kind == database.ForeignKeyViolation:
-		all.addMissing(*scope, v.Columns)
+		all.addMissing(scope, v.Columns)
 	default:
-		fields := fieldsOf(*scope, v.Columns)
-		message := ruleBroken(v, fields, constraintName(*scope, v))
+		fields := fieldsOf(scope, v.Columns)
+		message := ruleBroken(v, fields, constraintName(scope, v))
 		for _, f := range fields {
 			all.add(f.Name, "%s", message)
 		}
@@ -68,6 +64,19 @@ func violationOf(scope *access.Scope, v *database.Violation) *toolError {
 			all.add(allFields, "%s", message)
 		}
 	}
+	return all.told()
+}
+
+// ruleNotMet says which kind of constraint a write met, and names no field.
+func ruleNotMet(v *database.Violation) *toolError {
+	if v == nil {
+		v = &database.Violation{}
+	}
+	if v.Kind == database.ReferencedViolation {
+		return &toolError{Code: CodeProtected, Message: "other records refer to it; delete or change those first"}
+	}
+	all := &violations{}
+	all.add(allFields, "%s", ruleBroken(v, nil, ""))
 	return all.told()
 }
 

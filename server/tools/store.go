@@ -38,7 +38,7 @@ func (c *call) part(tx database.Tx, op *operation, model string) *call {
 	p := *c
 	p.request = request{ctx: c.ctx, token: c.token, op: op, catalog: c.catalog, settings: c.settings, id: c.id, recorded: c.recorded,
 		model: model, generic: model == "" && !op.Global, isPart: true}
-	p.db = openTransaction{tx}
+	p.db = openTransaction{Tx: tx}
 	p.stale = p.db // it must see what the transaction did
 	return &p
 }

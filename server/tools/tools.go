@@ -17,7 +17,6 @@ package tools
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,8 +38,6 @@ type Set struct {
 	settings Settings
 	cursors  *seal.Sealer
 	toolList *toolList
-	// words are the words of the models, for find_models; they are found when the first query asks for them.
-	words func() []modelWords
 	// forgotten is when kept answers that are too old were last removed, in seconds since 1970.
 	forgotten *atomic.Int64
 	// resources are the models' entries of resources/list, by Model.Index and kind.
@@ -69,6 +66,9 @@ type Settings struct {
 	Webhook *webhook.Client
 }
 
+// The operations are declared when the program starts, by the packages that run them.
+func init() { arrange() }
+
 // New returns the operations over a catalog. db may be nil where no model of the catalog is served.
 func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	stale := db
@@ -81,7 +81,7 @@ func New(c *catalog.Catalog, db database.DB, settings Settings) *Set {
 	return &Set{
 		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, cursorPurpose),
 		toolList:  encodeTools(c, settings.Catalogue.StructuredContent),
-		forgotten: &atomic.Int64{}, words: sync.OnceValue(func() []modelWords { return wordsOfModels(c) }), resources: encodeResources(c),
+		forgotten: &atomic.Int64{}, resources: encodeResources(c),
 	}
 }
 
@@ -149,8 +149,6 @@ type call struct {
 	// reports is where reports are answered.
 	reports reporter
 	cursors *seal.Sealer
-	// words are those of the models.
-	words func() []modelWords
 	// steps are transact's.
 	steps []step
 	// confirmations keeps the questions of actions if the call is one of several steps; nil if it asks by itself.
@@ -185,7 +183,7 @@ func (set *Set) Call(ctx context.Context, token access.Token, tool string, argum
 func (set *Set) perform(ctx context.Context, token access.Token, op *operation, model string, arguments []byte) Result {
 	c := set.newCall(ctx, token, op)
 	c.model, c.generic = model, model == "" && !op.Global
-	r := result(c.run(arguments))
+	r := result(runOnce(c, arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if op.Writes() || r.Code == CodePermissionDenied {
 		outcome := outcomeOK
@@ -214,30 +212,29 @@ func (set *Set) newCall(ctx context.Context, token access.Token, op *operation) 
 	if op.Writes() {
 		r.id = newCallID()
 	}
-	return &call{request: r, db: ownTransactions{set.db}, stale: ownTransactions{set.staleDB}, reports: set.db, cursors: set.cursors, words: set.words, forgotten: set.forgotten, kept: set.settings.Kept}
+	return &call{request: r, db: ownTransactions{DB: set.db}, stale: ownTransactions{DB: set.staleDB}, reports: set.db, cursors: set.cursors, forgotten: set.forgotten, kept: set.settings.Kept}
 }
 
-// run judges the call, reads its arguments and runs it.
+// run judges the call, reads its arguments and runs it. A call with an idempotency key is run by runOnce.
 func (c *call) run(raw []byte) ([]byte, error) {
-	if err := c.judge(raw); err != nil {
+	if err := c.prepare(raw); err != nil {
 		return nil, err
+	}
+	return c.op.run(c)
+}
+
+// prepare judges the call, before anything of it is run or kept.
+func (c *call) prepare(raw []byte) error {
+	if err := c.judge(raw); err != nil {
+		return err
 	}
 	if !c.op.Global && c.op.stale && c.scope.Model().Declared.ReadsReplica {
 		c.db = c.stale
 	}
-	if c.op.prepare != nil {
-		if err := c.op.prepare(c); err != nil {
-			return nil, err
-		}
+	if c.op.prepare == nil {
+		return nil
 	}
-	once, err := c.takeKey()
-	switch {
-	case err != nil:
-		return nil, err
-	case once != nil:
-		return once.run()
-	}
-	return c.op.run(c)
+	return c.op.prepare(c)
 }
 
 // judge finds the call's model, judges whether the token may use the operation on it, and keeps the arguments by their

@@ -224,8 +224,8 @@ func (t *transaction) stepFailed(err error) error {
 	return failed
 }
 
-// tell returns the caller's form of the step's error.
-func (e *stepError) tell(told *toolError) *toolError {
+// amend adds the step to what the caller is told of its error.
+func (e *stepError) amend(told *toolError) *toolError {
 	at := *told
 	if at.payload != nil {
 		head := at.payload[:len(at.payload)-len("}")]

@@ -190,7 +190,7 @@ func (u *undoing) rowNow(r *reversal) (json.RawMessage, error) {
 	if err != nil {
 		return nil, r.entry.cannot("its id %s", err)
 	}
-	w := &write{&u.call.request, u.tx}
+	w := &write{req: &u.call.request, tx: u.tx}
 	text, err := w.lockedRow(r.scope, where)
 	if isNotFound(err) {
 		return nil, nil

@@ -57,7 +57,7 @@ func (req *request) recordRow(r *row, inlines *inlineChanges) {
 
 // transact runs do as inTransaction does, and names the field of a database's error.
 func (c *call) transact(do func(*write) error) error {
-	return explain(c.scope, c.inTransaction(func(tx database.Tx) error { return do(&write{&c.request, tx}) }))
+	return explain(c.scope, c.inTransaction(func(tx database.Tx) error { return do(&write{req: &c.request, tx: tx}) }))
 }
 
 // inTransaction runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A

@@ -1,4 +1,4 @@
-package tools
+package catalog
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
-	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 )
 
 // The words of names and descriptions, as find_models compares them.
@@ -15,9 +14,9 @@ import (
 // kaeufer, the label Käufer and the query kaufer are one word.
 var digraphs = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
-// wordsOf returns the words of a text, in Latin letters and folded, each once: a word is letters and digits, and begins anew at
+// WordsOf returns the words of a text, in Latin letters and folded, each once: a word is letters and digits, and begins anew at
 // a capital within a name.
-func wordsOf(text string) []string {
+func WordsOf(text string) []string {
 	var words []string
 	var word strings.Builder
 	end := func() {
@@ -54,9 +53,9 @@ func singular(word string) string {
 	return word
 }
 
-// score says how much a model is about a query: how many of its words the model has, and how good the places are where it
+// Score says how much a model is about a query: how many of its words the model has, and how good the places are where it
 // has them.
-type score struct{ words, weight int }
+type Score struct{ Words, Weight int }
 
 // The weights of a word by where it stands: in the model's name or labels, in a field's name, in the description. A word
 // that begins with the query's counts half, and one that only contains it a quarter.
@@ -66,32 +65,34 @@ const (
 	descriptionWeight = 4
 )
 
-// modelWords are the words of what any token that may view a model sees of it.
-type modelWords struct{ names, fields, description []string }
+// ModelWords are the words of what any token that may view a model sees of it.
+type ModelWords struct{ names, fields, description []string }
 
-// wordsOfModels returns the words of the served models, by Model.Index.
-func wordsOfModels(c *catalog.Catalog) []modelWords {
-	all := make([]modelWords, len(c.Models()))
-	for _, m := range c.Models() {
+// Words returns the words of the served models, by Model.Index. They are found when they are first asked for.
+func (c *Catalog) Words() []ModelWords { return c.words() }
+
+func (c *Catalog) findWords() []ModelWords {
+	all := make([]ModelWords, len(c.models))
+	for _, m := range c.models {
 		if !m.Served() {
 			continue
 		}
-		w := modelWords{names: wordsOf(m.Name + " " + m.Declared.VerboseName + " " + m.Declared.VerboseNamePlural), description: wordsOf(describeModel(m))}
+		w := ModelWords{names: WordsOf(m.Name + " " + m.Declared.VerboseName + " " + m.Declared.VerboseNamePlural), description: WordsOf(m.Description())}
 		for _, f := range m.Fields {
-			w.fields = append(w.fields, wordsOf(f.Name)...)
+			w.fields = append(w.fields, WordsOf(f.Name)...)
 		}
 		all[m.Index] = w
 	}
 	return all
 }
 
-// scoreOf compares a query's words with a model's.
-func scoreOf(m modelWords, words []string) score {
-	var s score
-	for _, word := range words {
+// Score compares a query's words with a model's.
+func (m *ModelWords) Score(query []string) Score {
+	var s Score
+	for _, word := range query {
 		weight := max(nameWeight*likeness(m.names, word), fieldWeight*likeness(m.fields, word), descriptionWeight*likeness(m.description, word))
-		if s.weight += weight; weight > 0 {
-			s.words++
+		if s.Weight += weight; weight > 0 {
+			s.Words++
 		}
 	}
 	return s
