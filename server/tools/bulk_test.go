@@ -86,11 +86,11 @@ func TestErrorsOfManyItemsStayModerate(t *testing.T) {
 	}
 	items := strings.Repeat(`,{`+strings.Join(unknown[:5], ",")+`}`, 1000)
 	r := l.call(ownerText, "bulk_book", `{"operation":"create","items":[`+items[1:]+`]}`)
-	if n := strings.Count(string(r.Text), "validation_errors"); r.Code != CodeValidation || n < maxDetailed || n > 2*maxDetailed+1000 || len(r.Text) > 400_000 {
+	if n := strings.Count(string(r.Text), "validation_errors"); r.Code != CodeValidation || n < 100 || n > 1200 || len(r.Text) > 400_000 {
 		t.Errorf("%d bytes, %d with details: %.400s", len(r.Text), n, r.Text)
 	}
 	r = l.call(ownerText, "create_book", `{"data":{`+strings.Join(unknown, ",")+`}}`)
-	if problems := l.decode(r)["validation_errors"].(map[string]any); problems["error_count"].(float64) < 5000 || len(problems["errors"].([]any)) > maxViolations {
+	if problems := l.decode(r)["validation_errors"].(map[string]any); problems["error_count"].(float64) < 5000 || len(problems["errors"].([]any)) > 100 {
 		t.Errorf("%d bytes: %.400s", len(r.Text), r.Text)
 	}
 }

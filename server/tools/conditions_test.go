@@ -212,10 +212,10 @@ func TestPathsLeadToSoManyRows(t *testing.T) {
 	}
 	config := &contract.Config{
 		Models: []contract.Model{{Exposure: "node", Name: "node", Table: "node", DefaultPageSize: 1, MaxPageSize: 1}},
-		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
+		Tokens: []contract.Token{{Hashes: []string{contract.HashToken(readerOfAll)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
 	models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll())
-	scope, _ := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("node"))
+	scope, _ := access.TokensOf(config, models).Authenticate("Bearer "+readerOfAll, time.Now()).Scope(models.Model("node"))
 	var paths []string
 	for i := range 49 {
 		paths = append(paths, fmt.Sprintf("n%d__n%d__id", i/7, i%7))

@@ -160,10 +160,10 @@ func TestCursorTellsNothingOfTheRow(t *testing.T) {
 func TestListsWithoutACursor(t *testing.T) {
 	l := newLibrary(t)
 	for range 3 {
-		if _, err := l.plain.Exec("INSERT INTO note VALUES (?)", strings.Repeat("n", maxCursorValues)); err != nil {
+		if _, err := l.plain.Exec("INSERT INTO note VALUES (?)", strings.Repeat("n", 2048)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.plain.Exec("INSERT INTO shelf (name) VALUES (?)", "z"+strings.Repeat("n", maxCursorValues)); err != nil {
+		if _, err := l.plain.Exec("INSERT INTO shelf (name) VALUES (?)", "z"+strings.Repeat("n", 2048)); err != nil {
 			t.Fatal(err)
 		}
 	}

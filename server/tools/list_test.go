@@ -39,10 +39,10 @@ func TestOrderOfRowsWithoutAKey(t *testing.T) {
 			if len(tc.columns) == 3 {
 				model.Exclude, model.Masked = []string{"hidden"}, []contract.MaskedField{{Name: "masked"}}
 			}
-			config := &contract.Config{Models: []contract.Model{model}, Tokens: []contract.Token{{Name: "viewer", Hashes: []string{contract.HashToken(viewerText)},
+			config := &contract.Config{Models: []contract.Model{model}, Tokens: []contract.Token{{Name: "viewer", Hashes: []string{contract.HashToken(readerOfAll)},
 				Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{contract.VerbView}}}}}}
 			models := catalog.Build(config, (&database.Schema{Tables: []*database.Table{table}}).GrantAll())
-			scope, ok := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now()).Scope(models.Model("visit"))
+			scope, ok := access.TokensOf(config, models).Authenticate("Bearer "+readerOfAll, time.Now()).Scope(models.Model("visit"))
 			if !ok {
 				t.Fatal("the model is not served")
 			}

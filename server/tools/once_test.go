@@ -203,7 +203,7 @@ func TestWhatIsKeptForACallerIsBounded(t *testing.T) {
 	const long = `{"data":{"name":"Lem"},"idempotency_key":"long"}`
 	kept := NewKeptAnswers()
 	l.set.settings.Kept = kept
-	for kept.takeAnswer(l.token(ownerText).Caller(), maxKeptAnswer, time.Now()) {
+	for kept.takeAnswer(l.token(ownerText).Caller(), 64<<10, time.Now()) {
 	}
 	l.must(ownerText, "create_author", long)
 	answer := l.must(ownerText, "create_author", long)

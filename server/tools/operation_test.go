@@ -87,7 +87,7 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	for _, m := range l.set.catalog.Models() {
 		for _, op := range offeredTo(l.set.catalog, token, m) {
 			s := op.define(m, defining{}).InputSchema
-			tools[toolName(op, m.Name)] = s
+			tools[op.Name+"_"+m.Name] = s
 			for name := range s.Properties {
 				names[name] = true
 			}

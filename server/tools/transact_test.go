@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,10 +18,22 @@ func onLibraries(t *testing.T, test func(t *testing.T, l *library), changes ...f
 	}
 }
 
-// value is the text at a place of an answer.
+// value is the text at a place of an answer: members and places of arrays, joined by dots.
 func value(r Result, path string) string {
-	raw, _ := valueAt(r.Text, path)
-	return plainText(raw)
+	at := json.RawMessage(r.Text)
+	for _, name := range strings.Split(path, ".") {
+		var array []json.RawMessage
+		var object map[string]json.RawMessage
+		if i, err := strconv.Atoi(name); err == nil && json.Unmarshal(at, &array) == nil && i < len(array) {
+			at = array[i]
+			continue
+		}
+		if json.Unmarshal(at, &object) != nil {
+			return ""
+		}
+		at = object[name]
+	}
+	return plainText(at)
 }
 
 func TestStepsSeeEachOtherAndAreKeptTogether(t *testing.T) {
