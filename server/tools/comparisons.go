@@ -98,7 +98,7 @@ func (r *conditionReader) measure(s *rowSet, raw json.RawMessage) (database.Ref,
 		return database.Ref{}, err
 	}
 	if measure.Func == database.Ratio {
-		return database.Ref{}, r.invalid("_measure: a ratio is of two measures of aggregate_; compare with one of count, count_distinct, sum, avg, min, max")
+		return database.Ref{}, r.invalid("_measure: a ratio is of two measures of aggregate; compare with one of count, count_distinct, sum, avg, min, max")
 	}
 	source := (&database.Grouping{
 		From: of.Source(), Joins: rows.joins, Measures: []database.Measure{measure}, MinRows: m.Declared.MinGroupSize,

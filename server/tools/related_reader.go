@@ -145,7 +145,7 @@ func (k *relatedReader) notice(cut bool) string {
 		notices = append(notices, "there is more than is shown of "+strings.Join(k.more, ", ")+"; "+k.call.toolFor("related", m)+" goes on with the rows of a relation")
 	}
 	if k.shortened {
-		notices = append(notices, fmt.Sprintf("values of more than %d bytes in related rows are cut; get_ of the related row shows up to %d", maxListValue, maxOneValue))
+		notices = append(notices, fmt.Sprintf("values of more than %d bytes in related rows are cut; a related row that is read by itself shows up to %d", maxListValue, maxOneValue))
 	}
 	return strings.Join(notices, ". ")
 }

@@ -174,8 +174,11 @@ func (w *write) diverted(d *rowData, parent []database.Assignment, columns []*da
 	case len(columns) > 0:
 		return written{}, oneViolation(allFields, "a trigger or rule of the database stores the row elsewhere, so that no inlines can belong to it; add it without them")
 	}
-	elsewhere := &row{model: m}
-	return written{row: elsewhere, notice: "a trigger or rule of the database took the row and stored it elsewhere, changed another one, or left it: its id is not known; look for it with " + w.req.toolFor("list", m)},
+	elsewhere, notice := &row{model: m}, "a trigger or rule of the database took the row and stored it elsewhere, changed another one, or left it: its id is not known"
+	if d.scope.Has(access.View) {
+		notice += "; look for it with " + w.req.toolFor("list", m)
+	}
+	return written{row: elsewhere, notice: notice},
 		w.req.journal(w.tx, change{row: elsewhere, action: "create", message: "given to a trigger or rule of the database"})
 }
 

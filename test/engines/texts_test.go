@@ -88,6 +88,21 @@ func (r *callerTexts) rpc(t *testing.T, method, params string, into any) {
 // take reads the list and all texts.
 func (r *callerTexts) take(t *testing.T) {
 	t.Helper()
+	r.takeList(t)
+	var hello struct{ Instructions string }
+	r.rpc(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`, &hello)
+	r.told["the instructions"] = hello.Instructions
+	r.prompt(t, "explore_models", "")
+	r.prompt(t, "bulk_operations_guide", "")
+	for _, model := range r.models() {
+		r.prompt(t, "understand_model", model)
+		r.prompt(t, "crud_guide", model)
+	}
+}
+
+// takeList reads the list and its texts.
+func (r *callerTexts) takeList(t *testing.T) {
+	t.Helper()
 	var list struct{ Tools []listedTool }
 	r.rpc(t, "tools/list", "{}", &list)
 	r.tools, r.names, r.told = list.Tools, map[string]bool{}, map[string]string{}
@@ -98,15 +113,6 @@ func (r *callerTexts) take(t *testing.T) {
 			text += "\n" + p.Description
 		}
 		r.told["the tool "+tool.Name] = text
-	}
-	var hello struct{ Instructions string }
-	r.rpc(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`, &hello)
-	r.told["the instructions"] = hello.Instructions
-	r.prompt(t, "explore_models", "")
-	r.prompt(t, "bulk_operations_guide", "")
-	for _, model := range r.models() {
-		r.prompt(t, "understand_model", model)
-		r.prompt(t, "crud_guide", model)
 	}
 }
 
@@ -141,8 +147,9 @@ var (
 // namedToolsAreListed makes sure that no text names a tool that the list does not have.
 func (r *callerTexts) namedToolsAreListed(t *testing.T) {
 	t.Helper()
+	all := r.endpoint.Status().Models
 	isModel := func(name string) bool {
-		return slices.ContainsFunc(models(), func(m contract.Model) bool { return m.Name == name })
+		return slices.ContainsFunc(all, func(m contract.ModelStatus) bool { return m.Name == name })
 	}
 	some := func(operation string) bool {
 		return slices.ContainsFunc(r.tools, func(tool listedTool) bool { return strings.HasPrefix(tool.Name, operation+"_") })
