@@ -43,7 +43,7 @@ func (u unpacked) holds(binaries string) bool {
 	return u.cache != "" && strings.HasPrefix(binaries, u.root())
 }
 
-// loader is what a program of the folder is started with.
+// loader starts a program of the folder.
 func (u unpacked) loader() []string {
 	if !u.sid {
 		return nil
@@ -52,7 +52,7 @@ func (u unpacked) loader() []string {
 	return []string{found, "--library-path", filepath.Dir(found)}
 }
 
-// environment lets the programs, and those that they start, find their libraries.
+// environment lets the programs, and the programs that they start, find their libraries.
 func (u unpacked) environment(binaries string) []string {
 	if u.sid || !u.holds(binaries) {
 		return nil

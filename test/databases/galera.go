@@ -106,7 +106,7 @@ func (g galera) node(s *server, node string, ports []int, more ...string) *exec.
 	return c
 }
 
-// uri is that of the first node and, after a blank, that of the second.
+// uri has the first node's URI and, after a blank, the second's.
 func (g galera) uri(s *server, port int, password string) string {
 	second, err := readNumber(s.path("port2"))
 	if err != nil {

@@ -7,11 +7,11 @@
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
 //	go run ./test/databases kill -engine NAME -data DIR                 end it as a crash would
 //
-// COMMAND finds the URIs of users who may do everything in MCP_TEST_POSTGRES and MCP_TEST_MARIADB; a server that is named
-// there already is used as it is. With -further, other releases, engines and a pooler run as well (MCP_TEST_FURTHER, see
-// package databasetest); those that are not installed are named there, with the reason. A data folder that holds a server is
-// used again; run without one takes a folder that is removed in the end, and keeps a folder for each server in it. Without a
-// port a free one is taken.
+// COMMAND finds the URIs of users who may do everything in MCP_TEST_POSTGRES and MCP_TEST_MARIADB; a server that is
+// named there already is used, and no other is started. With -further, other releases, engines and a pooler run as well
+// (MCP_TEST_FURTHER, see package databasetest); what is not installed is named there, with the reason. A data folder
+// that holds a server is used again; run without one takes a folder that is removed in the end, and keeps a folder for
+// each server in it. Without a port a free one is taken.
 //
 // What is not the machine's own is fetched into bin/databases and test/databases/node_modules.
 package main
@@ -40,10 +40,10 @@ func main() {
 	os.Exit(1)
 }
 
-// kind is an engine by its name. Those with a variable are what every suite runs on; tests find their URIs there.
+// kind is an engine by its name. Every suite runs on those with a variable, in which tests find their URIs.
 type kind struct {
 	name, title, variable string
-	// product is what the tests know of the engine's behaviour by; "" if run does not start it.
+	// product names the engine to the tests, which know its behaviour by it; "" if run does not start it.
 	product string
 	open    func(project string) engine
 }

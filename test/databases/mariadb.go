@@ -32,7 +32,7 @@ func (m mariaDB) install() error {
 	return installPackages("mariadb-server-core", "mariadb-client-core")
 }
 
-// home tells programs that were unpacked where they lie; nil for those of the system.
+// home tells programs that were unpacked where they lie; nil for programs of the system.
 func (m mariaDB) home(s *server) []string {
 	if !m.holds(s.binaries) {
 		return nil

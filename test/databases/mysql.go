@@ -18,7 +18,7 @@ func (m mySQL) loader() []string { return m.unpacked.loader() }
 // environment is nil: the loader knows where the libraries are.
 func (mySQL) environment(string) []string { return nil }
 
-// options are those of every call: the program was not made for the folder that it lies in.
+// options come with every call: the program was not made for the folder that it lies in.
 func (m mySQL) options(s *server) []string {
 	share := filepath.Join(m.root(), "usr/share/mysql")
 	return []string{"--no-defaults", "--datadir=" + s.path("cluster"), "--lc-messages-dir=" + share, "--lc-messages=en_US",
@@ -38,7 +38,7 @@ func (m mySQL) launch(s *server, port int) error {
 	return s.detach(s.program("mysqld", append(args, "--skip-log-bin")...), "port", port, greets)
 }
 
-// networkOptions are what MariaDB and MySQL are told alike. node tells servers of one folder apart.
+// networkOptions are common to MariaDB and MySQL. node tells servers of one folder apart.
 func networkOptions(s *server, node string, port int) []string {
 	return []string{"--port=" + strconv.Itoa(port), "--bind-address=127.0.0.1", "--skip-name-resolve",
 		"--socket=" + s.path("socket"+node), "--pid-file=" + s.path("pid"+node), "--log-error=" + s.path("log"+node),

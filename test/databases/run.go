@@ -97,7 +97,7 @@ func (f *fleet) startBase() []string {
 	return variables
 }
 
-// startFurther starts the other servers, and returns the variable that names them and those that are missing.
+// startFurther starts the other servers, and returns the variable that names them and the missing ones.
 func (f *fleet) startFurther(environment []string) string {
 	base := ""
 	for _, variable := range environment {

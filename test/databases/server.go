@@ -17,15 +17,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
-// engine is what differs between the servers.
+// engine has the differences between the servers.
 type engine interface {
 	// account is the user to run as if we are root.
 	account() string
 	// find returns the folder of the programs, or "" if they are not there; install brings them.
 	find() string
 	install() error
-	// loader is what the programs are started with, and environment what they need in theirs; nil for those of the
-	// machine's own system.
+	// loader starts the programs, and environment has the variables that they need; nil for programs of the machine's
+	// own system.
 	loader() []string
 	environment(binaries string) []string
 	// initialise makes the folder "cluster" and a user who may do everything.

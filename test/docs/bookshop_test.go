@@ -22,11 +22,11 @@ import (
 // Most pages have the bookshop of config/samples.
 type bookshop struct {
 	url, state string
-	// namespace is that of the manifests.
+	// namespace is the manifests' namespace.
 	namespace string
-	// schemas are those of answers, by token.
+	// schemas has the answers' schemas, by token.
 	schemas map[string]harness.AnswerSchemas
-	// differing has, for each cursor and confirmation token that a page shows, the one that was given.
+	// differing has, for each cursor and confirmation token that a page shows, the text that the server gave.
 	differing map[string]string
 	// confirmation is the last confirmation token that was given.
 	confirmation string
@@ -167,7 +167,7 @@ func (s *bookshop) schemasOf(t *testing.T, token string) harness.AnswerSchemas {
 	return s.schemas[token]
 }
 
-// post sends a body and returns that of the answer.
+// post sends a body and returns the answer's body.
 func (s *bookshop) post(t *testing.T, token, body string) string {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, s.url, strings.NewReader(body))

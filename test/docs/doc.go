@@ -1,3 +1,3 @@
-// Package docs tests what the documents say: that every field is told of, that every reference to a document leads to a
-// heading of it, and that every example gives the answer that stands below it.
+// Package docs tests what the documents say: that every field is explained, that every reference to a document leads to
+// a heading of it, and that every example gives the answer that stands below it.
 package docs

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the answers that were given into the documents")
 
-// page is a document with examples, and what they are asked of: the manifests of a folder, or "" for those that the page
-// itself shows.
+// page is a document with examples, and where the examples are asked: the manifests of a folder, or "" for the
+// manifests that the page itself shows.
 type page struct{ path, manifests, namespace string }
 
 // withExamples are the documents with examples. Each begins with a new database, and its examples are run in their order.
@@ -29,7 +29,7 @@ var withExamples = []page{
 var (
 	// exampleCall is a line that calls a tool: its name and its arguments.
 	exampleCall = regexp.MustCompile(`^([a-z]+(?:_[a-z_]+)?) (\{.*\})$`)
-	// arrow is what may stand before an answer.
+	// arrow may stand before an answer.
 	arrow = regexp.MustCompile(`^  → (error )?`)
 	// caller is a headline that says whose agent calls from there on.
 	caller = regexp.MustCompile(`^=== .*\b([a-z]+)'s agent`)
@@ -118,7 +118,7 @@ func examples(b pages.Block) []example {
 	return examples
 }
 
-// fits reports whether an answer is the one that a page shows. What differs from run to run is kept, so that later
+// fits reports whether a page shows this answer. What differs from run to run is kept, so that later
 // calls of the page can name it.
 func (s *bookshop) fits(shown, given string) bool {
 	var a, b any

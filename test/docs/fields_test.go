@@ -12,7 +12,7 @@ import (
 
 const root = "../.."
 
-// schema is what the test reads of a field's schema.
+// schema has the part of a field's schema that the test reads.
 type schema struct {
 	Properties map[string]schema
 	Items      *schema

@@ -23,7 +23,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
 )
 
-// manifests are the blocks of whole objects, and pieces those of a part of one.
+// manifests are the blocks of whole objects; pieces are blocks with a part of one.
 func manifests(t *testing.T, path string) (whole, pieces []pages.Block) {
 	for _, b := range blocksOf(t, path) {
 		switch {
@@ -60,7 +60,7 @@ func TestAnAPIServerTakesEveryObjectOfTheDocuments(t *testing.T) {
 			}
 			done.checked++
 			for _, o := range all {
-				o.SetNamespace(metav1.NamespaceDefault) // a dry run makes no Namespaces for those that follow
+				o.SetNamespace(metav1.NamespaceDefault) // a dry run makes no Namespaces for the objects that follow
 				if err := strict.Create(t.Context(), o, client.DryRunAll); err != nil {
 					t.Errorf("%s, line %d: %s %s: %v", path, b.Line, o.GetKind(), o.GetName(), err)
 				}
@@ -69,7 +69,7 @@ func TestAnAPIServerTakesEveryObjectOfTheDocuments(t *testing.T) {
 	}
 }
 
-// objects are those of a block.
+// objects returns the objects of a block.
 func objects(t *testing.T, path string, b pages.Block) []*unstructured.Unstructured {
 	t.Helper()
 	var all []*unstructured.Unstructured

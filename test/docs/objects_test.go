@@ -56,7 +56,7 @@ metadata: {name: support-agent, namespace: sales}
 spec: {endpointRef: {name: shop}}
 `
 
-// ready is what the manager would have written.
+// ready is a condition as the manager would have written it.
 const ready = `{"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True", "reason": "Ready", "message": "",
   "lastTransitionTime": "2026-11-22T10:00:00Z"}]}}`
 

@@ -79,7 +79,7 @@ var (
 	noWord = regexp.MustCompile(`[^\w\- ]`)
 )
 
-// anchorsOf are what a page's headings are called in links.
+// anchorsOf returns the names that a page's headings have in links.
 func anchorsOf(page string) []string {
 	anchors := headingsOf(fenced.ReplaceAllString(page, ""))
 	for i, heading := range anchors {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// named are the constants that troubleshooting.md has an entry for: those of a folder whose names begin so.
+// named are the constants that troubleshooting.md has an entry for: a folder, and how the constants' names begin.
 var named = []struct{ folder, prefix string }{
 	{"api/v1alpha1", "Reason"}, {"contract", "Reason"}, {"server/tools", "Code"},
 }

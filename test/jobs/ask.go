@@ -34,7 +34,7 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// refused is the error that a tool's answer tells of: a refusal if the question cannot be asked so; whatever else it is,
+// refused is the error in a tool's answer: a refusal if the question cannot be asked so; whatever else it is,
 // such as a fault of the server, makes the question's outcome wrong.
 func refused(text string) error {
 	var told struct{ Error, Code string }
@@ -84,7 +84,7 @@ func (a *asked) ask(p *planner.Plan) ([][]any, error) {
 	return rows, nil
 }
 
-// answer makes a call, and goes on as long as there is more that is wanted.
+// answer makes a call, and follows its pages as long as there is more that is wanted.
 func (a *asked) answer(c *planner.Call) (*answer, error) {
 	arguments, err := a.resolve(c.Arguments)
 	if err != nil {

@@ -23,7 +23,7 @@ type target struct {
 	before string
 }
 
-// form is what a column holds: the type that its declared type means, if all of its values fit that.
+// form is the type of a column's values: the type that its declared type means, if all of its values fit that.
 type form int
 
 const (
@@ -180,7 +180,7 @@ func meant(declared string) []form {
 	return []form{integerForm, floatForm}
 }
 
-// patterns are what texts must be for a type, numeric what numbers must be.
+// patterns must match the texts of a type; numeric checks its numbers.
 var patterns = map[form]*regexp.Regexp{
 	integerForm:   regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`),
 	floatForm:     regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})(\.[0-9]{0,9}[1-9])?$`),

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// report is what there is to say of an engine.
+// report has the results on one engine.
 type report struct {
 	engine  string
 	results []*result

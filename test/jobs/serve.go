@@ -72,7 +72,7 @@ func serve(h *program.Host, e engine, s *source, database harness.Database, made
 	schema, models := describe(s, e, made)
 	token, text := harness.Viewer()
 	endpoint := harness.Serve(h, database, models, []contract.Token{token}, func(c *contract.Config) {
-		c.Endpoint.Catalogue.StructuredContent = false // as it is unless somebody asks for it
+		c.Endpoint.Catalogue.StructuredContent = false // unchanged unless somebody asks for it
 	})
 	d := &served{endpoint, text, schema, map[string]int{}}
 	return d, d.check()

@@ -18,9 +18,9 @@ type Block struct {
 	Language string
 	// NotRun says why the block is not run; "" if it is.
 	NotRun string
-	// Until is what the output of a block has when the next one may run, if the block goes on running in a terminal.
+	// Until is a text: once the output of a block that keeps running in a terminal has it, the next block may run.
 	Until string
-	// Needs is what must be there for the block to run, such as a cluster.
+	// Needs names a thing without which the block cannot run, such as a cluster.
 	Needs string
 	// File is the name under which the block is saved.
 	File string
@@ -43,7 +43,7 @@ func (b *Block) Code() int {
 	return count
 }
 
-// Commands is the number of commands of a block for a shell: a line that ends in a backslash goes on in the next.
+// Commands is the number of commands of a block for a shell: a line that ends in a backslash continues in the next.
 func (b *Block) Commands() int {
 	count, continued := 0, false
 	for _, line := range b.Lines {

@@ -38,7 +38,7 @@ func NewSession(folder, checkout, programs string) *Session {
 	return &Session{Folder: folder, Checkout: checkout, Environment: environment}
 }
 
-// Taken is the first address of those that the documents use on which another program listens; "" if there is none.
+// Taken is the first address used by the documents on which another program listens; "" if there is none.
 func Taken() string {
 	for _, address := range []string{"127.0.0.1:8080", "127.0.0.1:8081"} {
 		listener, err := net.Listen("tcp", address)

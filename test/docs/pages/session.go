@@ -19,7 +19,7 @@ import (
 type Session struct {
 	// Folder is where the blocks are run and their files are saved, Checkout the project's folder.
 	Folder, Checkout string
-	// Environment is that of all commands.
+	// Environment is the environment of all commands.
 	Environment []string
 	// Given are the values of variables that are the reader's own.
 	Given map[string]string
@@ -27,7 +27,7 @@ type Session struct {
 	terminals []*terminal
 }
 
-// terminal is a program that goes on running.
+// terminal is a program that keeps running.
 type terminal struct {
 	command *exec.Cmd
 	output  lockedBuffer
@@ -137,7 +137,7 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// Fits reports whether what was printed is what a page shows; "…" stands for anything.
+// Fits reports whether a page shows what was printed; "…" stands for anything.
 func Fits(shown, printed string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(shown)), "…", "(?s:.*)")
 	return regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(printed))

@@ -41,7 +41,7 @@ type place struct {
 // equality says that two sources are joined by these columns.
 type equality struct{ left, right place }
 
-// value is what a select list or an order has: a column, or an aggregate of one. The aggregate count without a column
+// value is an item of a select list or an order: a column, or an aggregate of one. The aggregate count without a column
 // counts rows.
 type value struct {
 	place
@@ -146,8 +146,8 @@ func (s *selection) addSource(schema *Schema, from sqltree.Source) error {
 	return nil
 }
 
-// joinByNames adds the equalities of USING and of a natural join: of the last source's columns with those of the same name
-// that stand first.
+// joinByNames adds the equalities of USING and of a natural join: of the last source's columns with the first columns
+// of the same name.
 func (s *selection) joinByNames(from sqltree.Source) error {
 	last := len(s.tables) - 1
 	names := from.Using

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
 
-// operand is what a condition compares: a column, a measure or a group's member.
+// operand is one side of a comparison: a column, a measure or a group's member.
 type operand struct {
 	path     string
 	affinity Affinity
@@ -114,7 +114,7 @@ func (c *compiler) need(e sqltree.Expr) (operand, error) {
 	return o, err
 }
 
-// flipped are the operators with their sides exchanged, contrary those of the contrary.
+// flipped are the operators with their sides exchanged, contrary the operators with the contrary meaning.
 var (
 	flipped  = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 	contrary = map[string]string{"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}

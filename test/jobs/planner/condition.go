@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// condition is what must hold of a row.
+// condition must hold of a row.
 type condition interface{}
 
 // leaf compares a path. The lookup "" is equality.

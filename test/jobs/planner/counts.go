@@ -15,9 +15,9 @@ type relatedRows struct {
 	number   int64
 }
 
-// ungrouped returns a selection without groups for one that groups the rows of a table with those that point to them, one
-// group for each row of the table, and asks only how many there are: so many related rows the row must have. A selection
-// without groups is returned as it is; nil stands for others.
+// ungrouped returns a selection without groups for one that groups the rows of a table with the rows that point to
+// them, one group for each row of the table, and asks only how many there are: so many related rows the row must have.
+// A selection without groups is returned unchanged; nil stands for others.
 func (b *builder) ungrouped(s *selection) *selection {
 	if !s.grouped() {
 		return s

@@ -52,8 +52,8 @@ func (c *compiler) measureOf(call *Call, o operand, operator string) Object {
 	return Object{"_measure": measure}
 }
 
-// compared returns the operand that compares with texts or with numbers: a foreign key whose type is not that of the key that
-// it leads to is compared by that key, as the join compares it.
+// compared returns the operand that compares with texts or with numbers: a foreign key whose type differs from its
+// key's type is compared by that key, as the join compares it.
 func (c *compiler) compared(o operand, text bool) (operand, error) {
 	if text == (o.affinity == TextAffinity) {
 		return o, nil
@@ -85,7 +85,7 @@ func (c *compiler) isText(q *sqltree.Query) (text, known bool) {
 	return false, true
 }
 
-// inQuery says that a value is among those of a query.
+// inQuery says that a query has a value.
 func (c *compiler) inQuery(e *sqltree.In, negate bool) (condition, error) {
 	o, err := c.need(e.Operand)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *compiler) inQuery(e *sqltree.In, negate bool) (condition, error) {
 	return c.member(o, e.Query, negate)
 }
 
-// member says that a value is among those of a query, or that it is not. A query of set operations is several conditions.
+// member says that a query has a value, or that it does not. A query of set operations is several conditions.
 func (c *compiler) member(o operand, q *sqltree.Query, negate bool) (condition, error) {
 	if len(q.Selects) == 1 || q.Limit >= 0 {
 		return c.memberOfOne(o, q, negate)
@@ -134,7 +134,7 @@ func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condit
 	return c.byValues(o, q, negate)
 }
 
-// byRelation says by relations that a column's value is among those of a selection. It returns nil if none leads there.
+// byRelation says by relations that a selection has a column's value. It returns nil if none leads there.
 func (c *compiler) byRelation(x place, s *selection, negate bool) (condition, error) {
 	y := s.columns[0].place
 	if y.source >= 0 && comparedAlike([]place{y}) != nil {

@@ -72,7 +72,7 @@ type answer struct {
 	limit int
 }
 
-// calls lists the calls of an answer with those that they refer to, each before those that need it.
+// calls lists the calls of an answer with the calls that they refer to, each before the calls that need it.
 func (a *answer) calls() []*Call {
 	var all []*Call
 	seen := map[*Call]bool{}
@@ -129,7 +129,7 @@ func References(value any) []Reference {
 // builder plans the queries of one question.
 type builder struct {
 	schema *Schema
-	// scopes are the selections around the one that is being planned.
+	// scopes are the selections around the present one.
 	scopes []*selection
 }
 

@@ -2,7 +2,7 @@ package planner
 
 import "slices"
 
-// Schema is what the planner knows of a served database: what its schema declares, which foreign keys hold, and which
+// Schema has the planner's knowledge of a served database: what its schema declares, which foreign keys hold, and which
 // columns have NULLs, and which have another value in each row.
 type Schema struct {
 	Tables []*Table
@@ -28,7 +28,7 @@ type Column struct {
 	Name, Field string
 	// Affinity is SQLite's for the column of the question's own database: it says how values are compared there.
 	Affinity Affinity
-	// Served is what the served column holds.
+	// Served is the kind of the served column's values.
 	Served Served
 	// Nulls reports whether a row has NULL here.
 	Nulls bool

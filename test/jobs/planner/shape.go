@@ -90,7 +90,7 @@ func (h *shape) advance(within map[int]bool, used map[equality]bool) bool {
 	return false
 }
 
-// joined returns the equalities that join columns of a source with those of another; nil if one of them is missing.
+// joined returns the equalities that join columns of two sources; nil if one of them is missing.
 func (s *selection) joined(i int, columns []*Column, j int, others []*Column) []equality {
 	var all []equality
 	for n := range columns {

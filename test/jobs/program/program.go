@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Host is what the tests' harness wants of a test, for a program. What fails panics with a Failure, skips with a skip.
+// Host lets a program use the tests' harness as a test does. What fails panics with a Failure, skips with a skip.
 type Host struct {
 	testing.TB
 	cleanups []func()
@@ -57,7 +57,7 @@ func (h *Host) Fatal(args ...any) { panic(Failure(fmt.Sprint(args...))) }
 // Fatalf ends the program's run.
 func (h *Host) Fatalf(format string, all ...any) { panic(Failure(fmt.Sprintf(format, all...))) }
 
-// Error prints what is wrong, and goes on.
+// Error prints what is wrong, and returns.
 func (h *Host) Error(args ...any) { fmt.Fprintln(os.Stderr, args...) }
 
 // Skip ends the program's run: something that it needs is not there.

@@ -17,7 +17,7 @@ const (
 	symbol
 )
 
-// token is a piece of the statement. text is what it stands for, without its quotes; upper is that of a word in capitals.
+// token is a piece of the statement. text is its content without quotes; upper is a word's text in capitals.
 type token struct {
 	kind        kind
 	text, upper string

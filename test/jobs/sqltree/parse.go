@@ -30,7 +30,7 @@ func Parse(sql string) (q *Query, err error) {
 	return q, nil
 }
 
-// syntaxError is what a parser panics with, since every rule may meet one.
+// A parser panics with a syntaxError, since every rule may meet one.
 type syntaxError string
 
 func (e syntaxError) Error() string { return string(e) }

@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// actions are what a folder's actions mean, by their names. README.md has the form of the file that they are read from.
+// actions gives the meaning of a folder's actions, by their names. README.md has the form of the file that they are
+// read from.
 type actions map[string][]instruction
 
 // instruction is a part of an action, which are carried out in their order.
@@ -39,7 +40,7 @@ type writtenStep struct {
 	Steps     []writtenStep `json:"steps"`
 }
 
-// reads are what tools may be called outside of a transaction: those that change nothing.
+// reads are the tools that change nothing, and so may be called outside of a transaction.
 var reads = []string{"list_", "get_", "aggregate_", "related_", "autocomplete_"}
 
 // readActions reads and compiles the actions of a file.

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// result is what came of a task.
+// result is the outcome of a task.
 type result struct {
 	*task
 	// calls, bytes and changes are as in client.
@@ -76,7 +76,7 @@ func open(ctx context.Context, t testing.TB, e harness.Engine, f *folder) (*stag
 	token, text := harness.Viewer()
 	token.Rules[0].Verbs = []string{contract.Wildcard}
 	s.client = &client{token: text, failing: failing(tables), Endpoint: harness.Serve(t, database, models, []contract.Token{token}, func(c *contract.Config) {
-		c.Endpoint.Catalogue.StructuredContent = false // as it is unless somebody asks for it
+		c.Endpoint.Catalogue.StructuredContent = false // unchanged unless somebody asks for it
 	})}
 	return s, nil
 }

@@ -21,7 +21,7 @@ func (t *table) rowOf(members object) (row, error) {
 	return r, nil
 }
 
-// after is what the rows must be once the changes are made. It is an error if the changes do not fit the rows.
+// after returns the rows as they must be once the changes are made. It is an error if the changes do not fit the rows.
 func (t *table) after(before rows, w writes) (rows, error) {
 	all := maps.Clone(before)
 	for _, inserted := range w.Inserted {
@@ -82,7 +82,7 @@ func (t *table) find(before rows, key, old object) (string, error) {
 	return t.keyOf(r), nil
 }
 
-// differences says how rows differ from those that are wanted.
+// differences says how rows differ from the wanted ones.
 func (t *table) differences(got, want rows) []string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {

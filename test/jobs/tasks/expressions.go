@@ -14,14 +14,14 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// values are what expressions can name.
+// values can be named by expressions.
 type values map[string]any
 
 // givenName is the name of an action's arguments.
 const givenName = "arguments"
 
-// environment is what the expressions of a file may use: the Common Expression Language with more for lists and texts, and
-// money, which the tasks have as texts.
+// environment has all that the expressions of a file may use: the Common Expression Language with more for lists and
+// texts, and money, which the tasks have as texts.
 func environment() (*cel.Env, error) {
 	return cel.NewEnv(
 		ext.Lists(), ext.Strings(), ext.TwoVarComprehensions(),

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// report tells what came of all tasks on one engine.
+// report sums up all tasks on one engine.
 type report struct {
 	folder, engine string
 	results        []*result
@@ -24,7 +24,7 @@ func (r report) exact(results []*result) int {
 	return n
 }
 
-// write tells of the tasks that change something and of those that do not, and of each that is not exact.
+// write prints the numbers of tasks that change something and of tasks that do not, and each task that is not exact.
 func (r report) write(to io.Writer) {
 	for _, one := range r.results {
 		if len(one.problems) > 0 {

@@ -84,7 +84,7 @@ func (t *table) column(name string) *column {
 // row is a row's values as texts, by column; NULL is not there.
 type row map[string]string
 
-// rows are those of a table, by their keys.
+// rows are a table's rows, by their keys.
 type rows map[string]row
 
 func (t *table) keyOf(r row) string {
