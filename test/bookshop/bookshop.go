@@ -79,7 +79,7 @@ func Start(ctx context.Context) (s *Server, err error) {
 
 // Stop ends the server and removes what it kept. What it wrote to stderr is part of the error if it did not end well.
 func (s *Server) Stop() error {
-	_ = s.process.Process.Signal(syscall.SIGTERM) // one that is gone already is what Wait tells of
+	_ = s.process.Process.Signal(syscall.SIGTERM) // Wait reports a process that is gone already
 	err := s.process.Wait()
 	if err != nil {
 		err = fmt.Errorf("the bookshop: %w\n%s", err, s.errors.Bytes())

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// attacks are what an agent might try whose rights are narrow: to be told of what it may not see, to change what it may
+// attacks are what an agent might try whose rights are narrow: to learn of what it may not see, to change what it may
 // not change, and to keep the server from answering others.
 func attacks(s *suite, t *testing.T) {
 	s.check(t, "an id in another form names the same row, or none", func(t *testing.T) {
@@ -214,14 +214,14 @@ func attacks(s *suite, t *testing.T) {
 	})
 }
 
-// eachTime are what another answer to the same call has otherwise.
+// eachTime matches the members that differ in another answer to the same call.
 var eachTime = regexp.MustCompile(`"(confirmation_token|call)":"[^"]*"`)
 
-// withoutEachTime is an answer less what is another each time.
+// withoutEachTime is an answer without these members.
 func withoutEachTime(answer string) string { return eachTime.ReplaceAllString(answer, "") }
 
-// collations is what a database takes for equal: a policy, a filter and a key go by the column's own collation, as its
-// unique indexes do.
+// collations tests which texts a database takes for equal: a policy, a filter and a key go by the column's own
+// collation, as its unique indexes do.
 func collations(s *suite, t *testing.T) {
 	folds := s.Name == contract.EngineMySQL // whose default collations do not tell case
 	pads := s.Product == harness.MariaDB    // and MariaDB's not even blanks at the end

@@ -107,7 +107,8 @@ func endings(s *suite, t *testing.T) {
 	})
 }
 
-// follow goes on from a first answer as it says, and returns how many rows all answers have. The last one says nothing.
+// follow makes the calls that a first answer and those after it name, and returns how many rows all answers have. The
+// last answer names no next call.
 func (s *suite) follow(t *testing.T, tool, arguments, rows string, page object) int {
 	t.Helper()
 	all := len(at(t, page, rows).([]any))

@@ -25,7 +25,7 @@ func (s *suite) listed(t *testing.T, token, query string) []string {
 	return names
 }
 
-// operations are those that find_models names on each model, with spaces between them.
+// operations are named by find_models on each model, with spaces between them.
 func (s *suite) operations(t *testing.T, token string) map[string]string {
 	t.Helper()
 	found, on := s.ok(t, token, "find_models", `{}`), map[string]string{}
@@ -39,7 +39,7 @@ func (s *suite) operations(t *testing.T, token string) map[string]string {
 	return on
 }
 
-// generic is the generic tools: they do what the models' own do, and the audit tells of them by their names.
+// generic is the generic tools: they do what the models' own do, and the audit has them by their names.
 func generic(s *suite, t *testing.T) {
 	s.check(t, "each tool answers as the model's own", func(t *testing.T) {
 		for operation, arguments := range map[string]string{

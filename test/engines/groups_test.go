@@ -32,7 +32,7 @@ create index line_track on line (track_id);
 	return script.String()
 }
 
-// groupsInIndexes compares groups of which nothing is counted with those of plain SQL that counts their rows.
+// groupsInIndexes compares groups without a count with the groups of plain SQL that counts their rows.
 func groupsInIndexes(s *suite, t *testing.T) {
 	database, plain := s.Open(t, tracks())
 	if s.Name == contract.EngineMySQL { // whose plans depend on it

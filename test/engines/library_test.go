@@ -7,8 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// library is the script of the database that every group begins with. Words in braces are what the engines call
-// differently.
+// library is the script of the database that every group begins with. Words in braces have another name on each engine.
 func library(engine harness.Engine) string {
 	words := map[string][]string{
 		contract.EngineSQLite:     {"{serial}", "integer primary key", "{json}", "json", "{document}", "json", "{moment}", "datetime", "{q}", `"`, "{odd}", `"it's ""so""; -- x"`, "{uuid}", "uuid", "{bytes}", "blob"},

@@ -1,6 +1,6 @@
 package engines
 
-// messagesOfActions are told of mistakes in calls that run actions.
+// messagesOfActions answer mistakes in calls that run actions.
 var messagesOfActions = []messageRow{
 	{token: "root", tool: "action_book", arguments: `{}`,
 		want: `action parameter is required; you may run delete_selected, discount, retire, renumber`},

@@ -2,7 +2,7 @@ package engines
 
 import "strings"
 
-// messagesOfAsking are told of mistakes in paths, condition objects and aggregates.
+// messagesOfAsking answer mistakes in paths, condition objects and aggregates.
 var messagesOfAsking = []messageRow{
 	{token: "root", tool: "list_book", arguments: `{"filters":{"_any":[]}}`,
 		want: `filters: _any: must be a list of at least one condition object, not []`},

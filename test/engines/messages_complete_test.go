@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// refusals are the functions whose text is what a caller is told, by the place of that text among the arguments.
+// refusals are the functions whose text the caller gets, by the place of that text among the arguments.
 var refusals = map[string]int{
 	"invalid": 0, "failf": 1, "oneViolation": 1, "add": 1, "Errorf": 0, "New": 0, "refuse": 1, "badSimple": 0, "mismatch": 1, "badMetadata": 1,
 	"fail": 0,
@@ -48,7 +48,7 @@ func TestMessagesAreComplete(t *testing.T) {
 
 var verb = regexp.MustCompile(`%(?:%|[sdqvw])`)
 
-// pattern is what a format makes.
+// pattern matches the texts that a format makes.
 func pattern(format string) *regexp.Regexp {
 	constants := verb.Split(format, -1)
 	for i, constant := range constants {
@@ -57,7 +57,7 @@ func pattern(format string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(constants, ".*"))
 }
 
-// formatsIn are the texts that the refusals of a package begin with, but for those that consist of verbs.
+// formatsIn are the texts that the refusals of a package begin with, but for formats that consist of verbs.
 func formatsIn(t *testing.T, folder string) []string {
 	t.Helper()
 	files, err := os.ReadDir(folder)

@@ -1,6 +1,6 @@
 package engines
 
-// messagesOfDeleting are told of mistakes in calls that delete rows, or write many.
+// messagesOfDeleting answer mistakes in calls that delete rows, or write many.
 var messagesOfDeleting = []messageRow{
 	{token: "root", tool: "delete_book", arguments: `{}`,
 		want: `id parameter is required`},

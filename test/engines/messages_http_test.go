@@ -20,7 +20,7 @@ type httpRow struct {
 	want                        string
 }
 
-// What is no call, or cannot be read as one, is told over HTTP.
+// A body that is no call, or cannot be read as one, gets an error over HTTP.
 func TestMessagesOverHTTP(t *testing.T) {
 	s := start(t, harness.Engines[0], func(c *contract.Config) { c.Endpoint.Limits.MaxBodyBytes = 10_000 })
 	for _, row := range messagesOverHTTP {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// A mistake with an idempotency key is told in plain words too, and so is a key that was used before.
+// A mistake with an idempotency key gets plain words too, and so does a key that was used before.
 func TestMessagesOfKeys(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
@@ -42,8 +42,8 @@ func TestMessagesOfKeys(t *testing.T) {
 	}
 }
 
-// messagesOfKeys are told of mistakes with idempotency keys: "used" is the key of a call that took hold, "begun" that of one
-// whose webhook failed.
+// messagesOfKeys answer mistakes with idempotency keys: "used" is the key of a call that took hold, "begun" the key of
+// a call whose webhook failed.
 var messagesOfKeys = []messageRow{
 	{token: "root", tool: "create_category", arguments: `{"data":{"name":"x"},"idempotency_key":""}`,
 		want: `idempotency_key must have 1 to 128 characters`},
@@ -65,7 +65,7 @@ var messagesOfKeys = []messageRow{
 		want: `the first call with this idempotency_key was begun, and its outcome is not known: look at the rows, and take a new key if it has to be done again`},
 }
 
-// messagesOfUnusableKeys are told if the table of the keys cannot be used: it is a table of countries.
+// messagesOfUnusableKeys come if the table of the keys cannot be used: it is a table of countries.
 var messagesOfUnusableKeys = []messageRow{
 	{token: "root", tool: "create_category", arguments: `{"data":{"name":"x"},"idempotency_key":"new"}`,
 		want: `idempotency_key cannot be kept: the endpoint's table of answers cannot be used, and the endpoint's status says why; nothing was changed`},

@@ -26,7 +26,7 @@ const diversion = `
 create function divert() returns trigger language plpgsql as $$ begin return null; end $$;
 create trigger divert before insert on inbox for each row execute function divert();`
 
-// What does not fit a type of PostgreSQL's is told with the form that would.
+// The error of a value that does not fit a type of PostgreSQL's names the form that would.
 func TestMessagesOfPostgreSQL(t *testing.T) {
 	for _, engine := range harness.Engines {
 		if engine.Name != contract.EnginePostgreSQL {

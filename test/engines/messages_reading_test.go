@@ -2,7 +2,7 @@ package engines
 
 import "strings"
 
-// messagesOfReading are told of mistakes in calls that read.
+// messagesOfReading answer mistakes in calls that read.
 var messagesOfReading = []messageRow{
 	{token: "root", tool: "nope_book", arguments: `{}`,
 		want: `Tool 'nope_book' not found; tools/list and find_models tell which there are`},

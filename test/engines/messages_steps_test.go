@@ -2,7 +2,7 @@ package engines
 
 import "strings"
 
-// messagesOfSteps are told of mistakes in calls of transact.
+// messagesOfSteps answer mistakes in calls of transact.
 var messagesOfSteps = []messageRow{
 	{token: "root", tool: "transact", arguments: `{}`,
 		want: `steps parameter is required`},

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// messageRow is a call with a mistake, and all that its caller is told: the error, and of a validation error the fields with
-// what is wrong with each.
+// messageRow is a call with a mistake, and all that its caller gets: the error, and of a validation error the fields
+// with what is wrong with each.
 type messageRow struct {
 	token, tool, arguments string
 	want                   string
@@ -28,7 +28,7 @@ const (
 	sqlite, postgres, mysql = contract.EngineSQLite, contract.EnginePostgreSQL, contract.EngineMySQL
 )
 
-// Every mistake is told in plain words: what was wrong, and what would do.
+// The error of every mistake says in plain words what was wrong, and what would do.
 func TestMessages(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// tells makes the calls, none of which changes anything.
+// tells makes the calls; no call changes anything.
 func (s *suite) tells(t *testing.T, rows []messageRow) {
 	t.Helper()
 	for _, row := range rows {
@@ -50,10 +50,10 @@ func (s *suite) tells(t *testing.T, rows []messageRow) {
 	}
 }
 
-// requestID is what a webhook knows a call by, which differs each time.
+// requestID identifies a call to a webhook, and differs each time.
 var requestID = regexp.MustCompile(`\(request [A-Z2-7]+\)`)
 
-// told is what the caller is told.
+// told is the text that the caller gets.
 func (s *suite) told(t *testing.T, row messageRow) string {
 	t.Helper()
 	payload, isError := s.call(t, row.token, row.tool, row.arguments)

@@ -1,6 +1,6 @@
 package engines
 
-// messagesOfUndoing are told of mistakes in calls of undo.
+// messagesOfUndoing answer mistakes in calls of undo.
 var messagesOfUndoing = []messageRow{
 	{token: "root", tool: "undo", arguments: `{}`,
 		want: `give either call, as the answer of a change tells it, or since`},

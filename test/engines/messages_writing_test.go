@@ -1,6 +1,6 @@
 package engines
 
-// messagesOfWriting are told of mistakes in calls that add or change rows.
+// messagesOfWriting answer mistakes in calls that add or change rows.
 var messagesOfWriting = []messageRow{
 	{token: "root", tool: "create_overview", arguments: `{"data":{"title":"x"}}`,
 		want: `create is not offered for overview; its tools are list_overview, get_overview, describe_overview, autocomplete_overview, aggregate_overview`},

@@ -85,8 +85,8 @@ func listing(s *suite, t *testing.T) {
 	}
 }
 
-// misfit is what a filter by a value of another type than the column's comes to: an error, but not on SQLite, whose columns
-// hold such values.
+// misfit is the answer to a filter by a value of another type than the column's: an error, but not on SQLite, whose
+// columns hold such values.
 const misfit = "misfit"
 
 func filtering(s *suite, t *testing.T) {

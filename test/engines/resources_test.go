@@ -51,7 +51,8 @@ var resourceTemplates = []struct {
 	ofRow    bool
 }{{"models://{model_name}/schema", false}, {"data://{model_name}/", false}, {"data://{model_name}/{id}", true}}
 
-// listsAgreeWithReading reads every resource of every model, and makes sure that the lists have those that were read.
+// listsAgreeWithReading reads every resource of every model, and makes sure that the lists have the resources that
+// could be read.
 func (r *resourceReader) listsAgreeWithReading(t *testing.T) {
 	t.Helper()
 	resources, templates := map[string]bool{}, map[string]bool{}

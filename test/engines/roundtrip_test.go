@@ -71,7 +71,7 @@ func roundTrips(s *suite, t *testing.T) {
 	}
 }
 
-// computedColumns are those of a view: SQLite knows no type of them, and finds and sorts them all the same.
+// computedColumns are the columns of a view: SQLite knows no type of them, and finds and sorts them all the same.
 func computedColumns(s *suite, t *testing.T) {
 	database, plain := s.Open(t, `CREATE TABLE line (id integer PRIMARY KEY, price NUMERIC(10,2), quantity integer, name text);
 INSERT INTO line VALUES (1, 87, 2, 'a'), (2, 5.5, 1, 'b'), (3, 1000, 3, 'c');
@@ -169,7 +169,7 @@ func (r roundTrip) set(t *testing.T, id int, value string) {
 	}
 }
 
-// stored is what plain SQL says of a value: its class, if an engine has such, and its bytes.
+// stored returns plain SQL's description of a value: its class, if an engine has such, and its bytes.
 func (r roundTrip) stored(t *testing.T, id int) string {
 	t.Helper()
 	form := map[string]string{

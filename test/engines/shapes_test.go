@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// otherShapes are questions as callers write them who know other programs: those that can mean one thing only are answered, the
-// others are told what to send.
+// otherShapes are questions as callers write them who know other programs: if one can mean one thing only it is
+// answered, else the error says what to send.
 func otherShapes(s *suite, t *testing.T) {
 	for _, c := range []struct{ name, tool, given, means string }{
 		{"a lookup inside", "list_book", `{"filters":{"title":{"icontains":"SOLARIS"}}}`, `{"filters":{"title__icontains":"SOLARIS"}}`},

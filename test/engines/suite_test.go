@@ -134,7 +134,7 @@ func noteVersion(t *testing.T, engine harness.Engine, plain *sql.DB) {
 	releases[engine.Title] = whole
 }
 
-// TestMain says in the last line what came of it, engine by engine.
+// TestMain counts in the last line, engine by engine, what passed and failed.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	var parts []string

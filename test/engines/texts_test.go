@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// texts holds all that a caller is told (instructions, prompts, tools and their arguments) against the list that the same
-// caller gets, and against what calls do.
+// texts holds all texts that a caller gets (instructions, prompts, tools and their arguments) against the list that the
+// same caller gets, and against what calls do.
 func texts(s *suite, t *testing.T) {
 	keeping := start(t, s.Engine, func(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_admin_kept"} })
 	for _, query := range []string{"?tools=per-model", "?tools=generic", "?tools=generic&models=book,author", "?tools=per-model&models=country,jotting", "?tools=generic&models=country,jotting"} {
@@ -52,7 +52,7 @@ func texts(s *suite, t *testing.T) {
 	})
 }
 
-// callerTexts are what one caller reads of an endpoint.
+// callerTexts are all texts of an endpoint that one caller reads.
 type callerTexts struct {
 	*suite
 	token, query string
@@ -116,7 +116,7 @@ func (r *callerTexts) takeList(t *testing.T) {
 	}
 }
 
-// models are those of which the list has tools, and the token may view.
+// models are the models that have tools in the list, and that the token may view.
 func (r *callerTexts) models() []string {
 	var found []string
 	for _, m := range models() {
@@ -295,7 +295,8 @@ func (r *callerTexts) bulkTakes(t *testing.T, tool string, on []string, operatio
 	t.Errorf("the operation %s of %s is listed, and always refused", operation, tool)
 }
 
-// everyArgumentIsListed calls each tool of root with each argument that any tool has: those that neither face lists are refused.
+// everyArgumentIsListed calls each tool of root with each argument that any tool has: arguments that neither face lists
+// are refused.
 func everyArgumentIsListed(s *suite, t *testing.T) {
 	t.Helper()
 	faces := map[string]map[string]bool{} // the arguments of an operation of a model, in either face

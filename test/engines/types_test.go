@@ -77,8 +77,8 @@ func values(s *suite, t *testing.T) {
 	})
 }
 
-// names are those of columns that common clients refuse: each has a plain name, by which it is read, filtered, ordered and
-// written.
+// names tests columns whose names common clients refuse: each has a plain name, by which it is read, filtered, ordered
+// and written.
 func names(s *suite, t *testing.T) {
 	s.check(t, "odd names are read", func(t *testing.T) {
 		want(t, s.ok(t, "root", "get_order_line", `{"id":1}`), `{"id":1,"Id":1,"select":"drop","it_s_so_x":"x","groesse":10}`)

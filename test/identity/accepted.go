@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// companyClaims are what tokens of the company say of each of its clients and people, beside who they are.
+// companyClaims has, for each of the company's clients and people, the claims of their tokens beside who they are.
 func companyClaims() map[string]map[string]any {
 	return map[string]map[string]any{
 		"worker": nil, "stranger": nil, "inactive": nil,

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A publicClient is an MCP client of others that is told the endpoint's URL alone.
+// A publicClient is an MCP client of others that knows the endpoint's URL alone.
 type publicClient struct{ name, program, version string }
 
 var publicClients = []publicClient{
@@ -23,7 +23,7 @@ var publicClients = []publicClient{
 	{"typescript-sdk-v2", "oauth-v2.mjs", "2026-07-28"},
 }
 
-// A step is what a client made of one thing that it had to do.
+// A step is a client's result for one thing that it had to do.
 type step struct {
 	Step  string
 	Value json.RawMessage

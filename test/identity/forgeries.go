@@ -17,7 +17,7 @@ import (
 // A forgery is a token that must be refused, and why.
 type forgery struct{ what, token string }
 
-// A mint is what forgeries are made from: an issuer's key, and the claims of a token of its that is let in.
+// A mint makes forgeries from these: an issuer's key, and the claims of a token of its that is let in.
 type mint struct {
 	*signer
 	claims map[string]any

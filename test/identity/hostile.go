@@ -126,7 +126,7 @@ func (h *hostile) answer(w http.ResponseWriter, r *http.Request) {
 	case name == "trickles":
 		for range 600 {
 			fmt.Fprint(w, " ")
-			_ = http.NewResponseController(w).Flush() // a client that went away is what wait notices
+			_ = http.NewResponseController(w).Flush() // wait notices a client that went away
 			if !wait(r, 100*time.Millisecond) {
 				return
 			}

@@ -27,7 +27,7 @@ type endpoint struct {
 	admin string
 }
 
-// url is what agents call, and the audience of their tokens.
+// url is called by agents, and is the audience of their tokens.
 func (e endpoint) url() string { return "http://" + e.address + "/mcp/" }
 
 var date = regexp.MustCompile(`(?m)^Date: .*$`)
@@ -74,7 +74,7 @@ func (e endpoint) post(ctx context.Context, token, body string) (int, string, er
 	return response.StatusCode, string(answer), err
 }
 
-// status is what a harmless request with the token gets; 0 is no answer.
+// status is the HTTP status of a harmless request with the token; 0 is no answer.
 func (e endpoint) status(ctx context.Context, token string) int {
 	status, _, err := e.post(ctx, token, `{"method":"tools/list"}`)
 	if err != nil {
@@ -111,7 +111,7 @@ func (e endpoint) who(ctx context.Context, token string) (string, error) {
 
 var refusal = regexp.MustCompile(`(?m)^mcp_admin_server_callers_refused_total\{reason="(\w+)"\} (\d+)$`)
 
-// refusals are how many callers the pod has refused, by reason: nobody but the operator is told them.
+// refusals are how many callers the pod has refused, by reason; only the operator learns them.
 func (e endpoint) refusals(ctx context.Context) (map[string]int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.admin+"/metrics", http.NoBody)
 	if err != nil {

@@ -36,7 +36,7 @@ type issuer struct {
 	requests map[string]int
 }
 
-// issuerSettings are what issuer.mjs reads.
+// issuerSettings are read by issuer.mjs.
 type issuerSettings struct {
 	URL         string                    `json:"url"`
 	Port        int                       `json:"port"`
@@ -147,7 +147,7 @@ func (i *issuer) stop() error {
 	if i.process == nil {
 		return nil
 	}
-	_ = i.process.Process.Signal(syscall.SIGTERM) // one that is gone already is what Wait tells of
+	_ = i.process.Process.Signal(syscall.SIGTERM) // Wait reports a process that is gone already
 	err := i.process.Wait()
 	i.process = nil
 	return err

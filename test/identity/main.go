@@ -1,7 +1,7 @@
-// Command identity proves on the whole product who is let in by a token that somebody else issued, and who is not: on the
-// local cluster, with the real operator and servers, with tokens that the real API server issued to ServiceAccounts, and
-// with those of a third party's authorization server (oidc-provider, from npm). Nothing imports it; run it from the
-// project's root, after "make build":
+// Command identity proves on the whole product who is let in by a token that somebody else issued, and who is not: on
+// the local cluster, with the real operator and servers, with tokens that the real API server issued to
+// ServiceAccounts, and with tokens of a third party's authorization server (oidc-provider, from npm). Nothing imports
+// it; run it from the project's root, after "make build":
 //
 //	go run ./test/identity
 //

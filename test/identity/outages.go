@@ -83,7 +83,7 @@ func (w *world) twoTokens(ctx context.Context) (shown, unseen string, err error)
 	if shown, err = w.company.token(ctx, "worker", w.shop.url()); err != nil {
 		return "", "", err
 	}
-	_ = w.shop.status(ctx, shown) // a key that the server does not know yet is what the caller waits for
+	_ = w.shop.status(ctx, shown) // the caller waits for a key that the server does not know yet
 	unseen, err = w.company.token(ctx, "worker", w.shop.url())
 	return shown, unseen, err
 }

@@ -16,7 +16,7 @@ import (
 // wrongText is a static token that nobody has: what it is answered, everybody is who is refused.
 const wrongText = "mcp_wrongwrongwrong.0000000000000000000000000000000000000000000"
 
-// A judge holds answers of an endpoint against that of a wrong static token, byte for byte.
+// A judge holds answers of an endpoint against its answer to a wrong static token, byte for byte.
 type judge struct {
 	endpoint
 	wanted string

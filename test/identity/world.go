@@ -58,7 +58,7 @@ func newWorld(ctx context.Context, root, program string) (*world, error) {
 }
 
 func (w *world) start(ctx context.Context, root string) (err error) {
-	log.SetLogger(logr.Discard()) // that of the client would end in the terminal
+	log.SetLogger(logr.Discard()) // the client's own log would end in the terminal
 	dir := filepath.Join(root, ".local", "identity")
 	if w.cluster, err = platform.Start(ctx, root, dir, os.Stdout); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (w *world) stop() error {
 	return failed
 }
 
-// podToken is what lies in a pod's projected volume, where its program would read it.
+// podToken reads the token from a pod's projected volume, as its program would.
 func (w *world) podToken(ctx context.Context, name string) (string, error) {
 	pod, err := w.core.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -83,7 +83,7 @@ func (o *reader) measure(table string, given map[string]any, level int) (measure
 	return m, nil
 }
 
-// aggregate is what aggregate_ answers.
+// aggregate returns the answer of aggregate_.
 func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, error) {
 	meets, err := o.condition(shape{table: table}, arguments, "filters")
 	if err != nil {
@@ -174,8 +174,8 @@ func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, err
 	return w, nil
 }
 
-// measured is the value, and its kind, with which {"_measure": measure} compares: that of all rows of a table that the token
-// sees, or of the model that the measure names.
+// measured is the value, and its kind, with which {"_measure": measure} compares: it is computed of all rows of a table
+// that the token sees, or of the model that the measure names.
 func (o *reader) measured(table string, given map[string]any, level int) (string, kind, error) {
 	if name, ok := given["model"].(string); ok {
 		if tables[name] == nil || !o.views(name) {

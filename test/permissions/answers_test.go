@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// cell is what a member of an answer must be.
+// cell is the value that a member of an answer must have.
 type cell struct {
 	text string
 	kind kind
@@ -20,7 +20,7 @@ type cell struct {
 
 // wanted is the answer that a question must get.
 type wanted struct {
-	// rows are all there are, of which those from offset, and at most limit, are in the answer; total is how many there are.
+	// rows are all there are; the answer has at most limit of them, from offset on; total is how many there are.
 	rows          []map[string]cell
 	offset, limit int
 	// total is the name of the member that counts all rows, "" if it is not there.
@@ -34,7 +34,7 @@ type wanted struct {
 	mayBeLimited bool
 }
 
-// number reads a number of the arguments.
+// integer reads a number of the arguments.
 func integer(arguments map[string]any, name string, otherwise int) int {
 	if n, ok := arguments[name].(int); ok {
 		return n
@@ -55,7 +55,7 @@ func (o *reader) condition(s shape, arguments map[string]any, name string) (test
 	return o.object(s, arguments[name], 1)
 }
 
-// answer is what a question must be answered.
+// answer is the answer that a question must get.
 func (o *reader) answer(tool, table string, arguments map[string]any) (*wanted, error) {
 	o.conditions = 0
 	m := o.model(table)
@@ -108,7 +108,7 @@ func (o *reader) row(table string, id any) row {
 	return nil
 }
 
-// page is what list_ and related_ answer of some rows.
+// page is the answer of list_ and related_ about some rows.
 func (o *reader) page(w *wanted, table string, rows []row, arguments map[string]any) error {
 	meets, err := o.condition(shape{table: table}, arguments, "filters")
 	if err != nil {
@@ -131,7 +131,7 @@ func (o *reader) page(w *wanted, table string, rows []row, arguments map[string]
 	return nil
 }
 
-// output is what a row shows: all fields, or some; and always the key.
+// output is a row as an answer shows it: all fields, or some; and always the key.
 func (o *reader) output(table string, fields []string) (func(row) map[string]cell, error) {
 	var paths []path
 	masks := map[string]bool{}
@@ -167,7 +167,7 @@ func (o *reader) output(table string, fields []string) (func(row) map[string]cel
 	}, nil
 }
 
-// is reports whether an answer's value is what it must be.
+// is reports whether an answer's value is as it must be.
 func (c cell) is(value any) bool {
 	if c.text == "" || value == nil {
 		return c.text == "" && value == nil
@@ -193,7 +193,7 @@ func (c cell) is(value any) bool {
 	return isText && c.kind.canonical(text) == c.text
 }
 
-// payload is what an answer says, and whether it is an error.
+// payload returns the content of an answer, and whether it is an error.
 func payload(answer string) (map[string]any, bool, error) {
 	var outer struct {
 		Content           []struct{ Text string }
@@ -230,7 +230,7 @@ func (w *wanted) differs(answer map[string]any) string {
 		return unlike(members, w.rows[0])
 	}
 	if w.ids {
-		w.anyOrder = true // that of names
+		w.anyOrder = true // the order of names
 	}
 	policy := answer["rows"] == "policy" || answer["limited"] == "policy"
 	if w.limited && !policy || policy && !w.limited && !w.mayBeLimited {

@@ -68,7 +68,7 @@ func (q *question) addGroups() {
 	}
 }
 
-// measureFunctions are the functions of measures, each as often as it is made up.
+// measureFunctions are the functions of measures; one that stands here twice is made up twice as often.
 var measureFunctions = []string{"count", "count", "count_distinct", "sum", "avg", "min", "max"}
 
 // makeMeasure is a measure of a table's rows by one of some functions, with filters at a level; fits, if given, says which

@@ -102,7 +102,7 @@ func (g *game) probeName(i int) {
 			relations = append(relations, l.name)
 		}
 	}
-	// Through a relation, the name is that of the row to which it leads.
+	// Through a relation, the name belongs to the row to which it leads.
 	from, prefix := q.table, ""
 	forms := slices.Concat(namedForms, groupedForms)
 	if l, ok := q.relation(q.table, true); ok && l.many && chance(g.random, 30) {
@@ -227,7 +227,7 @@ func (w *world) smallGroups() int {
 	return 0
 }
 
-// tooSmall is what a having gets that asks for groups that are always left out.
+// tooSmall is the answer to a having that asks for groups that are always left out.
 func tooSmall(m contract.Model, answer map[string]any) bool {
 	return m.MinGroupSize > 1 && strings.Contains(fmt.Sprint(answer["error"]), fmt.Sprintf("is at least %d in every answer", m.MinGroupSize))
 }

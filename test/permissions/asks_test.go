@@ -11,7 +11,7 @@ import (
 // The questions that are made up: reads whose answers the oracle computes to the last value. Most names in them are such
 // that the token may use them; some are hidden, masked, another table's, or nobody's.
 
-// asked counts questions: those that were answered, with some rows, and those that were refused.
+// asked counts questions that were answered, with some rows, and questions that were refused.
 // measured counts those answered that compared with a measure.
 var asked struct{ calls, answered, rows, refused, repeated, twins, measured int }
 
@@ -34,7 +34,7 @@ var comparisons = []string{"", "__ne", "__gt", "__gte", "__lt", "__lte"}
 // wrongNames is how many of a hundred names are any, and not such as the token may use.
 const wrongNames = 2
 
-// reader is what a token may read now.
+// reader knows what a token may read now.
 func (g *game) reader(i int) *reader {
 	return &reader{world: g.world, token: g.tokens[i], all: g.now, nullsFirst: !g.nullsLast}
 }
@@ -77,7 +77,7 @@ func (g *game) newQuestion(i int) *question {
 	return q
 }
 
-// id is that of a row, mostly of one that the token sees.
+// id returns a row's id, mostly of one that the token sees.
 func (q *question) id() string {
 	rows := q.rows(q.table)
 	if len(rows) == 0 || chance(q.random, 15) {

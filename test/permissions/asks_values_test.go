@@ -15,7 +15,7 @@ func kindOf(table, name string) kind {
 	return tables[table][i].values()
 }
 
-// anyValue is what some row, seen or not, has in a column, or else a value that none may have.
+// anyValue returns the value of some row, seen or not, in a column, or else a value that none may have.
 func (q *question) anyValue(table, name string) string {
 	var values []string
 	for _, r := range q.all[table] {

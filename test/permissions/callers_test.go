@@ -16,7 +16,7 @@ const corp = "corp"
 // issued reports whether the callers of a token show what the identity provider issued.
 func issued(i int) bool { return i%2 == 1 }
 
-// declared is a token as the server is told of it; issuer is the URL of the identity provider.
+// declared is a token as the server's configuration has it; issuer is the URL of the identity provider.
 func (w *world) declared(i int, issuer string) contract.Token {
 	t := w.tokens[i]
 	if !issued(i) {
@@ -34,7 +34,7 @@ func (w *world) declared(i int, issuer string) contract.Token {
 	return t
 }
 
-// shownTo is what the callers of the world's tokens show an endpoint.
+// shownTo returns the tokens that callers show an endpoint, for each token of the world.
 func (w *world) shownTo(issuer *harness.Issuer) []string {
 	shown := make([]string, len(w.tokens))
 	for i, t := range w.tokens {

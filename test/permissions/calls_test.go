@@ -30,7 +30,7 @@ func (g *game) field(table string) string {
 	return all[g.random.IntN(len(all))].name
 }
 
-// values are what a call gives a row's fields.
+// values returns what a call gives to a row's fields.
 func (g *game) values(table string, some bool) map[string]any {
 	values := map[string]any{}
 	for _, c := range tables[table] {
@@ -57,7 +57,7 @@ func (g *game) values(table string, some bool) map[string]any {
 	return values
 }
 
-// linkTo is what the action link sets.
+// linkTo returns the value that the action link sets.
 func (g *game) linkTo(table string) any {
 	switch linked[table] {
 	case "number":
@@ -193,7 +193,7 @@ func (g *game) request(by int) (method, body string) {
 	return method, g.body(name, arguments)
 }
 
-// query is what the URL asks, which changes nothing for calls.
+// query is the query of the URL, which changes nothing for calls.
 func (g *game) query() string {
 	return pick(g.random, "", "", "?tools=generic", "?tools=per-model", "?models="+pick(g.random, tableNames...), "?models=nowhere,"+pick(g.random, tableNames...)+"&tools=generic")
 }

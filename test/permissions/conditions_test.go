@@ -10,7 +10,7 @@ import (
 // test reports whether a row, or a group, meets a condition. What SQL does not know does not hold.
 type test func(r row) bool
 
-// shape is what a condition object is about: rows of a table, or groups of them with members.
+// shape is the subject of a condition object: rows of a table, or groups of them with members.
 type shape struct {
 	table   string
 	members map[string]kind
@@ -107,8 +107,8 @@ func (o *reader) groupFilter(s shape, key string, value any, level int) (test, e
 	return func(r row) bool { return holds(get(r)) }, err
 }
 
-// filter is a condition whose names lead from the rows of a shape, of which relations have been taken through to one row;
-// before is how many relations the path took before them.
+// filter is a condition whose names lead from the rows of a shape, after the relations of through, each to one row; before
+// is how many relations the path took before them.
 func (o *reader) filter(s shape, through []link, names []string, value any, level, before int) (test, error) {
 	table := s.table
 	if len(through) > 0 {
@@ -253,7 +253,7 @@ func lookupsOf(k kind) []string {
 	return all
 }
 
-// lookups is what a lookup says of a value.
+// lookups reports whether a value meets a lookup.
 func lookups(k kind, lookup string, given any) (func(value string) bool, error) {
 	if !slices.Contains(lookupsOf(k), lookup) {
 		return nil, refuse("no lookup %s", lookup)

@@ -98,15 +98,15 @@ type game struct {
 	*testing.T
 	*world
 	endpoint *harness.Endpoint
-	// shown is what each token's caller shows.
+	// shown has the token that each caller shows.
 	shown []string
 	store *store
-	// now is what the tables hold, past where each text stands or once stood.
+	// now has the rows of the tables; past says where each text stands or once stood.
 	now  data
 	past map[string][]place
 	// page and question are the newest answers that gave something to bring back, asked the call at hand.
 	page, question, asked offer
-	// made are the calls that changed something, undoes the one that the call at hand undoes.
+	// made are the calls that changed something; undoes is the call that the present one undoes.
 	made   []offer
 	undoes offer
 	count  int
@@ -238,7 +238,7 @@ var (
 	questionText = regexp.MustCompile(`confirmation_token\\":\\"([\w-]+)`)
 )
 
-// play makes one call and looks at what came of it.
+// play makes one call and checks its answer and its effects.
 func (g *game) play() {
 	g.Helper()
 	i := g.random.IntN(len(g.tokens))
@@ -258,7 +258,7 @@ func (g *game) play() {
 	g.perform(i, method, body)
 }
 
-// perform makes the call that was asked last, and looks at what came of it.
+// perform makes the call that was asked last, and checks its effects.
 func (g *game) perform(i int, method, body string) (answer string) {
 	g.Helper()
 	token := g.tokens[i]
@@ -288,7 +288,7 @@ func (g *game) perform(i int, method, body string) (answer string) {
 	}
 	if g.asked.tool == "undo_" && g.asked.arguments["dry_run"] == true && !strings.Contains(answer, `"isError":true`) {
 		g.undoInEarnest(i, answer)
-		for text, may := range g.canaries(token, g.now) { // a dry run tells of rows that would be there again
+		for text, may := range g.canaries(token, g.now) { // a dry run counts rows that would be there again
 			shown[text] = shown[text] || may
 		}
 	}

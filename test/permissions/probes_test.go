@@ -101,7 +101,7 @@ func (g *game) probeValue(i int) {
 	}
 }
 
-// numbers are what answers are compared without: what a call asked for stands in them.
+// numbers are left out when answers are compared: what a call asked for stands in them.
 var numbers = regexp.MustCompile(`[0-9]+`)
 
 // asGiven is a value in the form in which calls give it.
@@ -164,8 +164,8 @@ func (g *game) probeReference(i int) {
 	}
 }
 
-// probeDependents tries what a row's dependents keep from happening or go along with, and again with one more of those that
-// are out of sight: the answers must be the same.
+// probeDependents tries what a row's dependents keep from happening or go along with, and again with one more of the
+// dependents out of sight: the answers must be the same.
 func (g *game) probeDependents(i int) {
 	g.Helper()
 	token := g.tokens[i]

@@ -11,14 +11,14 @@ import (
 // What the oracle answers to questions: it evaluates paths, conditions, orders and measures over the raw rows, and knows
 // nothing of the server's code.
 
-// reader is what one token may read.
+// reader knows what one token may read.
 type reader struct {
 	*world
 	token contract.Token
 	all   data
 	// nullsFirst says that NULLs come first in ascending orders, as they do on all engines but PostgreSQL.
 	nullsFirst bool
-	// conditions counts those of a call.
+	// conditions counts the conditions of a call.
 	conditions int
 }
 
@@ -100,7 +100,7 @@ func (o *reader) compared(table, name string) (column, bool) {
 // wholeKey reports whether a name stands for a key of several columns.
 func wholeKey(table, name string) bool { return table == "seat" && name == "id" }
 
-// rows are those of a table that the token sees, in the order of their ids.
+// rows returns the rows of a table that the token sees, in the order of their ids.
 func (o *reader) rows(table string) []row {
 	var seen []row
 	m := o.model(table)
@@ -153,7 +153,7 @@ type path struct {
 	part string
 }
 
-// value is what a row has at the path, in canonical form.
+// value returns a row's value at the path, in canonical form.
 func (o *reader) value(p path, r row) string {
 	if r = o.lead(p.through, r); r == nil {
 		return ""

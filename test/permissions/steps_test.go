@@ -22,7 +22,7 @@ type oneCall struct {
 	generic   bool
 	arguments map[string]any
 	expect    map[string]any
-	// tried is what the call answered when it was tried; nil if it failed, or was not tried.
+	// tried is the call's answer when it was tried; nil if it failed, or was not tried.
 	tried map[string]any
 }
 
@@ -51,7 +51,7 @@ func (s *oneCall) writes() bool {
 	return slices.Contains([]string{"create", "update", "delete", "bulk", "action"}, s.operation())
 }
 
-// anyOrder reports whether the rows of the answer come in any order: those of the table without a key.
+// anyOrder reports whether the rows of the answer come in any order, as the table's without a key do.
 func (s *oneCall) anyOrder() bool {
 	return s.table() == "tag" || s.operation() == "related" && fmt.Sprint(s.arguments["relation"]) == "tag_by_item"
 }

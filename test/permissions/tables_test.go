@@ -37,8 +37,8 @@ const outside = "create table %[1]s.guest (id int primary key, label varchar(60)
 
 var regions = []string{"north", "south", "west"}
 
-// column is a column of a world's table. Texts hold canaries; region, keys and foreign keys are what policies and
-// relations go by.
+// column is a column of a world's table. Texts hold canaries; policies and relations go by region, keys and foreign
+// keys.
 type column struct {
 	name        string
 	canary, key bool
@@ -46,7 +46,7 @@ type column struct {
 	refers string
 	// unreadable says that the database's user may not read the column, on an engine that has users.
 	unreadable bool
-	// kind is what the column's values are.
+	// kind is the kind of the column's values.
 	kind kind
 }
 
@@ -92,7 +92,7 @@ var references = map[string][]reference{
 // parents are the relations that foreign keys are, by their tables; policies go by them.
 var parents = map[string]string{"owner": "boss", "item": "owner", "part": "item", "seat": "item", "badge": "code", "ticket": "code", "pledge": "code", "tag": "item", "booking": "seat", "lease": "owner"}
 
-// tableNames are sorted; byDependence has each table after those that it refers to.
+// tableNames are sorted; byDependence has each table after the tables that it refers to.
 var (
 	tableNames   = slices.Sorted(maps.Keys(tables))
 	byDependence = []string{"owner", "item", "part", "seat", "badge", "ticket", "pledge", "lease", "booking", "vault", "tag"}
@@ -187,7 +187,7 @@ func open(t *testing.T, engine harness.Engine) *store {
 	return s
 }
 
-// grants are what the endpoint's user may do: all, but with columns that it may not read.
+// grants are the rights of the endpoint's user: all, but with columns that it may not read.
 func grants() []string {
 	var all []string
 	for _, table := range tableNames {
@@ -207,7 +207,7 @@ func grants() []string {
 	return all
 }
 
-// outsideColumns are those of the table guest.
+// outsideColumns are the columns of the table guest.
 var outsideColumns = []column{{name: "id", key: true}, {name: "label", canary: true}, {name: "item_id"}}
 
 // replace makes the tables hold some rows and no others, in one transaction: a file is slow to commit.

@@ -48,7 +48,7 @@ func (o *outcome) resolve(value any) (any, bool) {
 	return value, true
 }
 
-// at is what stands at a place of an answer.
+// at returns the value at a place of an answer.
 func at(answer any, path string) (any, bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		switch value := answer.(type) {

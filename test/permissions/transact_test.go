@@ -15,8 +15,9 @@ import (
 // rows are put back, and the steps are made together: they must be answered, or refused, as they were one by one, and leave
 // the same rows. So no step, reference or expectation shows or changes what a call of its own would not.
 
-// stepped counts calls of transact: those that were kept, undone as a dry run, ended at a step, or refused before any step was
-// run; the references that carried a value, and those that named none; and expectations that held, and that did not.
+// stepped counts calls of transact that were kept, undone as a dry run, ended at a step, or refused before any step was
+// run; the references that carried a value, and the references that named none; and expectations that held, and that
+// did not.
 var stepped together
 
 type together struct{ calls, steps, onlyRead, kept, tried, ended, refused, carried, missed, forbidden, held, unmet, confirmed int }
@@ -32,7 +33,7 @@ func (n *together) enough() bool {
 	return n.kept > n.calls/10 && n.tried > 0 && n.ended > 0 && n.refused > 0 && n.carried > n.calls/20 && n.missed > 0 && n.forbidden > n.calls/20 && n.held > 0 && n.unmet > 0 && n.confirmed > 0
 }
 
-// outcome is what came of steps.
+// outcome is the result of steps.
 type outcome struct {
 	answers []any
 	// failed is the error at which they ended; nil if they did not. Without a member error it is the test's own verdict, and says
@@ -102,7 +103,8 @@ func (g *game) transact(by int) {
 	g.remember()
 }
 
-// onlyReads makes sure that steps are refused of which none writes: nothing holds a transaction, and locks in it, just to read.
+// onlyReads makes sure that steps are refused if none of them writes: nothing holds a transaction, and locks in it,
+// just to read.
 func (g *game) onlyReads(by int, steps []oneCall) {
 	g.Helper()
 	answer, isError, _ := g.together(by, steps, false)
@@ -273,8 +275,8 @@ func sameFailure(apart, together map[string]any) bool {
 	return reflect.DeepEqual(settled(a), settled(b))
 }
 
-// settled is an answer without what differs each time, and with rows in one order: that of a table without a key is the
-// database's own.
+// settled is an answer without what differs each time, and with rows in one order: without a key, a table's order is
+// the database's own.
 func settled(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -191,7 +191,8 @@ func (tw *twins) referred(table, id string, all data) bool {
 	return false
 }
 
-// visible is what the token sees: each row by its place, with the values that are shown. Rows without a key are in one place.
+// visible has the rows that the token sees: each row by its place, with the values that are shown. Rows without a key
+// are in one place.
 func (tw *twins) visible(all data) map[string]string {
 	seen, token := map[string]string{}, tw.tokens[tw.by]
 	var tags []string
@@ -218,7 +219,7 @@ func (tw *twins) visible(all data) map[string]string {
 	return seen
 }
 
-// differences are the places of which two worlds show something else.
+// differences are the places where two worlds show different rows.
 func differences(a, b map[string]string) string {
 	var all []string
 	for _, place := range slices.Sorted(maps.Keys(a)) {

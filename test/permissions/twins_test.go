@@ -16,8 +16,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// Twin worlds: two databases that differ only in what a token may not see. The same random calls are made of both, and the
-// answers compared byte for byte: so nothing that is out of sight shows in anything, be it a total, an order or an error.
+// Twin worlds: two databases that differ only in what a token may not see. The same random calls are made of both, and
+// the answers compared byte for byte: so nothing that is out of sight shows in a total, an order, an error or anything
+// else.
 
 // The size of the test: pairs of worlds on SQLite, and a quarter of them on each other engine; calls in each.
 const (

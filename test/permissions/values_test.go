@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// kind is what a column's values are.
+// kind is the kind of a column's values.
 type kind int
 
 const (
@@ -77,7 +77,7 @@ func (k kind) random(r *rand.Rand) string {
 	return pick(r, regions...)
 }
 
-// compare orders two values of comparable kinds, neither of which is NULL. A date is the beginning of its day.
+// compare orders two values of comparable kinds, which are not NULL. A date is the beginning of its day.
 func compare(a, b string, of, other kind) int {
 	switch {
 	case of.isNumber():
@@ -156,7 +156,7 @@ func number(text, piece string) int {
 		"hour": t.Hour(), "weekday": (int(t.Weekday())+6)%7 + 1}[piece]
 }
 
-// quotient is a / b with 12 digits behind the point, of which trailing zeros are left out down to 6; halves are rounded away
+// quotient is a / b with 12 digits behind the point, less trailing zeros, but at least 6; halves are rounded away
 // from zero.
 func quotient(a, b *big.Rat) string {
 	text := new(big.Rat).Quo(a, b).FloatString(12)

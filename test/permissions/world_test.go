@@ -12,10 +12,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// operations are what an exposure may list.
+// operations are the operations that an exposure may list.
 var operations = contract.OperationNames()
 
-// world is one random configuration: what the server is told, and what the oracle goes by.
+// world is one random configuration, for the server and for the oracle.
 type world struct {
 	random *rand.Rand
 	// models are all of them, as the oracle knows them; a withheld one excludes the column vanished, which is nowhere.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// request is what the manager asked of the API server: a verb and a resource.
+// request is a request of the manager to the API server: a verb and a resource.
 type request struct{ Verb, Resource string }
 
 // writes reports whether a request changes something that matters. The Lease of a leader is not counted: its cost does

@@ -26,7 +26,7 @@ type ceiling struct {
 	FloorCPU float64 `json:"floorCPUSeconds"`
 }
 
-// rate is that of one kind of write: how many the scenario needs, how many there were in a second, and the CPU seconds
+// rate describes one kind of write: how many the scenario needs, how many there were in a second, and the CPU seconds
 // of each.
 type rate struct {
 	What      string  `json:"what"`
@@ -98,7 +98,7 @@ func (r *run) measureCeiling(ctx context.Context) error {
 	if endpoints == 1 {
 		endpoints, exposures = 0, 0
 	}
-	// Those that are issued meanwhile, to measure how long that takes, are as much work.
+	// Tokens that are issued meanwhile, to measure how long that takes, are as much work.
 	tokens := r.Endpoints*r.Tokens + len(r.result.UnderLoad.Programmed)
 	for _, w := range []struct {
 		what   string

@@ -24,7 +24,7 @@ func endpointOf(namespace string, labels map[string]string) types.NamespacedName
 // file. Others may read it while a copy of it hears more.
 type podConfig struct {
 	main *contract.Config
-	// models are what the pod tells of the main part's models, count how many main parts there were.
+	// models is the pod's report of the main part's models, count the number of main parts so far.
 	models []contract.ModelStatus
 	count  int
 	// parts are the token parts by index; nil is one that is missing.
@@ -32,7 +32,7 @@ type podConfig struct {
 	refused *contract.Refusal
 }
 
-// tokenPart is what a pod knows of a token part: the tokens that it lets in.
+// tokenPart is a token part as a pod knows it: the tokens that it lets in.
 type tokenPart struct {
 	revision int64
 	lets     map[tokenName]bool
@@ -40,7 +40,7 @@ type tokenPart struct {
 
 type tokenName struct{ namespace, name string }
 
-// hear takes a Secret of the Config as it is now; deleted reports that it is gone.
+// hear takes a Secret of the Config in its present state; deleted reports that it is gone.
 func (c *podConfig) hear(secret *corev1.Secret, deleted bool) {
 	base := (&v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Name: endpointOf(secret.Namespace, secret.Labels).Name}}).ConfigSecretName()
 	index, _ := strconv.Atoi(string(secret.Data[contract.PartKeyIndex]))
@@ -102,7 +102,7 @@ func (c *podConfig) statusKey() string {
 	return c.main.Endpoint.StatusKey
 }
 
-// tokenParts are the parts that the pod answers from: those of the layout before as long as some of the present one are
+// tokenParts are the parts that the pod answers from: the former layout's as long as some of the present one are
 // missing.
 func (c *podConfig) tokenParts() []*tokenPart {
 	parts := make([]*tokenPart, c.main.Layout.Parts)
@@ -123,7 +123,7 @@ func (c *podConfig) lets(namespace, name string) bool {
 	return part != nil && part.lets[tokenName{namespace, name}]
 }
 
-// status is what the pod reports: it serves every model.
+// status is the pod's report: it serves every model.
 func (c *podConfig) status() contract.Status {
 	s := contract.Status{
 		Version: contract.Version, Refused: c.refused,

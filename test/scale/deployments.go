@@ -14,7 +14,7 @@ import (
 	toolswatch "k8s.io/client-go/tools/watch"
 )
 
-// watcher is what a typed client has to watch its kind.
+// watcher is a typed client that can watch its kind.
 type watcher interface {
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }

@@ -43,7 +43,7 @@ func (m metrics) sum(name string) float64 {
 	return total
 }
 
-// since is what was counted after an earlier page.
+// since returns the counts since an earlier page.
 func (m metrics) since(before metrics) metrics {
 	delta := metrics{}
 	for sample, value := range m {

@@ -78,7 +78,7 @@ func runPods(ctx context.Context, core kubernetes.Interface) (*pods, error) {
 	for range 2 {
 		go p.decode(ctx)
 	}
-	now, err := core.CoreV1().Namespaces().List(ctx, metav1.ListOptions{}) // its version is that of everything
+	now, err := core.CoreV1().Namespaces().List(ctx, metav1.ListOptions{}) // its version is the whole server's
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (p *pods) listen(of *pod) (netip.Addr, error) {
 	}
 }
 
-// hear gives a pod a Secret of its Config. Those that read them take the newest of each name alone.
+// hear gives a pod a Secret of its Config. Readers take only the newest of each name.
 func (p *pods) hear(secret *corev1.Secret, deleted bool) {
 	if secret.Namespace == ceilingNamespace {
 		return

@@ -32,7 +32,7 @@ type probes struct {
 
 type probe struct{ endpoint, token types.NamespacedName }
 
-// probed is what probes measured. Programmed is until the status says so, the others are until the pod has it.
+// probed has the probes' measurements. Programmed is until the status says so, the others are until the pod has it.
 type probed struct {
 	Issued     times `json:"issuedUntilPod"`
 	Programmed times `json:"issuedUntilProgrammed"`

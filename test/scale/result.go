@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// result is what was measured in one scenario. Sizes are bytes.
+// result has the measurements of one scenario. Sizes are bytes.
 type result struct {
 	Scenario scenario `json:"scenario"`
-	// Objects became Ready, and are what "an object" refers to; NotReady did not.
+	// Objects became Ready, and "an object" means one of them; NotReady did not.
 	Objects  int           `json:"objects"`
 	NotReady int           `json:"notReady"`
 	Ready    time.Duration `json:"readyNanoseconds"`
@@ -36,7 +36,7 @@ type memory struct {
 	RestartPeak int64 `json:"restartPeak"`
 }
 
-// phase is what happened between two notes.
+// phase has the changes between two notes.
 type phase struct {
 	// Per is the number of objects or changes that the phase was about.
 	Per     int     `json:"per"`
@@ -57,14 +57,14 @@ type phase struct {
 	LaboratoryCPU float64 `json:"laboratoryCPU"`
 }
 
-// distribution is that of a controller's reconcile times.
+// distribution describes a controller's reconcile times.
 type distribution struct {
 	Count float64 `json:"n"`
 	P50   float64 `json:"p50ms"`
 	P99   float64 `json:"p99ms"`
 }
 
-// phaseOf is what happened between two notes, about so many objects or changes.
+// phaseOf returns the changes between two notes, about so many objects or changes.
 func phaseOf(before, after notes, per int) phase {
 	cpu := after.spent.since(before.spent)
 	p := phase{

@@ -137,7 +137,7 @@ func (r *run) createRange(ctx context.Context, from, to int) error {
 func (r *run) create(ctx context.Context) error {
 	from := 0
 	if r.Endpoints == 1 {
-		// The endpoint and its models are there already; the tokens are what is measured.
+		// The endpoint and its models are there already; only the tokens are measured.
 		from = 1 + r.Exposures
 		r.awaitReady(ctx, time.Now(), from)
 		r.probes.endpoints = []types.NamespacedName{r.endpoint(0)}

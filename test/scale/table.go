@@ -15,7 +15,7 @@ type row struct {
 	name   string
 	value  func(*result) float64
 	format string
-	// aim is what it should be; "" if nothing is aimed at.
+	// aim is the wanted value; "" if nothing is aimed at.
 	aim string
 }
 
@@ -143,7 +143,7 @@ func title(s scenario) string {
 	return fmt.Sprintf("%d endpoints", s.Endpoints)
 }
 
-// families are the scenarios of many endpoints, and those of one.
+// families are the scenarios of many endpoints, and the scenarios of one.
 func families(results []*result) (many, one []*result) {
 	for _, r := range results {
 		if r.Scenario.Endpoints > 1 {
@@ -167,7 +167,7 @@ func times10(family []*result, m row, size func(*result) int) string {
 	return ""
 }
 
-// keys are those that a map of any result has, sorted.
+// keys are all keys that a map of some result has, sorted.
 func keys[V any](results []*result, of func(*result) map[string]V) []string {
 	all := map[string]bool{}
 	for _, r := range results {

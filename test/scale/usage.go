@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// usage is what a process has taken so far, as /proc says. An unknown process has taken nothing.
+// usage has the resources that a process has taken so far, as /proc says. An unknown process has taken nothing.
 type usage struct {
 	cpu       time.Duration
 	rss, peak int64 // bytes

@@ -12,7 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// seenObject is what the laboratory reads of an object of our kinds: whether it is Ready as it is now.
+// seenObject is the part of an object of our kinds that the laboratory reads: whether it is Ready in its present
+// generation.
 type seenObject struct {
 	Metadata struct {
 		Namespace, Name, ResourceVersion string
@@ -33,13 +34,13 @@ func (o *seenObject) ready() bool {
 // object names an object of our kinds, by its resource.
 type object struct{ resource, namespace, name string }
 
-// objectState is what is known of an object that exists.
+// objectState is the known state of an object that exists.
 type objectState struct {
 	generation int64
 	ready      bool
 }
 
-// watchedObjects are the objects of our kinds as the API server tells of them. It is safe for concurrent use.
+// watchedObjects are the objects of our kinds as the API server reports them. It is safe for concurrent use.
 type watchedObjects struct {
 	mu      sync.Mutex
 	state   map[object]objectState
@@ -75,7 +76,7 @@ func (w *watchedObjects) follow(ctx context.Context, c *http.Client, url, resour
 	for ; ctx.Err() == nil; pause(ctx, 100*time.Millisecond) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"?watch=1&timeoutSeconds=3600&resourceVersion="+version, nil)
 		if err != nil {
-			return // never: the address is that of a server
+			return // never: the address is valid
 		}
 		response, err := c.Do(request)
 		if err != nil {
@@ -90,7 +91,7 @@ func (w *watchedObjects) follow(ctx context.Context, c *http.Client, url, resour
 			if stream.Decode(&event) != nil {
 				break
 			}
-			if event.Type == "ERROR" { // the version is too old: everything is told again
+			if event.Type == "ERROR" { // the version is too old: everything is listed again
 				version = "0"
 				break
 			}

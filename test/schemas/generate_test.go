@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// What "mcp-admin generate" guesses of other people's databases is served as it is: no edit is needed until every model is
-// there, and each tool that reads answers.
+// The manifests that "mcp-admin generate" guesses for other people's databases are served unchanged: no edit is needed
+// until every model is there, and each tool that reads answers.
 func TestWhatIsGuessedOfThirdPartySchemasIsServed(t *testing.T) {
 	if os.Getenv("MCP_TEST_SCHEMAS") == "" {
 		t.Skip("MCP_TEST_SCHEMAS is not set: the schemas are fetched from Debian packages")

@@ -87,7 +87,7 @@ func (t table) walk(plain *sql.DB, engine string) {
 	}
 }
 
-// difference is what stands in a more often than in b.
+// difference returns the items that a has more often than b.
 func difference(a, b []string) []string {
 	times := map[string]int{}
 	for _, row := range b {
@@ -175,7 +175,7 @@ type writing struct {
 	query, holds string
 }
 
-// What a trigger, a rule or a constraint makes of a write is told as it is.
+// An answer says truly what a trigger, a rule or a constraint makes of a write.
 var writings = []writing{
 	{name: "a rule keeps the row", engines: []string{postgres}, tool: "delete_mdocument", arguments: `{"id":1}`,
 		want: `"success":true … "deleted":true`, query: "SELECT deleted FROM document WHERE id = 1", holds: "true"},
@@ -276,7 +276,7 @@ func (w writing) test(t *testing.T, endpoint *harness.Endpoint, plain *sql.DB, e
 	}
 }
 
-// A trigger's own words are told only if the exposure says so.
+// A trigger's own words are shown only if the exposure says so.
 func TestWhatATriggerSaysIsToldIfTheExposureAllowsIt(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {

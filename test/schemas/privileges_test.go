@@ -19,7 +19,7 @@ CREATE TABLE part (id integer PRIMARY KEY, item_id integer, FOREIGN KEY (item_id
 CREATE TABLE vault (id integer PRIMARY KEY, content varchar(20));
 `
 
-// grant is what a user of the database may do, and what an endpoint with that user offers and says.
+// grant has the rights of a user of the database, and what an endpoint with that user offers and says.
 type grant struct {
 	name   string
 	grants []string
@@ -28,7 +28,7 @@ type grant struct {
 	tools    string
 	notes    []string
 	problems map[string]string
-	// seen are more pieces of the notes, on an engine that tells of what its user may not use.
+	// seen are more pieces of the notes, on an engine that lists what its user may not use.
 	seen []string
 	// auditProblem is a piece of the status.
 	auditProblem string

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// Everyone may read all memos that are not secret; only those of one's own team may be written.
+// Everyone may read all memos that are not secret, and write only the memos of one's own team.
 const securedTable = `
 CREATE TABLE memo (id integer PRIMARY KEY, team text NOT NULL, body text, secret boolean NOT NULL DEFAULT false);
 INSERT INTO memo VALUES (1, 'blue', 'ours', false), (2, 'red', 'theirs', false), (3, 'blue', 'hidden', true);
@@ -20,7 +20,7 @@ CREATE POLICY changed ON memo FOR UPDATE USING (team = 'blue');
 CREATE POLICY removed ON memo FOR DELETE USING (team = 'blue');
 `
 
-// A database's own row-level security holds, and what it refuses is told as a refusal, not as a change by others.
+// A database's own row-level security holds, and its refusals are reported as such, not as changes by others.
 func TestRowLevelSecurityOfTheDatabase(t *testing.T) {
 	engine := harness.Engines[slices.IndexFunc(harness.Engines, func(e harness.Engine) bool { return e.Name == postgres })]
 	database, plain := engine.Open(t, securedTable)

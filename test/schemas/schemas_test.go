@@ -18,14 +18,14 @@ import (
 
 const root = "mcp_rootrootrootroot.0000000000000000000000000000000000000000000"
 
-// tally is what came of all tables.
+// tally counts the results of all tables.
 var tally struct{ schemas, tables, whole, fewer, rows int }
 
 // fewer are the reasons for which tables got fewer tools than there are, with the tables.
 var fewer = map[string][]string{}
 
-// guarded are models whose tables have triggers that refuse changes: Kea takes those of its first server from nobody, and
-// those of others only from a session that it prepared.
+// guarded are models whose tables have triggers that refuse changes: Kea takes changes about its first server from
+// nobody, and about others only from a session that it prepared.
 var guarded = []string{"mdhcp4_server", "mdhcp6_server"}
 
 // everyTool is the number of a model's tools if its table allows all; related_ needs a relation.
@@ -86,7 +86,7 @@ func (a application) test(t *testing.T) {
 	}
 }
 
-// called is what a model's table is called for people: without its schema or database, which is the test's own.
+// called returns a table's name for people: without its schema or database, which is the test's own.
 func (a application) called(m contract.ModelStatus) string {
 	return fmt.Sprintf("%s of %s on %s", m.Table[strings.LastIndex(m.Table, ".")+1:], a.name, a.engine)
 }
