@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
 )
 
-// agentImage is what the clerk's pods run: this program, with the argument agent.
+// agentImage is the image of the clerk's pods: this program, with the argument agent.
 const agentImage = "bookshop/agent:dev"
 
 //go:embed agent.yaml
@@ -63,7 +63,7 @@ func (f tokenFile) RoundTrip(r *http.Request) (*http.Response, error) {
 	return bearer(strings.TrimSpace(string(token))).RoundTrip(r)
 }
 
-// runAgent is what a pod of the clerk does: it connects with the token in its file, and makes the calls.
+// runAgent runs in a pod of the clerk: it connects with the token in its file, and makes the calls.
 func runAgent(ctx context.Context, calls []string) error {
 	a, err := connect(ctx, os.Getenv("MCP_URL"), tokenFile(os.Getenv("MCP_TOKEN_FILE")))
 	if err != nil {

@@ -301,7 +301,7 @@ func answersBeforeRestart(url, pod string) bool {
 	return !started || now == killed
 }
 
-// get makes a connection of its own for each request, because connections are what is distributed among the pods.
+// get makes a connection of its own for each request, because it is connections that are distributed among the pods.
 func get(url string) string {
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Get(url) //nolint:noctx // has a timeout
 	if err != nil {

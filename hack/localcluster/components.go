@@ -20,10 +20,10 @@ const (
 	issuer         = "https://kubernetes.default.svc.cluster.local"
 )
 
-// controllers are the parts of the controller manager that run: those that a Deployment with its pods, service accounts
-// and claims needs, and those that delete namespaces and owned objects. Each further one costs time at the start. Two
-// are left out on purpose: the EndpointSlice controllers (EndpointSlices refuse loopback addresses) and the node
-// lifecycle controller (it would evict the pods after an outage of the API server).
+// controllers are the parts of the controller manager that run: what a Deployment with its pods, service accounts and
+// claims needs, and what deletes namespaces and owned objects. Each further one costs time at the start. Two are left
+// out on purpose: the EndpointSlice controllers (EndpointSlices refuse loopback addresses) and the node lifecycle
+// controller (it would evict the pods after an outage of the API server).
 var controllers = []string{
 	"deployment-controller",
 	"replicaset-controller",

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/pki"
 )
 
-// The cluster's networks. They must not be those of the machine.
+// The cluster's networks. They must differ from the machine's.
 const (
 	podRange     = "10.244.0.0/16"
 	podSubnet    = "10.244.0.0/24"
@@ -22,7 +22,8 @@ const (
 	issuer       = "https://kubernetes.default.svc.cluster.local"
 )
 
-// ports are those of the components. The API server's and the kubelet's are on the node's address, the others on 127.0.0.1.
+// ports are the components' ports. The API server's and the kubelet's are on the node's address, the others on
+// 127.0.0.1.
 type ports struct{ API, Etcd, EtcdPeer, Kubelet, ProxyHealth, ProxyMetrics int }
 
 // freePorts asks the kernel for ports that are free now.

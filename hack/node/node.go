@@ -32,8 +32,8 @@ const Name = "node"
 type Options struct {
 	// Dir holds all that the node writes. It must be empty or an earlier node's, and its path short: sockets lie in it.
 	Dir string
-	// Kubernetes is the folder of the control plane's programs, kubelet, kube-proxy and kubectl; Programs that of the
-	// container runtime and CoreDNS.
+	// Kubernetes is the folder of the control plane's programs, kubelet, kube-proxy and kubectl; Programs the folder of
+	// the container runtime and CoreDNS.
 	Kubernetes, Programs string
 	// Images are archives of images (OCI or Docker), which pods may name without a registry.
 	Images []string
@@ -129,7 +129,7 @@ func (n *Node) startControlPlane(ctx context.Context) error {
 	return n.StartAPIServer(ctx)
 }
 
-// StartAPIServer starts the API server, with the same port and data as before, and those that follow it.
+// StartAPIServer starts the API server, with the same port and data as before, and the components that follow it.
 func (n *Node) StartAPIServer(ctx context.Context) error {
 	if err := n.launch("kube-apiserver", n.apiServerArgs()); err != nil {
 		return err

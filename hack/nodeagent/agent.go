@@ -2,7 +2,7 @@
 // of the pods bound to it as local processes, each pod on a loopback address of its own. It needs
 // Linux, and neither root nor a container runtime. It takes the kubelet's place towards the API server
 // (status, probes, volumes, service account tokens, graceful deletion), and gives none of a container's
-// isolation: see the README of package localcluster, which is what imports it, beside tests.
+// isolation: see the README of package localcluster, which imports it, beside tests.
 package nodeagent
 
 import (

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// expand replaces $(NAME) by the variable's value, and $$ by $. A name that is not known stays as it is
-// written. These are the rules of the Container type's command, args and env.
+// expand replaces $(NAME) by the variable's value, and $$ by $. An unknown name stays in the text.
+// The Container type's command, args and env have these rules.
 func expand(text string, lookup func(string) (string, bool)) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

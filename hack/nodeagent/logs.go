@@ -63,7 +63,7 @@ func (a *Agent) containerLogs(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// copyLog writes a log's end to the answer. If the log is followed, it writes more as long as the run goes on.
+// copyLog writes a log's end to the answer. If the log is followed, it writes more as long as the container runs.
 func (c *container) copyLog(r *http.Request, w http.ResponseWriter, file *os.File, o logOptions) error {
 	if o.tail >= 0 {
 		if err := seekLines(file, o.tail); err != nil {

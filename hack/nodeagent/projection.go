@@ -104,7 +104,7 @@ func addConfigMap(out files, namespace, name string, items []corev1.KeyToPath, o
 	return addKeys(out, "ConfigMap "+namespace+"/"+name, data, items, optional, mode)
 }
 
-// addKeys adds all keys, or those that items name, at the paths that items give.
+// addKeys adds all keys, or the keys that items name, at the paths that items give.
 func addKeys(out files, of string, data map[string][]byte, items []corev1.KeyToPath, optional *bool, mode *int32) error {
 	if items == nil {
 		for key, value := range data {

@@ -13,7 +13,7 @@ import (
 // hostIP is the address of the pods' host, for them and for the API server: this machine.
 const hostIP = "127.0.0.1"
 
-// view is what the agent knows of a pod and the API server does not.
+// view has what the agent knows of a pod and the API server does not.
 type view struct {
 	ip        string
 	startTime time.Time

@@ -129,8 +129,8 @@ func (e executor) runs() bool {
 	return e.state.Running != nil
 }
 
-// inside is a command as the container would find it: the image's program by whatever path, another by the machine's PATH. Paths
-// of volumes are those of their folders.
+// inside is a command as the container would find it: the image's program by whatever path, another by the machine's
+// PATH. Paths of volumes are replaced by their folders'.
 func (e executor) inside(words []string) (path string, args, env []string, err error) {
 	own, _, env, err := e.command()
 	if err != nil {
@@ -156,7 +156,7 @@ type streams struct {
 	copying sync.WaitGroup
 	// ours are the process's ends, which it has for itself once it runs.
 	ours []*os.File
-	// feed is what the process reads.
+	// feed is read by the process.
 	feed *os.File
 }
 

@@ -54,7 +54,7 @@ func (w *worker) keepVolumes(mounted chan<- struct{}) {
 // stop the update of another.
 func (w *worker) writeVolumes(written map[string]files) error {
 	pod := w.current()
-	for _, key := range references(pod) { // those of the environment too: it is read next
+	for _, key := range references(pod) { // the environment's too: it is read next
 		if _, err := w.agent.objects.get(key); errors.Is(err, errNotYetKnown) {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// lifetime is that of all certificates: each start makes a new cluster.
+// lifetime is the lifetime of all certificates: each start makes a new cluster.
 const lifetime = 365 * 24 * time.Hour
 
 // Authority is a cluster's only certificate authority. (A production cluster has one for each purpose; here that
@@ -138,7 +138,7 @@ func (a *Authority) issue(file string, template *x509.Certificate) (*Identity, e
 	return id, os.WriteFile(id.KeyFile, id.Key, 0o600)
 }
 
-// KeyPair makes a key without a certificate, such as the one that signs service account tokens.
+// KeyPair makes a key without a certificate, such as the key that signs service account tokens.
 func KeyPair(private, public string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -46,7 +46,7 @@ func Start(ctx context.Context, root, dir string, out io.Writer) (*Platform, err
 	return p, nil
 }
 
-// executables are what the local cluster runs for the images that config/default names: the programs in bin.
+// executables are the programs in bin that the local cluster runs for the images that config/default names.
 func executables(root string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(root, "config", "default", "kustomization.yaml"))
 	if err != nil {

@@ -35,14 +35,14 @@ const (
 	shownInstead = "… and a line to paste for Claude Code, Codex, Cursor, VS Code and others"
 )
 
-// calls are what is asked of it, in another terminal.
+// calls are asked of it, in another terminal.
 var calls = []string{
 	"mcp-admin call shop-reader list_customers",
 	"mcp-admin call shop-reader aggregate_orders group_by=customer__full_name measures.spent.sum=total",
 	"mcp-admin call shop-reader update_orders id=2 data.state=paid",
 }
 
-// state is what the calls are told beside: where dev keeps its token.
+// state is one more argument of the calls: where dev keeps its token.
 const state = ".mcp-admin-dev"
 
 // record runs the commands in a folder. The servers listen on free ports, and the picture has the ordinary one.
@@ -87,7 +87,7 @@ func fill(ctx context.Context, file string) error {
 	return errors.Join(err, db.Close())
 }
 
-// arguments are those of a command line without quotes.
+// arguments returns the arguments of a command line without quotes.
 func arguments(command string) []string { return strings.Fields(command)[1:] }
 
 // plainEnvironment lets nothing of this machine into what is printed.

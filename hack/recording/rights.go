@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// matrixCommand is what the picture of rights is made from.
+// The picture of rights is made from the output of matrixCommand.
 var matrixCommand = []string{"matrix", "-f", "config/samples", "-o", "json"}
 
-// matrix is what the picture shows of what the command prints.
+// matrix is the part of the command's output that the picture shows.
 type matrix struct {
 	Models  []struct{ Name string }
 	Callers []struct {
@@ -21,7 +21,7 @@ type matrix struct {
 	}
 }
 
-// cell is what a token may do to a model.
+// cell has a token's rights on a model.
 type cell struct {
 	Verbs, Actions []struct {
 		Name    string

@@ -53,7 +53,7 @@ func run(folder string) error {
 	return os.WriteFile(filepath.Join(folder, "docs", "reference.md"), []byte(page.String()), 0o644)
 }
 
-// definition is what is read of a CustomResourceDefinition.
+// definition has the part of a CustomResourceDefinition that is read.
 type definition struct {
 	kind, apiVersion string
 	schema           *apiextensionsv1.JSONSchemaProps

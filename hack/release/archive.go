@@ -40,7 +40,7 @@ func (r *release) writeArchive(name, reference string, index v1.ImageIndex) erro
 	return r.writeLayout(name, folder)
 }
 
-// names are the annotations by which those that read a layout call what is in it.
+// names are the annotations that name a layout's content.
 func (r *release) names(reference string) map[string]string {
 	return map[string]string{
 		"io.containerd.image.name":          reference + ":" + r.version,

@@ -17,7 +17,7 @@ const module = "github.com/mcp-admin/mcp-admin-operator"
 
 // A program is one of the project's.
 type program struct {
-	// name is that of the executable and, in the registry, of its image. folder is below cmd.
+	// name is the executable's and, in the registry, its image's. folder is below cmd.
 	name, image, folder string
 	description         string
 	// people says that it is released for the machines of people too.
@@ -35,7 +35,7 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// Those of people have those of the images among them.
+// People's targets include the images'.
 var (
 	imageTargets  = []target{{"linux", "amd64"}, {"linux", "arm64"}}
 	peopleTargets = []target{
@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// targets are those that a program is built for.
+// targets are the targets that a program is built for.
 func (r *release) targets(p program, only part) []target {
 	if p.people && only == everything {
 		return peopleTargets

@@ -23,7 +23,7 @@ func stages(t *testing.T) map[string]string {
 	return found
 }
 
-// Docker's images have the same files, user and entry point as those that are packed here.
+// Docker's images have the same files, user and entry point as the images that are packed here.
 func TestTheDockerfileMakesTheSameImages(t *testing.T) {
 	all := stages(t)
 	has := func(stage string, parts ...string) {

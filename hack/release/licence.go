@@ -17,11 +17,11 @@ var (
 	notInNames    = regexp.MustCompile(`[^0-9A-Za-z.-]+`)
 )
 
-// recognized is how much of a file's text, in percent, must be that of known licences: as much as pkg.go.dev asks for.
+// recognized is how much of a file's text, in percent, must come from known licences: as much as pkg.go.dev asks for.
 const recognized = 75
 
-// licence is what a module says at its top that it is under, as an SPDX expression. A text for a part that is no known licence
-// has a name of its own there, and one for the whole module is an error: somebody has to read it.
+// licence returns the licence that a module names at its top, as an SPDX expression. A text for a part that is no known
+// licence has a name of its own there, and one for the whole module is an error: somebody has to read it.
 func licence(m dependency) (string, error) {
 	texts, err := licences(m)
 	if err != nil {

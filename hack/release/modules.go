@@ -27,7 +27,7 @@ const standardLibrary = "std"
 // authoritiesModule is linked into nothing; its certificates are in the images.
 const authoritiesModule = "golang.org/x/crypto/x509roots/fallback"
 
-// modules are those that are linked into executables, or whose data is in their images, with where they lie and their
+// modules returns the modules that are linked into executables, or whose data is in their images, with their folders and
 // licences.
 func (r *release) modules(ctx context.Context, files []string) ([]dependency, error) {
 	found, err := linked(files)

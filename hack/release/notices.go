@@ -47,7 +47,8 @@ func notices(modules []dependency) ([]notice, error) {
 	return all, nil
 }
 
-// licences are the licence files of a module, in order of their paths, without those of what it only tests with.
+// licences are the licence files of a module, in order of their paths, without the files of modules that only its tests
+// use.
 func licences(m dependency) ([]file, error) {
 	var found []file
 	err := filepath.WalkDir(m.dir, func(name string, entry fs.DirEntry, err error) error {
@@ -75,7 +76,7 @@ func licences(m dependency) ([]file, error) {
 	return found, err
 }
 
-// skipped are folders that Go does not build, and those of modules of their own.
+// skipped reports whether Go does not build a folder, or it has a module of its own.
 func skipped(folder, base string) bool {
 	if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
 		return true

@@ -104,7 +104,7 @@ func TestHelmPullsTheChart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The chart is that of the checkout here, which says its own version.
+		// The chart comes from the checkout here, which says its own version.
 		m.send(http.MethodPut, "manifests/1.2.3", string(list.Manifests[0].MediaType), content[list.Manifests[0].Digest.String()])
 	}
 	folder := t.TempDir()

@@ -26,7 +26,7 @@ type release struct {
 	version string
 	// revision is the commit, with "-dirty" if the checkout has changes; "" without git.
 	revision string
-	// platforms are what the images are for.
+	// The images are for these platforms.
 	platforms []target
 	// created is the commit's date, or SOURCE_DATE_EPOCH. Nothing in a release tells when it was built.
 	created time.Time

@@ -131,7 +131,7 @@ func TestAReleaseIsStamped(t *testing.T) {
 	}
 }
 
-// The chart's OCI layout is what "helm push" would have sent.
+// The chart's OCI layout is the same as "helm push" would have sent.
 func TestTheChartsLayoutIsHelms(t *testing.T) {
 	r, _, _ := sample(t)
 	if err := r.writeChart("../.."); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the workflow publishes, signs and attests is what a release writes, all of it.
+// The workflow publishes, signs and attests all that a release writes.
 func TestTheWorkflowPublishesTheRelease(t *testing.T) {
 	text, err := os.ReadFile("../../.github/workflows/release.yaml")
 	if err != nil {

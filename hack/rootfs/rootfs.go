@@ -1,7 +1,7 @@
-// Package rootfs is what the images hold beside their one program: the certificates of the public authorities and the
-// user that the program runs as. Time zones are in the programs themselves (they import time/tzdata), so that they do not depend
-// on an image. There is no /tmp: the programs write to no place that their pod does not give them. The Dockerfile
-// and hack/release use it.
+// Package rootfs makes the files that the images hold beside their one program: the certificates of the public
+// authorities and the user that the program runs as. Time zones are in the programs themselves (they import
+// time/tzdata), so that they do not depend on an image. There is no /tmp: the programs write to no place that their pod
+// does not give them. The Dockerfile and hack/release use it.
 package rootfs
 
 import (

@@ -169,7 +169,7 @@ func TestAttackByCostlyQuestions(t *testing.T) {
 		len(attacks()), strings.Join(peaks, ", "))
 }
 
-// tooMany is what a token is told that asks for much at once.
+// tooMany matches the error of a token that asks for much at once.
 const tooMany = `{"error":"Too many requests at once"}`
 
 // longestCall is how long a call may take: it waits for a connection, then reads a page and counts the rows. Those are two

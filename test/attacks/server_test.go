@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// podMemory is a pod's memory limit; the runtime is told nine tenths of it.
+// podMemory is a pod's memory limit; the runtime's limit is nine tenths of it.
 const podMemory = 256 << 20
 
 // statementTimeout is the endpoint's, unless the test asks for another.

@@ -22,7 +22,7 @@ func steps(all ...string) string {
 // repeated is a text n times, joined by commas.
 func repeated(n int, text string) string { return strings.TrimSuffix(strings.Repeat(text+",", n), ",") }
 
-// memoryAttack is a call of few bytes that makes the server hold many; says is what the answer holds.
+// memoryAttack is a call of few bytes that makes the server hold many; says is a text in the answer.
 type memoryAttack struct{ name, arguments, says string }
 
 func memoryAttacks() []memoryAttack {

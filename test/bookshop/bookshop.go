@@ -19,7 +19,7 @@ import (
 
 // Server is a running bookshop.
 type Server struct {
-	// URL is what agents call; Token the text of one that may do everything.
+	// URL is the address that agents call; Token the text of a token that may do everything.
 	URL, Token string
 
 	process *exec.Cmd

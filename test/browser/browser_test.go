@@ -27,7 +27,7 @@ create table book (book_id integer primary key, title text not null);
 insert into book values (1, 'The Dispossessed'), (2, 'Solaris');
 `
 
-// A result is what a page tells of its conversation.
+// A result is a page's report of its conversation.
 type result struct {
 	Conversation struct {
 		Value *struct {
@@ -158,7 +158,7 @@ func newPage(t *testing.T, script []byte) *page {
 	return p
 }
 
-// run shows the page in a browser until it tells what came of it.
+// run shows the page in a browser until it reports its result.
 func (p *page) run(t *testing.T, program, url, token string) result {
 	t.Helper()
 	p.settings = map[string]string{"url": url, "token": token}

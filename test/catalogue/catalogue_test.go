@@ -48,12 +48,12 @@ type tool struct {
 // list is one answer of tools/list, as it was sent.
 type list struct {
 	tools []tool
-	// steps are the bytes of the tools for work of several steps, and own those of models' own tools.
+	// steps are the bytes of the tools for work of several steps, own the bytes of models' own tools.
 	bytes, compressed, steps, own int
 	duration, forCompressed       time.Duration
 }
 
-// ask asks for tools/list in JSON-RPC: the query is that of the URL.
+// ask asks for tools/list in JSON-RPC, with the URL's query.
 func ask(t *testing.T, e *harness.Endpoint, query string) list {
 	t.Helper()
 	const rounds = 5
@@ -137,8 +137,8 @@ func post(t *testing.T, e *harness.Endpoint, query string, compressed bool) ([]b
 	return body, time.Since(start)
 }
 
-// ordinaryTools returns a list with the tools of an ordinary table, and how many bytes these have: those of the whole endpoint
-// are not among them.
+// ordinaryTools returns a list with the tools of an ordinary table, and how many bytes these have, without the tools of
+// the whole endpoint.
 func ordinaryTools(t *testing.T) (list, int) {
 	t.Helper()
 	e := serve(t, ordinary, []contract.Model{{Name: "author", Table: "author"}, {Name: "book", Table: "book", Expose: true, Description: "What the shop sells."}})

@@ -52,8 +52,8 @@ var foreignKeys = map[string]string{
 type engine struct {
 	name string
 	db   *sql.DB
-	// quote is what stands around an identifier, binary before a text that is compared byte by byte, length is the
-	// function that counts characters.
+	// quote encloses an identifier, binary stands before a text that is compared byte by byte, length is the function
+	// that counts characters.
 	quote, binary, length string
 	// column is a column's, or a table's, name there.
 	column func(snake string) string
@@ -249,7 +249,7 @@ func (e engine) sameRow(t *testing.T, table string, columns, keys []string, got,
 	}
 }
 
-// id is what the row's id must be: the key, or its parts joined by commas.
+// id is the id that the row must have: the key, or its parts joined by commas.
 func (e engine) id(keys []string, row map[string]any) any {
 	if len(keys) == 1 {
 		return row[e.column(keys[0])]

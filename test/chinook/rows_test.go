@@ -220,7 +220,7 @@ func columnsOf(name string) (columns, keys []string) {
 	return nil, nil
 }
 
-// searchWhere is what a search for the words means: each must be in one of the text columns at least.
+// searchWhere is the condition of a search for the words: each must be in one of the text columns at least.
 func searchWhere(e engine, table string, words ...string) string {
 	columns, _ := columnsOf(table)
 	var all []string

@@ -25,7 +25,7 @@ type client struct {
 	converse func(ctx context.Context, url, token, version string) ([]line, error)
 }
 
-// A line is what a client made of one step. The programs print it as JSON.
+// A line is a client's result of one step. The programs print it as JSON.
 type line struct {
 	Step  string
 	Value json.RawMessage
@@ -33,7 +33,7 @@ type line struct {
 }
 
 // clients are all of them. node is a Node.js program; scratch holds the programs that were built, and is a home for
-// those that write to one.
+// clients that write to one.
 func clients(node, scratch string) []client {
 	v1 := program(node, filepath.Join(folder, "sdk-v1.mjs"))
 	v2 := program(node, filepath.Join(folder, "sdk-v2.mjs"))

@@ -34,11 +34,11 @@ func stepsOf(c client) []step {
 	return steps
 }
 
-// A row is what became of one client.
+// A row has the results of one client.
 type row struct {
 	client
 	passed int
-	// failures say what went wrong; refusal is what the client said of a 401.
+	// failures say what went wrong; refusal is the client's error for a 401.
 	failures []string
 	refusal  string
 	took     time.Duration

@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
-// An endpoint is one of those that the suite is run against.
+// An endpoint is a target of the suite.
 type endpoint struct {
 	name string
 	// start answers at a listener of its own until ctx ends; folder is a place for its files.
@@ -75,7 +75,7 @@ func (e endpoint) serve(ctx context.Context, folder string) (url string, err err
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}
-	// Its own origin is the one that it is called at.
+	// Its own origin is the origin that it is called at.
 	url = "http://" + front.Addr().String() + "/mcp/"
 	config := &contract.Config{
 		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1,

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 )
 
-// fixture is an endpoint with what the suite asks for by name, as far as an endpoint can give it: texts. Settings and
-// authentication are those of the endpoint inside, which has no models.
+// fixture is an endpoint with what the suite asks for by name, as far as an endpoint can give it: texts. It has the
+// settings and authentication of the endpoint inside, which has no models.
 type fixture struct{ mcp.Endpoint }
 
 const fixtureTools = `[

@@ -28,7 +28,7 @@ import (
 // folder is where the suite's packages and the list of expected failures lie.
 const folder = "test/conformance"
 
-// revisions are those that the suite has requirements of.
+// revisions are the revisions that the suite has requirements of.
 var revisions = []string{"2025-11-25", "2026-07-28"}
 
 func main() {

@@ -28,7 +28,7 @@ func (c check) untestable() bool {
 	return json.Unmarshal(c.Details, &details) == nil && details.Untestable
 }
 
-// A result is what one scenario found at one endpoint.
+// A result has the findings of one scenario at one endpoint.
 type result struct {
 	revision, endpoint, scenario string
 	checks                       []check

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A verdict is what the results come to.
+// A verdict sums the results up.
 type verdict struct {
-	// passed, failed and excused count checks by revision. Excused are those that fail because they do not apply.
+	// passed, failed and excused count checks by revision. Excused checks fail because they do not apply.
 	passed, failed, excused map[string]int
 	// findings say what failed that should not, and what was expected to fail and does not.
 	findings []finding

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/platform"
 )
 
-// chartVersion is what the packed chart calls itself; the images have it as their tag.
+// chartVersion is the packed chart's version; the images have it as their tag.
 const chartVersion = "v0.0.1-e2e-dirty"
 
 // The chart as a release packs it, on a cluster of its own: the other one has the CustomResourceDefinitions of config/default.

@@ -126,7 +126,7 @@ func pipe(from, to net.Conn) {
 	_ = to.Close()
 }
 
-// cut refuses new connections and breaks those that are open.
+// cut refuses new connections and breaks open ones.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,7 +48,7 @@ func (b bench) connect(ctx context.Context, keys string) {
 	apply(ctx, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: shop-db, namespace: %s}, stringData: {%s}}", b.namespace, keys))
 }
 
-// postgresKeys are those of a Secret for the database that makeDatabase makes.
+// postgresKeys are a Secret's keys for the database that makeDatabase makes.
 func postgresKeys(host, port, database, password string) string {
 	return fmt.Sprintf("host: %q, port: %q, dbname: %[3]s, user: %[3]s, password: %[4]s", host, port, database, password)
 }

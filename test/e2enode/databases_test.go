@@ -27,7 +27,7 @@ type shop struct {
 	relay     *relay
 	// setPassword is the statement that changes the user's password.
 	setPassword string
-	// options are those of the database's part of the MCPEndpoint.
+	// options are fields of the MCPEndpoint's database.
 	options string
 }
 
@@ -170,7 +170,7 @@ func (r *relay) olderThan(limit time.Time) (count int) {
 	return count
 }
 
-// cut refuses new connections and breaks those that are open.
+// cut refuses new connections and breaks open ones.
 func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

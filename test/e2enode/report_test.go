@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/e2enode/load"
 )
 
-// report is what the suite tells in the end.
+// report is printed by the suite in the end.
 type report struct {
 	began time.Time
 	steps int
@@ -20,8 +20,8 @@ type report struct {
 	situations []situation
 	// revoked are the times from a revocation to the last pod's first refusal.
 	revoked []time.Duration
-	// installed is how long the chart took until its manager worked; quickStart is what test/fiveminutes says of the page
-	// that goes on from there.
+	// installed is how long the chart took until its manager worked; quickStart is the line of test/fiveminutes about
+	// the page that begins there.
 	installed  time.Duration
 	quickStart string
 }

@@ -310,7 +310,7 @@ func revoke(ctx context.Context, name, text string, pods map[string]string, remo
 // asker keeps its connections: a revocation is measured, not the making of connections.
 var asker = &http.Client{Timeout: time.Minute}
 
-// status is what a pod answers to a token; 0 is no answer.
+// status is a pod's answer to a token; 0 is no answer.
 func status(ctx context.Context, address, text string) int {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+":8080/mcp/", strings.NewReader(`{"method":"tools/list"}`))
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/hack/node"
 )
 
-// The images' names: those of the charts, and the agent's. The node gets them from archives.
+// The images' names: the charts' and the agent's. The node gets them from archives.
 const (
 	managerImage = "ghcr.io/mcp-admin/manager"
 	serverImage  = "ghcr.io/mcp-admin/server"
@@ -39,7 +39,7 @@ var (
 	root string
 	// thisTag is the tag of this release's images, which is their version.
 	thisTag string
-	// told is what the suite reports in the end.
+	// told is reported by the suite in the end.
 	told report
 )
 
@@ -92,7 +92,7 @@ var _ = ReportAfterEach(func(spec SpecReport) {
 	fmt.Println("the components' logs are in", cluster.Logs())
 })
 
-// isTold reports whether a step is among those that were asked for by STEPS.
+// isTold reports whether STEPS asks for a step.
 func isTold(step string) bool {
 	suite, _ := GinkgoConfiguration()
 	return len(suite.FocusStrings) == 0 || slices.ContainsFunc(suite.FocusStrings, func(focus string) bool {
@@ -101,8 +101,8 @@ func isTold(step string) bool {
 	})
 }
 
-// packImages returns the archives of the images: this release's, as "make images" writes them, and those that it packs itself:
-// the same programs under another tag, and the tests' agent.
+// packImages returns the archives of the images: this release's, as "make images" writes them, and images that it packs
+// itself: the same programs under another tag, and the tests' agent.
 func packImages(ctx context.Context, dir string) []string {
 	GinkgoHelper()
 	manager, server := findImage("manager"), findImage("server")

@@ -15,7 +15,7 @@ const (
 	changes = 40
 )
 
-// isolated makes the database's transactions those of another isolation level.
+// isolated gives the database's transactions another isolation level.
 const isolated = `
 do $$ begin execute format('alter database %%I set default_transaction_isolation = %%L', current_database(), '%s'); end $$;`
 

@@ -83,7 +83,7 @@ func TestAServerThatBecomesReadOnly(t *testing.T) {
 	}
 }
 
-// lead makes new connections lead to another address; those that are there stay.
+// lead makes new connections lead to another address; existing ones stay.
 func (p *proxy) lead(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package faults does to a database what happens to databases, while it is served: whatever the fault, there is no wrong
-// answer and no half write, and once it is over the server goes on without a restart.
+// answer and no half write, and once it is over the server works again without a restart.
 package faults
 
 import (
@@ -278,7 +278,7 @@ func TestAServerThatIsStoppedAndStarted(t *testing.T) {
 	}
 }
 
-// folder is one that the servers' own users can reach, which those of t.TempDir are not.
+// folder returns a folder that the servers' own users can reach; t.TempDir's they cannot.
 func folder(t *testing.T) string {
 	t.Helper()
 	parent, err := os.MkdirTemp("", "mcp-admin-faults-")

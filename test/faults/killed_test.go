@@ -150,7 +150,7 @@ type movers struct {
 	next, cut, repeated atomic.Int64
 	calling             sync.WaitGroup
 	mu                  sync.Mutex
-	// answers are those of the transfers that are done.
+	// answers are the answers of finished transfers.
 	answers map[int]object
 }
 
@@ -173,7 +173,7 @@ func (m *movers) begin() {
 	}
 }
 
-// arguments are those of a transfer.
+// arguments returns the arguments of a transfer.
 func (m *movers) arguments(n int) string {
 	return transfer(fmt.Sprint("transfer ", n), 1+n%3, 1+(n+1)%3, 100+n)
 }

@@ -121,7 +121,7 @@ func (p *proxy) cut() {
 	}
 }
 
-// setDown refuses connections, or takes them again; going down ends those that are there.
+// setDown refuses connections, or takes them again; going down ends existing ones.
 func (p *proxy) setDown(down bool) {
 	p.mu.Lock()
 	p.down = down

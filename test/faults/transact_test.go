@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// number is what an environment variable says, or a small number that every run affords.
+// number is the value of an environment variable, or a small number that every run affords.
 func number(t *testing.T, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -166,7 +166,7 @@ func (s *served) persists(arguments string) {
 }
 
 // MCP_TEST_AGENTS agents move money between a few accounts for MCP_TEST_SECONDS: what others do to the same rows is a
-// success after another run, or a conflict; the sum stays as it is.
+// success after another run, or a conflict; the sum stays the same.
 func TestAgentsWithOverlappingTransacts(t *testing.T) {
 	agents, seconds := number(t, "MCP_TEST_AGENTS", 20), number(t, "MCP_TEST_SECONDS", 3)
 	withPlaces := func(c *contract.Config) { // for all agents, though they have one token

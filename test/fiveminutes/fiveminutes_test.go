@@ -1,5 +1,5 @@
-// Package fiveminutes times what somebody has to do from nothing to the first answer in a real MCP client. All commands and
-// files are those of the quick starts, taken from the documents.
+// Package fiveminutes times what somebody has to do from nothing to the first answer in a real MCP client. All commands
+// and files are taken from the quick starts in the documents.
 package fiveminutes
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // way is one way from nothing to an answer, and what it took.
 type way struct {
-	// commands and lines are what a person types or pastes: commands, and lines of files and of values of their own.
+	// commands and lines count what a person types or pastes: commands, and lines of files and of values of their own.
 	commands, lines int
 	// install is until the program is there, answer from then to the first answer; both are 0 if the way was only counted.
 	install, answer time.Duration
@@ -32,7 +32,7 @@ func (w *way) String() string {
 		w.install.Seconds(), w.answer.Seconds())
 }
 
-// ways are what is timed: those of the documents, then those of other projects' documents.
+// ways are timed: first the documents' ways, then the ways of other projects' documents.
 var ways = []struct {
 	name string
 	run  func(*testing.T) *way

@@ -35,7 +35,7 @@ const (
 	MySQL      = "MySQL"
 )
 
-// Engines are those that every suite runs on.
+// Engines are the engines that every suite runs on.
 var Engines = []Engine{
 	{contract.EngineSQLite, SQLite, SQLite, openSQLite},
 	{contract.EnginePostgreSQL, PostgreSQL, PostgreSQL, openPostgreSQL},

@@ -25,19 +25,19 @@ import (
 
 // Endpoint is a running server.
 type Endpoint struct {
-	// URL is what agents call.
+	// URL is the address that agents call.
 	URL string
-	// Log is what the server has logged.
+	// Log has the server's log.
 	Log    *Log
 	t      testing.TB
 	admin  string
 	last   source.Update
 	source *manual
-	// schemas are those of answers; each answer that Call gets is held against its own.
+	// schemas are the answers' schemas; each answer that Call gets is held against its own.
 	schemas listedSchemas
 }
 
-// Log is what a server logs or a command prints, for a test to read meanwhile. Safe for concurrent use.
+// Log keeps the output of a server or a command, for a test to read meanwhile. Safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -207,7 +207,7 @@ func (e *Endpoint) Update(change func(*source.Update)) {
 	e.apply(next)
 }
 
-// Status is what the server tells the controllers.
+// Status returns the server's report to the controllers.
 func (e *Endpoint) Status() contract.Status {
 	e.t.Helper()
 	var s contract.Status
@@ -217,7 +217,7 @@ func (e *Endpoint) Status() contract.Status {
 	return s
 }
 
-// Metrics are those of the server, as Prometheus reads them.
+// Metrics returns the server's metrics, as Prometheus reads them.
 func (e *Endpoint) Metrics() string {
 	e.t.Helper()
 	response, err := http.Get(e.admin + "/metrics")
@@ -257,7 +257,7 @@ func (e *Endpoint) waitReady(admin string) {
 	}
 }
 
-// status is what the server says of itself.
+// status returns the server's report of itself.
 func (e *Endpoint) status(admin string) string {
 	request, err := http.NewRequest(http.MethodGet, admin+"/status", nil)
 	if err != nil {

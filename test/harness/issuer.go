@@ -82,7 +82,7 @@ func (i *Issuer) API() *identity.API {
 	return &identity.API{URL: i.server.URL, Client: i.server.Client()}
 }
 
-// Token issues a token of an hour. The claims are added to those that each token has, or take their places.
+// Token issues a token of an hour. The claims are added to each token's usual claims, or take their places.
 func (i *Issuer) Token(subject string, claims map[string]any) string {
 	i.t.Helper()
 	now := time.Now()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Seed is what a random test begins with: MCP_TEST_SEED, else a random number.
+// Seed returns the seed of random tests: MCP_TEST_SEED, else a random number.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	text := os.Getenv("MCP_TEST_SEED")

@@ -62,9 +62,9 @@ func newEnough(version string) bool {
 	return err == nil && have >= oldest[1]
 }
 
-// Install makes folder/node_modules hold exactly what folder/package-lock.json names. It asks the registry only if
-// the lock is another than the one that was installed last. Packages' install scripts are not run. Suites run side by side:
-// one installs a folder's packages, and the others wait.
+// Install makes folder/node_modules hold exactly what folder/package-lock.json names. It asks the registry only if the
+// lock has changed since the last installation. Packages' install scripts are not run. Suites run side by side: one
+// installs a folder's packages, and the others wait.
 func Install(ctx context.Context, folder string) error {
 	file, err := os.Open(filepath.Join(folder, "package-lock.json"))
 	if err != nil {

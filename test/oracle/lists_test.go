@@ -93,8 +93,8 @@ func (g *game) outputs(t *table) (outputs []output, selected string) {
 	return outputs, strings.Join(texts, ", ")
 }
 
-// pages makes a call, and goes on as its answers say. It fails the test if the rows end before there are as many as wanted
-// and nothing says so.
+// pages makes a call, and the further calls that its answers name. It fails the test if the rows end before there are
+// as many as wanted and nothing says so.
 func (g *game) pages(tool string, arguments map[string]any, statement string, wanted int, members []member) (rows [][]value, first string, ok bool) {
 	g.Helper()
 	pages := 0

@@ -59,7 +59,7 @@ func TestAnswersAreThoseOfPlainSQL(t *testing.T) {
 	}
 }
 
-// engines are those of every suite, and MySQL if it is there.
+// engines are the engines of every suite, and MySQL if it is there.
 func engines() []harness.Engine {
 	all := harness.Engines
 	for _, e := range harness.FurtherEngines() {

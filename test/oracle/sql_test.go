@@ -93,7 +93,7 @@ func (g *game) rows(statement string, outputs ...output) [][]value {
 	return all
 }
 
-// value is what the driver gave for an output.
+// value is the driver's value of an output.
 func (o output) value(raw any) value {
 	var text string
 	switch raw := raw.(type) {
@@ -122,7 +122,7 @@ func sum(numbers []string) string {
 	return total.FloatString(40)
 }
 
-// shortestOf is an integer as it is, and a stored float as its shortest decimal: group_concat shows more digits.
+// shortestOf is an integer unchanged, and a stored float as its shortest decimal: group_concat shows more digits.
 func shortestOf(text string) string {
 	if !strings.ContainsAny(text, ".e") {
 		return text

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// kind is what a column's values are.
+// kind is the kind of a column's values.
 type kind int
 
 const (

@@ -72,7 +72,7 @@ func newWorld(engine harness.Engine, random *rand.Rand, writes bool) *world {
 	return w
 }
 
-// addKey makes up a key: of one column or of several, of which one may be called id; of numbers or of texts.
+// addKey makes up a key: of one column or of several, one of them perhaps called id; of numbers or of texts.
 func (w *world) addKey(t *table) {
 	switch w.random.IntN(5) {
 	case 0, 1:
@@ -129,7 +129,7 @@ func (w *world) fill(t *table, size int) {
 	}
 }
 
-// newRow makes up a row; n makes its key another than that of each other row.
+// newRow makes up a row; n makes its key differ from every other row's.
 func (w *world) newRow(t *table, n int) []value {
 	row := make([]value, len(t.columns))
 	for i, c := range t.columns {

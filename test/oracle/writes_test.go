@@ -18,7 +18,7 @@ type step struct {
 	arguments       map[string]any
 }
 
-// state is what the tables hold: each row by its table, as texts.
+// state has the tables' rows: each row by its table, as texts.
 type state []string
 
 // change runs steps, holds what became of the rows against the same statements in SQL, and takes the steps back.
@@ -249,7 +249,7 @@ func (g *game) state(how reading) state {
 	return all
 }
 
-// difference is what two states do not have in common.
+// difference lists what two states do not have in common.
 func (s state) difference(other state) string {
 	only := func(a, b state) string {
 		rest := slices.DeleteFunc(slices.Clone(a), func(row string) bool { return slices.Contains(b, row) })

@@ -72,7 +72,7 @@ func TestComponentsDoWhatTheChartDoes(t *testing.T) {
 	}
 }
 
-// optional is what may be added to an installation: objects by their kinds, and what the Deployment says of its pods. The
+// optional may be added to an installation: objects by their kinds, and what the Deployment says of its pods. The
 // chart's labels name its release.
 func optional(t *testing.T, objects []object) map[string]any {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// copied is what the Dockerfile copies from the project.
+// copied are the folders and files that the Dockerfile copies from the project.
 func copied(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(root + "/Dockerfile")
@@ -42,8 +42,8 @@ func TestDockerfileCopiesWhatIsThere(t *testing.T) {
 	}
 }
 
-// Every package of the module that a program is made of is copied into the build. That the build lines are those of a
-// release, whose programs are static and run, is tested and checked in hack/release.
+// Every package of the module that a program is made of is copied into the build. Package hack/release checks that the
+// build lines are a release's, and that its programs are static and run.
 func TestDockerfileCopiesEveryPackage(t *testing.T) {
 	module := strings.TrimSpace(output(t, "go", "list", "-m"))
 	for _, main := range []string{"./cmd/manager", "./cmd/server", "./cmd/mcp-admin", "./hack/rootfs/write"} {

@@ -75,7 +75,7 @@ func workflows(t *testing.T) map[string]string {
 	return texts
 }
 
-// commands are what the steps of a workflow run.
+// commands are run by the steps of a workflow.
 func commands(t *testing.T, text string) string {
 	t.Helper()
 	var workflow struct {

@@ -204,7 +204,8 @@ func changed(t *testing.T, payload string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.ReplaceAll(string(text), "clerk", "boss")))
 }
 
-// legacyToken is like those that Secrets of the type kubernetes.io/service-account-token hold: without an end and an audience.
+// legacyToken is like a token in a Secret of the type kubernetes.io/service-account-token: without an end and an
+// audience.
 func (c *cluster) legacyToken(t *testing.T) string {
 	t.Helper()
 	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256"}`))

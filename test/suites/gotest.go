@@ -23,10 +23,10 @@ const patience = time.Hour
 // set MCP_TEST_SEED to another number.
 const usualSeed = "20261123"
 
-// outcome is what came of a suite.
+// outcome is the result of a suite.
 type outcome struct {
 	suite *suite
-	// tests are those that ended, skips how many gave each reason not to run.
+	// tests are the finished tests, skips how many gave each reason not to run.
 	tests int
 	skips map[string]int
 	took  time.Duration
@@ -113,7 +113,7 @@ func (o *outcome) readTests(r io.Reader, log io.Writer) {
 	}
 }
 
-// take takes an event in; output is what each test wrote so far.
+// take takes an event in; output is each test's output so far.
 func (o *outcome) take(e *event, output map[[2]string][]string) {
 	key := [2]string{e.Package, e.Test}
 	switch e.Action {

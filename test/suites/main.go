@@ -1,6 +1,6 @@
-// Command suites runs the project's tests, some suites side by side, and tells of each, once it has ended, how it went and
-// how long it took. What failed is printed in full; the whole output of a suite lies in bin/test/NAME.log. Nothing imports
-// it; run it from the project's root:
+// Command suites runs the project's tests, some suites side by side, and prints of each, once it has ended, how it went
+// and how long it took. What failed is printed in full; the whole output of a suite lies in bin/test/NAME.log. Nothing
+// imports it; run it from the project's root:
 //
 //	go run ./test/suites [-rest] [-side-by-side N] [-run REGEXP] [NAME…]
 //	go run ./test/suites -list
@@ -103,7 +103,7 @@ func packages(ctx context.Context, patterns ...string) ([]string, error) {
 	return strings.Fields(string(text)), err
 }
 
-// results are what came of the suites that have ended.
+// results are the results of the suites that have ended.
 type results struct {
 	mu              sync.Mutex
 	suites          int

@@ -10,7 +10,7 @@ type suite struct {
 	name string
 	// about says what it tries.
 	about string
-	// packages are patterns of Go packages; those of the suite "units" are all that no other suite has.
+	// packages are patterns of Go packages; the suite "units" has all that no other suite has.
 	packages []string
 	// args are further arguments of "go test".
 	args []string
@@ -50,7 +50,7 @@ var everything = []suite{
 	{name: "browser", about: "an MCP client in a real browser", packages: []string{"./test/browser"}, environment: []string{"MCP_TEST_BROWSER=1"}, rest: true},
 }
 
-// chosen returns the suites to run: the named ones, else those of "make test", or of its rest.
+// chosen returns the suites to run: the named ones, else the suites of "make test", or of its rest.
 func chosen(names []string, rest bool) ([]*suite, error) {
 	var picked []*suite
 	for i := range everything {

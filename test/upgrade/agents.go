@@ -27,15 +27,15 @@ type agents struct {
 	issued int
 }
 
-// counts are what became of the calls.
+// counts has the outcomes of the calls.
 type counts struct {
 	situation string
 	// closes reports whether the endpoint may be closed for a moment: calls may fail then, but no living token may be told
 	// that it is not valid.
 	closes bool
-	// sent are the calls with living tokens, writes those of them that write.
+	// sent are the calls with living tokens; writes counts the writes among them.
 	sent, writes int
-	// refused are those that were told that the token is not valid, failed those without an answer or with another
+	// refused counts the answers that the token is not valid, failed the calls without an answer or with another
 	// problem, writesRefused the writes that were not done.
 	refused, failed, writesRefused int
 	// revoked is how many tokens were taken away. answered are the calls with them that were answered, answeredLate those

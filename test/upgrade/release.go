@@ -13,13 +13,13 @@ import (
 
 // release is one release of the operator, built.
 type release struct {
-	// tag is that of the images, in place of what config/default names.
+	// tag is the images' tag, in place of the tag in config/default.
 	tag string
 	// config is the release's folder config, programs the folder of its manager and server.
 	config, programs string
 }
 
-// thisRelease builds the repository as it is.
+// thisRelease builds the repository in its present state.
 func thisRelease(ctx context.Context, root, dir string) (*release, error) {
 	r := &release{tag: "this", config: filepath.Join(root, "config"), programs: filepath.Join(dir, "this")}
 	return r, r.build(ctx, root)
@@ -40,7 +40,7 @@ func (r *release) build(ctx context.Context, root string, flags ...string) error
 
 func (r *release) image(program string) string { return "mcp-admin/" + program + ":" + r.tag }
 
-// images are what the local cluster runs for the release's images.
+// images are the programs that the local cluster runs for the release's images.
 func (r *release) images() map[string]string {
 	return map[string]string{
 		r.image("manager"): filepath.Join(r.programs, "mcp-admin-manager"),

@@ -41,7 +41,7 @@ spec:
   server: {replicas: 2%[4]s}
 `
 
-// newShop makes a shop. image is that of its pods; "" is the manager's choice.
+// newShop makes a shop. image is its pods' image; "" is the manager's choice.
 func newShop(ctx context.Context, cluster *platform.Platform, namespace, name, connection, image string) (*shop, error) {
 	if image != "" {
 		image = ", image: " + image

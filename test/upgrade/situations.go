@@ -117,7 +117,8 @@ func (t *test) open(ctx context.Context, namespace, image string, tokens int) (*
 	return s, living, err
 }
 
-// during does something while tokens are issued and revoked, goes on for a moment, and keeps what became of the calls.
+// during does something while tokens are issued and revoked, waits for a moment more, and keeps the outcomes of the
+// calls.
 func (t *test) during(ctx context.Context, all []*agents, do func() error) error {
 	churning, stop := context.WithCancel(ctx)
 	defer stop()
@@ -140,7 +141,8 @@ func (t *test) during(ctx context.Context, all []*agents, do func() error) error
 	return problem
 }
 
-// foreign makes an endpoint in whose Config's place lies that of another endpoint. The other's tokens must not work here.
+// foreign makes an endpoint and puts another endpoint's Config in the place of its own. The other's tokens must not
+// work here.
 func (t *test) foreign(ctx context.Context, name string) error {
 	donor, living, err := t.open(ctx, "foreign", "", 1)
 	if err != nil {

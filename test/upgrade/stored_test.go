@@ -149,7 +149,7 @@ func createSamples(t *testing.T, api client.Client) []*unstructured.Unstructured
 	return created
 }
 
-// change edits a definition as it is now.
+// change edits a definition in its present state.
 func change(t *testing.T, api client.Client, crd *apiextensions.CustomResourceDefinition, edit func()) {
 	t.Helper()
 	eventually(t, func() error {

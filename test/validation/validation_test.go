@@ -48,7 +48,7 @@ var certificate = func() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }()
 
-// verdict is what the API server says of an object: "" if it takes it, else its causes.
+// verdict is the API server's answer about an object: "" if it takes it, else its causes.
 type verdict struct {
 	refused bool
 	causes  []metav1.StatusCause
@@ -88,7 +88,7 @@ func startAPIServer(t *testing.T) client.Client {
 	return k8s
 }
 
-// everyVariant are the variants of each place, each of a base of which the API server takes an object with the place in it.
+// everyVariant returns the variants of each place, each made from a base that the API server accepts.
 func everyVariant(t *testing.T, kinds map[string]*schema, k8s client.Client) []variant {
 	given, extra := objectsOf(t, bases), objectsOf(t, more)
 	extra["MCPToken"] = append(extra["MCPToken"], tooMuch()...)
@@ -207,7 +207,7 @@ func compareWithCommands(t *testing.T, all []variant, verdicts []verdict) {
 // nowhere are the fields that a rule refuses in any object, since they belong to row policies only.
 var nowhere = regexp.MustCompile(`update\.where\[\](\.any\[\])?\.tokenAttribute`)
 
-// onlyInGo are the fields of which the schema cannot say all.
+// onlyInGo are the fields whose rules the schema cannot express fully.
 var onlyInGo = regexp.MustCompile(`\.(statement|statements\[\d+\]|message|certificateAuthority): Invalid value`)
 
 func file(folder string, i int) string { return filepath.Join(folder, fmt.Sprintf("v%d.json", i)) }

@@ -13,7 +13,8 @@ import (
 type variant struct {
 	kind, name string
 	object     object
-	// refused reports whether the change goes beyond a marker; at, whether it is what a marker just allows.
+	// refused reports whether the change goes beyond a marker; at, whether it is at the bound that a marker just
+	// allows.
 	refused, at bool
 }
 
@@ -162,7 +163,7 @@ func toggles(kind string, root *schema, base object, p place) []variant {
 	return all
 }
 
-// get is what an object has at a path; nil if it has nothing there.
+// get returns an object's value at a path; nil if it has nothing there.
 func get(o any, path []string) any {
 	for _, step := range path {
 		switch v := o.(type) {

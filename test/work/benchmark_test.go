@@ -60,7 +60,7 @@ func bench(b *testing.B, name string, do func(*workshop)) {
 }
 
 // measure runs the benchmark's loop, and reports beside its time and allocations the processor's time and the round trips.
-// Those of the client, which runs in the same process, are among them.
+// The client, which runs in the same process, is included.
 func (w *workshop) measure(do func(*workshop)) {
 	w.ReportAllocs()
 	var before int64
@@ -77,7 +77,7 @@ func (w *workshop) measure(do func(*workshop)) {
 	}
 }
 
-// processorTime is what this process has taken of the processors.
+// processorTime is the processors' time that this process has taken.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -96,7 +96,7 @@ func (w *workshop) call(tool, arguments string) {
 	}
 }
 
-// payment is what one customer's request writes: a look, two balances and two notes.
+// payment has the writes of one customer's request: a look, two balances and two notes.
 func (w *workshop) payment() [][2]string {
 	w.n += 2
 	return [][2]string{

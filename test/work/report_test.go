@@ -17,7 +17,7 @@ CREATE TABLE player (id integer NOT NULL PRIMARY KEY, team varchar(20) NOT NULL,
 INSERT INTO player VALUES (1, 'red', 'Ann', 10.50, NULL), (2, 'red', 'Bob', 7.25, 1), (3, 'blue', 'Cy', 10.50, NULL), (4, 'blue', 'Di', 99.00, 3), (5, 'blue', 'Ed', 1.00, 4);
 `
 
-// reports are those of the model player.
+// reports are the reports of the model player.
 var reports = []contract.Report{
 	{Name: "ranks", Statement: "SELECT name, team, score, rank() OVER (PARTITION BY team ORDER BY score DESC) AS place FROM player WHERE score >= :least ORDER BY team, place",
 		Parameters: []contract.Parameter{{Name: "least", Type: contract.TypeDecimal, Required: true}}},

@@ -73,7 +73,7 @@ type planner struct {
 	there map[string][]string
 	made  map[string]int
 	steps []string
-	// names are those of shelves, which must be unique.
+	// names are the names of shelves, which must be unique.
 	names map[string]string
 }
 

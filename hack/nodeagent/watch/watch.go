@@ -19,7 +19,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Object is what can be watched.
+// Object can be watched.
 type Object interface {
 	comparable
 	metav1.Object

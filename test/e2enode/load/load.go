@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Counts are what became of the calls since the start.
+// Counts has the outcomes of the calls since the start.
 type Counts struct {
-	// Sent are all calls that have ended. Written are those that made a row, by the endpoint's word.
+	// Sent are all calls that have ended. Written are the calls that made a row, by the endpoint's word.
 	Sent, Written int
-	// Unavailable are those that were told that the database cannot be reached. Refused are those whose answer was neither this
-	// nor right, and Lost those without an answer.
+	// Unavailable are the calls whose answer was that the database cannot be reached. Refused are calls with another
+	// answer that was not right, and Lost calls without an answer.
 	Unavailable, Refused, Lost int
 	// Problem is the last one that was refused or lost.
 	Problem string
@@ -27,7 +27,7 @@ type Counts struct {
 	Token string
 }
 
-// Since is what was added after earlier counts.
+// Since returns what was added after earlier counts.
 func (c Counts) Since(earlier Counts) Counts {
 	c.Sent -= earlier.Sent
 	c.Written -= earlier.Written

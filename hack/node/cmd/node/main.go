@@ -1,4 +1,4 @@
-// Command node is what a shell needs of package node:
+// Command node makes package node usable from a shell:
 //
 //	go run ./hack/node/cmd/node check        say what keeps a node from running on this machine
 //	go run ./hack/node/cmd/node clean DIR    take away what a node left behind that was killed
