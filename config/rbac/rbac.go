@@ -4,12 +4,12 @@ package rbac
 
 import _ "embed" // for the roles
 
-// ManagerRole is what the manager needs where its objects are: in the whole cluster, or in each namespace.
+// ManagerRole has the rights that the manager needs where its objects are: in the whole cluster, or in each namespace.
 //
 //go:embed role.yaml
 var ManagerRole []byte
 
-// OwnNamespaceRole is what it needs in its own namespace.
+// OwnNamespaceRole has the rights that it needs in its own namespace.
 //
 //go:embed leader_election_role.yaml
 var OwnNamespaceRole []byte

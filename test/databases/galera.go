@@ -48,8 +48,8 @@ func (g galera) initialise(s *server, password string) error {
 	return quietly(s.shell(`cp -r "$1/cluster" "$1/cluster2"`))
 }
 
-// transfer is what the nodes call to send a state: the one that joins is told which changes it has, and gets the others from
-// Galera itself.
+// transfer is the script that nodes call to send a state: the joining node learns which changes it has, and gets the others
+// from Galera itself.
 const transfer = `#!/bin/sh
 shared=$(dirname "$0")/gtid
 while [ $# -gt 0 ]; do case "$1" in --role) role=$2 ;; --gtid) gtid=$2 ;; esac; shift; done

@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// attacks are what an agent might try whose rights are narrow: to learn of what it may not see, to change what it may
-// not change, and to keep the server from answering others.
+// attacks tries what an agent with narrow rights might try: to learn of rows that it may not see, to change what it may not
+// change, and to keep the server from answering others.
 func attacks(s *suite, t *testing.T) {
 	s.check(t, "an id in another form names the same row, or none", func(t *testing.T) {
 		for _, id := range []string{`3`, `"3"`, `"03"`, `"3.0"`, `" 3"`, `"3 "`, `"+3"`, `3.0`, `3e0`, `"3\u0000"`, `"٣"`, `[3]`, `{"id":3}`, `true`, `99999999999999999999`, `"99999999999999999999"`, `1e400`, `-3`} {

@@ -47,7 +47,7 @@ func (l *linter) at(object, severity, path, message string) {
 // noEndpoint says that an object's endpoint is not among the files.
 func (l *linter) noEndpoint(object string, of types.NamespacedName) {
 	if slices.ContainsFunc(l.objects.Refused, func(r manifests.Refused) bool { return r.Kind == "MCPEndpoint" && r.Key == of }) {
-		return // which is told there
+		return // the endpoint's own finding says so
 	}
 	message := fmt.Sprintf("the files hold no MCPEndpoint %s, so the names in this object are not checked", of)
 	var names []string

@@ -1,5 +1,5 @@
-// Package conversation has the steps of a client written in Go, whichever it is; conversation.mjs is the same for
-// clients on npm. The commands beside it import it.
+// Package conversation is what a client written in Go is asked to do, whichever it is; conversation.mjs is the same for
+// those on npm. The commands beside it import it.
 package conversation
 
 import (
