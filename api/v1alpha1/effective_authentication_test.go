@@ -59,7 +59,7 @@ func TestTheMetadataIsBelowTheWellKnownPath(t *testing.T) {
 	}
 }
 
-func TestWhatAbsentFieldsOfAnIssuerMean(t *testing.T) {
+func TestAbsentFieldsOfAnIssuerHaveTheirDefaults(t *testing.T) {
 	var absent OIDCIssuer
 	if got := absent.EffectiveAlgorithms(); !slices.Equal(got, []SigningAlgorithm{"RS256"}) || absent.EffectiveClockSkew() != 30*time.Second ||
 		absent.EffectiveSubjectClaim() != "sub" || absent.EffectiveListing() != IssuerListed || (ServiceAccountAuthentication{}).EffectiveCheck() != CheckKeys {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestThePicturesAreWhatTheCommandsPrint(t *testing.T) {
+func TestThePicturesShowTheCommandsOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program and starts a server")
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // What is in an archive within an archive is read like everything else.
-func TestWhatMustNotBePublishedIsFound(t *testing.T) {
+func TestFilesThatMustNotBePublishedAreFound(t *testing.T) {
 	cache, err := output(t.Context(), ".", "go", "env", "GOMODCACHE")
 	if err != nil {
 		t.Fatal(err)

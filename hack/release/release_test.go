@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
-func TestAVersionIsOneThatAnImageAndAChartCanHave(t *testing.T) {
+func TestAVersionIsValidForImagesAndCharts(t *testing.T) {
 	for version, want := range map[string]bool{
 		"v1.2.3": true, "v0.1.0-gabc1234": true, "v0.1.0-12-gabc1234-dirty": true, "v1.0.0-rc.1": true,
 		"1.2.3": false, "v1.2": false, "v1.2.3+build": false, "": false, "latest": false,

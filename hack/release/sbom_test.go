@@ -80,7 +80,7 @@ func TestTheSBOMIsCycloneDX(t *testing.T) {
 	}
 }
 
-func TestALicenceIsWhatItsTextSays(t *testing.T) {
+func TestALicenceIsRecognizedByItsText(t *testing.T) {
 	mit := `MIT License
 
 Copyright (c) 2026 Somebody

@@ -27,7 +27,7 @@ var notOfMetadata = []string{
 	"mcpadmin.dev/functions",       // a rule's name for the library of CEL
 }
 
-func TestThePageOfLabelsHasAllThatTheCodeKnowsAndNoOther(t *testing.T) {
+func TestThePageOfLabelsHasTheLabelsOfTheCodeAndNoOther(t *testing.T) {
 	inCode := map[string]string{}
 	for _, file := range productFiles(t) {
 		for _, text := range textsOf(t, file) {

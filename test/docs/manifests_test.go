@@ -103,7 +103,7 @@ var ofPrograms = map[string]func(t *testing.T, text []byte) error{
 	},
 }
 
-func TestEveryFileOfAnotherProgramIsWhatItReads(t *testing.T) {
+func TestEveryFileForAnotherProgramCanBeReadByIt(t *testing.T) {
 	for _, path := range documents(t) {
 		for _, b := range blocksOf(t, path) {
 			if check := ofPrograms[b.File]; check != nil {

@@ -17,7 +17,7 @@ var versionFacts = []struct{ what, file, pattern string }{
 	{"the revisions of MCP", "server/mcp/era.go", `version\d+ += "([\d-]+)"`},
 }
 
-func TestThePageOfVersionsNamesThoseThatTheProjectHas(t *testing.T) {
+func TestThePageOfVersionsNamesTheProjectsVersions(t *testing.T) {
 	page := read(t, "docs/versions.md")
 	for _, fact := range versionFacts {
 		found := regexp.MustCompile(fact.pattern).FindAllStringSubmatch(read(t, fact.file), -1)

@@ -26,7 +26,7 @@ var keptValues = []string{
 }
 
 // Undo brings back what SQLite kept: the same class, the same bytes.
-func TestUndoBringsBackWhatSQLiteKept(t *testing.T) {
+func TestUndoRestoresTheStoredValuesOfSQLite(t *testing.T) {
 	var declared, names, stored, nulls, others []string
 	for _, c := range keptColumns {
 		declared = append(declared, c.name+" "+c.declared)
@@ -74,7 +74,7 @@ func TestUndoBringsBackWhatSQLiteKept(t *testing.T) {
 }
 
 // A value that gives way to another text of the same moment, and a key that is no plain date, are as they were, too.
-func TestUndoBringsBackWhatShowsAlike(t *testing.T) {
+func TestUndoRestoresValuesThatLookAlike(t *testing.T) {
 	const script = `create table day (on_day date primary key, at timestamp, note text);
 		create table visit (id integer primary key, on_day date references day (on_day) on delete set null);
 		insert into day values ('2024-01-01 00:00:00', '2024-01-02T03:04:05Z', 'a'), ('soon', 'soon', 'b'), (x'ff', 5, 'c');

@@ -32,7 +32,7 @@ var done struct {
 	calls, lists, aggregates, longLists, longAggregates, transacts, refused, undos int
 }
 
-func TestAnswersAreThoseOfPlainSQL(t *testing.T) {
+func TestAnswersEqualPlainSQL(t *testing.T) {
 	seed := harness.Seed(t)
 	all := calls
 	if n, err := strconv.Atoi(os.Getenv("MCP_TEST_CALLS")); err == nil {

@@ -19,7 +19,7 @@ import (
 
 // The manifests that "mcp-admin generate" guesses for other people's databases are served unchanged: no edit is needed
 // until every model is there, and each tool that reads answers.
-func TestWhatIsGuessedOfThirdPartySchemasIsServed(t *testing.T) {
+func TestGuessesForThirdPartySchemasAreServed(t *testing.T) {
 	if os.Getenv("MCP_TEST_SCHEMAS") == "" {
 		t.Skip("MCP_TEST_SCHEMAS is not set: the schemas are fetched from Debian packages")
 	}

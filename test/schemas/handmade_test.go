@@ -277,7 +277,7 @@ func (w writing) test(t *testing.T, endpoint *harness.Endpoint, plain *sql.DB, e
 }
 
 // A trigger's own words are shown only if the exposure says so.
-func TestWhatATriggerSaysIsToldIfTheExposureAllowsIt(t *testing.T) {
+func TestTriggersMessagesAreShownIfTheExposureAllowsIt(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			endpoint, _ := handmadeEndpoint(t, engine)

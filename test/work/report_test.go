@@ -135,8 +135,8 @@ func TestReportsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestAReportSaysThatItPassesPoliciesBy serves a model with row policies and a report.
-func TestAReportSaysThatItPassesPoliciesBy(t *testing.T) {
+// TestAReportMustSayThatItIgnoresPolicies serves a model with row policies and a report.
+func TestAReportMustSayThatItIgnoresPolicies(t *testing.T) {
 	where, _ := harness.Engines[0].Open(t, teams)
 	red := newCaller("red", contract.Rule{Models: []string{"player"}, Verbs: []string{"view"}, Actions: []string{"all"}})
 	model := contract.Model{Name: "player", Table: "player", Expose: true,

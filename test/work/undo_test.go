@@ -236,7 +236,7 @@ func TestUndoSince(t *testing.T) {
 	})
 }
 
-func TestWhatWasChangedSinceIsAConflict(t *testing.T) {
+func TestUndoOfARowChangedSinceIsAConflict(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, l *library) {
 		_, call := l.must(clerk, "update_book", `{"id":1,"data":{"title":"mine"}}`)
 		l.must(guest, "update_book", `{"id":1,"data":{"title":"theirs"}}`)
@@ -271,7 +271,7 @@ func TestWhatWasChangedSinceIsAConflict(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeUndoneSaysWhy(t *testing.T) {
+func TestARefusedUndoSaysWhy(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, l *library) {
 		long := strings.Repeat("x", 5000)
 		for _, tc := range []struct{ tool, arguments, why string }{

@@ -14,7 +14,7 @@ var listTool = &mcp.Tool{Name: "list_order", InputSchema: json.RawMessage(`{"typ
 	"filters":{"type":"object"}, "data":{"type":"object","properties":{"name":{"type":"string"},"age":{"type":["integer","null"]}}},
 	"at":{"anyOf":[{"type":"number"},{"type":"string"}]}}}`)}
 
-func TestValuesAreWhatTheSchemaSays(t *testing.T) {
+func TestValuesHaveTheTypesOfTheSchema(t *testing.T) {
 	for pairs, want := range map[string]string{
 		"limit=5":                          `{"limit":5}`,
 		"search=5":                         `{"search":"5"}`,

@@ -81,7 +81,7 @@ func TestRightsAreShownWithoutACluster(t *testing.T) {
 	}
 }
 
-func TestWhatTheFilesLackIsSaid(t *testing.T) {
+func TestUnknownTokensAndModelsAreReported(t *testing.T) {
 	for args, want := range map[string]string{
 		"agnt":              `the files hold no MCPToken "agnt"`,
 		"agent -n other":    `the files hold no MCPToken "agent"`,

@@ -20,7 +20,7 @@ func clientOf(t *testing.T, name string) client {
 	return c
 }
 
-func TestAServerIsMergedIntoWhatAClientsFileHolds(t *testing.T) {
+func TestAServerIsAddedToAClientsExistingFile(t *testing.T) {
 	const entry = `{
       "type": "http",
       "url": "https://shop.example.com/mcp/",

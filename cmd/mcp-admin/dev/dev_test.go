@@ -262,7 +262,7 @@ func TestDevEndsAtOnceWhereTheManifestsCannotBeUsed(t *testing.T) {
 }
 
 // What lint says of rights that reach nothing, dev says too.
-func TestDevTellsWhatReachesNothing(t *testing.T) {
+func TestDevReportsRulesWithoutEffect(t *testing.T) {
 	more := strings.NewReplacer(`models: ["*"]`, `models: [noet, note]`).Replace(notes) + `---
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPModelExposure

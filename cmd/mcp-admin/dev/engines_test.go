@@ -64,7 +64,7 @@ func TestDevServesADatabaseServer(t *testing.T) {
 	}
 }
 
-func TestDevSaysWhatMakesAnAuditTableThatTheUserMayNotMake(t *testing.T) {
+func TestDevShowsTheStatementForAMissingAuditTable(t *testing.T) {
 	c := databasetest.PostgreSQL(t)
 	owner, user := databasetest.URI(c), "clerk_"+c.Database
 	databasetest.Execute(t, owner, makeNotes+"; REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE USER "+user+" PASSWORD 'x'; GRANT SELECT ON note TO "+user)

@@ -183,7 +183,7 @@ func TestDevTellsWhatIsWrongWithADSN(t *testing.T) {
 }
 
 // dev serves what generate writes: each model is there, and each tool that reads answers.
-func TestWhatGenerateWritesIsServedAsItIs(t *testing.T) {
+func TestGeneratedManifestsAreServedUnchanged(t *testing.T) {
 	chinooks := map[string]string{"SQLite": "Chinook_Sqlite.sql", "PostgreSQL": "Chinook_PostgreSql.sql", "MariaDB": "Chinook_MySql.sql"}
 	for _, d := range databases {
 		for name, script := range map[string]func(t *testing.T) string{

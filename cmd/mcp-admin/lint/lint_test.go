@@ -104,7 +104,7 @@ func token(lines ...string) string {
 	return text
 }
 
-func TestWhatIsSeldomMeantIsAWarning(t *testing.T) {
+func TestLikelyMistakesAreWarnings(t *testing.T) {
 	line := strings.NewReplacer("name: order,", "name: line,", "orders", "order_line").Replace(exposure)
 	for name, c := range map[string]struct{ manifests, want string }{
 		"a model that is not exposed": {exposure + "---\n" + strings.ReplaceAll(line, "  expose: true\n", ""),
@@ -135,7 +135,7 @@ func TestGoodManifestsHaveNoFindings(t *testing.T) {
 	}
 }
 
-func TestWhatABrokenExposureWouldHaveIsNotMissed(t *testing.T) {
+func TestAModelOfABrokenExposureIsNotReportedAsMissing(t *testing.T) {
 	out, err := lint(t, map[string]string{"a.yaml": endpoint + "---\n" + exposure + "  nonsense: 1\n"})
 	if err == nil || strings.Contains(out, "does not exist") || strings.Contains(out, "warning:") {
 		t.Errorf("%v\n%s", err, out)

@@ -60,7 +60,7 @@ func TestManifestsOfAFolderAreReadWithItsSubfolders(t *testing.T) {
 	}
 }
 
-func TestWhatAnAPIServerRefusesIsAProblemWithItsLine(t *testing.T) {
+func TestARefusalOfTheAPIServerIsAFindingWithItsLine(t *testing.T) {
 	replaced := func(old, now string) string { return strings.Replace(endpointYAML, old, now, 1) }
 	token := "apiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToken\nmetadata: {name: x}\nspec:\n  endpointRef: {name: notes}\n"
 	for name, tc := range map[string]struct{ yaml, want string }{

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestATableIsAsWideAsWhatIsSeenOfItsCells(t *testing.T) {
+func TestATableIsAsWideAsItsVisibleText(t *testing.T) {
 	var b bytes.Buffer
 	s := &Screen{out: &b, colour: true}
 	s.Table(nil, []string{s.Styled(Good, "yes"), "1"}, []string{"größe", "2"}, []string{"", ""})
@@ -15,7 +15,7 @@ func TestATableIsAsWideAsWhatIsSeenOfItsCells(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTerminalGetsNoColour(t *testing.T) {
+func TestOnlyATerminalGetsColour(t *testing.T) {
 	var b bytes.Buffer
 	NewScreen(&b).Table([]string{"NAME", "AGE"}, []string{"shop", "1d"})
 	if got, want := b.String(), "NAME   AGE\nshop   1d\n"; got != want {
@@ -44,7 +44,7 @@ func TestTheSameValueIsPrintedInEachFormat(t *testing.T) {
 }
 
 // A name, an id or a message of a database may hold the codes of terminals.
-func TestAScreenShowsWhatWouldChangeItAsEscapes(t *testing.T) {
+func TestControlCharactersArePrintedAsEscapes(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		var out bytes.Buffer
 		screen := &Screen{out: &out, colour: colour}

@@ -41,7 +41,7 @@ func TestALineIsPrintedInEachFormat(t *testing.T) {
 }
 
 // Callers choose ids and subjects: none of them clears a line, or forges another.
-func TestWhatCallersWroteIsPrintedAsEscapes(t *testing.T) {
+func TestTextsOfCallersArePrintedAsEscapes(t *testing.T) {
 	forged := strings.Replace(logged, `"ids":["7"]`, `"subject":"eve\u202e","ids":["7\r\u001b[2K\n2026-11-22 10:00:00.100  shop/other"]`, 1)
 	l, audit := parse("shop-0", []byte(forged), true)
 	var b bytes.Buffer

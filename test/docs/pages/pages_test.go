@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
 )
 
-func TestBlocksSayWhatIsDoneWithThem(t *testing.T) {
+func TestTheFenceDecidesWhatIsDoneWithABlock(t *testing.T) {
 	blocks, err := pages.Blocks(strings.Join([]string{
 		"```sh checkout norun: it takes long", "make x", "```", "```yaml shop.yaml", "a: 1", "", "# b", "```",
 		"```sh terminal: is served at", "serve \\", "  --all", "# a comment", "```", "```", "list {}", "```", "```sh needs: cluster", "```",

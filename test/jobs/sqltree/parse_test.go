@@ -59,7 +59,7 @@ func show(e Expr) string {
 	return string(text)
 }
 
-func TestWhatIsNoSelectIsRefused(t *testing.T) {
+func TestStatementsOtherThanSelectAreRefused(t *testing.T) {
 	for _, sql := range []string{"", "DELETE FROM a", "SELECT", "SELECT a FROM", "SELECT a FROM b WHERE", "SELECT a FROM b c d", "SELECT 'a", "SELECT a FROM b LIMIT x", "SELECT a ? b"} {
 		if q, err := Parse(sql); err == nil {
 			t.Errorf("%q is read as %+v", sql, q)

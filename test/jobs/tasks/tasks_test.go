@@ -59,8 +59,8 @@ func carryOutOnEach(t *testing.T, f *folder) {
 	}
 }
 
-// TestWhatIsNotExactIsReported changes what the actions mean, or what the tasks expect, and carries one task out.
-func TestWhatIsNotExactIsReported(t *testing.T) {
+// TestTasksThatAreNotExactAreReported changes what the actions mean, or what the tasks expect, and carries one task out.
+func TestTasksThatAreNotExactAreReported(t *testing.T) {
 	const full = ` && decks.results[0].places >= arguments.names.size()`
 	for _, c := range []struct {
 		name, task string
@@ -126,7 +126,7 @@ func readFerry(t *testing.T) *folder {
 	return f
 }
 
-func TestATransactionThatFailsAtItsLastStepIsToldFromOneThatIsRefused(t *testing.T) {
+func TestAFailureAtTheLastStepDiffersFromARefusal(t *testing.T) {
 	f := readFerry(t)
 	s, err := open(t.Context(), t, harness.Engines[0], f)
 	if err != nil {
