@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.readyToken("agent")
 	w.run("doctor", w.testDoctor)
 	w.run("doctor names causes", w.testDoctorNamesCauses)
+	w.run("a token that expired", w.testExpired)
 	w.run("doctor about pods", w.testDoctorAboutPods)
 	w.run("doctor about the audit table", w.testDoctorAboutTheAuditTable)
 	w.run("doctor without rights", w.testDoctorWithoutRights)
@@ -130,6 +132,26 @@ func (w *world) testRevoke(t *testing.T) {
 	w.expect(t, true, []string{`no MCPToken of namespace shop has the group "clerk"`}, "revoke", "--group", "clerk", "-n", "shop")
 	w.expect(t, true, []string{"name MCPTokens, or a group"}, "revoke", "leaked", "--group", "clerks", "-n", "shop")
 	w.check(w.k8s.Delete(context.Background(), token))
+}
+
+// Its caller only sees that it is refused: the commands say why.
+func (w *world) testExpired(t *testing.T) {
+	token := &v1alpha1.MCPToken{ObjectMeta: objectMeta("past")}
+	token.Spec.EndpointRef.Name, token.Spec.Groups = "shop", []string{"clerks"}
+	token.Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": "south"}
+	w.create(token)
+	w.readyToken("past")
+	w.expect(t, false, []string{"list_order"}, "call", "past", "-n", "shop")
+	w.check(w.k8s.Get(t.Context(), client.ObjectKeyFromObject(token), token))
+	changed := token.DeepCopy()
+	changed.Spec.Expiry = &metav1.Time{Time: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w.check(w.k8s.Patch(t.Context(), changed, client.MergeFrom(token)))
+	w.eventually("doctor notes that it expired, and nothing is wrong", func() bool {
+		out, err := w.command("doctor", "-n", "shop")
+		return err == nil && strings.Contains(out, "! MCPToken shop/past: the token expired at 2020-01-02T03:04:05Z")
+	})
+	w.expect(t, true, []string{"refuses the token: MCPToken past expired at 2020-01-02T03:04:05Z; set spec.expiry or spec.ttl later, or make another"}, "call", "past", "-n", "shop")
+	w.check(w.k8s.Delete(t.Context(), token))
 }
 
 func (w *world) testRevokeWithoutManager(t *testing.T) {

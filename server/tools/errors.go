@@ -76,12 +76,20 @@ func isNotFound(err error) bool {
 
 func rowNotFound(m *catalog.Model) error { return failf(CodeNotFound, "%s not found", m.Name) }
 
-func permissionDenied(label string, m *catalog.Model) error {
-	return failf(CodePermissionDenied, "Permission denied: cannot %s %s", label, m.Name)
+func (req *request) permissionDenied(label string, m *catalog.Model) error {
+	return failf(CodePermissionDenied, "Permission denied: cannot %s %s%s", label, m.Name, req.whyNoWrites(m))
 }
 
 func (req *request) notOffered(m *catalog.Model) error {
-	return failf(CodePermissionDenied, "%s is not offered for %s; its tools are %s", req.op.Name, m.Name, req.offeredNames(m))
+	return failf(CodePermissionDenied, "%s is not offered for %s%s; its tools are %s", req.op.Name, m.Name, req.whyNoWrites(m), req.offeredNames(m))
+}
+
+// whyNoWrites says that nobody may write, and what changes that; "" if the endpoint does not only read.
+func (req *request) whyNoWrites(m *catalog.Model) string {
+	if !req.catalog.ReadOnly() || !m.Served() || !req.op.Writes() || req.op.offeredFor(req.catalog, m) {
+		return ""
+	}
+	return ": the endpoint only reads its database; who runs it can let it write (spec.database.access: ReadWrite, or mcp-admin dev --write)"
 }
 
 // modelWithheld speaks of a model that is registered but cannot be served as things are. Why, the admin is told in the

@@ -204,7 +204,7 @@ func (req *request) readInline(item *inlineItem, raw json.RawMessage, creates bo
 func (req *request) mayPerform(scope access.Scope, name string) error {
 	op, m := findOperation(name), scope.Model()
 	if !op.may(scope) {
-		return permissionDenied(op.label, m)
+		return req.permissionDenied(op.label, m)
 	}
 	if !op.offeredFor(req.catalog, m) {
 		return failf(CodePermissionDenied, "%s is not offered for %s", name, m.Name)

@@ -264,7 +264,7 @@ func (req *request) enter(model string) error {
 	}
 	req.scope = req.token.Reach(m)
 	if !req.op.may(req.scope) {
-		return permissionDenied(req.op.label, m)
+		return req.permissionDenied(req.op.label, m)
 	}
 	if !m.Served() {
 		return modelWithheld(m)

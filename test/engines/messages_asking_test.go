@@ -59,7 +59,7 @@ var messagesOfAsking = []messageRow{
 	{token: "root", tool: "list_scroll", arguments: `{"filters":{"id":{"_measure":{"count":"*"}}}}`,
 		want: `filters: id: _measure: aggregate is not offered for scroll; compare with a value`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"pages__gt":{"_measure":{"ratio":["a","b"]}}}}`,
-		want: `filters: pages__gt: _measure: a ratio is of two measures of aggregate_; compare with one of count, count_distinct, sum, avg, min, max`},
+		want: `filters: pages__gt: _measure: a ratio is of two measures of aggregate; compare with one of count, count_distinct, sum, avg, min, max`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"pages__gt":{"_measure":{"count":"*","model":"nope"}}}}`,
 		want: `filters: pages__gt: _measure: model: there is no model "nope" that you may view; find_models names them`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"pages__contains":{"_measure":{"count":"*"}}}}`,

@@ -142,6 +142,18 @@ func readOnlyAccess(t *testing.T, engine harness.Engine) {
 	} {
 		s.fails(t, "root", tool, arguments, "permission_denied")
 	}
+	const onlyReads = ": the endpoint only reads its database; who runs it can let it write (spec.database.access: ReadWrite, or mcp-admin dev --write)"
+	for _, test := range []struct{ token, tool, arguments, says string }{
+		{"root", "update_book", `{"id":1,"data":{"pages":1}}`, "update is not offered for book" + onlyReads + "; its tools are list_book"},
+		{"viewer", "update_book", `{"id":1,"data":{"pages":1}}`, "Permission denied: cannot change book" + onlyReads},
+		{"root", "transact", `{"steps":[{"tool":"get_book","arguments":{"id":1}}]}`, "none of the steps changes anything; transact is for steps that do"},
+		{"root", "transact", `{"steps":[{"tool":"get_book","arguments":{"id":1}}],"dry_run":true}`, "none of the steps changes anything; transact is for steps that do"},
+		{"root", "transact", `{"steps":[{"tool":"get_book","arguments":{"id":1}},{"tool":"delete_review","arguments":{"id":1}}]}`, "step 1 (delete_review): delete is not offered for review" + onlyReads},
+	} {
+		if answer, failed := s.call(t, test.token, test.tool, test.arguments); !failed || !strings.HasPrefix(fmt.Sprint(answer["error"]), test.says) {
+			t.Errorf("%s %s as %s: got %v, want an error that begins with %q", test.tool, test.arguments, test.token, answer, test.says)
+		}
+	}
 	_, body := s.endpoint.Post(secret("root"), `{"method":"tools/list"}`)
 	for _, operation := range []string{`"name":"create_`, `"name":"update_`, `"name":"delete_`, `"name":"bulk_`, `"name":"action_`} {
 		if strings.Contains(body, operation) {

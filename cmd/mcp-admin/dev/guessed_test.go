@@ -131,6 +131,8 @@ func TestDevOnlyReadsWithGeneratedModelsUnlessItIsToldToWrite(t *testing.T) {
 		_, answer := call(t, printed, bearerToken.FindStringSubmatch(printed)[1], "update_orders", `{"id":1,"data":{"state":"done"}}`)
 		if wrote := strings.Contains(answer, "success"); wrote != (more != nil) || strings.Contains(printed, "read-only") == wrote {
 			t.Errorf("with %q: %s\n%s", more, answer, printed)
+		} else if says := "the endpoint only reads its database; who runs it can let it write (spec.database.access: ReadWrite, or mcp-admin dev --write)"; !wrote && !strings.Contains(answer, says) {
+			t.Errorf("got %s, want %q in it", answer, says)
 		}
 	}
 	endpoint := "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPEndpoint\nmetadata: {name: shop}\nspec: {database: {sqlite: {emptyDir: {}}}}\n"
