@@ -43,7 +43,7 @@ func check(ctx context.Context, o options) error {
 		return checkLease(ctx, c, namespace, time.Now())
 	})
 	if err == nil {
-		ctrl.Log.Info("The installation works: the kinds are those of this version, and a manager leads", "namespace", namespace)
+		ctrl.Log.Info("The installation works: the kinds have this version, and a manager leads", "namespace", namespace)
 	}
 	return err
 }

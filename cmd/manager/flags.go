@@ -108,7 +108,7 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 		"let endpoints and tokens use only Secrets whose annotation "+v1alpha1.AllowEndpointsAnnotation+" names the endpoint")
 	flags.Func("namespace", "watch this `namespace` alone; may be given more than once (default: all)", list(&o.namespaces))
 	flags.BoolVar(&o.check, "check", false,
-		"only check an installation: the kinds are those of this version, and a manager leads in --manager-namespace")
+		"only check an installation: the kinds have this version, and a manager leads in --manager-namespace")
 	flags.BoolVar(&o.version, "version", false, "only print the version of this program")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false,
 		"let only one of several managers work at a time")

@@ -66,7 +66,7 @@ func checkKind(schemas map[string]schema, kind string, ours reflect.Type) error 
 			field, _ := ours.FieldByName(part)
 			name := strings.ToLower(part)
 			if lacking := lackingField(field.Type, s.Properties[name], name); lacking != "" {
-				return fmt.Errorf("the CustomResourceDefinition of %s is older than this manager, it has no %s: install those of this version (config/crd, or the chart with crds.install)", kind, lacking)
+				return fmt.Errorf("the CustomResourceDefinition of %s is older than this manager, it has no %s: install this version's (config/crd, or the chart with crds.install)", kind, lacking)
 			}
 		}
 		return nil

@@ -46,8 +46,8 @@ func Command() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "call TOKEN [TOOL [KEY=VALUE…]]",
 		Short: "Call a tool of an endpoint with a token, or list its tools",
-		Long: `call calls a tool as the agent with that MCPToken would, and prints the answer. Without a tool it lists those that the token
-sees. A value is what the tool's schema says: limit=5 is a number for an integer, filters='{"city":"Bern"}' is JSON for an
+		Long: `call calls a tool as the agent with that MCPToken would, and prints the answer. Without a tool it lists the tools that the token
+sees. A value has the type of the tool's schema: limit=5 is a number for an integer, filters='{"city":"Bern"}' is JSON for an
 object, and tags=a is a list of one for a list; a dot reaches into an object: data.name=Ann. --json gives the arguments whole.
 
 The endpoint is called at its public URL if it has one, else through a connection to one of its pods; --url names another. With
@@ -78,7 +78,7 @@ pods/portforward. None with --state.`,
 	flags.StringVar(&o.arguments, "json", "", "all arguments of the tool as a JSON `OBJECT`")
 	flags.StringVar(&o.url, "url", "", "`URL` to call instead of the endpoint's own")
 	flags.BoolVar(&o.forward, "port-forward", false, "connect through a pod though the endpoint has a public URL")
-	flags.StringVar(&o.authorities, "ca", "", "PEM `FILE` with the certificate authorities of the endpoint; else those of this machine")
+	flags.StringVar(&o.authorities, "ca", "", "PEM `FILE` with the certificate authorities of the endpoint; else this machine's")
 	return command
 }
 

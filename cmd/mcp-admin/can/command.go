@@ -31,8 +31,8 @@ func Command() *cobra.Command {
 		Use:   "can TOKEN [MODEL]",
 		Short: "Show what a token may do, and why",
 		Long: `can shows what an MCPToken may do as a table: for each model the verbs, the actions, and the rows that the token sees: all,
-those of row policies, or none. It is worked out from the objects by the same code as the controllers', so it holds for a
-token that is not in force yet, too; what keeps it from being in force is said. With -f the objects come from files, and no
+what row policies show, or none. The controllers' own code works it out from the objects, so it holds for a
+token that is not in force yet, too; the command then says what keeps it from being in force. With -f the objects come from files, and no
 cluster is needed.
 
 With --explain each right is followed by the group or rule that grants it, and each that is missing by what would.

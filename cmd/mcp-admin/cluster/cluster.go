@@ -27,7 +27,7 @@ type Flags struct {
 func (f *Flags) AddTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.kubeconfig, clientcmd.RecommendedConfigPathFlag, "", "`FILE` that says how to reach the cluster; else KUBECONFIG, or ~/.kube/config")
-	flags.StringVarP(&f.overrides.Context.Namespace, clientcmd.FlagNamespace, "n", "", "`NAMESPACE` of the object; else that of the context")
+	flags.StringVarP(&f.overrides.Context.Namespace, clientcmd.FlagNamespace, "n", "", "`NAMESPACE` of the object; else the context's")
 	flags.StringVar(&f.overrides.CurrentContext, clientcmd.FlagContext, "", "`CONTEXT` of the kubeconfig")
 	flags.StringVar(&f.overrides.Context.Cluster, clientcmd.FlagClusterName, "", "`CLUSTER` of the kubeconfig")
 	flags.StringVar(&f.overrides.Context.AuthInfo, clientcmd.FlagAuthInfoName, "", "`USER` of the kubeconfig")

@@ -43,7 +43,7 @@ for clients that cannot, the token is part of it, and that is said.
 
 With --write the client's own file is changed: the server is added, or replaced if it is there, and all else stays. With
 --port-forward the command keeps a connection to a Ready pod open until it is interrupted, to another pod if that one
-goes, and the client is told of the local port. With --state the client is told of what "mcp-admin dev" serves on this machine,
+goes, and the client gets the local port. With --state the client gets what "mcp-admin dev" serves on this machine,
 and no cluster is needed.
 
 The clients are: ` + strings.Join(clientNames(), ", ") + `.

@@ -37,7 +37,7 @@ that may read them all. What it guesses has its reason beside it as a comment: c
 personal data is masked, times that programs keep are read-only, rows that are marked as deleted are hidden, and so on.
 Read it before you apply it: guesses go by names.
 
-The database is --dsn, the environment variable ` + target.DSNVariable + `, or a SQLite file. With --endpoint alone, it is that of an
+The database is --dsn, the environment variable ` + target.DSNVariable + `, or a SQLite file. With --endpoint alone, it is the database of an
 MCPEndpoint in the cluster: its connection Secret is read, as your kubeconfig allows. Beside --dsn or --sqlite, --endpoint
 only names the MCPEndpoint that the models are for; --with-endpoint writes it too.
 

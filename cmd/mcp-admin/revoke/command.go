@@ -34,7 +34,7 @@ func Command() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "revoke TOKEN… | revoke --group GROUP",
 		Short: "Make tokens inactive, and wait until every pod refuses them",
-		Long: `revoke sets spec.active of MCPTokens to false: of those that are named, or of all in the namespace that have the group. It returns
+		Long: `revoke sets spec.active to false: of the named MCPTokens, or of all in the namespace that have the group. It returns
 when every server pod refuses them, and fails if that is not so in time, or if no manager runs that would tell the pods.
 
 It sets the objects in the cluster. If a GitOps tool owns them, set "active: false" there too, or it brings them back.

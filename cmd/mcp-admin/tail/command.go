@@ -32,7 +32,7 @@ func Command() *cobra.Command {
 	var o options
 	command := &cobra.Command{
 		Use:   "tail ENDPOINT | tail --file FILE",
-		Short: "Show the audit lines of all pods of an endpoint, merged by time, or those of a file",
+		Short: "Show the audit lines of all pods of an endpoint, merged by time, or of a file",
 		Long: `tail reads the logs of an endpoint's pods, and prints the audit line of each call that changed something or was refused, in the
 order of their times: who (the MCPToken), what, on which rows, and what came of it. Lines hold no values.
 
