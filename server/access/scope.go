@@ -20,6 +20,13 @@ func (t Token) Scope(m *catalog.Model) (Scope, bool) {
 	return Scope{t, m}, m.Served() && t.Verbs(m).Has(View)
 }
 
+// Rows returns the model as the token may see its rows by way of other models; false if it may not view it, or if the
+// model's rows are not to be seen. Whatever shows or asks about related rows gets their scope here.
+func (t Token) Rows(m *catalog.Model) (Scope, bool) {
+	scope, ok := t.Scope(m)
+	return scope, ok && m.Declared.ShowsRows()
+}
+
 // Reach returns the model whether or not the token may view it, for operations that need another verb. If Has(View) is
 // false, no content of a row may be shown.
 func (t Token) Reach(m *catalog.Model) Scope { return Scope{t, m} }
@@ -75,25 +82,37 @@ func (s Scope) Fields() []*catalog.Field { return s.model.Fields }
 // Field returns the visible field of that name, or nil.
 func (s Scope) Field(name string) *catalog.Field { return s.model.Field(name) }
 
-// Relations are the relations that lead to models which the token may view.
+// Relations are the relations that lead to rows which the token may see.
 func (s Scope) Relations() []*catalog.Relation {
 	var visible []*catalog.Relation
 	for _, r := range s.model.Relations {
-		if _, ok := s.token.Scope(r.Target); ok {
+		if _, ok := s.token.Rows(r.Target); ok {
 			visible = append(visible, r)
 		}
 	}
 	return visible
 }
 
+// Keys are the relations to one row of models that the token may view, whether or not it may see their rows: what foreign
+// keys name.
+func (s Scope) Keys() []*catalog.Relation {
+	var keys []*catalog.Relation
+	for _, r := range s.model.Relations {
+		if _, ok := s.token.Scope(r.Target); ok && !r.Many {
+			keys = append(keys, r)
+		}
+	}
+	return keys
+}
+
 // Follow returns the relation of that name and the scope that it leads to; false if there is none, or if the
-// token may not view what it leads to: both look the same.
+// token may not see the rows that it leads to: both look the same.
 func (s Scope) Follow(name string) (*catalog.Relation, Scope, bool) {
 	r := s.model.Relation(name)
 	if r == nil {
 		return nil, Scope{}, false
 	}
-	target, ok := s.token.Scope(r.Target)
+	target, ok := s.token.Rows(r.Target)
 	return r, target, ok
 }
 
@@ -102,7 +121,7 @@ func (s Scope) SearchFields() []catalog.SearchField {
 	var visible []catalog.SearchField
 	for _, f := range s.model.Search {
 		if f.Relation != nil {
-			if _, ok := s.token.Scope(f.Relation.Target); !ok {
+			if _, ok := s.token.Rows(f.Relation.Target); !ok {
 				continue
 			}
 		}
@@ -114,7 +133,7 @@ func (s Scope) SearchFields() []catalog.SearchField {
 // Related is the condition that a row is related, through the relation, to one that this token may see and that meets
 // the condition; nil is any.
 func (s Scope) Related(r *catalog.Relation, where database.Condition) database.Condition {
-	target, ok := s.token.Scope(r.Target)
+	target, ok := s.token.Rows(r.Target)
 	if !ok {
 		return database.Never
 	}

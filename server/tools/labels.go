@@ -41,7 +41,7 @@ func namesOfRows(rows *rowSet) (*rowNames, error) {
 		n.add(rows.base(), own)
 	}
 	for _, r := range n.scope.Relations() {
-		target, ok := n.scope.Token().Scope(r.Target)
+		_, target, ok := n.scope.Follow(r.Name)
 		if d := r.Target.Display; ok && !r.Many && d != nil && !d.Secret && d.Column.Kind == database.Text && len(n.related) < mostRelatedNames {
 			at, err := rows.follow(rows.base(), r, target)
 			if err != nil {

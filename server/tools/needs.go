@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"slices"
+
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -46,7 +48,17 @@ func canWrite(_ *catalog.Catalog, scope access.Scope) bool {
 }
 
 func hasRelations(_ *catalog.Catalog, m *catalog.Model) bool {
-	return len(m.Key) > 0 && len(m.Relations) > 0
+	return len(m.Key) > 0 && leadsToRows(m)
+}
+
+// showsInlines reports whether rows of an inline of the model are to be seen, whoever asks.
+func showsInlines(m *catalog.Model) bool {
+	return slices.ContainsFunc(m.Inlines, func(in *catalog.Inline) bool { return in.Model.Declared.ShowsRows() })
+}
+
+// leadsToRows reports whether a relation of the model leads to rows that are to be seen, whoever asks.
+func leadsToRows(m *catalog.Model) bool {
+	return slices.ContainsFunc(m.Relations, func(r *catalog.Relation) bool { return r.Target.Declared.ShowsRows() })
 }
 
 func canFollow(_ *catalog.Catalog, scope access.Scope) bool { return len(scope.Relations()) > 0 }

@@ -83,10 +83,8 @@ func groupName(scope access.Scope) string {
 // foreignKeys are the columns of the relations to one row.
 func foreignKeys(scope access.Scope) []*database.Column {
 	var keys []*database.Column
-	for _, r := range scope.Relations() {
-		if !r.Many {
-			keys = append(keys, r.Ours...)
-		}
+	for _, r := range scope.Keys() {
+		keys = append(keys, r.Ours...)
 	}
 	return keys
 }

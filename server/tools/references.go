@@ -219,8 +219,8 @@ func noSuch(scope access.Scope, columns []*database.Column) string {
 
 // relatedBy is the model to which a foreign key of these columns leads; nil if the token does not see that it does.
 func relatedBy(scope access.Scope, columns []*database.Column) *catalog.Model {
-	for _, r := range scope.Relations() {
-		if !r.Many && slices.Equal(r.Ours, columns) {
+	for _, r := range scope.Keys() {
+		if slices.Equal(r.Ours, columns) {
 			return r.Target
 		}
 	}

@@ -58,11 +58,11 @@ func (p *relatedPart) rest(shown int) string {
 	return fmt.Sprintf("%s (offset %d)", p.name, shown)
 }
 
-// addInlines adds the inline models that the token may view, their rows in the order of their keys.
+// addInlines adds the inline models whose rows the token may see, their rows in the order of their keys.
 func (k *relatedReader) addInlines() {
 	group := relatedGroup{member: "_inlines"}
 	for _, in := range k.parent.Model().Inlines {
-		if target, ok := k.call.token.Scope(in.Model); ok {
+		if target, ok := k.call.token.Rows(in.Model); ok {
 			group.parts = append(group.parts, relatedPart{in.Model.Name, in.Relation, target, in.Max, keyOrder(in.Model)})
 		}
 	}

@@ -276,19 +276,20 @@ func (g *game) perform(i int, method, body string) (answer string) {
 		g.Errorf("%s: %s: %s", g.where, body, answer)
 	}
 	before := g.now
-	shown := g.canaries(token, before)
+	_, table, _ := strings.Cut(g.asked.tool, "_")
+	shown := g.canaries(token, table, before)
 	g.keep(answer)
 	if method == "write" {
 		g.now = g.store.read(g.T)
 		g.judge(i, body, before)
 		g.remember()
-		for text, may := range g.canaries(token, g.now) { // what was written may be shown
+		for text, may := range g.canaries(token, table, g.now) { // what was written may be shown
 			shown[text] = shown[text] || may
 		}
 	}
 	if g.asked.tool == "undo_" && g.asked.arguments["dry_run"] == true && !strings.Contains(answer, `"isError":true`) {
 		g.undoInEarnest(i, answer)
-		for text, may := range g.canaries(token, g.now) { // a dry run counts rows that would be there again
+		for text, may := range g.canaries(token, table, g.now) { // a dry run counts rows that would be there again
 			shown[text] = shown[text] || may
 		}
 	}

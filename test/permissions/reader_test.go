@@ -63,7 +63,7 @@ func links(table string) []link {
 // link is the relation of that name, if the token may follow it.
 func (o *reader) link(table, name string) (link, bool) {
 	for _, l := range links(table) {
-		if l.name != name || !o.views(table) || !o.views(l.table) {
+		if l.name != name || !o.views(table) || !o.views(l.table) || !showsRows(o.model(l.table)) {
 			continue
 		}
 		usable := func(table string) func(string) bool {

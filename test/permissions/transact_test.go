@@ -118,7 +118,7 @@ func (g *game) onlyReads(by int, steps []oneCall) {
 // oneByOne makes the calls of steps, until one fails.
 func (g *game) oneByOne(by int, steps []oneCall) outcome {
 	g.Helper()
-	o := outcome{answers: []any{}, shown: g.canaries(g.tokens[by], g.now)}
+	o := outcome{answers: []any{}, shown: g.canaries(g.tokens[by], "", g.now)}
 	for i := range steps {
 		s := &steps[i]
 		resolved, ok := o.resolve(s.arguments)
@@ -127,7 +127,7 @@ func (g *game) oneByOne(by int, steps []oneCall) outcome {
 			return o
 		}
 		answer, isError := g.alone(by, s, resolved.(map[string]any))
-		for text, may := range g.canaries(g.tokens[by], g.now) {
+		for text, may := range g.canaries(g.tokens[by], "", g.now) {
 			o.shown[text] = o.shown[text] || may
 		}
 		switch {

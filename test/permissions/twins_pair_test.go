@@ -74,6 +74,9 @@ func (tw *twins) changeUnseen(table, id string, twin data) {
 
 // moveUnseen moves a row to another region, if the token reaches the same rows then, and may refer to the same ones.
 func (tw *twins) moveUnseen(table string, r row, twin data) {
+	if m := tw.model(table); table == "owner" && (may(tw.tokens[tw.by], m, "add") || may(tw.tokens[tw.by], m, "change")) {
+		return // the region is a part of what must be unique, which a write tells
+	}
 	for _, leased := range twin["lease"] {
 		if table == "owner" && leased["home_code"] == r["code"] {
 			return // the region is a part of what the other row refers to

@@ -92,6 +92,9 @@ func newWorld(r *rand.Rand, users bool) *world {
 				}
 			}
 		}
+		if chance(r, 8) {
+			m.Operations = slices.DeleteFunc(slices.Clone(operations), func(operation string) bool { return operation == "list" || operation == "get" || chance(r, 20) })
+		}
 		m.Actions = w.newActions(name)
 		m.Reports = []contract.Report{{Name: "peek", Statement: "select * from " + name, IgnoresPolicies: true}}
 		if slices.Contains(w.withheld, name) {
@@ -254,6 +257,9 @@ func offers(m contract.Model, operation string) bool {
 	return len(m.Operations) == 0 || slices.Contains(m.Operations, operation)
 }
 
+// showsRows reports whether rows of a model are to be seen: if neither of these is offered, no other model's tool shows them.
+func showsRows(m contract.Model) bool { return offers(m, "list") || offers(m, "get") }
+
 // asksFirst is whether the action stamp wants to be confirmed.
 func asksFirst(m contract.Model) bool { return len(m.Actions) > 0 && m.Actions[0].Confirm != nil }
 
@@ -348,18 +354,19 @@ func (w *world) shows(t contract.Token, m contract.Model, r row, name string, al
 	return (!unreadable || !w.users) && may(t, m, "view") && seesRow(t, m, r, all) && !hidden(m, name) && !masked(m, name)
 }
 
-// canaries says of each unique text whether a token may be shown it.
-func (w *world) canaries(t contract.Token, all data) map[string]bool {
+// canaries says of each unique text whether a tool of a table may show it to a token; "" is a tool of no single table.
+func (w *world) canaries(t contract.Token, tool string, all data) map[string]bool {
 	shown := map[string]bool{}
 	for _, r := range all["guest"] {
 		shown[r["label"]] = false
 	}
 	for _, table := range tableNames {
 		rows, m := all[table], w.model(table)
+		seen := tool == "" || tool == table || showsRows(m)
 		for _, r := range rows {
 			for _, c := range tables[table] {
 				if c.canary && strings.HasPrefix(r[c.name], "canary") {
-					shown[r[c.name]] = shown[r[c.name]] || w.shows(t, m, r, c.name, all)
+					shown[r[c.name]] = shown[r[c.name]] || seen && w.shows(t, m, r, c.name, all)
 				}
 			}
 		}

@@ -54,10 +54,11 @@ func newWalk() *walk {
 	return w
 }
 
-// expose adds a table with an action and a report, and its model with these operations.
+// expose adds a table with an action and a report, and its model with these operations. Its rows refer to rows of the first
+// one, which offers everything: a relation leads nowhere if it leads to rows that are not to be seen.
 func (w *walk) expose(operations ...string) {
 	name := fmt.Sprintf("t%d", len(w.exposures))
-	w.script += fmt.Sprintf("CREATE TABLE %[1]s (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES %[1]s (id));\n", name)
+	w.script += fmt.Sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES t0 (id));\n", name)
 	e := v1alpha1.MCPModelExposure{}
 	e.Namespace, e.Name = "shop", name
 	e.Spec.EndpointRef.Name, e.Spec.Table.Name, e.Spec.Expose = "shop", name, new(true)
