@@ -139,39 +139,40 @@ func (p place) condition(c database.Condition) database.Condition {
 
 func (p place) ref(c *database.Column) database.Ref { return database.Ref{Join: p.join, Column: c} }
 
-// output says which members a row has: all visible fields, or the subset, and always the key. Paths to related rows come
-// behind them, as they are given.
+// output says which members a row has: all visible fields, or the fields and paths to related rows that are asked for, in their
+// order, and always the key: first, if nothing asks for it.
 func (s *rowSet) output(subset []string) ([]database.Output, error) {
+	if len(subset) == 0 {
+		return planOutput(s.scope), nil
+	}
 	m := s.scope.Model()
-	wanted := map[*catalog.Field]bool{}
-	var paths []database.Output
+	output, named := make([]database.Output, 0, len(subset)+1), map[string]bool{}
+	add := func(o database.Output) {
+		if !named[o.Name] {
+			output, named[o.Name] = append(output, o), true
+		}
+	}
+	if key := keyMembers(s.scope); !slices.ContainsFunc(key, func(o database.Output) bool { return slices.Contains(subset, o.Name) }) {
+		for _, member := range key {
+			add(member)
+		}
+	}
 	for _, name := range subset {
 		f := s.scope.Field(name)
 		switch {
-		case f != nil || m.IsKeyName(name):
-			wanted[f] = true
-		case !slices.ContainsFunc(paths, func(o database.Output) bool { return o.Name == name }):
+		case f != nil:
+			add(fieldOutput(f))
+		case m.IsKeyName(name):
+			add(keyOutput(m, name))
+		case !named[name]:
 			path, err := s.pathOutput(name)
 			if err != nil {
 				return nil, err
 			}
-			paths = append(paths, path)
+			add(path)
 		}
 	}
-	fields := s.scope.Fields()
-	output := make([]database.Output, 0, len(fields)+1+len(paths))
-	columns := make([]*database.Column, len(fields)) // one piece of memory for the columns of all members
-	if m.KeyName != "" {
-		output = append(output, keyOutput(m, m.KeyName))
-	}
-	for i, f := range fields {
-		wholeKey := m.KeyName == "" && f.PrimaryKey
-		if len(subset) == 0 || wanted[f] || wholeKey {
-			columns[i] = f.Column
-			output = append(output, database.Output{Name: f.Name, Columns: columns[i : i+1 : i+1], Mask: f.Masked, KeepLast: f.KeepLast})
-		}
-	}
-	return append(output, paths...), nil
+	return output, nil
 }
 
 // pathOutput is the member of a related row's field.
@@ -248,6 +249,34 @@ func singleRelations(scope access.Scope) []string {
 
 // planOutput is the output of all visible fields of a scope's rows.
 func planOutput(scope access.Scope) []database.Output {
-	output, _ := (&rowSet{scope: scope}).output(nil) // no name: it cannot fail
+	fields := scope.Fields()
+	output := make([]database.Output, 0, len(fields)+1)
+	columns := make([]*database.Column, len(fields)) // one piece of memory for the columns of all members
+	if m := scope.Model(); m.KeyName != "" {
+		output = append(output, keyOutput(m, m.KeyName))
+	}
+	for i, f := range fields {
+		columns[i] = f.Column
+		output = append(output, database.Output{Name: f.Name, Columns: columns[i : i+1 : i+1], Mask: f.Masked, KeepLast: f.KeepLast})
+	}
 	return output
+}
+
+// keyMembers are the members by which a row shows its key; none if its model has no key.
+func keyMembers(scope access.Scope) []database.Output {
+	m := scope.Model()
+	if m.KeyName != "" {
+		return []database.Output{keyOutput(m, m.KeyName)}
+	}
+	var members []database.Output
+	for _, f := range scope.Fields() {
+		if f.PrimaryKey {
+			members = append(members, fieldOutput(f))
+		}
+	}
+	return members
+}
+
+func fieldOutput(f *catalog.Field) database.Output {
+	return database.Output{Name: f.Name, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}
 }

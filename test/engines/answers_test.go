@@ -32,6 +32,14 @@ func answers(s *suite, t *testing.T) {
 		if n := len(at(t, first, "rows").([]any)) + len(at(t, second, "rows").([]any)); n != 5 {
 			t.Fatalf("%d books in %v and %v", n, first, second)
 		}
+		const asked = `"fields":["pages","author__name","id","title","pages"],"format":"columns","limit":1`
+		want(t, s.ok(t, "viewer", "list_book", `{`+asked+`}`), `["pages","author__name","id","title"]`, "columns")
+		want(t, s.ok(t, "viewer", "list_book", `{`+asked+`}`), `[341,"Ursula K. Le Guin",1,"The Dispossessed"]`, "rows", 0)
+		want(t, s.ok(t, "viewer", "related_author", `{"id":1,"relation":"book_by_author",`+asked+`}`), `["pages","author__name","id","title"]`, "columns")
+		if text, _ := s.endpoint.Call(secret("viewer"), "get_book", `{"id":1,"fields":["title","pages"]}`); !strings.HasPrefix(text, `{"id":1,"title":"The Dispossessed","pages":341`) {
+			t.Error(text)
+		}
+		want(t, s.ok(t, "viewer", "list_edition", `{"fields":["label","id"],"format":"columns","limit":1}`), `["label","id"]`, "columns")
 		related := s.ok(t, "viewer", "related_author", `{"id":1,"relation":"book_by_author","format":"columns","limit":1}`)
 		want(t, related, `1`, "count")
 		want(t, related, `2`, "total_count")

@@ -30,6 +30,15 @@ func listing(s *suite, t *testing.T) {
 			t.Fatalf("got %q, want %q", got, "3 4 2 1")
 		}
 	})
+	s.check(t, "nulls come first, or last on PostgreSQL", func(t *testing.T) {
+		for order, first := range map[string]bool{"editor_id": s.Name != contract.EnginePostgreSQL, "-editor_id": s.Name == contract.EnginePostgreSQL} {
+			editors := strings.Fields(column(t, s.ok(t, "root", "list_book", fmt.Sprintf(`{"order_by":[%q]}`, order)), "editor_id"))
+			ends := map[bool]string{true: editors[0], false: editors[len(editors)-1]}
+			if ends[first] != "<nil>" || ends[!first] == "<nil>" {
+				t.Errorf("by %s the editors are %v", order, editors)
+			}
+		}
+	})
 	for _, tc := range []struct{ name, arguments, ids string }{
 		{"order_by descending", `{"order_by":["-price"]}`, "4 1 3 5 2"},
 		{"order_by two fields", `{"order_by":["author_id","-title"]}`, "3 1 5 2 4"},

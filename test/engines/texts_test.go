@@ -34,6 +34,27 @@ func texts(s *suite, t *testing.T) {
 			everyArgumentIsListed(on, t)
 		}
 	})
+	s.check(t, "what the lists say of measures leads to calls that work", func(t *testing.T) {
+		for query, tool := range map[string]string{"?tools=per-model": "aggregate_book", "?tools=generic": "aggregate"} {
+			r := callerTexts{suite: s, token: "root", query: query}
+			r.take(t)
+			for _, words := range []string{`{n: {count: "*"}`, `{sum: field, filters:`, `{ratio: [s, n]}`, `{n__gte: 2}`, `[-n]`} {
+				if !strings.Contains(r.told["the tool "+tool], words) {
+					t.Errorf("%s: %s does not say %s: %s", query, tool, words, r.told["the tool "+tool])
+				}
+			}
+			groups := s.ok(t, "root", tool, `{`+map[string]string{"aggregate": `"model":"book",`}[tool]+
+				`"measures":{"n":{"count":"*"},"s":{"sum":"price","filters":{"id__gt":0}},"r":{"ratio":["s","n"]}},"group_by":["author_id"],"having":{"n__gte":2},"order_by":["-n"]}`)
+			for _, group := range at(t, groups, "results").([]any) {
+				if n := fmt.Sprint(group.(object)["n"]); n == "0" || n == "1" || group.(object)["r"] == nil {
+					t.Errorf("%s: the group %v", query, group)
+				}
+			}
+			if len(at(t, groups, "results").([]any)) == 0 {
+				t.Error("no author has two books")
+			}
+		}
+	})
 	s.check(t, "a URL that names no model is told so", func(t *testing.T) {
 		for _, style := range []string{"per-model", "generic"} {
 			r := callerTexts{suite: s, token: "root", query: "?tools=" + style + "&models=nosuch"}
