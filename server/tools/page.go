@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -105,7 +106,8 @@ func frameOf(opening string, scope access.Scope, plan *database.Select) frame {
 	if arrays {
 		f.rest = string(appendColumns(nil, plan.Output)) + `,"rows":[`
 	}
-	switch limited := scope.Limited() || readsLimited(plan); {
+	// A join for what rows show, or are ordered by, narrows no total, and yet leaves out what the token may not see.
+	switch limited := scope.Limited() || readsLimited(plan) || slices.ContainsFunc(plan.Joins, joinLimited); {
 	case limited && arrays:
 		f.mark = policyMarkOfColumns
 	case limited:

@@ -160,7 +160,7 @@ func (o *reader) aggregate(table string, arguments map[string]any) (*wanted, err
 		}
 	}
 	o.sort(groups, steps)
-	w := &wanted{offset: integer(arguments, "offset", 0), limit: integer(arguments, "limit", 100), limited: o.limited(table), mayBeLimited: o.anyLimited()}
+	w := &wanted{offset: integer(arguments, "offset", 0), limit: integer(arguments, "limit", 100), limited: o.narrowed(table)}
 	if arguments["total"] == "exact" {
 		w.total = "total_groups"
 	}
@@ -182,6 +182,7 @@ func (o *reader) measured(table string, given map[string]any, level int) (string
 			return "", 0, refuse("there is no model %s", name)
 		}
 		table = name
+		o.reached = append(o.reached, name)
 	}
 	of := o.model(table)
 	if !offers(of, "aggregate") {

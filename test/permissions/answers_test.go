@@ -30,8 +30,6 @@ type wanted struct {
 	// single says that the answer is a row itself, limited that a policy narrows what is seen, ids that rows have no other
 	// member that counts.
 	single, limited, ids bool
-	// mayBeLimited says that a policy narrows some table, which the question may lead to.
-	mayBeLimited bool
 }
 
 // integer reads a number of the arguments.
@@ -57,14 +55,14 @@ func (o *reader) condition(s shape, arguments map[string]any, name string) (test
 
 // answer is the answer that a question must get.
 func (o *reader) answer(tool, table string, arguments map[string]any) (*wanted, error) {
-	o.conditions = 0
+	o.conditions, o.reached = 0, nil
 	m := o.model(table)
 	if !o.views(table) || !offers(m, tool) || table == "tag" && (tool == "get" || tool == "related" || tool == "autocomplete") {
 		return nil, refuse("%s is not offered", tool)
 	}
 	switch tool {
 	case "list":
-		w := &wanted{limited: o.limited(table), mayBeLimited: o.anyLimited(), total: "total_count"}
+		w := &wanted{total: "total_count"}
 		if arguments["total"] == "none" {
 			w.total = ""
 		}
@@ -85,9 +83,9 @@ func (o *reader) answer(tool, table string, arguments map[string]any) (*wanted, 
 		if r == nil || !ok {
 			return nil, refuse("there is no such row, or relation")
 		}
-		w := &wanted{limited: o.limited(l.table), mayBeLimited: o.anyLimited(), total: "total_count"}
+		w := &wanted{total: "total_count"}
 		if !l.many {
-			w.single, w.limited, w.total = true, false, ""
+			w.single, w.total = true, ""
 		}
 		return w, o.page(w, l.table, o.related(l, r), arguments)
 	}
@@ -127,6 +125,7 @@ func (o *reader) page(w *wanted, table string, rows []row, arguments map[string]
 	for _, r := range rows {
 		w.rows = append(w.rows, shown(r))
 	}
+	w.limited = o.narrowed(table)
 	w.offset, w.limit, w.anyOrder = integer(arguments, "offset", 0), integer(arguments, "limit", 100), table == "tag"
 	return nil
 }
@@ -233,7 +232,7 @@ func (w *wanted) differs(answer map[string]any) string {
 		w.anyOrder = true // the order of names
 	}
 	policy := answer["rows"] == "policy" || answer["limited"] == "policy"
-	if w.limited && !policy || policy && !w.limited && !w.mayBeLimited {
+	if w.limited != policy && !w.ids {
 		return fmt.Sprintf("that a policy narrows is said: %v, want %v", policy, w.limited)
 	}
 	if n, ok := answer[w.total]; w.total != "" && (!ok || fmt.Sprint(n) != fmt.Sprint(len(w.rows))) {

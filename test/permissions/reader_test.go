@@ -20,6 +20,8 @@ type reader struct {
 	nullsFirst bool
 	// conditions counts the conditions of a call.
 	conditions int
+	// reached are the other tables that the call asks about.
+	reached []string
 }
 
 // refusal is why the oracle holds that a call must be refused.
@@ -70,6 +72,7 @@ func (o *reader) link(table, name string) (link, bool) {
 			return func(name string) bool { _, ok := o.compared(table, name); return ok }
 		}
 		if !slices.ContainsFunc(l.ours, not(usable(table))) && !slices.ContainsFunc(l.theirs, not(usable(l.table))) {
+			o.reached = append(o.reached, l.table)
 			return l, true
 		}
 	}
@@ -207,8 +210,10 @@ func (o *reader) limited(table string) bool {
 	})
 }
 
-// anyLimited reports whether a row policy stands between the token and the rows of any table.
-func (o *reader) anyLimited() bool { return slices.ContainsFunc(tableNames, o.limited) }
+// narrowed reports whether a policy narrows the rows of a table, or of another one that the call asks about.
+func (o *reader) narrowed(table string) bool {
+	return slices.ContainsFunc(append(o.reached, table), o.limited)
+}
 
 // step is a part of an order.
 type step struct {
