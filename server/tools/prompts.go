@@ -21,6 +21,8 @@ type prompt struct {
 	aboutModel func(*Set, access.Scope, View) string
 	// may reports whether a token may be told of the model.
 	may func(access.Scope) bool
+	// operation is the one that tells the same, and must be offered; "" if none does.
+	operation string
 }
 
 type promptArgument struct {
@@ -37,7 +39,7 @@ var prompts = []prompt{
 	{Name: "explore_models", Description: "How to discover the models of this endpoint and browse their data.",
 		Arguments: []promptArgument{}, about: (*Set).explainModels},
 	{Name: "understand_model", Description: "The fields, relationships and administration options of one model.",
-		Arguments: modelArguments, aboutModel: (*Set).explainModel, may: has(access.View)},
+		Arguments: modelArguments, aboutModel: (*Set).explainModel, may: has(access.View), operation: "describe"},
 	{Name: "crud_guide", Description: "How to create, update and delete rows of one model safely, with the rows that belong to them.",
 		Arguments: modelArguments, aboutModel: (*Set).explainChanges, may: mayReadOrWrite},
 	{Name: "bulk_operations_guide", Description: "How to change many rows at once: bulk tools, actions and their confirmation.",
@@ -63,6 +65,9 @@ func (set *Set) Prompt(token access.Token, view View, name string, arguments []b
 	scope, err := set.promptModel(token, arguments, p.may)
 	if err != nil {
 		return Prompt{}, err
+	}
+	if p.operation != "" && !findOperation(p.operation).isOfferedTo(set.catalog, scope) {
+		return Prompt{}, invalid("%s is not offered for %s, so that this prompt tells nothing of it", p.operation, scope.Model().Name)
 	}
 	return Prompt{p.Description, p.aboutModel(set, scope, view)}, nil
 }

@@ -83,6 +83,14 @@ func TestRowsThatNoToolOfTheirModelShowsAreShownByNoOther(t *testing.T) {
 				}
 				s.fails(t, "root", "related_country", `{"id":"PL","relation":"author_by_country"}`, "permission_denied")
 			})
+			s.check(t, "no prompt describes a model that offers no describe", func(t *testing.T) {
+				for model, told := range map[string]bool{"author": true, "review": false} {
+					_, body := s.endpoint.PostTo("", secret("root"), fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"understand_model","arguments":{"model_name":%q}}}`, model))
+					if strings.Contains(body, `"messages"`) != told || !told && !strings.Contains(body, "-32602") {
+						t.Errorf("%s: %s", model, body)
+					}
+				}
+			})
 			s.check(t, "what their models offer goes on", func(t *testing.T) {
 				want(t, s.ok(t, "root", "aggregate_author", `{"measures":{"n":{"count":"*"}}}`), `4`, "results", 0, "n")
 				want(t, s.ok(t, "root", "list_book", `{"filters":{"published__gt":{"_measure":{"model":"author","max":"born"}}}}`), `4`, "total_count")
