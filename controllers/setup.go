@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token/rotation"
 )
 
 // Name is the controllers' name in events.
@@ -227,7 +227,7 @@ func (s *setup) tokens() *tokenReconciler {
 		client: s.users,
 		texts: &tokenTexts{
 			client: s.users, live: s.mgr.GetAPIReader(), children: s.children, events: s.events, now: s.options.Now,
-			secrets: s.secrets, key: token.NewKey(s.options.ConfigKey), programmed: s.store.hasProgrammed,
+			secrets: s.secrets, key: rotation.NewKey(s.options.ConfigKey), programmed: s.store.hasProgrammed,
 			left: &leftSecrets{cached: s.own},
 		},
 		namespaces: s.namespaces,

@@ -17,7 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token/rotation"
 )
 
 // tokenReconciler looks up or issues a token's text, gives its hash to the endpoint's reconciler, and writes the token's
@@ -210,7 +210,7 @@ func (r *tokenReconciler) summarise(t *v1alpha1.MCPToken, found findings, facts 
 		Rights:                 r.rights(t),
 	}
 	if t.Spec.Generated() && len(text.credential.Hashes) > 0 {
-		status.Secret = v1alpha1.SecretStatus{Name: t.EffectiveSecretName(), Fingerprint: token.Fingerprint(text.state.Hash)}
+		status.Secret = v1alpha1.SecretStatus{Name: t.EffectiveSecretName(), Fingerprint: rotation.Fingerprint(text.state.Hash)}
 	}
 	ready := holds(v1alpha1.ReasonReady, "the token works")
 	if len(status.Notes) > 0 {

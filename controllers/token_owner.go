@@ -15,7 +15,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token/rotation"
 )
 
 // heldSecret is a generated token's Secret as it was found.
@@ -25,7 +25,7 @@ type heldSecret struct {
 	// wrote reports whether the manager wrote the annotations for a token of this name.
 	wrote bool
 	// state is the state that the manager wrote about the token; zero if it wrote nothing that is in the Secret.
-	state token.State
+	state rotation.State
 }
 
 // secretOf is a generated token's Secret before it was read.
@@ -38,7 +38,7 @@ func (h heldSecret) text() string {
 	if !h.exists || h.state.Hash == "" {
 		return ""
 	}
-	return token.Find(h.secret.Data, h.state.Hash)
+	return rotation.Find(h.secret.Data, h.state.Hash)
 }
 
 // find reads a token's Secret, and decides whose it is. A Secret is the token's own if the manager wrote it for an MCPToken
@@ -55,7 +55,7 @@ func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(c
 	if held.exists = exists || err != nil; !held.exists {
 		return held, nil
 	}
-	state := token.ReadState(held.secret.Annotations)
+	state := rotation.ReadState(held.secret.Annotations)
 	if state.IssuedAt.IsZero() {
 		state.IssuedAt = held.secret.CreationTimestamp.Time
 	}
@@ -67,7 +67,7 @@ func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(c
 		held.state = state
 	case mayOwn(t, held.secret) && issuedText(t, held.secret) != "":
 		// It was written with a key that is lost. Who wrote its annotations since is not known: nothing of them counts.
-		held.state = token.State{Hash: contract.HashToken(issuedText(t, held.secret)), IssuedAt: value(t.Status.LastRotation).Time}
+		held.state = rotation.State{Hash: contract.HashToken(issuedText(t, held.secret)), IssuedAt: value(t.Status.LastRotation).Time}
 	case err == nil && t.Status.Secret.Name == held.secret.Name:
 		// It is in the place of a text that was issued, and the owner is this very MCPToken: it is written over.
 	default:
@@ -87,7 +87,7 @@ func issuedText(t *v1alpha1.MCPToken, secret *corev1.Secret) string {
 	if t.Status.Secret.Name != secret.Name || t.Status.Secret.Fingerprint == "" {
 		return ""
 	}
-	return token.FindByFingerprint(secret.Data, t.Status.Secret.Fingerprint)
+	return rotation.FindByFingerprint(secret.Data, t.Status.Secret.Fingerprint)
 }
 
 // mayOwn reports whether a Secret has no controller, or an MCPToken of this name: that is this one, or one that is gone.
@@ -152,7 +152,7 @@ func (x *tokenTexts) own(ctx context.Context, t *v1alpha1.MCPToken, held heldSec
 	}
 	var forged map[string]any
 	if !held.wrote {
-		forged = token.Without(secret.Annotations)
+		forged = rotation.Without(secret.Annotations)
 	}
 	if equality.Semantic.DeepEqual(owners, secret.OwnerReferences) && len(forged) == 0 {
 		return nil

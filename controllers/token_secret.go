@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token/rotation"
 )
 
 // tokenTexts finds the texts of tokens: texts that users give, and texts that are issued here. It is safe for concurrent
@@ -34,7 +34,7 @@ type tokenTexts struct {
 	now      func() time.Time
 	secrets  optIn
 	// key proves which Secrets were written here.
-	key token.Key
+	key rotation.Key
 	// programmed reports whether every server pod lets in a token's text.
 	programmed func(*v1alpha1.MCPToken, compile.Credential, time.Time) bool
 
@@ -59,7 +59,7 @@ type nextText struct {
 type tokenText struct {
 	credential compile.Credential
 	// state is a generated token's state in its Secret; zero for others.
-	state token.State
+	state rotation.State
 	// nextRotation is when the text is replaced; zero if no time is set.
 	nextRotation time.Time
 	// problem says what is wrong with the Secret though the token works; nil if nothing is.
@@ -126,14 +126,14 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 	}
 	held, err := x.find(ctx, t, read)
 	decision := x.decide(t, held)
-	if err == nil && !held.exists && decision.Action == token.Issue && isNew {
+	if err == nil && !held.exists && decision.Action == rotation.Issue && isNew {
 		text, err := x.carryOut(ctx, t, e, held, decision)
 		if taken := new(ownershipConflict); !apierrors.IsAlreadyExists(err) && !errors.As(err, taken) {
 			return text, err
 		}
 		held.exists = true
 	}
-	if err == nil && held.exists && decision.Action == token.Issue {
+	if err == nil && held.exists && decision.Action == rotation.Issue {
 		// The cache may be late. A token's text is replaced only if the API server itself says so.
 		held, err = x.find(ctx, t, x.children.findLive)
 		decision = x.decide(t, held)
@@ -145,28 +145,28 @@ func (x *tokenTexts) issue(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha
 }
 
 // carryOut writes the Secret as decided.
-func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, held heldSecret, decision token.Decision) (tokenText, error) {
+func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, held heldSecret, decision rotation.Decision) (tokenText, error) {
 	defer timeStep("MCPToken", stepIssue)()
 	text, state := held.text(), decision.State
-	if held.exists && (text != "" || decision.Action != token.Nothing) {
+	if held.exists && (text != "" || decision.Action != rotation.Nothing) {
 		if err := x.own(ctx, t, held); err != nil {
 			return x.unwritten(held), err
 		}
 	}
 	next := nextText{t.UID, ""}
 	switch decision.Action {
-	case token.Nothing:
+	case rotation.Nothing:
 		if text == "" {
 			return refusedText(v1alpha1.ReasonWaitingForToken, "nothing is issued: "+decision.Why), nil
 		}
 		return x.known(held.state, text), nil
-	case token.Issue:
+	case rotation.Issue:
 		text = contract.NewToken()
 		state.Hash = contract.HashToken(text)
-	case token.Prepare:
+	case rotation.Prepare:
 		next.text = contract.NewToken()
 		state.Next = contract.HashToken(next.text)
-	case token.Rotate:
+	case rotation.Rotate:
 		text = x.nextOf(t)
 	}
 	want := x.wantedSecret(t, e, text, state)
@@ -192,17 +192,17 @@ func (x *tokenTexts) carryOut(ctx context.Context, t *v1alpha1.MCPToken, e *v1al
 }
 
 // known returns the facts about a generated token whose Secret says enough.
-func (x *tokenTexts) known(state token.State, text string) tokenText {
+func (x *tokenTexts) known(state rotation.State, text string) tokenText {
 	credential := compile.TextCredential(text)
 	credential.Hashes = state.Hashes(x.now())
 	return tokenText{credential: credential, state: state}
 }
 
 // immutable returns the facts about a token whose Secret would have to change and cannot.
-func (x *tokenTexts) immutable(held heldSecret, decision token.Decision) (tokenText, error) {
+func (x *tokenTexts) immutable(held heldSecret, decision rotation.Decision) (tokenText, error) {
 	message := fmt.Sprintf("Secret %q is immutable, or of another type than spec.secret.type, and its content would have to change; "+
 		"delete it, and it is made anew with another token", held.secret.Name)
-	if decision.Action == token.Issue {
+	if decision.Action == rotation.Issue {
 		return refusedText(v1alpha1.ReasonSecretImmutable, message), nil
 	}
 	found := x.known(held.state, held.text())
@@ -227,16 +227,16 @@ func (x *tokenTexts) write(ctx context.Context, t *v1alpha1.MCPToken, held heldS
 }
 
 // tell records in the log, the metrics and the events that a text was replaced.
-func (x *tokenTexts) tell(ctx context.Context, t *v1alpha1.MCPToken, text string, decision token.Decision) {
+func (x *tokenTexts) tell(ctx context.Context, t *v1alpha1.MCPToken, text string, decision rotation.Decision) {
 	log := ctrl.LoggerFrom(ctx).WithValues("token", klog.KObj(t), "publicID", contract.PublicTokenID(text), "why", decision.Why)
 	switch decision.Action {
-	case token.Issue:
+	case rotation.Issue:
 		log.Info("A token was issued", "reissued", decision.Reissued)
 		tokensIssued.WithLabelValues(map[bool]string{false: "new", true: "reissued"}[decision.Reissued]).Inc()
 		if decision.Reissued {
 			x.events.Eventf(t, nil, corev1.EventTypeWarning, "Reissued", "Issue", "A new token was issued, and the old one is refused: %s", decision.Why)
 		}
-	case token.Rotate:
+	case rotation.Rotate:
 		log.Info("A token was rotated", "previousUntil", decision.State.PreviousUntil)
 		tokensIssued.WithLabelValues("rotated").Inc()
 		x.events.Eventf(t, nil, corev1.EventTypeNormal, "Rotated", "Rotate", "A new token is in the Secret; the one before works until %s",
@@ -244,8 +244,8 @@ func (x *tokenTexts) tell(ctx context.Context, t *v1alpha1.MCPToken, text string
 	}
 }
 
-func (x *tokenTexts) decide(t *v1alpha1.MCPToken, held heldSecret) token.Decision {
-	situation := token.Situation{
+func (x *tokenTexts) decide(t *v1alpha1.MCPToken, held heldSecret) rotation.Decision {
+	situation := rotation.Situation{
 		Now: x.now(), Active: t.Spec.EffectiveActive(), Paused: v1alpha1.IsPaused(t), Expiry: t.EffectiveExpiry(),
 		Exists: held.exists, Issued: t.Status.Secret.Name != "",
 		State: held.state, Text: held.text(), NextText: x.nextOf(t),
@@ -259,7 +259,7 @@ func (x *tokenTexts) decide(t *v1alpha1.MCPToken, held heldSecret) token.Decisio
 	if situation.NextText != "" {
 		situation.Programmed = x.programmed(t, x.known(held.state, situation.Text).credential, situation.Now)
 	}
-	return token.Decide(situation)
+	return rotation.Decide(situation)
 }
 
 // nextOf is the text that is about to replace a token's; "" if there is none, or it was another manager's.
@@ -278,7 +278,7 @@ func spread(uid types.UID) float64 {
 }
 
 // wantedSecret is the Secret of a generated token. The user's labels and annotations are set first, so that ours win.
-func (x *tokenTexts) wantedSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string, state token.State) *applycore.SecretApplyConfiguration {
+func (x *tokenTexts) wantedSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, text string, state rotation.State) *applycore.SecretApplyConfiguration {
 	spec := t.Spec.EffectiveSecret()
 	labels, annotations := map[string]string{}, map[string]string{}
 	for key, value := range spec.Labels {
@@ -293,7 +293,7 @@ func (x *tokenTexts) wantedSecret(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint,
 		WithLabels(labels).
 		WithAnnotations(annotations).
 		WithType(corev1.SecretType(spec.Type)).
-		WithData(token.Content(spec.Keys, e.Name, e.EffectiveURL(), text))
+		WithData(rotation.Content(spec.Keys, e.Name, e.EffectiveURL(), text))
 	if spec.Mutability == v1alpha1.SecretImmutable {
 		secret.WithImmutable(true)
 	}

@@ -1,8 +1,8 @@
-// Package token is the policy of generated tokens: when a token is issued or rotated, and what its Secret holds. It is
+// Package rotation is the policy of generated tokens: when a token is issued or rotated, and what its Secret holds. It is
 // pure: no client, no clock, no randomness.
 //
 // The controllers import it; it imports the contract and the API, and nothing else of the project.
-package token
+package rotation
 
 import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"

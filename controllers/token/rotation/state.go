@@ -1,4 +1,4 @@
-package token
+package rotation
 
 import (
 	"crypto/ed25519"
