@@ -48,9 +48,9 @@ func TestATokenTakesLittleMemory(t *testing.T) {
 	measure("what was found about it", 1000, func() any {
 		texts := &tokenTexts{now: time.Now}
 		for i := range tokens {
-			token := decoded(t, sent[i][0], &v1alpha1.MCPToken{}).(*v1alpha1.MCPToken)
+			mcpToken := decoded(t, sent[i][0], &v1alpha1.MCPToken{}).(*v1alpha1.MCPToken)
 			hash := fmt.Sprintf("%064d", i)
-			texts.remember(token, &v1alpha1.MCPEndpoint{}, tokenText{credential: compile.HashCredential(hash)}, token.ResourceVersion)
+			texts.remember(mcpToken, &v1alpha1.MCPEndpoint{}, tokenText{credential: compile.HashCredential(hash)}, mcpToken.ResourceVersion)
 		}
 		return texts
 	})
