@@ -122,7 +122,7 @@ func (c *children) checkOwner(owner, obj client.Object) error {
 	if metav1.IsControlledBy(obj, owner) {
 		return nil
 	}
-	return ownershipConflict{c.kindOf(obj), obj.GetName()}
+	return ownershipConflict{kind: c.kindOf(obj), name: obj.GetName()}
 }
 
 func (c *children) kindOf(obj client.Object) string {
@@ -210,7 +210,7 @@ func (c *children) create(ctx context.Context, owner client.Object, want runtime
 		found := &metav1.PartialObjectMetadata{}
 		found.SetGroupVersionKind(wanted.GroupVersionKind())
 		if getErr := c.live.Get(ctx, client.ObjectKeyFromObject(wanted), found); getErr == nil && !metav1.IsControlledBy(found, owner) {
-			return ownershipConflict{wanted.GetKind(), wanted.GetName()}
+			return ownershipConflict{kind: wanted.GetKind(), name: wanted.GetName()}
 		}
 	}
 	if err != nil {

@@ -29,11 +29,13 @@ const (
 	restShare  = 2
 	maxRest    = 250 * time.Millisecond
 	minCompile = 5 * time.Millisecond
-	// conflictRetry is how long to wait before writing again after somebody else wrote.
-	conflictRetry = 50 * time.Millisecond
-	// writeBatch is how many parts one reconcile writes, so that a revocation does not wait for a growing layout.
-	writeBatch = 16
 )
+
+// conflictRetry is how long to wait before writing again after somebody else wrote.
+const conflictRetry = 50 * time.Millisecond
+
+// writeBatch is how many parts one reconcile writes, so that a revocation does not wait for a growing layout.
+const writeBatch = 16
 
 // configReconciler compiles the objects of an endpoint, and writes the parts of its Config that have changed. It is the
 // only one that does. It does nothing else, so that a revocation waits for nothing else.

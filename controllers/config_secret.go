@@ -64,7 +64,7 @@ func (c *configSecrets) read(ctx context.Context, e *v1alpha1.MCPEndpoint, name 
 		stored.part = part
 	}
 	if owner := metav1.GetControllerOfNoCopy(secret); !metav1.IsControlledBy(secret, e) && (owner != nil || stored.part == nil) {
-		return storedPart{}, ownershipConflict{"Secret", name}
+		return storedPart{}, ownershipConflict{kind: "Secret", name: name}
 	}
 	c.versions.set(key, secretVersion{secret.UID, secret.ResourceVersion})
 	return stored, nil

@@ -134,11 +134,11 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 	}
 	return &setup{
 		mgr: mgr, options: options, ctx: ctx, own: own,
-		users:      usersClient{mgr.GetClient(), own},
+		users:      usersClient{Client: mgr.GetClient(), own: own},
 		secrets:    optIn(options.RequireSecretOptIn),
 		namespaces: namespaces{cached: mgr.GetClient(), some: len(watched) > 0},
 		pod:        pod,
-		children:   newChildren(mgr.GetClient(), liveSecrets{own, mgr.GetAPIReader()}, mgr.GetAPIReader(), newManagerMark(version.String(), pod)),
+		children:   newChildren(mgr.GetClient(), liveSecrets{Reader: own, live: mgr.GetAPIReader()}, mgr.GetAPIReader(), newManagerMark(version.String(), pod)),
 		store:      newStore(),
 		events:     mgr.GetEventRecorder(Name),
 	}, nil
@@ -169,7 +169,7 @@ func (s *setup) configs() *configReconciler {
 		},
 		namespaces: s.namespaces,
 		secrets: &configSecrets{
-			client: s.mgr.GetClient(), cached: liveSecrets{s.own, s.mgr.GetAPIReader()}, live: s.mgr.GetAPIReader(), key: s.options.ConfigKey,
+			client: s.mgr.GetClient(), cached: liveSecrets{Reader: s.own, live: s.mgr.GetAPIReader()}, live: s.mgr.GetAPIReader(), key: s.options.ConfigKey,
 		},
 		webhooks: &webhookSecrets{cached: s.mgr.GetClient(), live: s.mgr.GetAPIReader()},
 		store:    s.store,

@@ -76,7 +76,7 @@ func (x *tokenTexts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(c
 			return held, err
 		}
 		if !taken {
-			return held, ownershipConflict{"Secret", held.secret.Name}
+			return held, ownershipConflict{kind: "Secret", name: held.secret.Name}
 		}
 	}
 	return held, nil

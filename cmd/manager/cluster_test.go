@@ -28,8 +28,8 @@ const (
 	crdFolder        = "../../config/crd/bases"
 )
 
-// cluster is a real API server, an administrator's client, and a user who has what a test grants.
-type cluster struct {
+// testCluster is a real API server, an administrator's client, and a user who has what a test grants.
+type testCluster struct {
 	environment *envtest.Environment
 	config      *rest.Config
 	admin       client.Client
@@ -37,9 +37,9 @@ type cluster struct {
 }
 
 // startCluster starts an API server with the namespaces mcp-admin-system, shop and crm, and without the kinds.
-func startCluster(t *testing.T) *cluster {
+func startCluster(t *testing.T) *testCluster {
 	t.Helper()
-	c := &cluster{}
+	c := &testCluster{}
 	c.environment, c.config = apiserver.Start(t)
 	scheme, err := controllers.NewScheme()
 	if err != nil {
@@ -57,7 +57,7 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-func (c *cluster) create(t *testing.T, o client.Object) {
+func (c *testCluster) create(t *testing.T, o client.Object) {
 	t.Helper()
 	if err := c.admin.Create(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func (c *cluster) create(t *testing.T, o client.Object) {
 }
 
 // grant gives the user a role's rules in a namespace, but for one verb of one resource.
-func (c *cluster) grant(t *testing.T, namespace string, role []byte, butVerb, butResource string) {
+func (c *testCluster) grant(t *testing.T, namespace string, role []byte, butVerb, butResource string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: "manager"}
 	want := &rbacv1.Role{ObjectMeta: meta}
@@ -98,7 +98,7 @@ func (c *cluster) grant(t *testing.T, namespace string, role []byte, butVerb, bu
 }
 
 // install installs the kinds, as change leaves them.
-func (c *cluster) install(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
+func (c *testCluster) install(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
 	paths, err := filepath.Glob(crdFolder + "/*.yaml")
 	if err != nil || len(paths) != 3 {

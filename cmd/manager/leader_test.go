@@ -98,7 +98,7 @@ type processes struct {
 	all        []*process
 }
 
-func newProcesses(t *testing.T, c *cluster) *processes {
+func newProcesses(t *testing.T, c *testCluster) *processes {
 	t.Helper()
 	p := &processes{t: t, binary: filepath.Join(t.TempDir(), "manager")}
 	if out, err := exec.Command("go", "build", "-o", p.binary, ".").CombinedOutput(); err != nil {
@@ -178,7 +178,7 @@ func (p *processes) stall(d time.Duration) {
 }
 
 // programs makes a token, and waits until a manager has written it into the Config.
-func (p *processes) programs(c *cluster, name string, patience time.Duration) {
+func (p *processes) programs(c *testCluster, name string, patience time.Duration) {
 	p.t.Helper()
 	token := &v1alpha1.MCPToken{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
 	token.Spec.EndpointRef.Name, token.Spec.Groups = "books", []string{"readers"}
