@@ -1,9 +1,13 @@
-// Package controllers holds the reconcilers of the three kinds: MCPEndpoint, MCPModelExposure and MCPToken.
+// Package controllers puts the manager's reconcilers together. Begin with setup.go, then follow one change:
 //
-// The config reconciler compiles the objects of an endpoint and writes its Config; nobody else does. What it and the pods
-// say of each object lies in the endpoint's program, in the store, which wakes the other reconcilers. The endpoint's
-// reconciler applies the workload and observes the pods. The token's reconciler leaves the tokens' hashes in the store,
-// which wakes the config reconciler. Nobody writes another kind's status.
+//   - config compiles the objects of an endpoint (package compile) and writes its Config; nobody else does.
+//   - program keeps what the last compile and the pods say of each object, and wakes the reconcilers that wait for it.
+//   - endpoint applies the workload, whose objects package child makes, and asks the pods (package observe).
+//   - exposure writes the status of an exposure.
+//   - token writes a token's Secret, and rotates its text as package token/rotation decides.
 //
-// Package cmd/manager imports it, and nothing else does.
+// They share cluster, which reads, watches and writes objects, and condition, which makes conditions of findings. No room
+// imports another reconciler's room: they tell each other things through program. Nobody writes another kind's status.
+//
+// Package cmd/manager imports controllers, and so do tests that run a manager.
 package controllers

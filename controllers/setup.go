@@ -5,8 +5,20 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"strconv"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/child"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/config"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/endpoint"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/exposure"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/program"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/token/rotation"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,11 +27,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
-	"github.com/mcp-admin/mcp-admin-operator/contract/version"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
-	"github.com/mcp-admin/mcp-admin-operator/controllers/token/rotation"
 )
 
 // Name is the controllers' name in events.
@@ -74,7 +81,7 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 		return err
 	}
 	configs, exposures, tokens := s.configs(), s.exposures(), s.tokens()
-	endpoints, err := s.endpoints(configs.exposures)
+	endpoints, err := s.endpoints(configs.Exposures)
 	if err != nil {
 		return err
 	}
@@ -84,13 +91,13 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 	}
 	return errors.Join(
 		addIndexes(mgr),
-		mgr.Add(s.usage(endpoints.poller)),
-		configs.watch(mgr, s.own, guarded),
-		endpoints.watch(mgr, s.own, guarded),
-		exposures.watch(mgr, guarded),
-		tokens.watch(mgr, s.own, guarded),
-		countObjects(mgr.GetCache()),
-		addChecks(mgr, guarded, mgr.GetCache(), s.own),
+		mgr.Add(s.usage(endpoints.Poller)),
+		configs.Watch(mgr, s.own, guarded),
+		endpoints.Watch(mgr, s.own, guarded),
+		exposures.Watch(mgr, guarded),
+		tokens.Watch(mgr, s.own, guarded),
+		cluster.CountObjects(mgr.GetCache()),
+		cluster.AddChecks(mgr, guarded, mgr.GetCache(), s.own),
 	)
 }
 
@@ -102,12 +109,12 @@ type setup struct {
 	ctx context.Context
 	own cache.Cache
 	// users reads the objects of users and of the manager alike.
-	users      usersClient
-	secrets    optIn
-	namespaces namespaces
-	pod        podOptions
-	children   *children
-	store      *store
+	users      cluster.UsersClient
+	secrets    cluster.OptIn
+	namespaces cluster.Namespaces
+	pod        child.PodOptions
+	children   *cluster.Children
+	store      *program.Store
 	events     events.EventRecorder
 }
 
@@ -119,7 +126,7 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 		options.Now = time.Now
 	}
 	options.LookAgain = cmp.Or(options.LookAgain, 30*time.Second)
-	own, err := newOwnCache(mgr, watched)
+	own, err := cluster.NewOwnCache(mgr, watched)
 	if err != nil {
 		return nil, err
 	}
@@ -127,19 +134,19 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 	if err != nil {
 		return nil, err
 	}
-	pod := podOptions{
-		image: options.ServerImage, allowed: options.AllowedImages, managerNamespace: options.ManagerNamespace,
-		configKey:  options.ConfigKey.Public().(ed25519.PublicKey),
-		pullPolicy: options.ServerPullPolicy, pullSecrets: options.ServerPullSecrets,
+	pod := child.PodOptions{
+		Image: options.ServerImage, Allowed: options.AllowedImages, ManagerNamespace: options.ManagerNamespace,
+		ConfigKey:  options.ConfigKey.Public().(ed25519.PublicKey),
+		PullPolicy: options.ServerPullPolicy, PullSecrets: options.ServerPullSecrets,
 	}
 	return &setup{
 		mgr: mgr, options: options, ctx: ctx, own: own,
-		users:      usersClient{Client: mgr.GetClient(), own: own},
-		secrets:    optIn(options.RequireSecretOptIn),
-		namespaces: namespaces{cached: mgr.GetClient(), some: len(watched) > 0},
+		users:      cluster.UsersClient{Client: mgr.GetClient(), Own: own},
+		secrets:    cluster.OptIn(options.RequireSecretOptIn),
+		namespaces: cluster.Namespaces{Cached: mgr.GetClient(), Some: len(watched) > 0},
 		pod:        pod,
-		children:   newChildren(mgr.GetClient(), liveSecrets{Reader: own, live: mgr.GetAPIReader()}, mgr.GetAPIReader(), newManagerMark(version.String(), pod)),
-		store:      newStore(),
+		children:   cluster.NewChildren(mgr.GetClient(), cluster.LiveSecrets{Reader: own, Live: mgr.GetAPIReader()}, mgr.GetAPIReader(), child.NewManagerMark(version.String(), pod)),
+		store:      program.NewStore(),
 		events:     mgr.GetEventRecorder(Name),
 	}, nil
 }
@@ -154,101 +161,149 @@ func contextOf(mgr manager.Manager) (context.Context, error) {
 	}))
 }
 
-func (s *setup) configs() *configReconciler {
-	return &configReconciler{
-		client: s.mgr.GetClient(),
-		exposures: &tracked[*v1alpha1.MCPModelExposure]{
-			informers: s.mgr.GetCache(), prototype: &v1alpha1.MCPModelExposure{},
-			endpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
-				return endpointOf(e.Namespace, e.Spec.EndpointRef)
+func (s *setup) configs() *config.Reconciler {
+	return &config.Reconciler{
+		Client: s.mgr.GetClient(),
+		Exposures: &cluster.Tracked[*v1alpha1.MCPModelExposure]{
+			Informers: s.mgr.GetCache(), Prototype: &v1alpha1.MCPModelExposure{},
+			EndpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
+				return cluster.EndpointOf(e.Namespace, e.Spec.EndpointRef)
 			},
 		},
-		tokens: &tracked[*v1alpha1.MCPToken]{
-			informers: s.mgr.GetCache(), prototype: &v1alpha1.MCPToken{},
-			endpointOf: (*v1alpha1.MCPToken).Endpoint, changed: s.store.tokenChanged, restated: s.store.refresh,
+		Tokens: &cluster.Tracked[*v1alpha1.MCPToken]{
+			Informers: s.mgr.GetCache(), Prototype: &v1alpha1.MCPToken{},
+			EndpointOf: (*v1alpha1.MCPToken).Endpoint, Changed: s.store.TokenChanged, Restated: s.store.Refresh,
 		},
-		namespaces: s.namespaces,
-		secrets: &configSecrets{
-			client: s.mgr.GetClient(), cached: liveSecrets{Reader: s.own, live: s.mgr.GetAPIReader()}, live: s.mgr.GetAPIReader(), key: s.options.ConfigKey,
+		Namespaces: s.namespaces,
+		Secrets: &program.ConfigSecrets{
+			Client: s.mgr.GetClient(), Cached: cluster.LiveSecrets{Reader: s.own, Live: s.mgr.GetAPIReader()}, Live: s.mgr.GetAPIReader(), Key: s.options.ConfigKey,
 		},
-		webhooks: &webhookSecrets{cached: s.mgr.GetClient(), live: s.mgr.GetAPIReader()},
-		store:    s.store,
-		now:      s.options.Now,
+		Webhooks: &config.WebhookSecrets{Cached: s.mgr.GetClient(), Live: s.mgr.GetAPIReader()},
+		Store:    s.store,
+		Now:      s.options.Now,
 	}
 }
 
 // endpoints returns the reconciler of endpoints, which reads the exposures that the config reconciler tracks.
-func (s *setup) endpoints(exposures *tracked[*v1alpha1.MCPModelExposure]) (*endpointReconciler, error) {
+func (s *setup) endpoints(exposures *cluster.Tracked[*v1alpha1.MCPModelExposure]) (*endpoint.Reconciler, error) {
 	watcher, err := client.NewWithWatch(s.mgr.GetConfig(), client.Options{
 		Scheme: s.mgr.GetScheme(), Mapper: s.mgr.GetRESTMapper(), HTTPClient: s.mgr.GetHTTPClient(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &endpointReconciler{
-		client:    s.users,
-		children:  s.children,
-		exposures: exposures,
-		store:     s.store,
-		status:    newEndpointStatus(s.mgr.GetClient(), s.events, s.options.Now),
-		events:    s.events,
-		pod:       s.pod,
-		network: &network{
-			children: s.children, cached: s.users, secrets: s.secrets,
-			installed: installedKinds{mapper: s.mgr.GetRESTMapper(), now: s.options.Now, lookAgain: s.options.LookAgain},
-			now:       s.options.Now, lookAgain: s.options.LookAgain,
+	r := &endpoint.Reconciler{
+		Client:    s.users,
+		Children:  s.children,
+		Exposures: exposures,
+		Store:     s.store,
+		Status:    cluster.NewEndpointStatus(s.mgr.GetClient(), s.events, s.options.Now),
+		Events:    s.events,
+		Pod:       s.pod,
+		Network: &endpoint.Network{
+			Children: s.children, Cached: s.users, Secrets: s.secrets,
+			Installed: cluster.InstalledKinds{Mapper: s.mgr.GetRESTMapper(), Now: s.options.Now, LookAgain: s.options.LookAgain},
+			Now:       s.options.Now, LookAgain: s.options.LookAgain,
 		},
-		secrets:    s.secrets,
-		namespaces: s.namespaces,
-		now:        s.options.Now,
-		conflicts: &conflictWatches{
-			ctx: s.ctx, client: watcher, running: map[string]bool{},
-			wake: func(endpoint types.NamespacedName) { s.store.endpoints.wake(endpoint) },
+		Secrets:    s.secrets,
+		Namespaces: s.namespaces,
+		Now:        s.options.Now,
+		Conflicts: &endpoint.ConflictWatches{
+			Ctx: s.ctx, Client: watcher, Running: map[string]bool{},
+			Wake: func(endpoint types.NamespacedName) { s.store.Endpoints.Wake(endpoint) },
 		},
-		rollouts: newRollouts(s.store.endpoints.wake),
+		Rollouts: endpoint.NewRollouts(s.store.Endpoints.Wake),
 	}
-	r.poller = observe.New(s.ctx, observe.Options{
+	r.Poller = observe.New(s.ctx, observe.Options{
 		Address:  s.options.PodAddress,
-		OnReport: r.reported,
+		OnReport: r.Reported,
 		Log:      s.mgr.GetLogger().WithName("observe"),
 	})
 	return r, nil
 }
 
-func (s *setup) exposures() *exposureReconciler {
-	return &exposureReconciler{
-		client: s.mgr.GetClient(), store: s.store,
-		status: newExposureStatus(s.mgr.GetClient(), s.events, s.options.Now),
+func (s *setup) exposures() *exposure.Reconciler {
+	return &exposure.Reconciler{
+		Client: s.mgr.GetClient(), Store: s.store,
+		Status: cluster.NewExposureStatus(s.mgr.GetClient(), s.events, s.options.Now),
 	}
 }
 
-func (s *setup) tokens() *tokenReconciler {
-	return &tokenReconciler{
-		client: s.users,
-		texts: &tokenTexts{
-			client: s.users, live: s.mgr.GetAPIReader(), children: s.children, events: s.events, now: s.options.Now,
-			secrets: s.secrets, key: rotation.NewKey(s.options.ConfigKey), programmed: s.store.hasProgrammed,
-			left: &leftSecrets{cached: s.own},
+func (s *setup) tokens() *token.Reconciler {
+	return &token.Reconciler{
+		Client: s.users,
+		Texts: &token.Texts{
+			Client: s.users, Live: s.mgr.GetAPIReader(), Children: s.children, Events: s.events, Now: s.options.Now,
+			Secrets: s.secrets, Key: rotation.NewKey(s.options.ConfigKey), Programmed: s.store.HasProgrammed,
+			Left: &token.LeftSecrets{Cached: s.own},
 		},
-		namespaces: s.namespaces,
-		store:      s.store,
-		status:     newTokenStatus(s.mgr.GetClient(), s.events, s.options.Now),
-		now:        s.options.Now,
+		Namespaces: s.namespaces,
+		Store:      s.store,
+		Status:     cluster.NewTokenStatus(s.mgr.GetClient(), s.events, s.options.Now),
+		Now:        s.options.Now,
 	}
 }
 
-func (s *setup) usage(poller *observe.Poller) usageReader {
-	return usageReader{
-		cached: s.mgr.GetClient(), poller: poller, store: s.store, now: s.options.Now,
-		interval: cmp.Or(s.options.UsageInterval, usageInterval),
+func (s *setup) usage(poller *observe.Poller) endpoint.UsageReader {
+	return endpoint.UsageReader{
+		Cached: s.mgr.GetClient(), Poller: poller, Store: s.store, Now: s.options.Now,
+		Interval: cmp.Or(s.options.UsageInterval, endpoint.UsageInterval),
 	}
 }
 
 // newGuardOf returns the guard of a manager, which looks after some namespaces, or all if none is given.
-func newGuardOf(mgr manager.Manager, namespaces []string, options Options) (*guard, error) {
+func newGuardOf(mgr manager.Manager, namespaces []string, options Options) (*cluster.Guard, error) {
 	if options.Installation == "" {
-		return newGuard(nil, options.Now), nil
+		return cluster.NewGuard(nil, options.Now), nil
 	}
-	c := newClaims(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
-	return newGuard(c, options.Now), mgr.Add(c)
+	c := cluster.NewClaims(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
+	return cluster.NewGuard(c, options.Now), mgr.Add(c)
+}
+
+// addIndexes lets the cache answer which objects refer to another.
+func addIndexes(mgr manager.Manager) error {
+	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
+	for _, index := range []struct {
+		obj   client.Object
+		field string
+		of    client.IndexerFunc
+	}{
+		{&v1alpha1.MCPModelExposure{}, cluster.EndpointIndex, func(o client.Object) []string {
+			return []string{cluster.EndpointOf(o.GetNamespace(), o.(*v1alpha1.MCPModelExposure).Spec.EndpointRef).String()}
+		}},
+		{&v1alpha1.MCPModelExposure{}, cluster.SecretIndex, func(o client.Object) []string {
+			return cluster.WebhookSecretNames(o.(*v1alpha1.MCPModelExposure))
+		}},
+		{&v1alpha1.MCPToken{}, cluster.EndpointIndex, func(o client.Object) []string {
+			return []string{o.(*v1alpha1.MCPToken).Endpoint().String()}
+		}},
+		{&v1alpha1.MCPToken{}, cluster.ForeignIndex, func(o client.Object) []string {
+			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
+		}},
+		{&v1alpha1.MCPToken{}, cluster.SecretIndex, func(o client.Object) []string {
+			if name := cluster.TokenSecretName(o.(*v1alpha1.MCPToken)); name != o.GetName() && name != "" {
+				return []string{name} // most have the token's own name: tokensOfSecret needs no index for those
+			}
+			return nil
+		}},
+		{&v1alpha1.MCPEndpoint{}, cluster.SecretIndex, func(o client.Object) []string {
+			e := o.(*v1alpha1.MCPEndpoint)
+			names := append(child.ServerSecrets(e), child.AddedSecrets(e)...)
+			if ref := e.Spec.Network.Ingress.CertificateSecretRef(); ref != nil {
+				names = append(names, ref.Name)
+			}
+			return names
+		}},
+		{&v1alpha1.MCPEndpoint{}, cluster.ConfigMapIndex, func(o client.Object) []string {
+			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
+				return []string{sqlite.InitConfigMapRef.Name}
+			}
+			return nil
+		}},
+	} {
+		if err := indexer.IndexField(ctx, index.obj, index.field, index.of); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -24,6 +24,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 )
 
@@ -38,7 +39,7 @@ var (
 )
 
 // patience ends a test that waits for what never happens. What the controllers would find by looking again some time
-// (foreignRetry) they find later than that, so nothing passes by it.
+// (ForeignRetry) they find later than that, so nothing passes by it.
 const patience = 2 * time.Minute
 
 // configKey signs the Configs of every manager of the suite.
@@ -111,7 +112,7 @@ func startManagerWith(restConfig *rest.Config, change func(*controllers.Options)
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(counted, manager.Options{
 		Scheme:     scheme,
-		Cache:      controllers.CacheOptions(namespaces),
+		Cache:      cluster.CacheOptions(namespaces),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)}, // one case runs a second one
 	})

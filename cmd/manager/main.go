@@ -22,6 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
 )
 
 func main() {
@@ -129,7 +130,7 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                        scheme,
-		Cache:                         controllers.CacheOptions(o.namespaces),
+		Cache:                         cluster.CacheOptions(o.namespaces),
 		Metrics:                       metricsserver.Options{BindAddress: addresses[0]},
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,

@@ -32,6 +32,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
@@ -75,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	w.check(err)
 	_, key, err := ed25519.GenerateKey(nil)
 	w.check(err)
-	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Cache: controllers.CacheOptions(nil), Metrics: metricsserver.Options{BindAddress: "0"}})
+	mgr, err := ctrl.NewManager(config, manager.Options{Scheme: scheme, Cache: cluster.CacheOptions(nil), Metrics: metricsserver.Options{BindAddress: "0"}})
 	w.check(err)
 	w.check(controllers.Setup(mgr, nil, controllers.Options{
 		ServerImage: "server:test", ConfigKey: key, LookAgain: 500 * time.Millisecond, Installation: "test", PodAddress: w.adminOf,

@@ -1,0 +1,14 @@
+package cluster
+
+import "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+
+// WebhookSecretNames are the Secrets that an exposure's webhooks name, each as often as they do.
+func WebhookSecretNames(e *v1alpha1.MCPModelExposure) []string {
+	var names []string
+	for i := range e.Spec.Actions {
+		if hook := e.Spec.Actions[i].Webhook; hook != nil && hook.HeadersSecretRef != nil {
+			names = append(names, hook.HeadersSecretRef.Name)
+		}
+	}
+	return names
+}
