@@ -67,6 +67,7 @@ type Children struct {
 	Newest map[string]string
 }
 
+// NewChildren returns what applies the controllers' own objects. Cached and live read them; mark says which manager writes.
 func NewChildren(c client.Client, cached, live client.Reader, mark ManagerMark) *Children {
 	return &Children{client: c, Cached: cached, Live: live, Mark: mark, now: time.Now, Newest: map[string]string{}}
 }
@@ -394,6 +395,7 @@ func annotated(want runtime.ApplyConfiguration) (*unstructured.Unstructured, err
 	return wanted, nil
 }
 
+// HashOf returns a hash of a text, as an annotation has it.
 func HashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])

@@ -28,9 +28,9 @@ const (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=claim.mcpadmin.dev,verbs=get;list;update
 
-// claims keep two installations from working on the same objects (docs/design/controllers.md, "Two installations"). The
+// Claims keep two installations from working on the same objects (docs/design/controllers.md, "Two installations"). The
 // leader of each installation renews its own Leases and reads the others. It is safe for concurrent use.
-type claims struct {
+type Claims struct {
 	client client.Client
 	live   client.Reader
 	// installation is this one's name: all its managers have the same.
@@ -54,15 +54,16 @@ type sighting struct {
 	at              time.Time
 }
 
-func NewClaims(c client.Client, live client.Reader, installation string, namespaces []string, now func() time.Time) *claims {
-	return &claims{
+// NewClaims returns the claims of an installation on the namespaces that it watches; none is all of them.
+func NewClaims(c client.Client, live client.Reader, installation string, namespaces []string, now func() time.Time) *Claims {
+	return &Claims{
 		client: c, live: live, installation: installation, namespaces: namespaces, now: now,
 		decided: make(chan struct{}), seen: map[string]sighting{}, others: map[string]string{},
 	}
 }
 
 // Start implements manager.Runnable: it runs in the leader, until that one ends.
-func (c *claims) Start(ctx context.Context) error {
+func (c *Claims) Start(ctx context.Context) error {
 	log := ctrl.LoggerFrom(ctx).WithName("claims")
 	for first := true; ctx.Err() == nil; {
 		others, err := c.round(ctx)
@@ -89,7 +90,7 @@ func (c *claims) Start(ctx context.Context) error {
 }
 
 // round renews this installation's claims, where no other has one, and returns the other installations by namespace.
-func (c *claims) round(ctx context.Context) (map[string]string, error) {
+func (c *Claims) round(ctx context.Context) (map[string]string, error) {
 	others := map[string]string{}
 	for _, namespace := range c.namespaces {
 		other, err := c.claim(ctx, namespace)
@@ -127,7 +128,7 @@ func (c *claims) round(ctx context.Context) (map[string]string, error) {
 }
 
 // claim takes or renews the Lease of a namespace, unless another installation has it, which is then returned.
-func (c *claims) claim(ctx context.Context, namespace string) (other string, err error) {
+func (c *Claims) claim(ctx context.Context, namespace string) (other string, err error) {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: claimName}}
 	err = c.live.Get(ctx, client.ObjectKeyFromObject(lease), lease)
 	if client.IgnoreNotFound(err) != nil {
@@ -152,7 +153,7 @@ func (c *claims) claim(ctx context.Context, namespace string) (other string, err
 }
 
 // holder is the other installation that a Lease is held by; "" if it is ours, was given up, or was not renewed in time.
-func (c *claims) holder(lease *coordinationv1.Lease) string {
+func (c *Claims) holder(lease *coordinationv1.Lease) string {
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || *lease.Spec.HolderIdentity == c.installation {
 		return ""
 	}
@@ -168,7 +169,7 @@ func (c *claims) holder(lease *coordinationv1.Lease) string {
 }
 
 // tell remembers who else looks after what, and logs what changed.
-func (c *claims) tell(ctx context.Context, others map[string]string) {
+func (c *Claims) tell(ctx context.Context, others map[string]string) {
 	log := ctrl.LoggerFrom(ctx).WithName("claims")
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +198,7 @@ func orAll(namespace string) string {
 }
 
 // yields reports whether another installation looks after a namespace. It waits until the claims were read once.
-func (c *claims) yields(ctx context.Context, namespace string) (bool, error) {
+func (c *Claims) yields(ctx context.Context, namespace string) (bool, error) {
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -209,7 +210,7 @@ func (c *claims) yields(ctx context.Context, namespace string) (bool, error) {
 }
 
 // release gives this installation's claims up, if nobody has taken them. Its other managers take them again at once.
-func (c *claims) release() error {
+func (c *Claims) release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	namespaces := c.namespaces

@@ -22,7 +22,7 @@ const (
 // never end. It is safe for concurrent use.
 type Guard struct {
 	// claims is nil if nobody else can be there.
-	claims *claims
+	claims *Claims
 	now    func() time.Time
 
 	mu      sync.Mutex
@@ -36,7 +36,8 @@ type started struct {
 	at      time.Time
 }
 
-func NewGuard(claims *claims, now func() time.Time) *Guard {
+// NewGuard returns a guard that lets reconcilers work only where the claims do not yield.
+func NewGuard(claims *Claims, now func() time.Time) *Guard {
 	return &Guard{claims: claims, now: now, running: map[int]started{}}
 }
 

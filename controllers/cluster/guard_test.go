@@ -31,7 +31,7 @@ func TestAClaimThatIsNotRenewedRunsOut(t *testing.T) {
 	c, now := newClaimsTest(t)
 	clock := func() time.Time { return *now }
 	ours, theirs := NewClaims(c, c, "ours", []string{"shop"}, clock), NewClaims(c, c, "theirs", []string{"shop"}, clock)
-	expect := func(claims *claims, want map[string]string) {
+	expect := func(claims *Claims, want map[string]string) {
 		t.Helper()
 		if others, err := claims.round(context.Background()); err != nil || !maps.Equal(others, want) {
 			t.Fatalf("%v, %v; want %v", others, err, want)

@@ -19,6 +19,7 @@ type InstalledKinds struct {
 	missing Memo[schema.GroupVersionKind, time.Time]
 }
 
+// Has reports whether the API server has the kind.
 func (k *InstalledKinds) Has(kind schema.GroupVersionKind) (bool, error) {
 	if since, missing := k.missing.Get(kind); missing && k.Now().Sub(since) < k.LookAgain {
 		return false, nil

@@ -26,6 +26,7 @@ const (
 	ConfigMapIndex = "configMap"
 )
 
+// KeyOf returns an object's namespace and name.
 func KeyOf(obj client.Object) types.NamespacedName { return client.ObjectKeyFromObject(obj) }
 
 // EndpointOf is the endpoint that an object of the namespace refers to.
@@ -52,6 +53,7 @@ func MetadataOf(kind string) *metav1.PartialObjectMetadata {
 	return m
 }
 
+// Quote puts a name into quotation marks, for a message.
 func Quote(name string) string { return strconv.Quote(name) }
 
 // KindOf names a kind of this API with its version.

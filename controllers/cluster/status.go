@@ -76,6 +76,7 @@ func (w *StatusWriter[O, S]) Saw(cached client.Object) {
 	}
 }
 
+// NewEndpointStatus returns the writer of endpoints' statuses.
 func NewEndpointStatus(c client.Client, recorder events.EventRecorder, now func() time.Time) *StatusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus] {
 	return &StatusWriter[*v1alpha1.MCPEndpoint, v1alpha1.MCPEndpointStatus]{
 		client: c, events: recorder, table: condition.EndpointConditions, now: now,
@@ -88,6 +89,7 @@ func NewEndpointStatus(c client.Client, recorder events.EventRecorder, now func(
 	}
 }
 
+// NewExposureStatus returns the writer of exposures' statuses.
 func NewExposureStatus(c client.Client, recorder events.EventRecorder, now func() time.Time) *StatusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus] {
 	return &StatusWriter[*v1alpha1.MCPModelExposure, v1alpha1.MCPModelExposureStatus]{
 		client: c, events: recorder, table: condition.ExposureConditions, now: now,
@@ -100,6 +102,7 @@ func NewExposureStatus(c client.Client, recorder events.EventRecorder, now func(
 	}
 }
 
+// NewTokenStatus returns the writer of tokens' statuses.
 func NewTokenStatus(c client.Client, recorder events.EventRecorder, now func() time.Time) *StatusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus] {
 	return &StatusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]{
 		client: c, events: recorder, table: condition.TokenConditions, now: now,

@@ -32,14 +32,17 @@ type Finding struct {
 	Aside bool
 }
 
+// Holds is a finding whose condition is True.
 func Holds(reason, message string) Finding {
 	return Finding{Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }
 
+// Fails is a finding whose condition is False.
 func Fails(reason, message string) Finding {
 	return Finding{Status: metav1.ConditionFalse, Reason: reason, Message: message}
 }
 
+// Unknown is a finding whose condition is Unknown.
 func Unknown(reason, message string) Finding {
 	return Finding{Status: metav1.ConditionUnknown, Reason: reason, Message: message}
 }

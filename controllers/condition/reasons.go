@@ -13,13 +13,13 @@ import (
 type Outcome int
 
 const (
-	// Trouble: somebody must act, but not by an edit of this object. It is Reconciling, and told by a Warning.
+	// Trouble means that somebody must act, but not by an edit of this object. It is Reconciling, and told by a Warning.
 	Trouble Outcome = iota
-	// Interruption: trouble for an object that was Ready, and the usual wait for a new one.
+	// Interruption is trouble for an object that was Ready, and the usual wait for a new one.
 	Interruption
-	// Waiting: every change passes through it. It is Reconciling, and no event tells it.
+	// Waiting means that every change passes through it. It is Reconciling, and no event tells it.
 	Waiting
-	// Final: this object names what does not exist, or is wrong in itself. It is Stalled, and told by a Warning. It
+	// Final means that this object names what does not exist, or is wrong in itself. It is Stalled, and told by a Warning. It
 	// recovers by itself if what it names comes.
 	Final
 )

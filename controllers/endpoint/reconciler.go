@@ -37,7 +37,7 @@ type Reconciler struct {
 	Namespaces cluster.Namespaces
 	Now        func() time.Time
 	Conflicts  *ConflictWatches
-	Rollouts   *rollouts
+	Rollouts   *Rollouts
 }
 
 // endpointScope holds what one reconcile knows.

@@ -27,10 +27,10 @@ const (
 // errRolloutWaits is the error of a Deployment that is changed when other endpoints are done.
 var errRolloutWaits = errors.New("the server is replaced when the rollouts of other endpoints are done")
 
-// rollouts pace what a new manager, or one with other options, changes at all Deployments (docs/design/workload.md, "A new
+// Rollouts pace what a new manager, or one with other options, changes at all Deployments (docs/design/workload.md, "A new
 // manager"). The first endpoint goes alone, and each that is replaced well lets one more go beside the others: so a server
 // image that does not start reaches one endpoint, and a good one all of them soon. It is safe for concurrent use.
-type rollouts struct {
+type Rollouts struct {
 	// wake has endpoints reconciled that waited.
 	wake func(...types.NamespacedName)
 
@@ -42,12 +42,13 @@ type rollouts struct {
 	well int
 }
 
-func NewRollouts(wake func(...types.NamespacedName)) *rollouts {
-	return &rollouts{wake: wake, under: map[types.NamespacedName]bool{}}
+// NewRollouts returns the pace of rollouts; wake reconciles endpoints whose turn has come.
+func NewRollouts(wake func(...types.NamespacedName)) *Rollouts {
+	return &Rollouts{wake: wake, under: map[types.NamespacedName]bool{}}
 }
 
 // begin reports whether an endpoint's server may be replaced now. If not, the endpoint is woken when it may.
-func (r *rollouts) begin(endpoint types.NamespacedName) bool {
+func (r *Rollouts) begin(endpoint types.NamespacedName) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.under[endpoint] {
@@ -66,10 +67,10 @@ func (r *rollouts) begin(endpoint types.NamespacedName) bool {
 }
 
 // room is how many more may begin. The caller holds the lock.
-func (r *rollouts) room() int { return min(1+r.well, maxRollouts) - len(r.under) }
+func (r *Rollouts) room() int { return min(1+r.well, maxRollouts) - len(r.under) }
 
 // leave takes an endpoint out of waiting, and reports whether it was there. The caller holds the lock.
-func (r *rollouts) leave(endpoint types.NamespacedName) (waited bool) {
+func (r *Rollouts) leave(endpoint types.NamespacedName) (waited bool) {
 	i := slices.Index(r.waiting, endpoint)
 	if i >= 0 {
 		r.waiting = slices.Delete(r.waiting, i, i+1)
@@ -79,7 +80,7 @@ func (r *rollouts) leave(endpoint types.NamespacedName) (waited bool) {
 }
 
 // change notes something, with the lock held, and wakes the endpoints that may begin if note reports that something changed.
-func (r *rollouts) change(note func() (changed bool)) {
+func (r *Rollouts) change(note func() (changed bool)) {
 	r.mu.Lock()
 	changed := note()
 	next := r.next()
@@ -90,12 +91,12 @@ func (r *rollouts) change(note func() (changed bool)) {
 }
 
 // notWaiting notes that an endpoint has nothing to wait for. A replacement of its server that began continues.
-func (r *rollouts) notWaiting(endpoint types.NamespacedName) {
+func (r *Rollouts) notWaiting(endpoint types.NamespacedName) {
 	r.change(func() bool { return r.leave(endpoint) })
 }
 
 // forget notes that an endpoint's server is not replaced after all, or that the endpoint is gone.
-func (r *rollouts) forget(endpoint types.NamespacedName) {
+func (r *Rollouts) forget(endpoint types.NamespacedName) {
 	r.change(func() bool {
 		began := r.under[endpoint]
 		delete(r.under, endpoint)
@@ -105,7 +106,7 @@ func (r *rollouts) forget(endpoint types.NamespacedName) {
 
 // saw notes how far an endpoint's Deployment is, after all that was written to it; nil if there is none. It reports whether
 // the replacement has just failed. Nothing waits for it any longer then, and the next one begins.
-func (r *rollouts) saw(endpoint types.NamespacedName, d *appsv1.Deployment) (failed bool) {
+func (r *Rollouts) saw(endpoint types.NamespacedName, d *appsv1.Deployment) (failed bool) {
 	r.change(func() bool {
 		stuck := d != nil && isStuck(d)
 		if !r.under[endpoint] || d != nil && !stuck && !isReplaced(d) {
@@ -122,12 +123,12 @@ func (r *rollouts) saw(endpoint types.NamespacedName, d *appsv1.Deployment) (fai
 }
 
 // next returns the waiting endpoints that may begin. The caller holds the lock.
-func (r *rollouts) next() []types.NamespacedName {
+func (r *Rollouts) next() []types.NamespacedName {
 	return slices.Clone(r.waiting[:max(0, min(r.room(), len(r.waiting)))])
 }
 
 // count tells how many wait. The caller holds the lock.
-func (r *rollouts) count() { cluster.RolloutsWaiting.Set(float64(len(r.waiting))) }
+func (r *Rollouts) count() { cluster.RolloutsWaiting.Set(float64(len(r.waiting))) }
 
 // isReplaced reports whether a Deployment runs its newest pods alone, and all of them.
 func isReplaced(d *appsv1.Deployment) bool {

@@ -18,6 +18,7 @@ import (
 
 // What the config reconciler asks of a program. One reconcile of an endpoint runs at a time.
 
+// IsLoaded reports whether what is stored of the Config has been read.
 func (p *Program) IsLoaded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,6 +157,7 @@ type NextPart struct {
 	Reduced bool
 }
 
+// Encode returns the part as it is stored.
 func (n NextPart) Encode() (contract.Part, error) {
 	if n.Main != nil {
 		return contract.EncodeMain(n.Main)

@@ -85,6 +85,7 @@ func (reports PodReports) Newest(poller *observe.Poller, endpoint types.Namespac
 	return next, longest
 }
 
+// Counted returns how many pods there are whose reports count.
 func (reports PodReports) Counted() int {
 	n := 0
 	for _, r := range reports {

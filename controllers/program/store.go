@@ -53,6 +53,7 @@ type Store struct {
 	exposureFacts map[types.NamespacedName]map[types.NamespacedName]ExposureFacts // by endpoint, then exposure
 }
 
+// NewStore returns a store without programs.
 func NewStore() *Store {
 	return &Store{
 		programs:      map[types.NamespacedName]*Program{},
