@@ -22,7 +22,14 @@ type httpRow struct {
 
 // A body that is no call, or cannot be read as one, gets an error over HTTP.
 func TestMessagesOverHTTP(t *testing.T) {
-	s := start(t, harness.Engines[0], func(c *contract.Config) { c.Endpoint.Limits.MaxBodyBytes = 10_000 })
+	s := start(t, harness.Engines[0], func(c *contract.Config) {
+		c.Endpoint.Limits.MaxBodyBytes = 10_000
+		for i := range c.Models {
+			if c.Models[i].Name == "jotting" {
+				c.Models[i].Operations = []string{"list"}
+			}
+		}
+	})
 	for _, row := range messagesOverHTTP {
 		if got := s.answered(t, row); got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row, got, row.want)
@@ -192,6 +199,8 @@ var messagesOverHTTP = []httpRow{
 		want: `200 model_name must be a string`},
 	{body: `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"crud_guide","arguments":{"model_name":"nope"}}}`,
 		want: `200 Model 'nope' not found; find_models tells which there are`},
+	{body: `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"understand_model","arguments":{"model_name":"jotting"}}}`,
+		want: `200 describe is not offered for jotting, so that this prompt tells nothing of it`},
 	{body: `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}`,
 		want: `200 uri is required and must be a string`},
 	{body: `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x"}}`,

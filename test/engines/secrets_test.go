@@ -63,7 +63,7 @@ func TestSecretsAreHiddenByTheirTablesNamesToo(t *testing.T) {
 				want(t, s.ok(t, "root", "list_api_keys", `{"search":"4711"}`), `0`, "count")
 				s.ok(t, "root", "update_api_keys", `{"id":1,"data":{"name":"deploying","key":"key-4712"}}`)
 				kept := fmt.Sprint(s.ok(t, "root", "history_api_keys", `{"id":1}`), s.ok(t, "root", "list_journal", `{}`))
-				if strings.Contains(kept, "471") || !strings.Contains(kept, "deploying") {
+				if strings.Contains(kept, "key-471") || !strings.Contains(kept, "deploying") {
 					t.Errorf("kept is %s", kept)
 				}
 			})
