@@ -19,7 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -29,7 +29,7 @@ type core struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
 	audit   *audit.Log
-	kept    *tools.KeptAnswers
+	kept    *call.KeptAnswers
 	hooks   *webhook.Client
 	open    func(engine string, settings database.Settings) database.DB
 	// sqliteFile and sqliteInitDir are as in Server.
@@ -91,7 +91,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		sqliteFile:     s.SQLiteFile,
 		sqliteInitDir:  s.SQLiteInitDir,
 		status:         newBoard(),
-		kept:           tools.NewKeptAnswers(),
+		kept:           call.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		look:           make(chan struct{}, 1),
 		trouble:        make(chan struct{}, 1),

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/steps"
 )
 
 // budgets bound what requests hold at once: all of them together, and each token's.
@@ -89,7 +89,7 @@ func (b *budgets) enter(x *exchange) bool {
 	if x.endpoint.Settings().Catalogue.StructuredContent {
 		copies += structuredAnswer
 	}
-	need := min(copies*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)+tools.Referred(x.in)), b.answersSize/2)
+	need := min(copies*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)+steps.Referred(x.in)), b.answersSize/2)
 	if b.answers.Wait(x.ctx, x.holder, need, answerPatience) != nil {
 		return false
 	}

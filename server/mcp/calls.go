@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // logCall writes a line for a call, at the level at which each request has one. It holds no value of a row or an argument.
-func (x *exchange) logCall(name, outcome string, result *tools.Result, start time.Time) {
+func (x *exchange) logCall(name, outcome string, result *call.Result, start time.Time) {
 	options := &x.handler.options
 	if !options.Log.Enabled(x.ctx, slog.LevelDebug) {
 		return
@@ -19,7 +19,7 @@ func (x *exchange) logCall(name, outcome string, result *tools.Result, start tim
 }
 
 // rowsOf is how many rows a call's answer shows, or tells to have changed; 0 if it is not about rows.
-func rowsOf(name string, result *tools.Result) int {
+func rowsOf(name string, result *call.Result) int {
 	var answer struct {
 		Count         *int `json:"count"`
 		SuccessCount  *int `json:"success_count"`
@@ -29,7 +29,7 @@ func rowsOf(name string, result *tools.Result) int {
 		return 0
 	}
 	switch {
-	case tools.AboutOneRow(name):
+	case call.AboutOneRow(name):
 		return 1
 	case answer.Count != nil:
 		return *answer.Count

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // Endpoint is all that a request is answered from: one state of the endpoint, which never changes. *snapshot.Snapshot
@@ -35,7 +36,7 @@ type Endpoint interface {
 	// AppendTools appends the array of tools/list, as the view shows it.
 	AppendTools(dst []byte, token access.Token, view tools.View) []byte
 	// Call performs a tool; arguments is a JSON object, or nil.
-	Call(ctx context.Context, token access.Token, tool string, arguments []byte) tools.Result
+	Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result
 
 	// AppendPrompts appends the array of prompts/list.
 	AppendPrompts(dst []byte, token access.Token) []byte
@@ -48,5 +49,5 @@ type Endpoint interface {
 	AppendResources(dst []byte, token access.Token, view tools.View) []byte
 	AppendResourceTemplates(dst []byte, token access.Token, view tools.View) []byte
 	// ReadResource returns the text of a resource, which is JSON, or why it cannot be read.
-	ReadResource(ctx context.Context, token access.Token, uri string) tools.Result
+	ReadResource(ctx context.Context, token access.Token, uri string) call.Result
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // The codes of JSON-RPC and of MCP; docs/design/protocol.md, "Errors of the protocol".
@@ -70,7 +70,7 @@ func (x *exchange) closeResult(id []byte) (status int) {
 }
 
 // appendToolResult appends a tool's result; its text is the compact JSON that the tool made.
-func (x *exchange) appendToolResult(id []byte, result tools.Result) {
+func (x *exchange) appendToolResult(id []byte, result call.Result) {
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)

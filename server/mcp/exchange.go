@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // An exchange is one authenticated request on its way to its answer. Exchanges and their buffers are used again, so
@@ -101,44 +102,44 @@ func (x *exchange) dropBody() {
 }
 
 // callTool runs one tool, and counts and logs its outcome.
-func (x *exchange) callTool(name string, arguments []byte) tools.Result {
+func (x *exchange) callTool(name string, arguments []byte) call.Result {
 	start := x.handler.options.Now()
 	result := x.callWithinRate(name, arguments)
 	outcome := telemetry.OutcomeOK
 	if result.IsError {
 		outcome = string(result.Code)
 	}
-	x.handler.options.Metrics.ToolCall(tools.Label(name), outcome)
+	x.handler.options.Metrics.ToolCall(call.Label(name), outcome)
 	x.note("tool", name, result)
 	x.logCall(name, outcome, &result, start)
 	return result
 }
 
 // callWithinRate runs one tool if the token's rate allows it.
-func (x *exchange) callWithinRate(name string, arguments []byte) tools.Result {
+func (x *exchange) callWithinRate(name string, arguments []byte) call.Result {
 	if x.limited() {
-		if wait := x.overRate(name, tools.Cost(name, arguments)); wait > 0 {
-			return tools.RateLimited(wait)
+		if wait := x.overRate(name, call.Cost(name, arguments)); wait > 0 {
+			return call.RateLimited(wait)
 		}
 	}
 	return x.endpoint.Call(share.WithName(x.ctx, x.holder), x.token, name, arguments)
 }
 
 // readFrom reads a resource, and logs its outcome.
-func (x *exchange) readFrom(uri string) tools.Result {
+func (x *exchange) readFrom(uri string) call.Result {
 	result := x.endpoint.ReadResource(share.WithName(x.ctx, x.holder), x.token, uri)
 	x.note("resource", uri, result)
 	return result
 }
 
 // note logs a call that failed in the database, unless its client went away.
-func (x *exchange) note(kind, name string, result tools.Result) {
+func (x *exchange) note(kind, name string, result call.Result) {
 	if result.Cause == nil || x.ctx.Err() != nil {
 		return
 	}
 	options := &x.handler.options
 	level := slog.LevelWarn
-	if result.Code == tools.CodeInvalidArgument {
+	if result.Code == call.CodeInvalidArgument {
 		level = slog.LevelDebug // the caller caused it, and gets the message
 	}
 	options.Log.Log(x.ctx, level, "A call failed", kind, quoted(name), "token", x.token.Caller(), "code", string(result.Code), "error", result.Cause)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // overRate charges n calls to the caller's bucket and returns how long to wait if it is short. what is the method or
@@ -22,7 +22,7 @@ func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 		h.options.Metrics.RateLimited()
 	}
 	if first {
-		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Subject: x.token.Subject(), Tool: what, Outcome: string(tools.CodeRateLimited)})
+		h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Subject: x.token.Subject(), Tool: what, Outcome: string(call.CodeRateLimited)})
 	}
 	return wait
 }
@@ -33,12 +33,12 @@ func (x *exchange) limited() bool { return x.endpoint.Settings().Limits.Requests
 // refuseRate appends the error of a request whose token calls too often; id is nil in the simple form.
 func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
 	x.retryAfter = wait
-	message := tools.RateLimited(wait).Message
+	message := call.RateLimited(wait).Message
 	if id == nil {
 		x.out = appendPlainError(x.out, message)
 		return http.StatusTooManyRequests
 	}
-	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), tools.RetryAfterMilliseconds(wait), 10)
+	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), call.RetryAfterMilliseconds(wait), 10)
 	x.out = appendError(x.out, id, codeRefused, message, append(data, '}'))
 	return http.StatusTooManyRequests
 }

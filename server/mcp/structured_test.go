@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 const (
@@ -46,8 +46,8 @@ func TestStructuredContent(t *testing.T) {
 // odd is an endpoint whose rows hold what is not UTF-8.
 type odd struct{ mcp.Endpoint }
 
-func (odd) Call(context.Context, access.Token, string, []byte) tools.Result {
-	return tools.Result{Text: []byte("{\"a\":\"\xff\"}"), Structured: true}
+func (odd) Call(context.Context, access.Token, string, []byte) call.Result {
+	return call.Result{Text: []byte("{\"a\":\"\xff\"}"), Structured: true}
 }
 
 func TestStructuredContentIsUTF8(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -33,9 +34,9 @@ type Snapshot struct {
 //
 // log gets changes and refusals; it may be nil. kept counts what is kept for callers' keys; nil is one of its own. hooks
 // calls webhooks; nil is a client that refuses the machine's own addresses.
-func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *tools.KeptAnswers, hooks *webhook.Client) *Snapshot {
+func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *call.KeptAnswers, hooks *webhook.Client) *Snapshot {
 	models := catalog.Build(config, schema)
-	settings := tools.Settings{
+	settings := call.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
 		SealKey:          sealKey(config),
 		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
@@ -55,7 +56,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 	for i, m := range models.Models() {
 		s.models[i] = m.Status
 		if m.Served() {
-			s.models[i].Tools = tools.Names(models, m)
+			s.models[i].Tools = call.Names(models, m)
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
 		}
 	}

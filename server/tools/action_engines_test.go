@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // orders is a table whose key is a text, which MariaDB compares without regard to case.
@@ -67,7 +68,7 @@ func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, tok
 				t.Fatal(m.Status.Message)
 			}
 			tokens := access.TokensOf(config, models)
-			run(t, name, New(models, db, Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20}), tokens.Authenticate("Bearer "+ownerText, time.Now()))
+			run(t, name, New(models, db, call.Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20}), tokens.Authenticate("Bearer "+ownerText, time.Now()))
 		})
 	}
 }
@@ -133,7 +134,7 @@ func TestActionsOnEveryEngine(t *testing.T) {
 // Of many who close an order at once one does; the others find that it is closed.
 func TestActionsAtOnceActOnce(t *testing.T) {
 	engines(t, func(t *testing.T, _ string, admin *Set, token access.Token) {
-		results := make(chan Result, 8)
+		results := make(chan call.Result, 8)
 		var callers sync.WaitGroup
 		for range cap(results) {
 			callers.Go(func() {
@@ -142,11 +143,11 @@ func TestActionsAtOnceActOnce(t *testing.T) {
 		}
 		callers.Wait()
 		close(results)
-		codes := map[Code]int{}
+		codes := map[call.Code]int{}
 		for r := range results {
 			codes[r.Code]++
 		}
-		if codes[""] != 1 || codes[CodeNotFound] != cap(results)-1 {
+		if codes[""] != 1 || codes[call.CodeNotFound] != cap(results)-1 {
 			t.Errorf("the outcomes are %s", fmt.Sprint(codes))
 		}
 	})

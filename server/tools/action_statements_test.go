@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // retire ends the loans of books, and takes the books out of print; its last statement breaks a rule if asked to.
@@ -25,7 +26,7 @@ func retire(c *contract.Config) {
 func TestTheStatementsOfAnActionAreOneTransaction(t *testing.T) {
 	onLibraries(t, func(t *testing.T, l *library) {
 		failed := l.call(ownerText, "action_book", `{"action":"retire","ids":[1],"confirmation_data":{"price":"-1","note":"gone"}}`)
-		if failed.Code != CodeValidation {
+		if failed.Code != call.CodeValidation {
 			t.Errorf("%s (%v)", failed.Text, failed.Cause)
 		}
 		if got := l.must(ownerText, "list_chapter", `{"filters":{"book_id":1}}`)["count"]; got != 2.0 {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -80,12 +82,12 @@ func TestAWebhookThatAnswersHTMLAsksFirst(t *testing.T) {
 	s := newService(t)
 	s.contentType, s.answer = "text/html; charset=utf-8", "<p>Really?</p>"
 	asked := s.ask(ownerText, "action_book", `{"action":"refund","ids":[1]}`)
-	if asked.Page != (confirmationPage{ContentType: "text/html", Content: "<p>Really?</p>"}) || asked.AffectedCount != 1 {
+	if asked.Page != (action.ConfirmationPage{ContentType: "text/html", Content: "<p>Really?</p>"}) || asked.AffectedCount != 1 {
 		t.Errorf("%+v", asked)
 	}
 	s.contentType, s.answer = "text/plain", "done"
 	arguments := fmt.Sprintf(`{"action":"refund","ids":[1],"confirm":true,"confirmation_token":%q,"confirmation_data":{"post":"no","reason":"x"}}`, asked.Token)
-	if r := s.call(ownerText, "action_book", arguments); r.Code != CodeConflict {
+	if r := s.call(ownerText, "action_book", arguments); r.Code != call.CodeConflict {
 		t.Errorf("with other parameters than the page's: %s", r.Text)
 	}
 	arguments = fmt.Sprintf(`{"action":"refund","ids":[1],"confirm":true,"confirmation_token":%q,"confirmation_data":{"post":"no"}}`, asked.Token)
@@ -137,7 +139,7 @@ func TestAWebhookThatFailsIsUnavailable(t *testing.T) {
 	s := newService(t)
 	s.status, s.answer = 503, "a secret of the service's"
 	r := s.call(ownerText, "action_book", `{"action":"refund","ids":[1]}`)
-	if r.Code != CodeUnavailable || !strings.HasPrefix(r.Message, "the webhook of refund answered 503; it is not known what it did: look at the rows before you try again (request ") {
+	if r.Code != call.CodeUnavailable || !strings.HasPrefix(r.Message, "the webhook of refund answered 503; it is not known what it did: look at the rows before you try again (request ") {
 		t.Errorf("%s", r.Text)
 	}
 	if len(s.got) != 1 {
@@ -151,7 +153,7 @@ func TestAWebhookThatFailsIsUnavailable(t *testing.T) {
 		}
 	}
 	s.set.settings.Webhook = nil
-	if r := s.call(ownerText, "action_book", `{"action":"refund","ids":[1]}`); r.Code != CodeUnavailable || r.Message != "the webhook of refund has an address that may not be called; nothing was changed" {
+	if r := s.call(ownerText, "action_book", `{"action":"refund","ids":[1]}`); r.Code != call.CodeUnavailable || r.Message != "the webhook of refund has an address that may not be called; nothing was changed" {
 		t.Errorf("on the machine itself: %s", r.Text)
 	}
 }
@@ -159,7 +161,7 @@ func TestAWebhookThatFailsIsUnavailable(t *testing.T) {
 func TestAWebhookThatIsNotSetUpIsUnavailable(t *testing.T) {
 	s := newService(t, refundIs(func(a *contract.Action) { a.Webhook.Problem = "Secret refund-key does not exist" }))
 	r := s.call(ownerText, "action_book", `{"action":"refund","ids":[1]}`)
-	if r.Code != CodeUnavailable || strings.Contains(r.Message, "Secret") || !strings.Contains(r.Message, "status of MCPModelExposure book") || len(s.got) != 0 {
+	if r.Code != call.CodeUnavailable || strings.Contains(r.Message, "Secret") || !strings.Contains(r.Message, "status of MCPModelExposure book") || len(s.got) != 0 {
 		t.Errorf("%s, %d calls", r.Text, len(s.got))
 	}
 }
@@ -174,7 +176,7 @@ func TestWebhooksAreOnlyAskedAboutVisibleRows(t *testing.T) {
 	if fmt.Sprint(got["missing_ids"]) != "[1]" || fmt.Sprint(s.got[0]["ids"]) != "[2]" {
 		t.Errorf("%v, the webhook gets %v", got, s.got)
 	}
-	if r := s.call(clerkText, "action_author", `{"action":"refund","ids":[1]}`); r.Code != CodeNotFound || len(s.got) != 1 {
+	if r := s.call(clerkText, "action_author", `{"action":"refund","ids":[1]}`); r.Code != call.CodeNotFound || len(s.got) != 1 {
 		t.Errorf("of none that is visible: %s, %d calls", r.Text, len(s.got))
 	}
 }
@@ -186,7 +188,7 @@ func TestOnlyWebhooksAreOfferedOnAReadOnlyEndpoint(t *testing.T) {
 		t.Errorf("there are %s", got)
 	}
 	for _, action := range []string{"delete_selected", "publish", "raise"} {
-		if r := s.call(ownerText, "action_book", `{"action":"`+action+`","ids":[1],"confirm":true}`); r.Code != CodePermissionDenied {
+		if r := s.call(ownerText, "action_book", `{"action":"`+action+`","ids":[1],"confirm":true}`); r.Code != call.CodePermissionDenied {
 			t.Errorf("%s: %s", action, r.Text)
 		}
 	}
@@ -194,7 +196,7 @@ func TestOnlyWebhooksAreOfferedOnAReadOnlyEndpoint(t *testing.T) {
 	if got := s.one("SELECT count(*) FROM mcp_audit"); got != "0" || len(s.got) != 1 {
 		t.Errorf("%s entries in the journal, %d calls", got, len(s.got))
 	}
-	if r := s.call(ownerText, "action_chapter", `{"action":"delete_selected","ids":[1],"confirm":true}`); r.Code != CodePermissionDenied {
+	if r := s.call(ownerText, "action_chapter", `{"action":"delete_selected","ids":[1],"confirm":true}`); r.Code != call.CodePermissionDenied {
 		t.Errorf("a model without webhooks: %s", r.Text)
 	}
 }

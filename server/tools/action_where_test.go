@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // Books 1 and 2 are drafts of authors in the north and in the south; the chapters of 1 are One and Two, the chapter of 2 is
@@ -27,7 +28,7 @@ func TestAnActionsWhereLooksAtRelatedRows(t *testing.T) {
 						Where: c.where, Set: []contract.ActionAssignment{{Field: "state", Source: contract.SourceValue, Value: "out"}}}}}
 				}))
 				r := l.call(ownerText, "action_book", `{"action":"publish","ids":[1,2]}`)
-				if r.IsError && r.Code != CodeNotFound {
+				if r.IsError && r.Code != call.CodeNotFound {
 					t.Fatalf("%s (%v)", r.Text, r.Cause)
 				}
 				if got := fmt.Sprint(ids(l.must(ownerText, "list_book", `{"filters":{"state":"out"}}`))); got != c.want {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 func TestBulk(t *testing.T) {
@@ -31,7 +32,7 @@ func TestBulk(t *testing.T) {
 		t.Errorf("the titles are %s", titles)
 	}
 	r := l.call(ownerText, "bulk_book", `{"operation":"update","atomic":true,"items":[{"id":1,"data":{"title":"B"}},{"id":9,"data":{"title":"C"}}]}`)
-	if r.Code != CodeNotFound || !r.IsError {
+	if r.Code != call.CodeNotFound || !r.IsError {
 		t.Errorf("all or nothing: %s", r.Text)
 	}
 	if payload := l.decode(r); payload["success_count"] != 0.0 || payload["error_count"] != 1.0 || payload["operation"] != "update" {
@@ -44,18 +45,18 @@ func TestBulk(t *testing.T) {
 	if answer["success_count"] != 2.0 || l.one("SELECT count(*) FROM shelf") != "1" {
 		t.Errorf("delete: %v", answer)
 	}
-	for arguments, code := range map[string]Code{
-		`{"operation":"create","items":[]}`:                  CodeInvalidArgument,
-		`{"operation":"create","items":[1,2,3,4,5,6]}`:       CodeInvalidArgument,
-		`{"operation":"drop","items":[{}]}`:                  CodeInvalidArgument,
-		`{"operation":"create","items":[{}],"dry_run":true}`: CodeInvalidArgument,
-		`{"operation":"delete","items":[99]}`:                CodeNotFound,
+	for arguments, code := range map[string]call.Code{
+		`{"operation":"create","items":[]}`:                  call.CodeInvalidArgument,
+		`{"operation":"create","items":[1,2,3,4,5,6]}`:       call.CodeInvalidArgument,
+		`{"operation":"drop","items":[{}]}`:                  call.CodeInvalidArgument,
+		`{"operation":"create","items":[{}],"dry_run":true}`: call.CodeInvalidArgument,
+		`{"operation":"delete","items":[99]}`:                call.CodeNotFound,
 	} {
 		if r := l.call(ownerText, "bulk_author", arguments); r.Code != code {
 			t.Errorf("%s: got %s, want %s", arguments, r.Text, code)
 		}
 	}
-	if r := l.call(adderText, "bulk_author", `{"operation":"delete","items":[1]}`); r.Code != CodePermissionDenied {
+	if r := l.call(adderText, "bulk_author", `{"operation":"delete","items":[1]}`); r.Code != call.CodePermissionDenied {
 		t.Errorf("another verb: %s", r.Text)
 	}
 }
@@ -69,7 +70,7 @@ func TestRowsThatWentWithOthersOfTheBulkAreDeleted(t *testing.T) {
 		}
 	}
 	l := newLibrary(t)
-	if r := l.call(ownerText, "bulk_shelf", `{"operation":"delete","atomic":true,"items":[2,7]}`); r.Code != CodeNotFound || l.one("SELECT count(*) FROM shelf") != "3" {
+	if r := l.call(ownerText, "bulk_shelf", `{"operation":"delete","atomic":true,"items":[2,7]}`); r.Code != call.CodeNotFound || l.one("SELECT count(*) FROM shelf") != "3" {
 		t.Errorf("one that never was: %s", r.Text)
 	}
 }
@@ -77,7 +78,7 @@ func TestRowsThatWentWithOthersOfTheBulkAreDeleted(t *testing.T) {
 func TestErrorsOfManyItemsStayModerate(t *testing.T) {
 	l := newLibrary(t, on("book", func(m *contract.Model) { m.MaxBulkItems = 1000 }))
 	stale := strings.Repeat(`,{"id":1,"data":{"title":"A"},"expected_version":9}`, 1000)
-	if r := l.call(ownerText, "bulk_book", `{"operation":"update","items":[`+stale[1:]+`]}`); r.Code != CodeConflict || strings.Contains(string(r.Text), `"current"`) {
+	if r := l.call(ownerText, "bulk_book", `{"operation":"update","items":[`+stale[1:]+`]}`); r.Code != call.CodeConflict || strings.Contains(string(r.Text), `"current"`) {
 		t.Errorf("the row stands in the answer: %.400s", r.Text)
 	}
 	var unknown []string
@@ -86,7 +87,7 @@ func TestErrorsOfManyItemsStayModerate(t *testing.T) {
 	}
 	items := strings.Repeat(`,{`+strings.Join(unknown[:5], ",")+`}`, 1000)
 	r := l.call(ownerText, "bulk_book", `{"operation":"create","items":[`+items[1:]+`]}`)
-	if n := strings.Count(string(r.Text), "validation_errors"); r.Code != CodeValidation || n < 100 || n > 1200 || len(r.Text) > 400_000 {
+	if n := strings.Count(string(r.Text), "validation_errors"); r.Code != call.CodeValidation || n < 100 || n > 1200 || len(r.Text) > 400_000 {
 		t.Errorf("%d bytes, %d with details: %.400s", len(r.Text), n, r.Text)
 	}
 	r = l.call(ownerText, "create_book", `{"data":{`+strings.Join(unknown, ",")+`}}`)
@@ -99,12 +100,12 @@ func TestErrorsOfManyItemsStayModerate(t *testing.T) {
 func TestWhatIsCheckedOnCommit(t *testing.T) {
 	l := newLibrary(t)
 	for _, arguments := range []string{`{"data":{"vendor_id":9}}`, `{"data":{"vendor_id":9},"dry_run":true}`} {
-		if r := l.call(ownerText, "create_offer", arguments); r.Code != CodeValidation {
+		if r := l.call(ownerText, "create_offer", arguments); r.Code != call.CodeValidation {
 			t.Errorf("%s: %s", arguments, r.Text)
 		}
 	}
 	r := l.call(ownerText, "bulk_offer", `{"operation":"create","atomic":true,"items":[{"vendor_id":1},{"vendor_id":9}]}`)
-	if r.Code != CodeValidation || l.one("SELECT count(*) FROM offer") != "0" {
+	if r.Code != call.CodeValidation || l.one("SELECT count(*) FROM offer") != "0" {
 		t.Errorf("all or nothing: %s", r.Text)
 	}
 	answer := l.must(ownerText, "bulk_offer", `{"operation":"create","items":[{"vendor_id":1},{"vendor_id":9},{"vendor_id":null}]}`)

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // View is what a request wants its lists to show (docs/design/catalogue.md, "What a URL may ask"). The zero View is the
@@ -42,14 +42,14 @@ func (set *Set) lists(view View, m *catalog.Model) bool {
 
 // helpFor is what find_models says of the tools that a list model by model has: what they have in common, which their own
 // descriptions leave out. Tools that are not in the list are not named.
-func (set *Set) helpFor(listed operationSet, view View) string {
+func (set *Set) helpFor(listed call.OperationSet, view View) string {
 	if listed == 0 {
 		return set.nothingListed(view)
 	}
 	var of []string
-	for _, op := range operations {
-		if listed&op.bit != 0 {
-			of = append(of, strings.TrimSpace(op.Name+"_ "+op.note))
+	for _, op := range call.Operations {
+		if listed&op.Bit != 0 {
+			of = append(of, strings.TrimSpace(op.Name+"_ "+op.Note))
 		}
 	}
 	help := " Of each model: " + strings.Join(of, ", ") + "."
@@ -61,22 +61,22 @@ func (set *Set) helpFor(listed operationSet, view View) string {
 	names := func(operations ...string) string {
 		var some []string
 		for _, name := range operations {
-			if listed.has(name) {
+			if listed.Has(name) {
 				some = append(some, name+"_")
 			}
 		}
 		return strings.Join(some, ", ")
 	}
 	rows, filtered := names("list", "related", "aggregate", "report"), names("related", "autocomplete")
-	say(listed.has("list", "aggregate"), "search: words, all found.")
-	say(listed.has("list"), "order_by: fields, - descends. cursor: the next_cursor before.")
-	say(listed.has("list", "get", "related"), "fields: those to answer.")
-	say(listed.has("list", "aggregate"), "limit: 100 if absent, at most 1000.")
+	say(listed.Has("list", "aggregate"), "search: words, all found.")
+	say(listed.Has("list"), "order_by: fields, - descends. cursor: the next_cursor before.")
+	say(listed.Has("list", "get", "related"), "fields: those to answer.")
+	say(listed.Has("list", "aggregate"), "limit: 100 if absent, at most 1000.")
 	say(rows != "", rows+" also take format: columns (fewer bytes) and max_bytes.")
-	say(listed.has("list"), "list_: total: none.")
+	say(listed.Has("list"), "list_: total: none.")
 	say(filtered != "", filtered+" also take filters.")
-	say(listed.has("create", "update", "delete"), "dry_run: check a write, keep nothing.")
-	say(listed.has("bulk"), "atomic: all or nothing.")
+	say(listed.Has("create", "update", "delete"), "dry_run: check a write, keep nothing.")
+	say(listed.Has("bulk"), "atomic: all or nothing.")
 	return help
 }
 
@@ -119,7 +119,7 @@ func (set *Set) countTools(token access.Token, view View) int {
 		}
 		scope := token.Reach(m)
 		for _, op := range set.toolList.models[m.Index].offered {
-			if op.usable(set.catalog, scope) {
+			if op.Usable(set.catalog, scope) {
 				count++
 			}
 		}
@@ -131,12 +131,12 @@ func (set *Set) countTools(token access.Token, view View) int {
 var neededFirst = []string{"describe", "list", "get", "aggregate"}
 
 // genericOperations are the operations in the order of their generic tools.
-func genericOperations() []*operation {
-	var first, others []*operation
+func genericOperations() []*call.Operation {
+	var first, others []*call.Operation
 	for _, name := range neededFirst {
-		first = append(first, findOperation(name))
+		first = append(first, call.FindOperation(name))
 	}
-	for _, op := range operations {
+	for _, op := range call.Operations {
 		if !slices.Contains(first, op) {
 			others = append(others, op)
 		}
@@ -145,14 +145,14 @@ func genericOperations() []*operation {
 }
 
 // defineGeneric returns the operation's generic tool.
-func (o *operation) defineGeneric(how defining) definition {
-	d := o.define(nil, how)
-	properties := properties{modelParameter: {Type: types{"string"}}}
+func defineGeneric(o *call.Operation, how call.Defining) call.Definition {
+	d := o.Define(nil, how)
+	properties := call.Properties{call.ModelParameter: {Type: call.Types{"string"}}}
 	for name, s := range d.InputSchema.Properties {
 		properties[name] = s
 	}
 	d.InputSchema.Properties = properties
-	d.InputSchema.Required = append([]string{modelParameter}, d.InputSchema.Required...)
+	d.InputSchema.Required = append([]string{call.ModelParameter}, d.InputSchema.Required...)
 	return d
 }
 
@@ -167,7 +167,7 @@ func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte 
 	for i, op := range genericOperations() {
 		if s, usable := set.genericShape(token, view, op); usable {
 			piece := shaped(l.generic[i], s, func() *toolPiece {
-				piece := cutPiece(op, op.defineGeneric(defining{shape: s, structured: l.structured, keeps: l.catalog.Idempotency() != nil}))
+				piece := cutPiece(op, defineGeneric(op, call.Defining{Shape: s, Structured: l.structured, Keeps: l.catalog.Idempotency() != nil}))
 				return &piece
 			})
 			tools = append(append(tools, ','), piece.before...)
@@ -189,50 +189,27 @@ func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte 
 
 // genericShape is the shape of an operation's generic tool: it has the arguments that the token may use on at least one model that
 // is advertised. usable is false if the token may use the operation on none.
-func (set *Set) genericShape(token access.Token, view View, op *operation) (s shape, usable bool) {
-	missing := slices.Clone(op.optional)
+func (set *Set) genericShape(token access.Token, view View, op *call.Operation) (s call.Shape, usable bool) {
+	missing := slices.Clone(op.Optional)
 	var values []string
 	for _, m := range set.catalog.Models() {
 		scope := token.Reach(m)
-		if !set.lists(view, m) || !op.isOfferedTo(set.catalog, scope) {
+		if !set.lists(view, m) || !op.IsOfferedTo(set.catalog, scope) {
 			continue
 		}
 		usable = true
-		missing = slices.DeleteFunc(missing, func(a optionalArgument) bool { return a.usable(scope) })
-		if op.values != nil {
-			values = append(values, op.values(scope)...)
+		missing = slices.DeleteFunc(missing, func(a call.OptionalArgument) bool { return a.Usable(scope) })
+		if op.Values != nil {
+			values = append(values, op.Values(scope)...)
 		}
-		if len(missing) == 0 && op.values == nil {
+		if len(missing) == 0 && op.Values == nil {
 			break
 		}
 	}
 	for _, a := range missing {
-		s.without = joined(s.without, a.name)
+		s.Without = call.Joined(s.Without, a.Name)
 	}
 	slices.Sort(values)
-	s.values = strings.Join(slices.Compact(values), ",")
+	s.Values = strings.Join(slices.Compact(values), ",")
 	return s, usable
-}
-
-// properties are the members of an object by name. The model comes first, then the others in the order of their names.
-type properties map[string]schema
-
-// MarshalJSON implements json.Marshaler.
-func (p properties) MarshalJSON() ([]byte, error) {
-	model, ok := p[modelParameter]
-	if !ok {
-		return json.Marshal(map[string]schema(p))
-	}
-	first, err := json.Marshal(map[string]schema{modelParameter: model})
-	if err != nil || len(p) == 1 {
-		return first, err
-	}
-	others := make(map[string]schema, len(p)-1)
-	for name, s := range p {
-		if name != modelParameter {
-			others[name] = s
-		}
-	}
-	rest, err := json.Marshal(others)
-	return append(append(first[:len(first)-1], ','), rest[1:]...), err
 }

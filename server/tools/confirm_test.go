@@ -11,13 +11,15 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // ask makes the first call of an action that asks, and returns its answer.
-func (l *library) ask(token, tool, arguments string) confirmationRequest {
+func (l *library) ask(token, tool, arguments string) action.ConfirmationRequest {
 	l.t.Helper()
 	r := l.call(token, tool, arguments)
-	var asked confirmationRequest
+	var asked action.ConfirmationRequest
 	if err := json.Unmarshal(r.Text, &asked); err != nil || r.IsError || asked.Success || !asked.RequiresConfirmation || asked.Token == "" {
 		l.t.Fatalf("%s %s does not ask: %s", tool, arguments, r.Text)
 	}
@@ -53,7 +55,7 @@ func TestDeletingTheSelectedKeepsWhatIsProtected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, confirm := range []string{"false", "true"} {
-		if r := l.call(ownerText, "action_book", `{"action":"delete_selected","ids":[1,2],"confirm":`+confirm+`}`); r.Code != CodeProtected {
+		if r := l.call(ownerText, "action_book", `{"action":"delete_selected","ids":[1,2],"confirm":`+confirm+`}`); r.Code != call.CodeProtected {
 			t.Errorf("confirm %s: %s", confirm, r.Text)
 		}
 	}
@@ -75,23 +77,23 @@ func TestAConfirmationTokenIsThatOfItsPage(t *testing.T) {
 	const raised = `{"action":"raise","ids":[1,2],"confirm":true,"confirmation_data":{"amount":1}`
 	for _, c := range []struct {
 		name, arguments string
-		code            Code
+		code            call.Code
 		message         string
 	}{
-		{"none where one is demanded", bare(raised), CodeConflict, "raise needs the confirmation_token of its page"},
-		{"that of another action", with(raised, remove), CodeConflict, "does not match"},
-		{"that of another caller", with(`{"action":"delete_selected","ids":[1],"confirm":true`, clerks), CodeConflict, "does not match"},
-		{"that of other rows", with(`{"action":"delete_selected","ids":[2],"confirm":true`, remove), CodeConflict, "does not match"},
-		{"that of other parameters", with(`{"action":"raise","ids":[1,2],"confirm":true,"confirmation_data":{"amount":2}`, raise), CodeConflict, "does not match"},
-		{"one that was changed", with(raised, raise[:len(raise)-4]+"AAAA"), CodeConflict, "does not match"},
-		{"nonsense", with(raised, "yes"), CodeConflict, "does not match"},
+		{"none where one is demanded", bare(raised), call.CodeConflict, "raise needs the confirmation_token of its page"},
+		{"that of another action", with(raised, remove), call.CodeConflict, "does not match"},
+		{"that of another caller", with(`{"action":"delete_selected","ids":[1],"confirm":true`, clerks), call.CodeConflict, "does not match"},
+		{"that of other rows", with(`{"action":"delete_selected","ids":[2],"confirm":true`, remove), call.CodeConflict, "does not match"},
+		{"that of other parameters", with(`{"action":"raise","ids":[1,2],"confirm":true,"confirmation_data":{"amount":2}`, raise), call.CodeConflict, "does not match"},
+		{"one that was changed", with(raised, raise[:len(raise)-4]+"AAAA"), call.CodeConflict, "does not match"},
+		{"nonsense", with(raised, "yes"), call.CodeConflict, "does not match"},
 		{"one without confirm", with(`{"action":"raise","ids":[1,2],"confirmation_data":{"amount":1}`, raise), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := l.call(ownerText, "action_book", c.arguments)
 			var page struct {
 				Error string `json:"error"`
-				confirmationRequest
+				action.ConfirmationRequest
 			}
 			if err := json.Unmarshal(r.Text, &page); err != nil || r.Code != c.code || !strings.Contains(r.Message, c.message) || page.Error != r.Message {
 				t.Errorf("%s", r.Text)
@@ -111,12 +113,12 @@ func TestAConfirmationTokenIsThatOfItsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.call(ownerText, "action_book", with(`{"action":"delete_selected","ids":[1],"confirm":true`, remove))
-	if r.Code != CodeConflict || !strings.Contains(string(r.Text), "3 chapters") {
+	if r.Code != call.CodeConflict || !strings.Contains(string(r.Text), "3 chapters") {
 		t.Errorf("a page that is out of date: %s", r.Text)
 	}
 	// Without a token nothing that the call does not name goes along.
 	r = l.call(ownerText, "action_book", `{"action":"delete_selected","ids":[1],"confirm":true}`)
-	if r.Code != CodeConflict || !strings.Contains(r.Message, "other rows go or change with those that you name") || l.one("SELECT count(*) FROM book") != "2" {
+	if r.Code != call.CodeConflict || !strings.Contains(r.Message, "other rows go or change with those that you name") || l.one("SELECT count(*) FROM book") != "2" {
 		t.Errorf("confirm alone: %s", r.Text)
 	}
 	l.must(ownerText, "action_book", with(`{"action":"delete_selected","ids":[1],"confirm":true`, value(r, "confirmation_token")))
@@ -173,12 +175,12 @@ func TestAMessageThatCannotBeMadeIsTheStandardOne(t *testing.T) {
 func TestAConfirmationTokenExpires(t *testing.T) {
 	l := newLibrary(t, withActions)
 	token := l.tokens.Authenticate("Bearer "+ownerText, time.Now())
-	c := l.set.newCall(context.Background(), token, findOperation("action"))
+	c := l.set.newCall(context.Background(), token, call.FindOperation("action"))
 	bound := []byte("what the page shows")
 	for after, want := range map[time.Duration]bool{time.Minute: true, -time.Minute: false, 0: false} {
 		expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(after).Unix()))
 		shown := seal.New(l.set.settings.SealKey, "confirmation").Seal(expires, bound)
-		if got := c.isConfirmation(shown, bound); got != want {
+		if got := action.IsConfirmation(c, shown, bound); got != want {
 			t.Errorf("one that expires in %s is taken: got %t, want %t", after, got, want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
 
 // shopScript has customers whose code others name, at two depths, and keys of several columns.
@@ -57,7 +59,7 @@ func northOnly(m *contract.Model) {
 	}
 }
 
-func (l *library) refused(token, tool, arguments string, code Code, says string) {
+func (l *library) refused(token, tool, arguments string, code call.Code, says string) {
 	l.t.Helper()
 	if r := l.call(token, tool, arguments); r.Code != code || !strings.Contains(string(r.Text), says) {
 		l.t.Errorf("%s %s: got %s (%v), want %s with %q", tool, arguments, r.Text, r.Cause, code, says)
@@ -69,8 +71,8 @@ func TestAChangeOfWhatOthersReferToNeedsTheRightsToThem(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			l := shop(t, engine)
 			const change = `{"id":1,"data":{"code":"z","name":"Zoe"}}`
-			l.refused(bookishText, "update_customer", change, CodeProtected, "changing it would change 2 purchases, which you may not; other records depend on it")
-			l.refused(bookishText, "bulk_customer", `{"operation":"update","items":[{"id":1,"data":{"code":"z"}}]}`, CodeProtected, "2 purchases")
+			l.refused(bookishText, "update_customer", change, call.CodeProtected, "changing it would change 2 purchases, which you may not; other records depend on it")
+			l.refused(bookishText, "bulk_customer", `{"operation":"update","items":[{"id":1,"data":{"code":"z"}}]}`, call.CodeProtected, "2 purchases")
 			l.must(bookishText, "update_customer", `{"id":1,"data":{"code":"a","name":"Anna"}}`)
 			l.must(bookishText, "update_customer", `{"id":3,"data":{"code":"cc"}}`)
 			if got := l.must(ownerText, "update_customer", change); got["notice"] != "the database changed 2 purchases, 1 line along with it" {
@@ -89,7 +91,7 @@ func TestAChangeOfWhatOthersReferToNeedsTheRightsToThem(t *testing.T) {
 
 func TestAChangeDoesNotReachRowsOutOfSight(t *testing.T) {
 	l := shop(t, contract.EngineSQLite, models(northOnly))
-	l.refused(ownerText, "update_customer", `{"id":2,"data":{"code":"z"}}`, CodeProtected, "other records depend on it")
+	l.refused(ownerText, "update_customer", `{"id":2,"data":{"code":"z"}}`, call.CodeProtected, "other records depend on it")
 	l.must(ownerText, "update_customer", `{"id":1,"data":{"code":"a","name":"x"}}`)
 }
 
@@ -99,11 +101,11 @@ func TestAWithheldModelHasNoRightsAndNoVisibleRow(t *testing.T) {
 			m.Exclude = []string{"a_column_that_is_gone"}
 		}
 	}))
-	l.refused(ownerText, "delete_customer", `{"id":1}`, CodeProtected, "other records depend on it")
-	l.refused(ownerText, "update_customer", `{"id":1,"data":{"code":"z"}}`, CodeProtected, "other records depend on it")
+	l.refused(ownerText, "delete_customer", `{"id":1}`, call.CodeProtected, "other records depend on it")
+	l.refused(ownerText, "update_customer", `{"id":1,"data":{"code":"z"}}`, call.CodeProtected, "other records depend on it")
 	there := l.call(ownerText, "update_line", `{"id":1,"data":{"customer_code":"a","number":2}}`)
 	missing := l.call(ownerText, "update_line", `{"id":1,"data":{"customer_code":"a","number":9}}`)
-	if there.Code != CodeValidation || string(there.Text) != string(missing.Text) {
+	if there.Code != call.CodeValidation || string(there.Text) != string(missing.Text) {
 		t.Errorf("a row of a withheld model: %s; a missing one: %s", there.Text, missing.Text)
 	}
 	l.must(ownerText, "delete_customer", `{"id":3}`)
@@ -123,7 +125,7 @@ func TestAForeignKeyInPartTellsNothingOfHiddenRows(t *testing.T) {
 				tool, arguments, _ := strings.Cut(change, " ")
 				hidden := l.call(ownerText, tool, strings.ReplaceAll(arguments, "?", "b"))
 				missing := l.call(ownerText, tool, strings.ReplaceAll(arguments, "?", "x"))
-				if hidden.Code != CodeValidation || string(hidden.Text) != string(missing.Text) {
+				if hidden.Code != call.CodeValidation || string(hidden.Text) != string(missing.Text) {
 					t.Errorf("%s: a hidden row: %s; a missing one: %s", tool, hidden.Text, missing.Text)
 				}
 			}
@@ -193,7 +195,7 @@ func TestAVersionThatMovedIsAConflictAndASilentTriggerIsNot(t *testing.T) {
 	if _, err := l.plain.Exec(`CREATE TRIGGER frozen BEFORE UPDATE ON book BEGIN SELECT raise(IGNORE); END`); err != nil {
 		t.Fatal(err)
 	}
-	l.refused(ownerText, "update_book", `{"id":1,"data":{"title":"x"},"expected_version":5}`, CodeConflict, "another version")
+	l.refused(ownerText, "update_book", `{"id":1,"data":{"title":"x"},"expected_version":5}`, call.CodeConflict, "another version")
 	if got := l.must(ownerText, "update_book", `{"id":1,"data":{"title":"x"},"expected_version":1}`); got["notice"] == nil {
 		t.Errorf("got %v", got)
 	}
@@ -202,8 +204,8 @@ func TestAVersionThatMovedIsAConflictAndASilentTriggerIsNot(t *testing.T) {
 func TestWhatWasCutIsNotWrittenBack(t *testing.T) {
 	l := newLibrary(t)
 	const mark = `the beginning...[cut: 3,000,000 bytes in all]`
-	l.refused(ownerText, "update_review", `{"id":1,"data":{"body":"`+mark+`"}}`, CodeValidation, "was cut when it was read")
-	l.refused(ownerText, "bulk_review", `{"operation":"create","items":[{"body":"`+mark+`"}]}`, CodeValidation, "was cut when it was read")
+	l.refused(ownerText, "update_review", `{"id":1,"data":{"body":"`+mark+`"}}`, call.CodeValidation, "was cut when it was read")
+	l.refused(ownerText, "bulk_review", `{"operation":"create","items":[{"body":"`+mark+`"}]}`, call.CodeValidation, "was cut when it was read")
 	for _, other := range []string{mark + ", it said", "...[cut: 3,0000 bytes in all]", "...[cut: , bytes in all]"} { // none is what a read writes
 		l.must(ownerText, "update_review", `{"id":1,"data":{"body":"`+other+`"}}`)
 	}
@@ -227,10 +229,10 @@ func TestValuesAreHeldAgainstChecks(t *testing.T) {
 		{database.Check{Column: column(database.Text), MinLength: 2}, "ä", false, "must have at least 2 characters"},
 		{database.Check{Column: column(database.Timestamp), Minimum: "2020-01-01T00:00:00"}, "2019-01-01T00:00:00", true, "must be at least 2020-01-01T00:00:00"},
 	} {
-		if got := meets(&c.check, c.value); got != c.meets {
+		if got := call.Meets(&c.check, c.value); got != c.meets {
 			t.Errorf("%v meets %+v: %v", c.value, c.check, got)
 		}
-		if got := wanted(&c.check); got != c.wanted {
+		if got := call.Allowed(&c.check); got != c.wanted {
 			t.Errorf("it says %q, want %q", got, c.wanted)
 		}
 	}
@@ -241,9 +243,9 @@ func TestFieldsFollowTheUsersPrivileges(t *testing.T) {
 		database.MaySelect | database.MayInsert: {true, false}, database.MaySelect | database.MayUpdate: {false, true}, database.MaySelect: {false, false},
 	} {
 		f := &catalog.Field{Column: &database.Column{Name: "c", Privileges: privileges}}
-		for i, p := range []purpose{{creates: true}, {}} {
-			if why := whyNotWritable(f, p); (why == "") != want[i] {
-				t.Errorf("with %b, creates %v: %q", privileges, p.creates, why)
+		for i, p := range []write.Purpose{{Creates: true}, {}} {
+			if why := write.WhyNotWritable(f, p); (why == "") != want[i] {
+				t.Errorf("with %b, creates %v: %q", privileges, p.Creates, why)
 			}
 		}
 	}
@@ -275,8 +277,8 @@ func TestRowLevelSecurityIsSaid(t *testing.T) {
 	if n := l.must(ownerText, "list_doc", `{}`)["total_count"]; n != 2.0 {
 		t.Fatalf("%v rows are seen", n)
 	}
-	l.refused(ownerText, "update_doc", `{"id":1,"data":{"body":"x"}}`, CodePermissionDenied, "row-level security")
-	l.refused(ownerText, "delete_doc", `{"id":1}`, CodePermissionDenied, "row-level security")
+	l.refused(ownerText, "update_doc", `{"id":1,"data":{"body":"x"}}`, call.CodePermissionDenied, "row-level security")
+	l.refused(ownerText, "delete_doc", `{"id":1}`, call.CodePermissionDenied, "row-level security")
 	if got := l.must(ownerText, "delete_doc", `{"id":2}`); !strings.Contains(fmt.Sprint(got["message"]), "row-level security") {
 		t.Errorf("got %v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 func TestDeleteSaysWhatGoesAlong(t *testing.T) {
@@ -23,7 +24,7 @@ func TestDeleteSaysWhatGoesAlong(t *testing.T) {
 	if answer := l.must(ownerText, "delete_shelf", `{"id":1}`); answer["message"] != "Deleted shelf 1, and with it 2 shelfs" {
 		t.Errorf("got %s", answer["message"])
 	}
-	if r := l.call(ownerText, "delete_shelf", `{"id":1}`); r.Code != CodeNotFound {
+	if r := l.call(ownerText, "delete_shelf", `{"id":1}`); r.Code != call.CodeNotFound {
 		t.Errorf("a row that is not there: %s", r.Text)
 	}
 }
@@ -61,7 +62,7 @@ func TestDeleteIsProtected(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := l.call(bookishText, "delete_book", `{"id":1}`)
-			if r.Code != CodeProtected || !strings.Contains(r.Message, c.says) {
+			if r.Code != call.CodeProtected || !strings.Contains(r.Message, c.says) {
 				t.Errorf("got %s", r.Text)
 			}
 			if !strings.Contains(c.says, "loan") && strings.Contains(r.Message, "loan") {
@@ -93,7 +94,7 @@ func TestRowsOutOfSightComeLastAmongTheReasonsOfAProtectedDelete(t *testing.T) {
 		if _, err := l.plain.Exec("INSERT INTO loan VALUES (1, 1, 'x')"); err != nil {
 			t.Fatal(err)
 		}
-		if r := l.call(bookishText, "delete_book", `{"id":1}`); r.Code != CodeProtected || r.Message != want {
+		if r := l.call(bookishText, "delete_book", `{"id":1}`); r.Code != call.CodeProtected || r.Message != want {
 			t.Errorf("rows %s: got %s, want %s", name, r.Text, want)
 		}
 	}
@@ -112,7 +113,7 @@ func TestDeleteOfTooMuchIsProtected(t *testing.T) {
 	if _, err := l.plain.Exec(script.String()); err != nil {
 		t.Fatal(err)
 	}
-	if r := l.call(ownerText, "delete_book", `{"id":1}`); r.Code != CodeProtected || !strings.Contains(r.Message, "more than 10000 rows") {
+	if r := l.call(ownerText, "delete_book", `{"id":1}`); r.Code != call.CodeProtected || !strings.Contains(r.Message, "more than 10000 rows") {
 		t.Errorf("got %.300s", r.Text)
 	}
 	if _, err := l.plain.Exec("DELETE FROM chapter WHERE id > 5000"); err != nil {

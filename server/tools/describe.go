@@ -11,19 +11,22 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
 
-var _ = withArguments("describe", operation{
-	note: "(fields, relations; look there first)",
-	description: func(m *catalog.Model) string {
+var _ = call.WithArguments("describe", call.Operation{
+	Note: "(fields, relations; look there first)",
+	Description: func(m *catalog.Model) string {
 		if m == nil {
 			return "Describe a model: its fields, what create and update take, its relationships, how lists are searched and ordered, its actions. Look here before you filter or write."
 		}
-		return fmt.Sprintf("Describe %s.", many(m))
+		return fmt.Sprintf("Describe %s.", call.PluralOf(m))
 	},
-	outputSchema: func(*catalog.Model) schema { return payloadSchema[description]() },
-	advice:       "fields, types and relationships: look here before you filter",
-}, (*call).describe)
+	OutputSchema: func(*catalog.Model) call.Schema { return call.PayloadSchema[description]() },
+	Advice:       "fields, types and relationships: look here before you filter",
+}, describe)
 
 // description is describe_'s payload.
 type description struct {
@@ -72,18 +75,13 @@ type fieldInfo struct {
 	Required bool   `json:"required"`
 	// Nullable is set if a call may write null.
 	Nullable bool `json:"nullable,omitempty"`
-	bounds
-	Choices    []choice `json:"choices,omitempty"`
-	Default    any      `json:"default,omitempty"`
-	PrimaryKey bool     `json:"primary_key,omitempty"`
-	Unique     bool     `json:"unique,omitempty"`
-	Editable   *bool    `json:"editable,omitempty"`
-	HelpText   string   `json:"help_text,omitempty"`
-}
-
-type choice struct {
-	Value string `json:"value"`
-	Label string `json:"label"`
+	call.Bounds
+	Choices    []action.Choice `json:"choices,omitempty"`
+	Default    any             `json:"default,omitempty"`
+	PrimaryKey bool            `json:"primary_key,omitempty"`
+	Unique     bool            `json:"unique,omitempty"`
+	Editable   *bool           `json:"editable,omitempty"`
+	HelpText   string          `json:"help_text,omitempty"`
 }
 
 // relationInfo describes a relation. Kind is many_to_one for a foreign key and one_to_many for its reverse; Type is the
@@ -107,9 +105,9 @@ type administrationOptions struct {
 }
 
 // describe answers what the model is made of.
-func (c *call) describe(*noArguments) ([]byte, error) {
-	d := descriptionOf(c.catalog, c.scope)
-	c.noteNumberTexts(d)
+func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
+	d := descriptionOf(c.Catalog, c.Scope)
+	noteNumberTexts(c, d)
 	return json.Marshal(d)
 }
 
@@ -162,11 +160,11 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 			d.AdminConfig.Inlines = append(d.AdminConfig.Inlines, in.Model.Name)
 		}
 	}
-	for _, action := range actionsOf(models, scope) {
+	for _, action := range call.ActionsOf(models, scope) {
 		d.AdminConfig.Actions = append(d.AdminConfig.Actions, action.Name)
 	}
-	for _, op := range operations {
-		if op.isOfferedTo(models, scope) {
+	for _, op := range call.Operations {
+		if op.IsOfferedTo(models, scope) {
 			d.Operations = append(d.Operations, op.Name)
 		}
 	}
@@ -180,8 +178,8 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
 func dataOf(models *catalog.Catalog, scope access.Scope) *writableData {
 	m := scope.Model()
 	var data writableData
-	if createOperation.isOfferedTo(models, scope) {
-		s := dataSchema(m, true)
+	if write.CreateOperation.IsOfferedTo(models, scope) {
+		s := write.DataSchema(m, true)
 		data.Create = &creatableData{Required: append([]string{}, s.Required...), Optional: []string{}}
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			if !slices.Contains(s.Required, name) {
@@ -189,8 +187,8 @@ func dataOf(models *catalog.Catalog, scope access.Scope) *writableData {
 			}
 		}
 	}
-	if updateOperation.isOfferedTo(models, scope) {
-		data.Update = slices.Sorted(maps.Keys(dataSchema(m, false).Properties))
+	if write.UpdateOperation.IsOfferedTo(models, scope) {
+		data.Update = slices.Sorted(maps.Keys(write.DataSchema(m, false).Properties))
 	}
 	if data.Create == nil && data.Update == nil {
 		return nil
@@ -223,13 +221,13 @@ func describeField(f *catalog.Field) fieldInfo {
 	c := f.Column
 	info := fieldInfo{
 		Name: f.Name, Type: c.Kind.String(), Required: c.NeedsValue(),
-		Format: valueForm(c), bounds: boundsOf(f), PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
+		Format: call.ValueForm(c), Bounds: call.BoundsOf(f), PrimaryKey: f.PrimaryKey, Unique: f.Unique, HelpText: f.Help,
 	}
 	if !f.Masked {
-		info.Default = defaultOf(c)
+		info.Default = call.DefaultOf(c)
 	}
 	for _, each := range f.Choices {
-		info.Choices = append(info.Choices, choice{Value: each.Value, Label: cmp.Or(each.Label, each.Value)})
+		info.Choices = append(info.Choices, action.Choice{Value: each.Value, Label: cmp.Or(each.Label, each.Value)})
 	}
 	info.Nullable = c.Nullable && !isReadOnly(f)
 	if isReadOnly(f) {
@@ -254,7 +252,7 @@ func (f *fieldInfo) noteWriting(of *catalog.Field) {
 
 // note adds a sentence to the help.
 func (f *fieldInfo) note(text string) {
-	if f.HelpText = strings.TrimSpace(sentence(f.HelpText)); f.HelpText != "" {
+	if f.HelpText = strings.TrimSpace(call.Sentence(f.HelpText)); f.HelpText != "" {
 		f.HelpText += " "
 	}
 	f.HelpText += text
@@ -272,7 +270,7 @@ func maskNote(f *catalog.Field) string {
 func describeRelation(scope access.Scope, r *catalog.Relation) relationInfo {
 	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: "one_to_many"}
 	if r.Many {
-		if f := fieldOf(scope.Of(r.Target), r.Theirs[0]); f != nil && len(r.Theirs) == 1 {
+		if f := call.FieldOf(scope.Of(r.Target), r.Theirs[0]); f != nil && len(r.Theirs) == 1 {
 			info.ForeignKey = f.Name
 		}
 		return info

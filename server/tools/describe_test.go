@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
@@ -49,5 +51,16 @@ func TestDescribeTellsWhatTheTokenMayDo(t *testing.T) {
 	options = l.must(bookishText, "describe_book", `{}`)["admin_config"].(map[string]any)
 	if !reflect.DeepEqual(options["inlines"], []any{"chapter"}) {
 		t.Errorf("the inlines of one who sees chapters only are %v", options["inlines"])
+	}
+}
+
+func TestDescribeShowsNoExpressionOfAComputedColumn(t *testing.T) {
+	column := &database.Column{Name: "digest", Kind: database.Text, HasDefault: true, Generated: true}
+	if f := describeField(&catalog.Field{Name: column.Name, Column: column}); f.Default != nil || f.Required {
+		t.Errorf("a computed field is described as %+v", f)
+	}
+	column = &database.Column{Name: "genre", Kind: database.Text, HasDefault: true, Default: new("jazz")}
+	if f := describeField(&catalog.Field{Name: column.Name, Column: column}); f.Default != "jazz" {
+		t.Errorf("a field with a default is described as %+v", f)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // The same table on each engine, with values whose text, or whose JSON, is not all that there is to them: integers beyond
@@ -80,7 +81,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, l *library)) {
 				Tokens: []contract.Token{{Hashes: []string{contract.HashToken(readerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 			}
 			models := catalog.Build(config, schema)
-			l := &library{t: t, tokens: access.TokensOf(config, models), set: New(models, db, Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20})}
+			l := &library{t: t, tokens: access.TokensOf(config, models), set: New(models, db, call.Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20})}
 			test(t, l)
 		})
 	}

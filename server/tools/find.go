@@ -9,9 +9,8 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
-
-const findModels = "find_models"
 
 // mostFound is how many models one answer of find_models names.
 const mostFound = 50
@@ -22,23 +21,25 @@ const mostWords = 10
 // detailFields is the detail with which find_models tells of fields and relations.
 const detailFields = "fields"
 
-var findModelsOperation = withArguments(findModels, operation{
-	description: func(*catalog.Model) string {
+var findModelsOperation = call.WithArguments(call.FindModels, call.Operation{
+	Description: func(*catalog.Model) string {
 		return "Find the models (tables) that you may view, with the operations that you may use on them; a model with others names its own. Start here."
 	},
-	outputSchema: func(*catalog.Model) schema { return payloadSchema[modelList]() },
-}, (*call).findModels,
-	argument[findArguments]{name: "query", into: func(a *findArguments) any { return &a.query },
-		help: "words to look for in names, descriptions and fields, the best match first; all models without it"},
-	argument[findArguments]{name: "detail", into: func(a *findArguments) any { return &a.detail },
-		schema: func(*catalog.Model) schema { return schema{Type: types{"string"}, Enum: []any{detailFields}} },
-		help:   "fields: with the fields and relations of each"},
-	argument[findArguments]{name: "offset", into: func(a *findArguments) any { return &a.offset }, help: fmt.Sprintf("an answer has %d models", mostFound)},
+	OutputSchema: func(*catalog.Model) call.Schema { return call.PayloadSchema[modelList]() },
+}, findModels,
+	call.Argument[findArguments]{Name: "query", Into: func(a *findArguments) any { return &a.query },
+		Help: "words to look for in names, descriptions and fields, the best match first; all models without it"},
+	call.Argument[findArguments]{Name: "detail", Into: func(a *findArguments) any { return &a.detail },
+		Schema: func(*catalog.Model) call.Schema {
+			return call.Schema{Type: call.Types{"string"}, Enum: []any{detailFields}}
+		},
+		Help: "fields: with the fields and relations of each"},
+	call.Argument[findArguments]{Name: "offset", Into: func(a *findArguments) any { return &a.offset }, Help: fmt.Sprintf("an answer has %d models", mostFound)},
 )
 
 type findArguments struct {
 	query, detail string
-	offset        count
+	offset        call.Count
 }
 
 // modelList is find_models' payload.
@@ -49,7 +50,7 @@ type modelList struct {
 	// Operations are those on each model that does not name its own.
 	Operations []string    `json:"operations"`
 	Models     []modelInfo `json:"models"`
-	ending
+	call.Ending
 }
 
 // modelInfo is a model in few words; what its name says already, or what most models have, is left out.
@@ -69,20 +70,20 @@ type modelInfo struct {
 
 // findModels answers the registered models that the token may view, exposed or not: those that a word of the query is
 // about, the best match first, or all of them by name.
-func (c *call) findModels(a *findArguments) ([]byte, error) {
+func findModels(c *call.Call, a *findArguments) ([]byte, error) {
 	if a.detail != "" && a.detail != detailFields {
-		return nil, invalid("detail must be %s, or be left out", detailFields)
+		return nil, call.Invalid("detail must be %s, or be left out", detailFields)
 	}
-	if why := unready(c.catalog); why != "" {
-		return nil, failf(CodeUnavailable, "%s", why)
+	if why := unready(c.Catalog); why != "" {
+		return nil, call.Failf(call.CodeUnavailable, "%s", why)
 	}
 	words := catalog.WordsOf(a.query)
-	found := c.rank(words[:min(len(words), mostWords)])
-	offset := min(a.offset.or(0), len(found))
+	found := rank(c, words[:min(len(words), mostWords)])
+	offset := min(a.offset.Or(0), len(found))
 	found = found[offset:]
 	list := modelList{More: max(0, len(found)-mostFound), Models: []modelInfo{}}
 	for _, f := range found[:min(len(found), mostFound)] {
-		list.Models = append(list.Models, c.modelInfo(f.scope, a.detail == detailFields))
+		list.Models = append(list.Models, describeFound(c, f.scope, a.detail == detailFields))
 	}
 	list.Operations = operationsOfMost(list.Models)
 	for i := range list.Models {
@@ -91,8 +92,8 @@ func (c *call) findModels(a *findArguments) ([]byte, error) {
 		}
 	}
 	list.Count = len(list.Models)
-	end := pageEnd{things: "models", offset: offset, count: list.Count, more: list.More > 0}
-	list.ending = end.ending()
+	end := call.PageEnd{Things: "models", Offset: offset, Count: list.Count, More: list.More > 0}
+	list.Ending = end.Ending()
 	return json.Marshal(list)
 }
 
@@ -104,11 +105,11 @@ type foundModel struct {
 
 // rank returns the models that the token may view and that have one of the words: those with more of the words first, then
 // those where they stand in a better place, then by name. Without words it returns all.
-func (c *call) rank(words []string) []foundModel {
-	known := c.catalog.Words()
+func rank(c *call.Call, words []string) []foundModel {
+	known := c.Catalog.Words()
 	var found []foundModel
-	for _, m := range c.catalog.Models() {
-		scope, ok := c.token.Scope(m)
+	for _, m := range c.Catalog.Models() {
+		scope, ok := c.Token.Scope(m)
 		if !ok {
 			continue
 		}
@@ -126,7 +127,7 @@ func (c *call) rank(words []string) []foundModel {
 	return found
 }
 
-func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
+func describeFound(c *call.Call, scope access.Scope, withFields bool) modelInfo {
 	m := scope.Model()
 	info := modelInfo{ModelName: m.Name, AppLabel: m.Module, Description: m.Description(), Operations: []string{}}
 	if label := m.Declared.VerboseName; label != strings.ReplaceAll(m.Name, "_", " ") {
@@ -135,7 +136,7 @@ func (c *call) modelInfo(scope access.Scope, withFields bool) modelInfo {
 	if !m.Declared.Expose {
 		info.ToolsExposed = new(bool)
 	}
-	for _, op := range offeredTo(c.catalog, c.token, m) {
+	for _, op := range call.OfferedTo(c.Catalog, c.Token, m) {
 		info.Operations = append(info.Operations, op.Name)
 	}
 	if withFields {

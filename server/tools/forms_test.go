@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // describe_ and the input schemas say in plain words and JSON what a field's values are, and never in SQL.
@@ -47,7 +48,7 @@ func TestWhatFieldsAreSaidToHold(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := &catalog.Field{Name: "f", Column: &tc.column, Check: tc.check}
-			for got, want := range map[string]string{text(t, describeField(f)): tc.described, text(t, valueSchema(f)): tc.input} {
+			for got, want := range map[string]string{text(t, describeField(f)): tc.described, text(t, call.ValueSchema(f)): tc.input} {
 				if got != want {
 					t.Errorf("got %s\nwant %s", got, want)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // A generic tool is the model's own tool under another name: what one answers, the other does.
@@ -36,20 +37,20 @@ func TestTheChecksOfAGenericTool(t *testing.T) {
 	l := newLibrary(t)
 	for _, c := range []struct {
 		token, tool, arguments string
-		code                   Code
+		code                   call.Code
 		message                string
 	}{
-		{ownerText, "list", `[]`, CodeInvalidArgument, "arguments must be a JSON object"},
-		{ownerText, "list", `{"nope":1}`, CodeInvalidArgument, "model parameter is required"},
-		{ownerText, "list", `{"model":null}`, CodeInvalidArgument, "model parameter is required"},
-		{ownerText, "list", `{"model":7}`, CodeInvalidArgument, "model must be a model's name, not 7"},
-		{ownerText, "list", `{"model":"","nope":1}`, CodeNotFound, "Model '' not found"},
-		{ownerText, "list", `{"model":"bok","nope":1}`, CodeNotFound, "Model 'bok' not found; the nearest is book, and find_models"},
-		{bookishText, "list", `{"model":"autor","nope":1}`, CodeNotFound, "Model 'autor' not found; find_models"},
-		{bookishText, "list", `{"model":"author","nope":1}`, CodePermissionDenied, "Permission denied: cannot view author"},
-		{ownerText, "describe", `{"model":"book","nope":1}`, CodeInvalidArgument, `unknown argument "nope"; the arguments are model`},
-		{ownerText, "list_book", `{"model":"book"}`, CodeInvalidArgument, `unknown argument "model"; the arguments are limit,`},
-		{ownerText, "get", `{"model":"note","id":1}`, CodePermissionDenied, "get is not offered for note; its tools are list, "},
+		{ownerText, "list", `[]`, call.CodeInvalidArgument, "arguments must be a JSON object"},
+		{ownerText, "list", `{"nope":1}`, call.CodeInvalidArgument, "model parameter is required"},
+		{ownerText, "list", `{"model":null}`, call.CodeInvalidArgument, "model parameter is required"},
+		{ownerText, "list", `{"model":7}`, call.CodeInvalidArgument, "model must be a model's name, not 7"},
+		{ownerText, "list", `{"model":"","nope":1}`, call.CodeNotFound, "Model '' not found"},
+		{ownerText, "list", `{"model":"bok","nope":1}`, call.CodeNotFound, "Model 'bok' not found; the nearest is book, and find_models"},
+		{bookishText, "list", `{"model":"autor","nope":1}`, call.CodeNotFound, "Model 'autor' not found; find_models"},
+		{bookishText, "list", `{"model":"author","nope":1}`, call.CodePermissionDenied, "Permission denied: cannot view author"},
+		{ownerText, "describe", `{"model":"book","nope":1}`, call.CodeInvalidArgument, `unknown argument "nope"; the arguments are model`},
+		{ownerText, "list_book", `{"model":"book"}`, call.CodeInvalidArgument, `unknown argument "model"; the arguments are limit,`},
+		{ownerText, "get", `{"model":"note","id":1}`, call.CodePermissionDenied, "get is not offered for note; its tools are list, "},
 	} {
 		r := l.call(c.token, c.tool, c.arguments)
 		if r.Code != c.code || !strings.HasPrefix(r.Message, c.message) || r.UnknownTool {
@@ -85,7 +86,7 @@ func TestTheGenericList(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, op := range globals {
+	for _, op := range call.Globals {
 		want = append(want, op.Name)
 	}
 	for _, op := range genericOperations() {
@@ -96,14 +97,14 @@ func TestTheGenericList(t *testing.T) {
 	if got := names(ownerText); !slices.Equal(got, want) {
 		t.Errorf("the owner has %v", got)
 	}
-	if n := strings.Count(text, `"properties":{"model":{"type":"string"}`); n != len(want)-len(globals) {
-		t.Errorf("%d tools take the model first, want %d", n, len(want)-len(globals))
+	if n := strings.Count(text, `"properties":{"model":{"type":"string"}`); n != len(want)-len(call.Globals) {
+		t.Errorf("%d tools take the model first, want %d", n, len(want)-len(call.Globals))
 	}
 	if n := strings.Count(text, `,"additionalProperties":false},"annotations":{`); n != len(want) {
 		t.Errorf("%d tools are closed, want %d", n, len(want))
 	}
 	for _, name := range names(readerText) {
-		if op, _ := parseName(name); op != nil && op.Writes() {
+		if op, _ := call.ParseName(name); op != nil && op.Writes() {
 			t.Errorf("a reader has %s", name)
 		}
 	}
@@ -134,7 +135,7 @@ func TestFindModelsRanks(t *testing.T) {
 		{bookishText, "author", "book"},
 		{ownerText, "zzz", ""},
 	} {
-		payload := l.must(c.token, "find_models", string(appendJSON([]byte(`{"query":`), c.query))+"}")
+		payload := l.must(c.token, "find_models", string(call.AppendJSON([]byte(`{"query":`), c.query))+"}")
 		var names []string
 		for _, m := range payload["models"].([]any) {
 			names = append(names, m.(map[string]any)["model_name"].(string))
@@ -152,7 +153,7 @@ func TestFindModelsRanks(t *testing.T) {
 // An answer of find_models has at most fifty models, and says how many there are beside them.
 func TestFindModelsStopsAtFifty(t *testing.T) {
 	set, token := manyModels(t, 70)
-	r := set.Call(t.Context(), token, findModels, nil)
+	r := set.Call(t.Context(), token, call.FindModels, nil)
 	var list modelList
 	if err := json.Unmarshal(r.Text, &list); err != nil || list.Count != 50 || list.More != 20 || len(list.Models) != 50 || list.Models[0].ModelName != "t0" {
 		t.Errorf("%v %.200s", err, r.Text)

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 func TestInlines(t *testing.T) {
@@ -28,16 +30,16 @@ func TestInlines(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, token, inlines, says string
-		code                       Code
+		code                       call.Code
 	}{
-		{"another row's child", ownerText, `{"chapter":[{"data":{"number":7,"title":"x"}},{"id":3,"data":{"title":"x"}}]}`, "chapter[1].id: no such chapter belongs to this book", CodeValidation},
-		{"deleting another row's child", ownerText, `{"chapter":[{"id":3,"_delete":true}]}`, "chapter[0].id", CodeValidation},
-		{"a violation", ownerText, `{"chapter":[{"data":{"number":2,"title":"x"}}]}`, "chapter[0].book_id", CodeValidation},
-		{"too many", ownerText, `{"chapter":[{"data":{}},{"data":{}},{"data":{}},{"data":{}}]}`, "at most 3", CodeInvalidArgument},
-		{"no inline", ownerText, `{"loan":[]}`, "its inlines are chapter, review", CodeInvalidArgument},
-		{"one that is not seen", bookishText, `{"review":[]}`, "its inlines are chapter", CodeInvalidArgument},
-		{"one that is only seen", bookishText, `{"chapter":[{"data":{"number":9,"title":"x"}}]}`, "cannot add chapter", CodePermissionDenied},
-		{"a shape that is none", ownerText, `{"chapter":[{"id":1}]}`, "chapter[0] must be", CodeInvalidArgument},
+		{"another row's child", ownerText, `{"chapter":[{"data":{"number":7,"title":"x"}},{"id":3,"data":{"title":"x"}}]}`, "chapter[1].id: no such chapter belongs to this book", call.CodeValidation},
+		{"deleting another row's child", ownerText, `{"chapter":[{"id":3,"_delete":true}]}`, "chapter[0].id", call.CodeValidation},
+		{"a violation", ownerText, `{"chapter":[{"data":{"number":2,"title":"x"}}]}`, "chapter[0].book_id", call.CodeValidation},
+		{"too many", ownerText, `{"chapter":[{"data":{}},{"data":{}},{"data":{}},{"data":{}}]}`, "at most 3", call.CodeInvalidArgument},
+		{"no inline", ownerText, `{"loan":[]}`, "its inlines are chapter, review", call.CodeInvalidArgument},
+		{"one that is not seen", bookishText, `{"review":[]}`, "its inlines are chapter", call.CodeInvalidArgument},
+		{"one that is only seen", bookishText, `{"chapter":[{"data":{"number":9,"title":"x"}}]}`, "cannot add chapter", call.CodePermissionDenied},
+		{"a shape that is none", ownerText, `{"chapter":[{"id":1}]}`, "chapter[0] must be", call.CodeInvalidArgument},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := l.call(c.token, "update_book", `{"id":1,"data":{"title":"lost"},"inlines":`+c.inlines+`}`)

@@ -8,6 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/steps"
 )
 
 // mostNames is how many models the instructions name: a client puts them before every conversation.
@@ -17,7 +19,7 @@ const mostNames = 20
 // use the tools that its list has.
 func (set *Set) Instructions(endpoint string, token access.Token, view View) string {
 	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
-	var listed operationSet
+	var listed call.OperationSet
 	changes, masks := false, false
 	for _, m := range set.catalog.Models() {
 		if !set.lists(view, m) {
@@ -25,9 +27,9 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 		}
 		scope := token.Reach(m)
 		writes := false
-		for _, op := range operations {
-			if op.isOfferedTo(set.catalog, scope) {
-				listed |= op.bit
+		for _, op := range call.Operations {
+			if op.IsOfferedTo(set.catalog, scope) {
+				listed |= op.Bit
 				writes = writes || op.Writes()
 			}
 		}
@@ -50,7 +52,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 	b.WriteString(someNames("view", names))
 	b.WriteString(someNames("change, but not view", unseen))
 	b.WriteString(set.unknownOf(token, view))
-	set.howToRead(&b, naming{generic: set.isGeneric(token, view)}, listed)
+	set.howToRead(&b, call.Naming{Generic: set.isGeneric(token, view)}, listed)
 	switch {
 	case changes:
 		set.howToChange(&b, token, view)
@@ -68,7 +70,7 @@ func (set *Set) Instructions(endpoint string, token access.Token, view View) str
 func (set *Set) unknownOf(token access.Token, view View) string {
 	var unknown []string
 	for name := range view.Models {
-		if m := set.catalog.Model(name); m == nil || !set.lists(view, m) || !mayReadOrWrite(token.Reach(m)) {
+		if m := set.catalog.Model(name); m == nil || !set.lists(view, m) || !call.MayReadOrWrite(token.Reach(m)) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -80,38 +82,38 @@ func (set *Set) unknownOf(token access.Token, view View) string {
 }
 
 // howToRead says how to find models and to ask of their rows, with the tools that are listed.
-func (set *Set) howToRead(b *strings.Builder, n naming, listed operationSet) {
+func (set *Set) howToRead(b *strings.Builder, n call.Naming, listed call.OperationSet) {
 	if listed == 0 {
 		return
 	}
 	b.WriteString("\n")
-	if n.generic {
+	if n.Generic {
 		b.WriteString("The tools take the model's name as their argument model. ")
 	}
-	b.WriteString("Start with " + findModels)
-	if listed.has("describe") {
-		fmt.Fprintf(b, ", then %s for fields and relationships", n.any("describe"))
+	b.WriteString("Start with " + call.FindModels)
+	if listed.Has("describe") {
+		fmt.Fprintf(b, ", then %s for fields and relationships", n.Any("describe"))
 	}
 	b.WriteString(".")
-	if listed.has("list") {
-		fmt.Fprintf(b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, n.any("list"))
+	if listed.Has("list") {
+		fmt.Fprintf(b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, n.Any("list"))
 	}
-	if listed.has("list", "aggregate") {
+	if listed.Has("list", "aggregate") {
 		b.WriteString(" A field may be a path, relation__field (to many rows, in filters alone); _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
 	}
-	if listed.has("aggregate") {
-		fmt.Fprintf(b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", n.any("aggregate"))
+	if listed.Has("aggregate") {
+		fmt.Fprintf(b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", n.Any("aggregate"))
 	}
 }
 
 // howToChange says how to change rows with care.
 func (set *Set) howToChange(b *strings.Builder, token access.Token, view View) {
 	b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; ask your user before you delete. An answer with requires_confirmation has changed nothing: ask your user first.")
-	if set.listsGlobal(token, view, transactOperation) {
-		fmt.Fprintf(b, " What belongs together, do in one call of %s: all of its steps happen, or none.", transactName)
+	if set.listsGlobal(token, view, steps.TransactOperation) {
+		fmt.Fprintf(b, " What belongs together, do in one call of %s: all of its steps happen, or none.", steps.TransactName)
 	}
-	if set.listsGlobal(token, view, undoOperation) {
-		fmt.Fprintf(b, " %s takes back what you changed.", undoOperation.Name)
+	if set.listsGlobal(token, view, steps.UndoOperation) {
+		fmt.Fprintf(b, " %s takes back what you changed.", steps.UndoOperation.Name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // manyModels are the tools over so many tables of one column, and a token that may view all of them.
@@ -23,7 +24,7 @@ func manyModels(t *testing.T, count int) (*Set, access.Token) {
 		config.Models = append(config.Models, contract.Model{Exposure: table.Name, Name: table.Name, Table: table.Name, Expose: true, DefaultPageSize: 1, MaxPageSize: 1})
 	}
 	models := catalog.Build(config, schema.GrantAll())
-	return New(models, nil, Settings{}), access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
+	return New(models, nil, call.Settings{}), access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 }
 
 // Every client asks for them when it connects, so 200 models must not cost it 200 encodings of their tools.

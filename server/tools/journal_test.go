@@ -3,6 +3,8 @@ package tools
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
 
 func TestJournal(t *testing.T) {
@@ -68,7 +70,7 @@ func TestJournalCutsLongValues(t *testing.T) {
 	l := newLibrary(t)
 	l.must(ownerText, "create_offer", `{"data":{"body":"`+strings.Repeat("ä", 10_000)+`"}}`)
 	changes := l.one("SELECT changes FROM mcp_audit")
-	if len(changes) > maxJournalValue+200 || !strings.Contains(changes, `ä..."}`) {
+	if len(changes) > write.MaxJournalValue+200 || !strings.Contains(changes, `ä..."}`) {
 		t.Errorf("%d bytes: %.100s", len(changes), changes)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 )
 
 // The bounds of what describe_ reads to find texts that hold numbers.
@@ -26,16 +28,16 @@ var noValueText = regexp.MustCompile(`(?i)^\s*(null|none|nan|n/?a|-|\?)?\s*$`)
 // noteNumberTexts says of fields of a description that they hold numbers as texts, by a few rows. It reads nothing if finding
 // these could take long: in a view, or under a row policy, which may hold for few rows of many. A description does without
 // if the rows cannot be read.
-func (c *call) noteNumberTexts(d *description) {
-	fields := freeTexts(c.scope)
-	if len(fields) == 0 || !c.scope.Model().IsTable() || c.scope.Limited() {
+func noteNumberTexts(c *call.Call, d *description) {
+	fields := freeTexts(c.Scope)
+	if len(fields) == 0 || !c.Scope.Model().IsTable() || c.Scope.Limited() {
 		return
 	}
-	plan := &database.Select{From: c.scope.Source(), Limit: numberTextRows, Form: database.RowArrays}
+	plan := &database.Select{From: c.Scope.Source(), Limit: numberTextRows, Form: database.RowArrays}
 	for _, f := range fields {
 		plan.Output = append(plan.Output, database.Output{Name: f.Name, Columns: []*database.Column{f.Column}, Slice: &database.Slice{Length: numberTextLength}})
 	}
-	rows, _, err := readAll[[]*string](c.ctx, c.db, plan)
+	rows, _, err := call.ReadAll[[]*string](c.Ctx, c.DB, plan)
 	if err != nil {
 		return
 	}
@@ -50,7 +52,7 @@ func (c *call) noteNumberTexts(d *description) {
 // freeTexts are the fields whose texts nothing but the rows says more about.
 func freeTexts(scope access.Scope) []*catalog.Field {
 	return slices.DeleteFunc(slices.Clone(scope.Fields()), func(f *catalog.Field) bool {
-		return f.Column.Kind != database.Text || f.Masked || f.PrimaryKey || len(f.Choices) > 0 || refers(scope.Model(), f.Column)
+		return f.Column.Kind != database.Text || f.Masked || f.PrimaryKey || len(f.Choices) > 0 || read.Refers(scope.Model(), f.Column)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // withAnswers keeps the answers of calls that have a key.
@@ -55,7 +56,7 @@ func TestACallWithAKeyHappensOnce(t *testing.T) {
 			}
 		}
 		for _, other := range []string{`{"data":{"name":"Lew"},"idempotency_key":"k 1"}`, `{"data":{"name":"Lem","branch":"west"},"idempotency_key":"k 1"}`} {
-			if r := l.call(ownerText, "create_author", other); r.Code != CodeConflict || !strings.Contains(r.Message, "was used for another call") {
+			if r := l.call(ownerText, "create_author", other); r.Code != call.CodeConflict || !strings.Contains(r.Message, "was used for another call") {
 				t.Errorf("%s: %s", other, r.Text)
 			}
 		}
@@ -92,7 +93,7 @@ func TestEachToolThatChangesTakesAKey(t *testing.T) {
 // What failed, or only asked, leaves its key free.
 func TestAKeyIsFreeAfterACallThatChangedNothing(t *testing.T) {
 	onLibraries(t, func(t *testing.T, l *library) {
-		if r := l.call(ownerText, "update_book", `{"id":1,"data":{"isbn":"222"},"idempotency_key":"k"}`); r.Code != CodeValidation || !strings.Contains(string(r.Text), `"field":"isbn"`) {
+		if r := l.call(ownerText, "update_book", `{"id":1,"data":{"isbn":"222"},"idempotency_key":"k"}`); r.Code != call.CodeValidation || !strings.Contains(string(r.Text), `"field":"isbn"`) {
 			t.Errorf("%s", r.Text)
 		}
 		asked := l.call(ownerText, "action_shelf", `{"action":"delete_selected","ids":[3],"idempotency_key":"k"}`)
@@ -121,7 +122,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 		{l, "list_author", `{"idempotency_key":"k"}`, "is for calls that change something"},
 		{l, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"x"},"idempotency_key":"k"}}]}`, "is no argument of a step"},
 	} {
-		if r := c.l.call(ownerText, c.tool, c.arguments); r.Code != CodeInvalidArgument || !strings.Contains(r.Message, c.says) {
+		if r := c.l.call(ownerText, c.tool, c.arguments); r.Code != call.CodeInvalidArgument || !strings.Contains(r.Message, c.says) {
 			t.Errorf("%s %s: %s", c.tool, c.arguments, r.Text)
 		}
 	}
@@ -133,7 +134,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 func TestCallsWithTheSameKeyAtOnceAreOne(t *testing.T) {
 	onLibraries(t, func(t *testing.T, l *library) {
 		for round := range 5 {
-			answers := make([]Result, 8)
+			answers := make([]call.Result, 8)
 			var group sync.WaitGroup
 			for i := range answers {
 				group.Go(func() {
@@ -201,9 +202,9 @@ func TestOldAnswersAreRemoved(t *testing.T) {
 func TestWhatIsKeptForACallerIsBounded(t *testing.T) {
 	l := newLibrary(t, withAnswers)
 	const long = `{"data":{"name":"Lem"},"idempotency_key":"long"}`
-	kept := NewKeptAnswers()
+	kept := call.NewKeptAnswers()
 	l.set.settings.Kept = kept
-	for kept.takeAnswer(l.token(ownerText).Caller(), 64<<10, time.Now()) {
+	for kept.TakeAnswer(l.token(ownerText).Caller(), 64<<10, time.Now()) {
 	}
 	l.must(ownerText, "create_author", long)
 	answer := l.must(ownerText, "create_author", long)
@@ -213,10 +214,10 @@ func TestWhatIsKeptForACallerIsBounded(t *testing.T) {
 	if size := l.one(`SELECT max(length(answer)) FROM mcp_answers`); len(size) > 2 {
 		t.Errorf("the answer has %s characters", size)
 	}
-	for kept.takeCall(l.token(ownerText).Caller(), time.Now()) == nil {
+	for kept.TakeCall(l.token(ownerText).Caller(), time.Now()) == nil {
 	}
 	r := l.call(ownerText, "create_author", `{"data":{"name":"Lem"},"idempotency_key":"one more"}`)
-	if wait := value(r, "retry_after_ms"); r.Code != CodeRateLimited || wait == "" || l.authors() != 3.0 {
+	if wait := value(r, "retry_after_ms"); r.Code != call.CodeRateLimited || wait == "" || l.authors() != 3.0 {
 		t.Errorf("got %s", r.Text)
 	}
 	if r := l.call(clerkText, "create_author", `{"data":{"name":"Lem","branch":"west"},"idempotency_key":"one more"}`); r.IsError {
@@ -246,7 +247,7 @@ func TestAWebhookIsCalledOncePerKey(t *testing.T) {
 	first = s.call(ownerText, "action_book", failing)
 	s.execute("UPDATE mcp_answers SET at = '2020-01-01 00:00:00'") // as if that had been long ago: nobody waits for it
 	second = s.call(ownerText, "action_book", failing)
-	if first.Code != CodeUnavailable || second.Code != CodeUnavailable || !strings.Contains(second.Message, "its outcome is not known") || len(s.got) != 2 {
+	if first.Code != call.CodeUnavailable || second.Code != call.CodeUnavailable || !strings.Contains(second.Message, "its outcome is not known") || len(s.got) != 2 {
 		t.Errorf("%s, then %s, in %d calls", first.Text, second.Text, len(s.got))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // Tools that cannot do anything for a token are not listed (docs/design/tools.md, "Which tools a token gets").
@@ -20,7 +21,7 @@ func TestToolsThatAreOfNoUseAreNotListed(t *testing.T) {
 	token := l.tokens.Authenticate("Bearer "+text, time.Now())
 	offered := func(model string) []string {
 		var names []string
-		for _, op := range offeredTo(l.set.catalog, token, l.set.catalog.Model(model)) {
+		for _, op := range call.OfferedTo(l.set.catalog, token, l.set.catalog.Model(model)) {
 			names = append(names, op.Name)
 		}
 		return names
@@ -36,10 +37,10 @@ func TestToolsThatAreOfNoUseAreNotListed(t *testing.T) {
 
 func TestDeleteSelectedNeedsDeleteToBeOffered(t *testing.T) {
 	l := newLibrary(t, on("author", func(m *contract.Model) { m.Operations = []string{"list", "action", "actions"} }))
-	if r := l.call(ownerText, "action_author", `{"action":"delete_selected","ids":[1],"confirm":true}`); r.Code != CodePermissionDenied {
+	if r := l.call(ownerText, "action_author", `{"action":"delete_selected","ids":[1],"confirm":true}`); r.Code != call.CodePermissionDenied {
 		t.Errorf("delete_selected: %s", r.Text)
 	}
-	if got := l.call(ownerText, "actions_author", `{}`); got.Code != CodePermissionDenied {
+	if got := l.call(ownerText, "actions_author", `{}`); got.Code != call.CodePermissionDenied {
 		t.Errorf("actions: %s", got.Text)
 	}
 }
@@ -49,7 +50,7 @@ func TestTheLabelsOfToolsAreABoundedSet(t *testing.T) {
 		"list_book": "list", "autocomplete_anything_at_all": "autocomplete", "find_models": "find",
 		"find_books": "other", "list": "list", "list_": "other", "drop_book": "other", "": "other",
 	} {
-		if got := Label(tool); got != want {
+		if got := call.Label(tool); got != want {
 			t.Errorf("%s: %s, want %s", tool, got, want)
 		}
 	}
@@ -72,7 +73,7 @@ func TestACallCostsWhatItHolds(t *testing.T) {
 		{"update_book", `{"id":1,"inlines":{"loan":[{},{}],"copy":[{}]}}`, 4}, {"create_book", `{"data":{},"inlines":{"loan":7}}`, 1}, {"create_book", `{"inlines":[{}]}`, 2},
 		{"get_book", `{"id":1,"include_related":true,"include_inlines":true}`, 3}, {"get_book", `{"id":1,"include_related":false}`, 1}, {"get_book", `{"items":[1,2]}`, 1},
 	} {
-		if got := Cost(c.tool, []byte(c.arguments)); got != c.want {
+		if got := call.Cost(c.tool, []byte(c.arguments)); got != c.want {
 			t.Errorf("%s %s: %d, want %d", c.tool, c.arguments, got, c.want)
 		}
 	}
@@ -83,10 +84,10 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	l := newLibrary(t)
 	token := l.tokens.Authenticate("Bearer "+ownerText, time.Now())
 	names := map[string]bool{}
-	tools := map[string]schema{}
+	tools := map[string]call.Schema{}
 	for _, m := range l.set.catalog.Models() {
-		for _, op := range offeredTo(l.set.catalog, token, m) {
-			s := op.define(m, defining{}).InputSchema
+		for _, op := range call.OfferedTo(l.set.catalog, token, m) {
+			s := op.Define(m, call.Defining{}).InputSchema
 			tools[op.Name+"_"+m.Name] = s
 			for name := range s.Properties {
 				names[name] = true
@@ -96,8 +97,8 @@ func TestCallsTakeWhatTheirSchemaHas(t *testing.T) {
 	for tool, s := range tools {
 		for name := range names {
 			_, has := s.Properties[name]
-			op, _ := parseName(tool)
-			if _, some := op.defineGeneric(defining{}).InputSchema.Properties[name]; some && !has {
+			op, _ := call.ParseName(tool)
+			if _, some := defineGeneric(op, call.Defining{}).InputSchema.Properties[name]; some && !has {
 				continue // taken without being listed, or not offered for this model
 			}
 			r := l.call(ownerText, tool, `{"`+name+`":{"no":"value of any argument"}}`)

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // MCP wants an object at the top of every outputSchema. A generic tool's has no model.
 func TestEveryOperationHasAnOutputSchemaOfAnObject(t *testing.T) {
 	l := newLibrary(t)
-	for _, op := range append(operations, findModelsOperation) {
-		if s := op.outputSchema(nil); len(s.Type) != 1 || s.Type[0] != "object" {
+	for _, op := range append(call.Operations, findModelsOperation) {
+		if s := op.OutputSchema(nil); len(s.Type) != 1 || s.Type[0] != "object" {
 			t.Errorf("%s of any model: %v", op.Name, s.Type)
 		}
 		for _, m := range l.set.catalog.Models() {
-			if s := op.outputSchema(m); len(s.Type) != 1 || s.Type[0] != "object" {
+			if s := op.OutputSchema(m); len(s.Type) != 1 || s.Type[0] != "object" {
 				t.Errorf("%s of %s: %v", op.Name, m.Name, s.Type)
 			}
 		}
@@ -63,7 +64,7 @@ func TestRowSchemas(t *testing.T) {
 		{"book", "title", `["number","string"]`}, // SQLite stores anything in a column
 		{"tag", "id", `"string"`},
 	} {
-		row := rowSchema(l.set.catalog.Model(c.model))
+		row := call.RowSchema(l.set.catalog.Model(c.model))
 		if got, _ := json.Marshal(row.Properties[c.member].Type); string(got) != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.member, c.model, got, c.want)
 		}
@@ -71,7 +72,7 @@ func TestRowSchemas(t *testing.T) {
 			t.Errorf("%s: a whole row requires %v of %d members", c.model, row.Required, len(row.Properties))
 		}
 	}
-	if listed := listedRow(l.set.catalog.Model("tag")); len(listed.Required) != 1 || listed.Required[0] != "id" {
+	if listed := call.ListedRow(l.set.catalog.Model("tag")); len(listed.Required) != 1 || listed.Required[0] != "id" {
 		t.Errorf("a listed row requires %v", listed.Required)
 	}
 }

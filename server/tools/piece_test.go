@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 )
 
 // get_ says that it cut a value, and reads all of it in pieces.
@@ -33,7 +36,7 @@ func TestValuesThatAreTooLongForOneAnswer(t *testing.T) {
 	var text strings.Builder
 	for offset, pieces := 0, 0; ; pieces++ {
 		r := l.call(ownerText, "get_author", fmt.Sprintf(`{"id":1,"field":"name","offset":%d,"length":1000000}`, offset))
-		var p piece
+		var p read.Piece
 		if err := json.Unmarshal(r.Text, &p); err != nil || p.Value == nil || pieces > 10 {
 			t.Fatalf("%s", r.Text)
 		}
@@ -56,7 +59,7 @@ func TestWrongPieces(t *testing.T) {
 		{"get_author", `{"id":1,"field":"id"}`, "field: id is of type integer, which is not read in pieces; the fields that are: name, branch"},
 		{"get_author", `{"id":1,"field":"nme"}`, `field: author has no field "nme"; the fields that can be read in pieces are name, branch`},
 	} {
-		if r := l.call(ownerText, c.tool, c.arguments); r.Code != CodeInvalidArgument || r.Message != c.want {
+		if r := l.call(ownerText, c.tool, c.arguments); r.Code != call.CodeInvalidArgument || r.Message != c.want {
 			t.Errorf("%s %s: %s", c.tool, c.arguments, r.Text)
 		}
 	}

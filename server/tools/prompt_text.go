@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // The texts of the prompts. They name what is there for the token at hand, and nothing else: the tools come from the
@@ -21,12 +22,12 @@ const mostModels = 50
 // promptText is a text in the making, which names tools as the caller's list does.
 type promptText struct {
 	strings.Builder
-	naming
+	call.Naming
 }
 
 // newText begins a text for a caller.
 func (set *Set) newText(token access.Token, view View) promptText {
-	return promptText{naming: naming{generic: set.isGeneric(token, view)}}
+	return promptText{Naming: call.Naming{Generic: set.isGeneric(token, view)}}
 }
 
 func (t *promptText) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
@@ -38,12 +39,12 @@ func (t *promptText) end() string {
 }
 
 // about describes a model's tool.
-func (t *promptText) about(op *operation, m *catalog.Model) {
-	text := op.advice
+func (t *promptText) about(op *call.Operation, m *catalog.Model) {
+	text := op.Advice
 	if text == "" {
-		text = op.description(m)
+		text = op.Description(m)
 	}
-	t.line("- %s: %s", t.tool(op.Name, m), text)
+	t.line("- %s: %s", t.Tool(op.Name, m), text)
 }
 
 // viewable are the models that the token may view: those whose tools its list has, and how many others there are.
@@ -72,27 +73,27 @@ func (set *Set) explainModels(token access.Token, view View) string {
 	t.line("Explore the data behind this endpoint. The models that you may view:")
 	for i, scope := range scopes {
 		if i == mostModels {
-			t.line("- and %d more: %s names them all", len(scopes)-i, findModels)
+			t.line("- and %d more: %s names them all", len(scopes)-i, call.FindModels)
 			break
 		}
 		m := scope.Model()
-		t.line("- %s (%s):%s Tools: %s", m.Name, m.Declared.VerboseNamePlural, sentence(m.Description()), t.toolNames(offeredTo(set.catalog, token, m), m))
+		t.line("- %s (%s):%s Tools: %s", m.Name, m.Declared.VerboseNamePlural, call.Sentence(m.Description()), toolNames(t.Naming, call.OfferedTo(set.catalog, token, m), m))
 	}
 	if others > 0 {
-		t.line("- and %d whose tools are not listed: %s names them", others, findModels)
+		t.line("- and %d whose tools are not listed: %s names them", others, call.FindModels)
 	}
 	m := scopes[0].Model()
-	ops := offeredTo(set.catalog, token, m)
+	ops := call.OfferedTo(set.catalog, token, m)
 	t.line("")
 	t.line("How to go about it, with %s as the example:", m.Name)
-	t.line(`- %s {"query": "%s"}: finds models by name and description`, findModels, m.Name)
+	t.line(`- %s {"query": "%s"}: finds models by name and description`, call.FindModels, m.Name)
 	for _, op := range ops {
 		if !op.Writes() {
 			t.about(op, m)
 		}
 	}
 	if offers(ops, "list") {
-		t.line("A first look: %s", t.call("list", m, exampleList(scopes[0])))
+		t.line("A first look: %s", t.Call("list", m, exampleList(scopes[0])))
 	}
 	t.asking(scopes[0], ops)
 	t.resources(m, ops)
@@ -100,7 +101,7 @@ func (set *Set) explainModels(token access.Token, view View) string {
 }
 
 // resources names what can be read of a model without a tool.
-func (t *promptText) resources(m *catalog.Model, ops []*operation) {
+func (t *promptText) resources(m *catalog.Model, ops []*call.Operation) {
 	var uris []string
 	for _, kind := range resourceKinds {
 		if !offers(ops, kind.operation) {
@@ -134,10 +135,10 @@ func exampleList(scope access.Scope) string {
 	return string(text)
 }
 
-func (n naming) toolNames(ops []*operation, m *catalog.Model) string {
+func toolNames(n call.Naming, ops []*call.Operation, m *catalog.Model) string {
 	names := make([]string, len(ops))
 	for i, op := range ops {
-		names[i] = n.tool(op.Name, m)
+		names[i] = n.Tool(op.Name, m)
 	}
 	return strings.Join(names, ", ")
 }
@@ -146,8 +147,8 @@ func (n naming) toolNames(ops []*operation, m *catalog.Model) string {
 func (set *Set) explainModel(scope access.Scope, view View) string {
 	t := set.newText(scope.Token(), view)
 	m, d := scope.Model(), descriptionOf(set.catalog, scope)
-	ops := offeredTo(set.catalog, scope.Token(), m)
-	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, sentence(m.Description()))
+	ops := call.OfferedTo(set.catalog, scope.Token(), m)
+	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, call.Sentence(m.Description()))
 	t.fields(d)
 	if len(d.Relationships) > 0 {
 		t.line("Relationships, which paths follow as relation__field:")
@@ -161,7 +162,7 @@ func (set *Set) explainModel(scope access.Scope, view View) string {
 	t.options("Inlines, which are changed with their parent:", d.AdminConfig.Inlines)
 	t.options("Actions:", d.AdminConfig.Actions)
 	if len(m.Key) > 1 {
-		t.line("A row's id is made of %s, each percent-encoded, joined by commas.", keyNames(m))
+		t.line("A row's id is made of %s, each percent-encoded, joined by commas.", call.KeyNames(m))
 	}
 	t.line("Tools:")
 	t.unlisted(set, view, m)

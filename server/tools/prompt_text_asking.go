@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 )
 
 // asking shows how to compute and how to ask of related rows, with examples made of the model's own names.
-func (t *promptText) asking(scope access.Scope, ops []*operation) {
+func (t *promptText) asking(scope access.Scope, ops []*call.Operation) {
 	if offers(ops, "aggregate") {
-		t.line("To count, sum up, rank or group, let the database compute, not yourself: %s", t.call("aggregate", scope.Model(), exampleAggregate(scope)))
+		t.line("To count, sum up, rank or group, let the database compute, not yourself: %s", t.Call("aggregate", scope.Model(), exampleAggregate(scope)))
 	}
 	if !offers(ops, "list") {
 		return
@@ -20,7 +21,7 @@ func (t *promptText) asking(scope access.Scope, ops []*operation) {
 	t.line("In filters, _any and _all take lists of objects and _not takes one; {\"_field\": path} as a value compares two fields, {\"_measure\": {\"avg\": field}} with what all rows come to.")
 	for _, r := range scope.Relations() {
 		if r.Many {
-			t.line(`Of related rows, relation__any, relation__none and relation__count ask: %s`, t.call("list", scope.Model(),
+			t.line(`Of related rows, relation__any, relation__none and relation__count ask: %s`, t.Call("list", scope.Model(),
 				fmt.Sprintf(`{"filters": {"_any": [{"%s__none": {}}, {"%s__count__gte": 2}]}, "limit": 10}`, r.Name, r.Name)))
 			break
 		}
@@ -38,11 +39,11 @@ func exampleAggregate(scope access.Scope) string {
 		Measures measures `json:"measures"`
 		OrderBy  []string `json:"order_by"`
 		Limit    int      `json:"limit"`
-	}{Measures: measures{Rows: map[string]string{"count": allRows}}, OrderBy: []string{"-rows"}, Limit: 10}
+	}{Measures: measures{Rows: map[string]string{"count": read.AllRows}}, OrderBy: []string{"-rows"}, Limit: 10}
 	if path := exampleGroup(scope); path != "" && path != "rows" && path != "average" { // the names of the measures
 		args.GroupBy = []string{path}
 	}
-	keys := foreignKeys(scope)
+	keys := read.ForeignKeys(scope)
 	for _, f := range scope.Fields() {
 		if !f.Masked && !f.PrimaryKey && f.Column.Summable() && !slices.Contains(keys, f.Column) {
 			args.Measures.Average = map[string]string{"avg": f.Name}
@@ -67,24 +68,15 @@ func exampleGroup(scope access.Scope) string {
 
 // groupName is the name of a field that groups rows well: what rows are called, or else the first that is no key.
 func groupName(scope access.Scope) string {
-	names := groupedFields(scope)
+	names := read.GroupedFields(scope)
 	if d := scope.Model().Display; d != nil && slices.Contains(names, d.Name) {
 		return d.Name
 	}
-	keys := foreignKeys(scope)
+	keys := read.ForeignKeys(scope)
 	for _, name := range names {
 		if f := scope.Field(name); !f.PrimaryKey && !slices.Contains(keys, f.Column) {
 			return name
 		}
 	}
 	return ""
-}
-
-// foreignKeys are the columns of the relations to one row.
-func foreignKeys(scope access.Scope) []*database.Column {
-	var keys []*database.Column
-	for _, r := range scope.Keys() {
-		keys = append(keys, r.Ours...)
-	}
-	return keys
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 const (
@@ -35,7 +36,7 @@ func promptsFor() (a *Set, editor, viewer access.Token) {
 	models := catalog.Build(config, schema)
 	tokens := access.TokensOf(config, models)
 	now := time.Now()
-	return New(models, nil, Settings{}), tokens.Authenticate("Bearer "+editorText, now), tokens.Authenticate("Bearer "+viewerText, now)
+	return New(models, nil, call.Settings{}), tokens.Authenticate("Bearer "+editorText, now), tokens.Authenticate("Bearer "+viewerText, now)
 }
 
 func TestPromptsFollowTheOperations(t *testing.T) {
@@ -85,7 +86,7 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 		Tokens: []contract.Token{{Name: "viewer", Hashes: []string{contract.HashToken(viewerText)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view"}}}}},
 	}
 	models := catalog.Build(config, nil) // no schema yet
-	a := New(models, nil, Settings{})
+	a := New(models, nil, call.Settings{})
 	token := access.TokensOf(config, models).Authenticate("Bearer "+viewerText, time.Now())
 	if _, err := a.Prompt(token, View{}, "understand_model", []byte(`{"model_name":"book"}`)); err == nil || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("understand_model: %v", err)
@@ -96,7 +97,7 @@ func TestPromptOfAModelThatIsWithheldSaysSo(t *testing.T) {
 	if list := string(a.AppendResources(nil, token, View{})); list != "[]" {
 		t.Errorf("resources/list: %s", list)
 	}
-	if r := a.ReadResource(context.Background(), token, "data://book/"); r.Code != CodeUnavailable {
+	if r := a.ReadResource(context.Background(), token, "data://book/"); r.Code != call.CodeUnavailable {
 		t.Errorf("resources/read: %+v", r)
 	}
 }
@@ -209,7 +210,7 @@ func TestExamplesOfPromptsSucceed(t *testing.T) {
 				if r := l.call(text, tool, arguments); r.IsError || strings.Contains(string(r.Text), `"errors":[{`) {
 					t.Errorf("%s of %s: %s %s: %s", p.prompt, token.Name(), tool, arguments, r.Text)
 				}
-				if op, _ := parseName(tool); op.Writes() && op.Name != "bulk" && op.Name != "action" && !strings.Contains(arguments, `"dry_run": true`) {
+				if op, _ := call.ParseName(tool); op.Writes() && op.Name != "bulk" && op.Name != "action" && !strings.Contains(arguments, `"dry_run": true`) {
 					t.Errorf("%s of %s: %s %s is not a dry run", p.prompt, token.Name(), tool, arguments)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // Prompt is the answer of prompts/get: one message of the user's.
@@ -39,9 +40,9 @@ var prompts = []prompt{
 	{Name: "explore_models", Description: "How to discover the models of this endpoint and browse their data.",
 		Arguments: []promptArgument{}, about: (*Set).explainModels},
 	{Name: "understand_model", Description: "The fields, relationships and administration options of one model.",
-		Arguments: modelArguments, aboutModel: (*Set).explainModel, may: has(access.View), operation: "describe"},
+		Arguments: modelArguments, aboutModel: (*Set).explainModel, may: call.Has(access.View), operation: "describe"},
 	{Name: "crud_guide", Description: "How to create, update and delete rows of one model safely, with the rows that belong to them.",
-		Arguments: modelArguments, aboutModel: (*Set).explainChanges, may: mayReadOrWrite},
+		Arguments: modelArguments, aboutModel: (*Set).explainChanges, may: call.MayReadOrWrite},
 	{Name: "bulk_operations_guide", Description: "How to change many rows at once: bulk tools, actions and their confirmation.",
 		Arguments: []promptArgument{}, about: (*Set).explainBulk},
 }
@@ -56,7 +57,7 @@ func (set *Set) AppendPrompts(dst []byte, _ access.Token) []byte { return append
 func (set *Set) Prompt(token access.Token, view View, name string, arguments []byte) (Prompt, error) {
 	i := slices.IndexFunc(prompts, func(p prompt) bool { return p.Name == name })
 	if i < 0 {
-		return Prompt{}, invalid("Unknown prompt: %s; prompts/list tells which there are", lookup.Excerpt([]byte(name)))
+		return Prompt{}, call.Invalid("Unknown prompt: %s; prompts/list tells which there are", lookup.Excerpt([]byte(name)))
 	}
 	p := &prompts[i]
 	if p.about != nil {
@@ -66,34 +67,31 @@ func (set *Set) Prompt(token access.Token, view View, name string, arguments []b
 	if err != nil {
 		return Prompt{}, err
 	}
-	if p.operation != "" && !findOperation(p.operation).isOfferedTo(set.catalog, scope) {
-		return Prompt{}, invalid("%s is not offered for %s, so that this prompt tells nothing of it", p.operation, scope.Model().Name)
+	if p.operation != "" && !call.FindOperation(p.operation).IsOfferedTo(set.catalog, scope) {
+		return Prompt{}, call.Invalid("%s is not offered for %s, so that this prompt tells nothing of it", p.operation, scope.Model().Name)
 	}
 	return Prompt{p.Description, p.aboutModel(set, scope, view)}, nil
 }
-
-// mayReadOrWrite reports whether the token may do anything with rows of the model.
-func mayReadOrWrite(s access.Scope) bool { return s.Has(access.View) || mayWrite(s) }
 
 // promptModel returns the model that a prompt's arguments name; an empty name is a missing one (docs/design/tools.md, "Prompts").
 func (set *Set) promptModel(token access.Token, arguments []byte, may func(access.Scope) bool) (access.Scope, error) {
 	var members map[string]json.RawMessage
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
-		return access.Scope{}, invalid("arguments must be an object")
+		return access.Scope{}, call.Invalid("arguments must be an object")
 	}
 	var name string
 	if raw, ok := members[modelArgument]; ok && json.Unmarshal(raw, &name) != nil {
-		return access.Scope{}, invalid("%s must be a string", modelArgument)
+		return access.Scope{}, call.Invalid("%s must be a string", modelArgument)
 	}
 	if name == "" {
-		return access.Scope{}, invalid("%s is required", modelArgument)
+		return access.Scope{}, call.Invalid("%s is required", modelArgument)
 	}
 	m := set.catalog.Model(name)
 	if m == nil || !may(token.Reach(m)) {
-		return access.Scope{}, modelNotFound(lookup.Excerpt([]byte(name)))
+		return access.Scope{}, call.ModelNotFound(lookup.Excerpt([]byte(name)))
 	}
 	if !m.Served() {
-		return access.Scope{}, modelWithheld(m)
+		return access.Scope{}, call.ModelWithheld(m)
 	}
 	return token.Reach(m), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // on changes a model of the library.
@@ -62,29 +63,29 @@ func TestWrongArgumentsOfReads(t *testing.T) {
 	l := newLibrary(t)
 	for _, c := range []struct {
 		tool, arguments string
-		code            Code
+		code            call.Code
 		says            string
 	}{
-		{"list_author", `{"total":"some"}`, CodeInvalidArgument, `total must be "exact" or "none"`},
-		{"list_author", `{"limit":-1}`, CodeInvalidArgument, "limit must be an integer of at least 0"},
-		{"list_author", `{"cursor":7}`, CodeInvalidArgument, "cursor must be a string"},
-		{"list_author", `{"cursor":""}`, CodeInvalidArgument, "cursor must not be empty: leave it out"},
-		{"get_author", `{"id":1,"include_everything":true}`, CodeInvalidArgument, `unknown argument "include_everything"; the arguments are id, fields, include_related`},
-		{"describe_author", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; describe_author takes no arguments`},
-		{"find_models", `{"colour":"red"}`, CodeInvalidArgument, `unknown argument "colour"; the arguments are query, detail, offset`},
-		{"list_author", `{"cursor":"x","offset":3}`, CodeInvalidArgument, "cursor and offset do not go together"},
-		{"get_author", `{"id":1,"include_related":"yes"}`, CodeInvalidArgument, "include_related must be true or false"},
-		{"get_author", `{"id":9,"include_related":true}`, CodeNotFound, "author not found"},
-		{"related_book", `{"relation":"author"}`, CodeInvalidArgument, "id parameter is required"},
-		{"related_book", `{"id":1}`, CodeInvalidArgument, "relation parameter is required; its relations are author, chapter_by_book, "},
-		{"related_book", `{"id":1,"relation":"chapters"}`, CodeInvalidArgument, `book has no relation "chapters"; its relations are author, chapter_by_book, `},
-		{"related_book", `{"id":9,"relation":"author"}`, CodeNotFound, "book not found"},
-		{"related_book", `{"id":1,"relation":"author","limit":"all"}`, CodeInvalidArgument, "limit must be an integer"},
-		{"history_book", `{"id":9}`, CodeNotFound, "book not found"},
-		{"history_book", `{}`, CodeInvalidArgument, "id parameter is required"},
-		{"autocomplete_author", `{"term":["x"]}`, CodeInvalidArgument, "term must be a string"},
-		{"autocomplete_author", `{"term":"a b c d e f g h i j k"}`, CodeInvalidArgument, "term: at most 10 words, not 11"},
-		{"autocomplete_author", `{"term":"a\u0000"}`, CodeInvalidArgument, "term must not contain U+0000"},
+		{"list_author", `{"total":"some"}`, call.CodeInvalidArgument, `total must be "exact" or "none"`},
+		{"list_author", `{"limit":-1}`, call.CodeInvalidArgument, "limit must be an integer of at least 0"},
+		{"list_author", `{"cursor":7}`, call.CodeInvalidArgument, "cursor must be a string"},
+		{"list_author", `{"cursor":""}`, call.CodeInvalidArgument, "cursor must not be empty: leave it out"},
+		{"get_author", `{"id":1,"include_everything":true}`, call.CodeInvalidArgument, `unknown argument "include_everything"; the arguments are id, fields, include_related`},
+		{"describe_author", `{"colour":"red"}`, call.CodeInvalidArgument, `unknown argument "colour"; describe_author takes no arguments`},
+		{"find_models", `{"colour":"red"}`, call.CodeInvalidArgument, `unknown argument "colour"; the arguments are query, detail, offset`},
+		{"list_author", `{"cursor":"x","offset":3}`, call.CodeInvalidArgument, "cursor and offset do not go together"},
+		{"get_author", `{"id":1,"include_related":"yes"}`, call.CodeInvalidArgument, "include_related must be true or false"},
+		{"get_author", `{"id":9,"include_related":true}`, call.CodeNotFound, "author not found"},
+		{"related_book", `{"relation":"author"}`, call.CodeInvalidArgument, "id parameter is required"},
+		{"related_book", `{"id":1}`, call.CodeInvalidArgument, "relation parameter is required; its relations are author, chapter_by_book, "},
+		{"related_book", `{"id":1,"relation":"chapters"}`, call.CodeInvalidArgument, `book has no relation "chapters"; its relations are author, chapter_by_book, `},
+		{"related_book", `{"id":9,"relation":"author"}`, call.CodeNotFound, "book not found"},
+		{"related_book", `{"id":1,"relation":"author","limit":"all"}`, call.CodeInvalidArgument, "limit must be an integer"},
+		{"history_book", `{"id":9}`, call.CodeNotFound, "book not found"},
+		{"history_book", `{}`, call.CodeInvalidArgument, "id parameter is required"},
+		{"autocomplete_author", `{"term":["x"]}`, call.CodeInvalidArgument, "term must be a string"},
+		{"autocomplete_author", `{"term":"a b c d e f g h i j k"}`, call.CodeInvalidArgument, "term: at most 10 words, not 11"},
+		{"autocomplete_author", `{"term":"a\u0000"}`, call.CodeInvalidArgument, "term must not contain U+0000"},
 	} {
 		if r := l.call(ownerText, c.tool, c.arguments); r.Code != c.code || !strings.Contains(r.Message, c.says) {
 			t.Errorf("%s %s: %s, want %s %s", c.tool, c.arguments, r.Text, c.code, c.says)
@@ -150,7 +151,7 @@ func TestMaskedFieldsAreShownMaskedAndComparedNowhere(t *testing.T) {
 			t.Errorf("%s: %s", arguments, r.Message)
 		}
 	}
-	if r := l.call(ownerText, "list_book", `{"filters":{"author__name":"Herbert"}}`); r.Code != CodeInvalidArgument {
+	if r := l.call(ownerText, "list_book", `{"filters":{"author__name":"Herbert"}}`); r.Code != call.CodeInvalidArgument {
 		t.Errorf("through a relation: %s", r.Text)
 	}
 	if r := l.call(ownerText, "autocomplete_author", `{"term":"Herbert"}`); strings.Contains(string(r.Text), `"count":1`) {
@@ -174,7 +175,7 @@ func TestRelatedRowsOfOneRowAreCutAndSaySo(t *testing.T) {
 	for tool, arguments := range map[string]string{
 		"get_book": `{"id":1,"include_related":true}`, "related_chapter": `{"id":1,"relation":"book"}`,
 	} {
-		if r := l.call(ownerText, tool, arguments); r.Code != CodeTooLarge || !strings.Contains(r.Message, "list_book") {
+		if r := l.call(ownerText, tool, arguments); r.Code != call.CodeTooLarge || !strings.Contains(r.Message, "list_book") {
 			t.Errorf("%s of a row that is larger than an answer: %s", tool, r.Text)
 		}
 	}
@@ -188,7 +189,7 @@ func TestAnIntegerBeyondAllIDsIsTheIDOfNoRow(t *testing.T) {
 		"update_book":  `{"id":` + beyond + `,"data":{"title":"x"}}`,
 		"action_shelf": `{"action":"delete_selected","ids":[` + beyond + `,"-99999999999999999999"],"confirm":true}`,
 	} {
-		if r := l.call(ownerText, tool, arguments); r.Code != CodeNotFound {
+		if r := l.call(ownerText, tool, arguments); r.Code != call.CodeNotFound {
 			t.Errorf("%s %s: %s", tool, arguments, r.Text)
 		}
 	}
@@ -196,7 +197,7 @@ func TestAnIntegerBeyondAllIDsIsTheIDOfNoRow(t *testing.T) {
 	if fmt.Sprint(answer["missing_ids"]) != "[99999999999999999999]" || answer["affected_count"] != 1.0 {
 		t.Errorf("beside one that is there: %v", answer)
 	}
-	if r := l.call(ownerText, "action_shelf", `{"action":"delete_selected","ids":[null],"confirm":true}`); r.Code != CodeInvalidArgument {
+	if r := l.call(ownerText, "action_shelf", `{"action":"delete_selected","ids":[null],"confirm":true}`); r.Code != call.CodeInvalidArgument {
 		t.Errorf("null: %s", r.Text)
 	}
 }
@@ -228,18 +229,18 @@ func TestLargeResultsAreCutAndSaySo(t *testing.T) {
 
 func TestLongValuesAreShortenedInLists(t *testing.T) {
 	l := newLibrary(t)
-	if _, err := l.plain.Exec("UPDATE shelf SET name = ? WHERE id = 2", strings.Repeat("long ", maxListValue)); err != nil {
+	if _, err := l.plain.Exec("UPDATE shelf SET name = ? WHERE id = 2", strings.Repeat("long ", call.MaxListValue)); err != nil {
 		t.Fatal(err)
 	}
 	list := l.must(ownerText, "list_shelf", `{"fields":["name"]}`)
 	name := list["results"].([]any)[1].(map[string]any)["name"].(string)
-	if len(name) > maxListValue+100 || !strings.Contains(fmt.Sprint(list["notice"]), "get_shelf shows up to") {
+	if len(name) > call.MaxListValue+100 || !strings.Contains(fmt.Sprint(list["notice"]), "get_shelf shows up to") {
 		t.Errorf("a name of %d bytes, notice %v", len(name), list["notice"])
 	}
 	if got, want := fmt.Sprint(l.must(ownerText, "list", `{"model":"shelf","fields":["name"]}`)["notice"]), `get {"model": "shelf"} shows up to`; !strings.Contains(got, want) {
 		t.Errorf("the generic list says %q, want %q in it", got, want)
 	}
-	if whole := l.must(ownerText, "get_shelf", `{"id":2}`)["name"].(string); len(whole) != 5*maxListValue {
+	if whole := l.must(ownerText, "get_shelf", `{"id":2}`)["name"].(string); len(whole) != 5*call.MaxListValue {
 		t.Errorf("get_ shows %d bytes", len(whole))
 	}
 }

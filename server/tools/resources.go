@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // The URIs of resources (interface specification section 4.5).
@@ -116,17 +117,17 @@ func closeArray(dst []byte) []byte {
 
 // canRead reports whether ReadResource answers the token with a resource of this kind, if the row is there.
 func (set *Set) canRead(token access.Token, kind *resourceKind, m *catalog.Model) bool {
-	return findOperation(kind.operation).isOfferedTo(set.catalog, token.Reach(m))
+	return call.FindOperation(kind.operation).IsOfferedTo(set.catalog, token.Reach(m))
 }
 
 // ReadResource returns what the model's describe, list or get tool returns: same checks, same payload. A model that is
 // not exposed can be read like any other.
-func (set *Set) ReadResource(ctx context.Context, token access.Token, uri string) Result {
+func (set *Set) ReadResource(ctx context.Context, token access.Token, uri string) call.Result {
 	name, model, arguments, err := parseURI(uri)
 	if err != nil {
-		return result(nil, err)
+		return call.ResultOf(nil, err)
 	}
-	return set.perform(ctx, token, findOperation(name), model, arguments)
+	return set.perform(ctx, token, call.FindOperation(name), model, arguments)
 }
 
 // parseURI says which operation on which model, with which arguments, reads a resource.
@@ -146,16 +147,16 @@ func parseURI(uri string) (operation, model string, arguments []byte, err error)
 	case id == "":
 		return "list", model, []byte(resourcePage), nil
 	case strings.ContainsAny(id, "/?#"):
-		return "", "", nil, failf(CodeInvalidArgument, "%s has more than an id after the model; an id's own / ? and # are percent-encoded", lookup.Excerpt([]byte(uri)))
+		return "", "", nil, call.Failf(call.CodeInvalidArgument, "%s has more than an id after the model; an id's own / ? and # are percent-encoded", lookup.Excerpt([]byte(uri)))
 	}
 	plain, err := url.PathUnescape(id)
 	if err != nil || !utf8.ValidString(plain) {
-		return "", "", nil, failf(CodeInvalidArgument, "the id in %s is not percent-encoded properly: a percent sign is %%25, a comma %%2C", lookup.Excerpt([]byte(uri)))
+		return "", "", nil, call.Failf(call.CodeInvalidArgument, "the id in %s is not percent-encoded properly: a percent sign is %%25, a comma %%2C", lookup.Excerpt([]byte(uri)))
 	}
-	arguments, err = json.Marshal(map[string]string{idName: plain})
+	arguments, err = json.Marshal(map[string]string{call.IDName: plain})
 	return "get", model, arguments, err
 }
 
 func unknownResource(uri string) error {
-	return failf(CodeNotFound, "Resource %s not found; there are models://{model_name}/schema, data://{model_name}/ and data://{model_name}/{id}", lookup.Excerpt([]byte(uri)))
+	return call.Failf(call.CodeNotFound, "Resource %s not found; there are models://{model_name}/schema, data://{model_name}/ and data://{model_name}/{id}", lookup.Excerpt([]byte(uri)))
 }

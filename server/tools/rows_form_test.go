@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // rowsOf turns an answer in columns into results.
@@ -92,7 +93,7 @@ func TestRowsEndAfter64KiBOrWhatTheCallSays(t *testing.T) {
 		`{"format":"rows"}`:      `format must be "objects" or "columns", or left out, not "rows"`,
 		`{"format":["columns"]}`: `format must be a string, not ["columns"]`,
 	} {
-		if r := l.call(ownerText, "list_shelf", arguments); r.Code != CodeInvalidArgument || r.Message != want {
+		if r := l.call(ownerText, "list_shelf", arguments); r.Code != call.CodeInvalidArgument || r.Message != want {
 			t.Errorf("%s: %s", arguments, r.Text)
 		}
 	}

@@ -4,57 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
-
-// definition is a tool as tools/list shows it. Annotations are annotations or briefAnnotations.
-type definition struct {
-	Name         string  `json:"name"`
-	Description  string  `json:"description"`
-	InputSchema  schema  `json:"inputSchema"`
-	OutputSchema *schema `json:"outputSchema,omitempty"`
-	Annotations  any     `json:"annotations"`
-}
-
-// briefAnnotations leave out what a client takes for granted by MCP's rules: of a tool that only reads, whether it destroys
-// or can be repeated means nothing, and otherwise a tool is taken to destroy and not to be repeated.
-type briefAnnotations struct {
-	ReadOnlyHint    bool  `json:"readOnlyHint,omitempty"`
-	DestructiveHint *bool `json:"destructiveHint,omitempty"`
-	IdempotentHint  bool  `json:"idempotentHint,omitempty"`
-	OpenWorldHint   bool  `json:"openWorldHint"`
-}
-
-// brief are the same annotations, briefly.
-func (a annotations) brief() briefAnnotations {
-	if a.ReadOnlyHint {
-		return briefAnnotations{ReadOnlyHint: true}
-	}
-	b := briefAnnotations{IdempotentHint: a.IdempotentHint}
-	if !a.DestructiveHint {
-		b.DestructiveHint = &a.DestructiveHint
-	}
-	return b
-}
-
-// annotations tell clients about a tool's effects.
-type annotations struct {
-	ReadOnlyHint    bool `json:"readOnlyHint"`
-	DestructiveHint bool `json:"destructiveHint"`
-	IdempotentHint  bool `json:"idempotentHint"`
-	OpenWorldHint   bool `json:"openWorldHint"`
-}
-
-// hintsOf are the annotations of operations with an effect on rows.
-var hintsOf = map[contract.Effect]annotations{
-	contract.Shows: {ReadOnlyHint: true, IdempotentHint: true}, contract.Tells: {ReadOnlyHint: true, IdempotentHint: true},
-	contract.Adds: {}, contract.Changes: {DestructiveHint: true, IdempotentHint: true}, contract.Destroys: {DestructiveHint: true},
-}
 
 // toolList are the encoded tools: one piece for each model and operation, shared by all tokens, and one for each generic
 // tool; and more of them if tokens may use different arguments.
@@ -77,7 +33,7 @@ type toolList struct {
 // modelTools are the tools of one model.
 type modelTools struct {
 	// offered are the operations that the model offers.
-	offered []*operation
+	offered []*call.Operation
 	// pieces are their tools, in the same order. They are encoded when a list first has them: a changed Config must not wait
 	// for the tools of five hundred models, which perhaps nobody lists.
 	pieces func() []modelPiece
@@ -92,16 +48,13 @@ type modelPiece struct {
 
 // toolPiece is a tool. What the token's own list names stands between its two parts.
 type toolPiece struct {
-	op            *operation
+	op            *call.Operation
 	before, after []byte
 }
 
-// namesMark stands in a schema where a token's own list has names.
-const namesMark = "\x00names\x00"
-
 var encodedMark = []byte(`\u0000names\u0000`)
 
-func cutPiece(op *operation, d definition) toolPiece {
+func cutPiece(op *call.Operation, d call.Definition) toolPiece {
 	before, after, _ := bytes.Cut(encodeTool(d), encodedMark)
 	return toolPiece{op: op, before: before, after: after}
 }
@@ -111,9 +64,9 @@ func (p *toolPiece) size() int { return len(p.before) + len(p.after) }
 // appendTo appends the tool as a token sees it.
 func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 	dst = append(dst, p.before...)
-	if p.op.names != nil {
-		if names := p.op.names(scope); names != "" {
-			quoted := appendJSON(nil, names)
+	if p.op.Names != nil {
+		if names := p.op.Names(scope); names != "" {
+			quoted := call.AppendJSON(nil, names)
 			dst = append(dst, quoted[1:len(quoted)-1]...)
 		}
 	}
@@ -123,10 +76,10 @@ func (p *toolPiece) appendTo(dst []byte, scope access.Scope) []byte {
 // encodeTools encodes the tools of a catalog; structured adds the schemas of their answers.
 func encodeTools(c *catalog.Catalog, structured bool) *toolList {
 	l := &toolList{catalog: c, structured: structured, found: &sync.Map{}, models: make([]modelTools, len(c.Models()))}
-	for _, op := range globals[1:] {
-		l.globals = append(l.globals, *l.encode(op, nil, shape{}))
+	for _, op := range call.Globals[1:] {
+		l.globals = append(l.globals, *l.encode(op, nil, call.Shape{}))
 	}
-	for range operations {
+	for range call.Operations {
 		l.generic = append(l.generic, &sync.Map{})
 	}
 	for _, m := range c.Models() {
@@ -140,18 +93,18 @@ func encodeTools(c *catalog.Catalog, structured bool) *toolList {
 
 func (l *toolList) encodeModel(m *catalog.Model) modelTools {
 	var t modelTools
-	for _, op := range operations {
-		if op.offeredFor(l.catalog, m) {
+	for _, op := range call.Operations {
+		if op.OfferedFor(l.catalog, m) {
 			t.offered = append(t.offered, op)
 		}
 	}
-	creates := createOperation.offeredFor(l.catalog, m)
+	creates := write.CreateOperation.OfferedFor(l.catalog, m)
 	t.pieces = sync.OnceValue(func() []modelPiece {
 		pieces := make([]modelPiece, len(t.offered))
 		for i, op := range t.offered {
-			pieces[i] = modelPiece{whole: l.encode(op, m, shape{}), shapes: &sync.Map{}}
-			if creates && op.shortens {
-				pieces[i].besideCreate = l.encode(op, m, shape{besideCreate: true})
+			pieces[i] = modelPiece{whole: l.encode(op, m, call.Shape{}), shapes: &sync.Map{}}
+			if creates && op.Shortens {
+				pieces[i].besideCreate = l.encode(op, m, call.Shape{BesideCreate: true})
 			}
 		}
 		return pieces
@@ -160,8 +113,8 @@ func (l *toolList) encodeModel(m *catalog.Model) modelTools {
 }
 
 // encode encodes the tool of an operation in a shape; m is nil for one that is of no model.
-func (l *toolList) encode(op *operation, m *catalog.Model, s shape) *toolPiece {
-	piece := cutPiece(op, op.define(m, defining{shape: s, structured: l.structured, keeps: l.catalog.Idempotency() != nil}))
+func (l *toolList) encode(op *call.Operation, m *catalog.Model, s call.Shape) *toolPiece {
+	piece := cutPiece(op, op.Define(m, call.Defining{Shape: s, Structured: l.structured, Keeps: l.catalog.Idempotency() != nil}))
 	return &piece
 }
 
@@ -169,19 +122,19 @@ func (l *toolList) encode(op *operation, m *catalog.Model, s shape) *toolPiece {
 func (l *toolList) piece(i int, scope access.Scope, creates bool) *toolPiece {
 	tools := &l.models[scope.Model().Index]
 	piece, op := &tools.pieces()[i], tools.offered[i]
-	s := op.shapeFor(scope)
-	s.besideCreate = creates && piece.besideCreate != nil
+	s := op.ShapeFor(scope)
+	s.BesideCreate = creates && piece.besideCreate != nil
 	switch s {
-	case shape{}:
+	case call.Shape{}:
 		return piece.whole
-	case shape{besideCreate: true}:
+	case call.Shape{BesideCreate: true}:
 		return piece.besideCreate
 	}
 	return shaped(piece.shapes, s, func() *toolPiece { return l.encode(op, scope.Model(), s) })
 }
 
 // shaped returns a piece by its shape, and encodes it if no list had it yet.
-func shaped(known *sync.Map, s shape, encode func() *toolPiece) *toolPiece {
+func shaped(known *sync.Map, s call.Shape, encode func() *toolPiece) *toolPiece {
 	if piece, ok := known.Load(s); ok {
 		return piece.(*toolPiece)
 	}
@@ -189,7 +142,7 @@ func shaped(known *sync.Map, s shape, encode func() *toolPiece) *toolPiece {
 	return piece.(*toolPiece)
 }
 
-func encodeTool(d definition) []byte {
+func encodeTool(d call.Definition) []byte {
 	encoded, err := json.Marshal(d)
 	if err != nil {
 		panic(err) // strings, numbers and maps of them: it cannot fail
@@ -205,10 +158,10 @@ func (set *Set) AppendTools(dst []byte, token access.Token, view View) []byte {
 	if set.isGeneric(token, view) {
 		return set.appendGeneric(dst, token, view)
 	}
-	var listed operationSet
+	var listed call.OperationSet
 	size := len("[]")
 	set.eachTool(token, view, func(piece *toolPiece, _ access.Scope) {
-		listed |= piece.op.bit
+		listed |= piece.op.Bit
 		size += len(",") + piece.size()
 	})
 	find := set.toolList.findModels(set.helpFor(listed, view))
@@ -223,7 +176,7 @@ func (l *toolList) findModels(help string) []byte {
 	if known, ok := l.found.Load(help); ok {
 		return known.([]byte)
 	}
-	find := findModelsOperation.define(nil, defining{structured: l.structured})
+	find := findModelsOperation.Define(nil, call.Defining{Structured: l.structured})
 	find.Description += help
 	encoded, _ := l.found.LoadOrStore(help, encodeTool(find))
 	return encoded.([]byte)
@@ -240,9 +193,9 @@ func (set *Set) appendGlobals(dst []byte, token access.Token, view View) []byte 
 }
 
 // listsGlobal reports whether an operation of no model is of use to the token on a model that is advertised.
-func (set *Set) listsGlobal(token access.Token, view View, op *operation) bool {
+func (set *Set) listsGlobal(token access.Token, view View, op *call.Operation) bool {
 	for _, m := range set.catalog.Models() {
-		if set.lists(view, m) && op.offeredTo(set.catalog, token.Reach(m)) {
+		if set.lists(view, m) && op.OfferedTo(set.catalog, token.Reach(m)) {
 			return true
 		}
 	}
@@ -259,34 +212,10 @@ func (set *Set) eachTool(token access.Token, view View, do func(*toolPiece, acce
 }
 
 func (set *Set) eachToolOf(scope access.Scope, do func(*toolPiece, access.Scope)) {
-	creates := createOperation.usable(set.catalog, scope)
+	creates := write.CreateOperation.Usable(set.catalog, scope)
 	for i, op := range set.toolList.models[scope.Model().Index].offered {
-		if op.usable(set.catalog, scope) {
+		if op.Usable(set.catalog, scope) {
 			do(set.toolList.piece(i, scope, creates), scope)
 		}
 	}
-}
-
-// sentence makes a description ready to stand between two sentences.
-func sentence(text string) string {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return ""
-	}
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
-	return " " + text
-}
-
-// namesOf names some things behind what; it is empty if there are none.
-func namesOf[T any](what string, things []T, name func(T) string) string {
-	if len(things) == 0 {
-		return ""
-	}
-	names := make([]string, len(things))
-	for i, thing := range things {
-		names[i] = name(thing)
-	}
-	return what + strings.Join(names, ", ")
 }

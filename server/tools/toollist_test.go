@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 type listedTool struct {
@@ -18,11 +19,11 @@ type listedTool struct {
 }
 
 // toldHints are annotations as a client reads them: MCP says what absent ones mean.
-type toldHints struct{ annotations }
+type toldHints struct{ call.Annotations }
 
 func (h *toldHints) UnmarshalJSON(text []byte) error {
-	h.annotations = annotations{DestructiveHint: true, OpenWorldHint: true}
-	err := json.Unmarshal(text, &h.annotations)
+	h.Annotations = call.Annotations{DestructiveHint: true, OpenWorldHint: true}
+	err := json.Unmarshal(text, &h.Annotations)
 	h.DestructiveHint = h.DestructiveHint && !h.ReadOnlyHint
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // onLibraries runs a test on a library of each engine.
@@ -19,7 +20,7 @@ func onLibraries(t *testing.T, test func(t *testing.T, l *library), changes ...f
 }
 
 // value is the text at a place of an answer: members and places of arrays, joined by dots.
-func value(r Result, path string) string {
+func value(r call.Result, path string) string {
 	at := json.RawMessage(r.Text)
 	for _, name := range strings.Split(path, ".") {
 		var array []json.RawMessage
@@ -33,7 +34,7 @@ func value(r Result, path string) string {
 		}
 		at = object[name]
 	}
-	return plainText(at)
+	return call.PlainText(at)
 }
 
 func TestStepsSeeEachOtherAndAreKeptTogether(t *testing.T) {
@@ -66,26 +67,26 @@ func TestAStepThatFailsUndoesAll(t *testing.T) {
 	onLibraries(t, func(t *testing.T, l *library) {
 		for _, c := range []struct {
 			name, steps string
-			code        Code
+			code        call.Code
 			says        string
 		}{
-			{"a row that is not there", create + `,{"tool":"update_author","arguments":{"id":999,"data":{"name":"x"}}}`, CodeNotFound, "step 1 (update_author): author not found; nothing was changed"},
-			{"a constraint", create + `,{"tool":"update_book","arguments":{"id":1,"data":{"isbn":"222"}}}`, CodeValidation, "step 1"},
-			{"an expectation of a value", create + `,{"tool":"get_book","arguments":{"id":1},"expect":{"title":"Emma"}}`, CodeConflict, `title was expected to be \"Emma\", but it is \"Dune\"`},
-			{"an expectation of a number of rows", create + `,{"tool":"list_author","expect":{"count":2}}`, CodeConflict, "count was expected to be 2, but it is 3"},
-			{"an expectation of what is not there", create + `,{"tool":"get_author","arguments":{"id":1},"expect":{"colour":1}}`, CodeConflict, "has no such value"},
-			{"a reference to what is not there", create + `,{"tool":"get_author","arguments":{"id":{"_step":0,"path":"object.colour"}}}`, CodeInvalidArgument, "step 0 answered has no object.colour"},
-			{"a reference to a later step", create + `,{"tool":"get_author","arguments":{"id":{"_step":1,"path":"id"}}}`, CodeInvalidArgument, "only the steps before"},
-			{"a reference with more members", create + `,{"tool":"get_author","arguments":{"id":{"_step":0,"path":"id","x":1}}}`, CodeInvalidArgument, "a reference is"},
-			{"an unknown tool", create + `,{"tool":"fly_author"}`, CodeNotFound, "fly_author"},
-			{"a tool that is no step", create + `,{"tool":"describe_author"}`, CodeInvalidArgument, "cannot be a step"},
-			{"itself", create + `,{"tool":"transact","arguments":{"steps":[]}}`, CodeInvalidArgument, "cannot be a step"},
-			{"history", create + `,{"tool":"history_author","arguments":{"id":1}}`, CodeInvalidArgument, "cannot be a step"},
-			{"a dry run of a step", create + `,{"tool":"create_author","arguments":{"dry_run":true,"data":{"name":"x"}}}`, CodeInvalidArgument, "dry_run is no argument of a step"},
-			{"a bulk that keeps a part", create + `,{"tool":"bulk_author","arguments":{"operation":"delete","items":[1],"atomic":false}}`, CodeInvalidArgument, "atomic"},
-			{"a bulk of which one item fails", create + `,{"tool":"bulk_author","arguments":{"operation":"create","items":[{"data":{"name":"y"}},{"data":{}}]}}`, CodeValidation, "item 1"},
-			{"an unknown member", create + `,{"tool":"list_author","argument":{}}`, CodeInvalidArgument, "unknown argument"},
-			{"no step", ``, CodeInvalidArgument, "at least one step"},
+			{"a row that is not there", create + `,{"tool":"update_author","arguments":{"id":999,"data":{"name":"x"}}}`, call.CodeNotFound, "step 1 (update_author): author not found; nothing was changed"},
+			{"a constraint", create + `,{"tool":"update_book","arguments":{"id":1,"data":{"isbn":"222"}}}`, call.CodeValidation, "step 1"},
+			{"an expectation of a value", create + `,{"tool":"get_book","arguments":{"id":1},"expect":{"title":"Emma"}}`, call.CodeConflict, `title was expected to be \"Emma\", but it is \"Dune\"`},
+			{"an expectation of a number of rows", create + `,{"tool":"list_author","expect":{"count":2}}`, call.CodeConflict, "count was expected to be 2, but it is 3"},
+			{"an expectation of what is not there", create + `,{"tool":"get_author","arguments":{"id":1},"expect":{"colour":1}}`, call.CodeConflict, "has no such value"},
+			{"a reference to what is not there", create + `,{"tool":"get_author","arguments":{"id":{"_step":0,"path":"object.colour"}}}`, call.CodeInvalidArgument, "step 0 answered has no object.colour"},
+			{"a reference to a later step", create + `,{"tool":"get_author","arguments":{"id":{"_step":1,"path":"id"}}}`, call.CodeInvalidArgument, "only the steps before"},
+			{"a reference with more members", create + `,{"tool":"get_author","arguments":{"id":{"_step":0,"path":"id","x":1}}}`, call.CodeInvalidArgument, "a reference is"},
+			{"an unknown tool", create + `,{"tool":"fly_author"}`, call.CodeNotFound, "fly_author"},
+			{"a tool that is no step", create + `,{"tool":"describe_author"}`, call.CodeInvalidArgument, "cannot be a step"},
+			{"itself", create + `,{"tool":"transact","arguments":{"steps":[]}}`, call.CodeInvalidArgument, "cannot be a step"},
+			{"history", create + `,{"tool":"history_author","arguments":{"id":1}}`, call.CodeInvalidArgument, "cannot be a step"},
+			{"a dry run of a step", create + `,{"tool":"create_author","arguments":{"dry_run":true,"data":{"name":"x"}}}`, call.CodeInvalidArgument, "dry_run is no argument of a step"},
+			{"a bulk that keeps a part", create + `,{"tool":"bulk_author","arguments":{"operation":"delete","items":[1],"atomic":false}}`, call.CodeInvalidArgument, "atomic"},
+			{"a bulk of which one item fails", create + `,{"tool":"bulk_author","arguments":{"operation":"create","items":[{"data":{"name":"y"}},{"data":{}}]}}`, call.CodeValidation, "item 1"},
+			{"an unknown member", create + `,{"tool":"list_author","argument":{}}`, call.CodeInvalidArgument, "unknown argument"},
+			{"no step", ``, call.CodeInvalidArgument, "at least one step"},
 		} {
 			r := l.call(ownerText, "transact", `{"steps":[`+c.steps+`]}`)
 			if r.Code != c.code || !strings.Contains(string(r.Text), c.says) {
@@ -104,11 +105,11 @@ func TestAStepThatFailsUndoesAll(t *testing.T) {
 func TestTransactJudgesRightsFirst(t *testing.T) {
 	l := newLibrary(t)
 	r := l.call(readerText, "transact", `{"steps":[{"tool":"list_author"},{"tool":"update_author","arguments":{"id":1,"data":{"name":"x"}}}]}`)
-	if r.Code != CodePermissionDenied || value(r, "step") != "1" {
+	if r.Code != call.CodePermissionDenied || value(r, "step") != "1" {
 		t.Errorf("a reader's update: %s", r.Text)
 	}
 	if r = l.call(adderText, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
-		{"tool":"create_book","arguments":{"data":{"title":{"_step":0,"path":"object.name"},"author_id":1}}}]}`); r.Code != CodeInvalidArgument {
+		{"tool":"create_book","arguments":{"data":{"title":{"_step":0,"path":"object.name"},"author_id":1}}}]}`); r.Code != call.CodeInvalidArgument {
 		t.Errorf("a reference to what the token does not see: %s", r.Text)
 	}
 }
@@ -137,11 +138,11 @@ func TestActionsAmongStepsAreConfirmedTogether(t *testing.T) {
 		if r.IsError || value(r, "requires_confirmation") != "true" || !strings.Contains(page, "Raise 1 by 2?") || !strings.Contains(page, "Delete 1 shelf?") {
 			t.Fatalf("%s (%v)", r.Text, r.Cause)
 		}
-		if without := l.call(ownerText, "transact", `{"confirm":true,`+steps+`}`); without.Code != CodeConflict || value(without, "confirmation_token") == "" {
+		if without := l.call(ownerText, "transact", `{"confirm":true,`+steps+`}`); without.Code != call.CodeConflict || value(without, "confirmation_token") == "" {
 			t.Errorf("without the token: %s", without.Text)
 		}
 		other := strings.Replace(steps, "Lem", "Lew", 1)
-		if wrong := l.call(ownerText, "transact", fmt.Sprintf(`{"confirm":true,"confirmation_token":%q,%s}`, value(r, "confirmation_token"), other)); wrong.Code != CodeConflict {
+		if wrong := l.call(ownerText, "transact", fmt.Sprintf(`{"confirm":true,"confirmation_token":%q,%s}`, value(r, "confirmation_token"), other)); wrong.Code != call.CodeConflict {
 			t.Errorf("with other steps: %s", wrong.Text)
 		}
 		if got := l.must(ownerText, "list_author", `{}`); got["count"] != 2.0 {
@@ -164,10 +165,10 @@ func TestAnswersOfStepsAreBounded(t *testing.T) {
 	for range 60 {
 		steps = append(steps, `{"tool":"get_author","arguments":{"id":1}}`)
 	}
-	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Join(steps, ",")+`,{"tool":"update_author","arguments":{"id":1,"data":{"name":"x"}}}]}`); r.Code != CodeTooLarge {
+	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Join(steps, ",")+`,{"tool":"update_author","arguments":{"id":1,"data":{"name":"x"}}}]}`); r.Code != call.CodeTooLarge {
 		t.Errorf("%s", r.Text)
 	}
-	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Repeat(steps[0]+",", 100)+steps[0]+`]}`); r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "101 are too many") {
+	if r := l.call(ownerText, "transact", `{"steps":[`+strings.Repeat(steps[0]+",", 100)+steps[0]+`]}`); r.Code != call.CodeInvalidArgument || !strings.Contains(r.Message, "101 are too many") {
 		t.Errorf("%s", r.Text)
 	}
 }
@@ -178,7 +179,7 @@ func TestStepsThatCannotBegin(t *testing.T) {
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		r := l.set.Call(cancelled, l.token(ownerText), "transact", []byte(`{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}}]}`))
-		if r.Code != CodeUnavailable || value(r, "step") != "" {
+		if r.Code != call.CodeUnavailable || value(r, "step") != "" {
 			t.Errorf("%s (%v)", r.Text, r.Cause)
 		}
 	})
@@ -199,7 +200,7 @@ func TestArgumentsOfAStepAreNoReference(t *testing.T) {
 	onLibraries(t, func(t *testing.T, l *library) {
 		r := l.call(ownerText, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},
 			{"tool":"update_author","arguments":{"_step":0,"path":"object"}}]}`)
-		if r.Code != CodeInvalidArgument || !strings.Contains(r.Message, "arguments cannot be a reference") {
+		if r.Code != call.CodeInvalidArgument || !strings.Contains(r.Message, "arguments cannot be a reference") {
 			t.Errorf("%s", r.Text)
 		}
 	})
@@ -208,10 +209,10 @@ func TestArgumentsOfAStepAreNoReference(t *testing.T) {
 func TestHintsNameKeysIfThereIsATableForThem(t *testing.T) {
 	for _, tool := range []string{"create_author", "transact"} {
 		arguments := `{"colour":1}`
-		if without := newLibrary(t).call(ownerText, tool, arguments); strings.Contains(without.Message, keyName) {
+		if without := newLibrary(t).call(ownerText, tool, arguments); strings.Contains(without.Message, call.KeyName) {
 			t.Errorf("%s without a table: %s", tool, without.Message)
 		}
-		if with := newLibrary(t, withAnswers).call(ownerText, tool, arguments); !strings.Contains(with.Message, keyName) {
+		if with := newLibrary(t, withAnswers).call(ownerText, tool, arguments); !strings.Contains(with.Message, call.KeyName) {
 			t.Errorf("%s with a table: %s", tool, with.Message)
 		}
 	}
@@ -225,7 +226,7 @@ func TestStepsCostWhatTheirCallsCost(t *testing.T) {
 		`{"steps":7}`: 1,
 		`{}`:          1,
 	} {
-		if got := Cost("transact", []byte(arguments)); got != want {
+		if got := call.Cost("transact", []byte(arguments)); got != want {
 			t.Errorf("%s costs %d, want %d", arguments, got, want)
 		}
 	}
@@ -239,20 +240,6 @@ func TestTransactIsListedForWhoMayWrite(t *testing.T) {
 			if got := strings.Contains(list, `{"name":"transact",`); got != want {
 				t.Errorf("%s, %s: %t", token, style, got)
 			}
-		}
-	}
-}
-
-func TestEqualValues(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{`1`, `1.0`, true}, {`"42.50"`, `42.5`, true}, {`"a"`, `"a"`, true}, {`"1"`, `"1.0"`, false}, {`null`, `null`, true}, {`null`, `0`, false},
-		{`[1, 2]`, `[1,2]`, true}, {`{"a":1,"b":2}`, `{"b":2,"a":1}`, true}, {`true`, `1`, false}, {`1e999999999`, `1e999999999`, false}, {`"1/2"`, `0.5`, false},
-	} {
-		if got := equalValues([]byte(c.a), []byte(c.b)); got != c.want {
-			t.Errorf("%s and %s: %t", c.a, c.b, got)
 		}
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // the plain client beside the code under test
-
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
@@ -23,6 +21,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	_ "modernc.org/sqlite"
 )
 
 // libraryScript is a small library: books of authors with chapters that go with them, reviews that stay, and loans that
@@ -121,7 +121,7 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 	}
 	models := catalog.Build(config, schema)
 	l.tokens = access.TokensOf(config, models)
-	l.set = New(models, db, Settings{
+	l.set = New(models, db, call.Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,
 		Audit: audit.NewLog(slog.New(slog.NewJSONHandler(l.log, nil))),
 	})
@@ -192,7 +192,7 @@ func libraryConfig() *contract.Config {
 }
 
 // call performs a tool with a token.
-func (l *library) call(token, tool, arguments string) Result {
+func (l *library) call(token, tool, arguments string) call.Result {
 	l.t.Helper()
 	return l.set.Call(context.Background(), l.token(token), tool, []byte(arguments))
 }
@@ -228,7 +228,7 @@ var callMember = regexp.MustCompile(`,"call":"[A-Z2-7]{16}"`)
 // withoutCall is a JSON text without the member that has the call's id.
 func withoutCall(text string) string { return callMember.ReplaceAllString(text, "") }
 
-func (l *library) decode(r Result) map[string]any {
+func (l *library) decode(r call.Result) map[string]any {
 	l.t.Helper()
 	payload := map[string]any{}
 	if err := json.Unmarshal(r.Text, &payload); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // underPolicies makes the clerk see the authors of the branch that the token names, the books of those, and of reviews
@@ -40,19 +41,19 @@ func TestWritesStayWithinTheRowPolicy(t *testing.T) {
 	before := l.one(dump)
 	for _, c := range []struct {
 		name, tool, arguments string
-		code                  Code
+		code                  call.Code
 		says                  string
 	}{
-		{"adding a row that is not seen", "create_author", `{"data":{"name":"x","branch":"north"}}`, CodeValidation, allFields},
-		{"moving a row out of sight", "update_author", `{"id":2,"data":{"branch":"north"}}`, CodeValidation, allFields},
-		{"changing a row that is not seen", "update_author", `{"id":1,"data":{"name":"x"}}`, CodeNotFound, "author not found"},
-		{"deleting a row that is not seen", "delete_author", `{"id":1}`, CodeNotFound, "author not found"},
-		{"changing a row that is not seen through a relation", "update_book", `{"id":1,"data":{"title":"x"}}`, CodeNotFound, "book not found"},
-		{"moving a row out of sight through a relation", "update_book", `{"id":2,"data":{"author_id":1}}`, CodeValidation, "no such author"},
-		{"a child of a row that is not seen", "create_chapter", `{"data":{"book_id":1,"number":9,"title":"x"}}`, CodeValidation, "no such book"},
-		{"an inline's row that is not seen", "update_book", `{"id":2,"inlines":{"review":[{"data":{"body":"bad"}}]}}`, CodeValidation, "review[0]." + allFields},
-		{"an expected version of a row that is not seen", "update_book", `{"id":1,"data":{"title":"x"},"expected_version":9}`, CodeNotFound, "book not found"},
-		{"all or nothing", "bulk_author", `{"operation":"update","atomic":true,"items":[{"id":2,"data":{"name":"x"}},{"id":1,"data":{"name":"x"}}]}`, CodeNotFound, "author not found"},
+		{"adding a row that is not seen", "create_author", `{"data":{"name":"x","branch":"north"}}`, call.CodeValidation, call.AllFields},
+		{"moving a row out of sight", "update_author", `{"id":2,"data":{"branch":"north"}}`, call.CodeValidation, call.AllFields},
+		{"changing a row that is not seen", "update_author", `{"id":1,"data":{"name":"x"}}`, call.CodeNotFound, "author not found"},
+		{"deleting a row that is not seen", "delete_author", `{"id":1}`, call.CodeNotFound, "author not found"},
+		{"changing a row that is not seen through a relation", "update_book", `{"id":1,"data":{"title":"x"}}`, call.CodeNotFound, "book not found"},
+		{"moving a row out of sight through a relation", "update_book", `{"id":2,"data":{"author_id":1}}`, call.CodeValidation, "no such author"},
+		{"a child of a row that is not seen", "create_chapter", `{"data":{"book_id":1,"number":9,"title":"x"}}`, call.CodeValidation, "no such book"},
+		{"an inline's row that is not seen", "update_book", `{"id":2,"inlines":{"review":[{"data":{"body":"bad"}}]}}`, call.CodeValidation, "review[0]." + call.AllFields},
+		{"an expected version of a row that is not seen", "update_book", `{"id":1,"data":{"title":"x"},"expected_version":9}`, call.CodeNotFound, "book not found"},
+		{"all or nothing", "bulk_author", `{"operation":"update","atomic":true,"items":[{"id":2,"data":{"name":"x"}},{"id":1,"data":{"name":"x"}}]}`, call.CodeNotFound, "author not found"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := l.call(clerkText, c.tool, c.arguments)
@@ -105,7 +106,7 @@ func TestDeleteIsProtectedByRowsThatTheTokenDoesNotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.call(clerkText, "delete_book", `{"id":2}`)
-	if want := "book cannot be deleted: other records depend on it"; r.Code != CodeProtected || r.Message != want {
+	if want := "book cannot be deleted: other records depend on it"; r.Code != call.CodeProtected || r.Message != want {
 		t.Errorf("got %s, want %s", r.Text, want)
 	}
 	if _, err := l.plain.Exec("DELETE FROM review WHERE id = 7"); err != nil {
@@ -127,7 +128,7 @@ func TestNothingIsCountedOfRowsThatAreNotAllSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.call(clerkText, "delete_book", `{"id":2}`)
-	if want := "book cannot be deleted: other records depend on it"; r.Code != CodeProtected || r.Message != want {
+	if want := "book cannot be deleted: other records depend on it"; r.Code != call.CodeProtected || r.Message != want {
 		t.Errorf("got %s, want %s", r.Text, want)
 	}
 }

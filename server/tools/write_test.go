@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // fieldsAtFault are the fields of a validation error, in order.
-func fieldsAtFault(t *testing.T, r Result) []string {
+func fieldsAtFault(t *testing.T, r call.Result) []string {
 	t.Helper()
 	var told struct {
-		Code       Code `json:"code"`
+		Code       call.Code `json:"code"`
 		Validation struct {
 			Errors []struct {
 				Field    string   `json:"field"`
@@ -23,7 +24,7 @@ func fieldsAtFault(t *testing.T, r Result) []string {
 			FieldsWithErrors []string `json:"fields_with_errors"`
 		} `json:"validation_errors"`
 	}
-	if err := json.Unmarshal(r.Text, &told); err != nil || told.Code != CodeValidation {
+	if err := json.Unmarshal(r.Text, &told); err != nil || told.Code != call.CodeValidation {
 		t.Fatalf("not a validation error: %s (%v)", r.Text, r.Cause)
 	}
 	messages := 0
@@ -64,7 +65,7 @@ func TestWithoutTheRightToViewNoRowIsShown(t *testing.T) {
 	if answer := l.mustWithoutCall(deleterText, "delete_shelf", `{"id":3}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "message": "Deleted shelf 3"}) {
 		t.Errorf("delete answers %v", answer)
 	}
-	if r := l.call(deleterText, "delete_book", `{"id":1,"expected_version":3}`); r.Code != CodeConflict || strings.Contains(string(r.Text), "Dune") {
+	if r := l.call(deleterText, "delete_book", `{"id":1,"expected_version":3}`); r.Code != call.CodeConflict || strings.Contains(string(r.Text), "Dune") {
 		t.Errorf("a conflict answers %s", r.Text)
 	}
 }
@@ -133,7 +134,7 @@ func TestWhatTheDatabaseRefusesIsToldByField(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.call(ownerText, "update_book", `{"id":2,"data":{"title":"x"}}`)
-	if fields := fieldsAtFault(t, r); fields[0] != allFields || strings.Contains(string(r.Text), "internal") {
+	if fields := fieldsAtFault(t, r); fields[0] != call.AllFields || strings.Contains(string(r.Text), "internal") {
 		t.Errorf("a violation of a hidden field: %s", r.Text)
 	}
 }
@@ -148,26 +149,26 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("the row is %s", got)
 	}
 	r := l.call(ownerText, "update_book", `{"id":1,"data":{"title":"late"},"expected_version":1}`)
-	if r.Code != CodeConflict || !reflect.DeepEqual(l.decode(r)["current"], answer["object"]) {
+	if r.Code != call.CodeConflict || !reflect.DeepEqual(l.decode(r)["current"], answer["object"]) {
 		t.Errorf("an update of an earlier version: %s", r.Text)
 	}
-	for arguments, code := range map[string]Code{
-		`{"id":9,"data":{"title":"x"}}`:                            CodeNotFound,
-		`{"id":1,"data":{}}`:                                       CodeInvalidArgument,
-		`{"id":1}`:                                                 CodeInvalidArgument,
-		`{"data":{"title":"x"}}`:                                   CodeInvalidArgument,
-		`{"id":1,"data":["title"]}`:                                CodeInvalidArgument,
-		`{"id":1,"data":{"title":"x"},"dry_run":"yes"}`:            CodeInvalidArgument,
-		`{"id":1,"data":{"title":"x"},"expected_version":"three"}`: CodeInvalidArgument,
+	for arguments, code := range map[string]call.Code{
+		`{"id":9,"data":{"title":"x"}}`:                            call.CodeNotFound,
+		`{"id":1,"data":{}}`:                                       call.CodeInvalidArgument,
+		`{"id":1}`:                                                 call.CodeInvalidArgument,
+		`{"data":{"title":"x"}}`:                                   call.CodeInvalidArgument,
+		`{"id":1,"data":["title"]}`:                                call.CodeInvalidArgument,
+		`{"id":1,"data":{"title":"x"},"dry_run":"yes"}`:            call.CodeInvalidArgument,
+		`{"id":1,"data":{"title":"x"},"expected_version":"three"}`: call.CodeInvalidArgument,
 	} {
 		if r := l.call(ownerText, "update_book", arguments); r.Code != code {
 			t.Errorf("%s: got %s, want %s", arguments, r.Text, code)
 		}
 	}
-	if r := l.call(ownerText, "update_chapter", `{"id":1,"data":{"title":"x"},"expected_version":1}`); r.Code != CodeInvalidArgument {
+	if r := l.call(ownerText, "update_chapter", `{"id":1,"data":{"title":"x"},"expected_version":1}`); r.Code != call.CodeInvalidArgument {
 		t.Errorf("a version of a model that has none: %s", r.Text)
 	}
-	if r := l.call(ownerText, "create_author", `{"data":{"name":"x"},"idempotency_key":"k"}`); r.Code != CodeInvalidArgument {
+	if r := l.call(ownerText, "create_author", `{"data":{"name":"x"},"idempotency_key":"k"}`); r.Code != call.CodeInvalidArgument {
 		t.Errorf("an idempotency key: %s", r.Text)
 	}
 	if answer := l.must(ownerText, "update_tag", `{"id":"1,sand","data":{"weight":5}}`); answer["object"].(map[string]any)["weight"] != 5.0 {
@@ -192,7 +193,7 @@ func TestDryRunDoesTheSameAndKeepsNothing(t *testing.T) {
 			t.Errorf("%s changed %s to %s", c.tool, before, after)
 		}
 	}
-	if r := l.call(ownerText, "update_book", `{"id":1,"data":{"isbn":"222"},"dry_run":true}`); r.Code != CodeValidation {
+	if r := l.call(ownerText, "update_book", `{"id":1,"data":{"isbn":"222"},"dry_run":true}`); r.Code != call.CodeValidation {
 		t.Errorf("a dry run of what is refused: %s", r.Text)
 	}
 	if log := l.log.String(); strings.Count(log, `"dry_run":true`) != 4 || strings.Contains(log, `"changed":1`) {
@@ -211,7 +212,7 @@ func TestOperationsThatAreNotOfferedCannotBeReachedThroughOthers(t *testing.T) {
 			}
 		}
 	})
-	if r := l.call(ownerText, "update_book", `{"id":1,"data":{"title":"x"},"inlines":{"chapter":[{"id":1,"_delete":true}]}}`); r.Code != CodePermissionDenied {
+	if r := l.call(ownerText, "update_book", `{"id":1,"data":{"title":"x"},"inlines":{"chapter":[{"id":1,"_delete":true}]}}`); r.Code != call.CodePermissionDenied {
 		t.Errorf("an inline: %s", r.Text)
 	}
 	if r := l.call(ownerText, "bulk_shelf", `{"operation":"delete","items":[1]}`); !r.IsError || l.one("SELECT count(*) FROM shelf") != "3" {
@@ -226,7 +227,7 @@ func TestTheAuditTableIsOnlyViewed(t *testing.T) {
 	l.must(ownerText, "create_note", `{"data":{"body":"hello"}}`)
 	for tool, arguments := range map[string]string{"create_trail": `{"data":{}}`, "update_trail": `{"id":1,"data":{"message":"x"}}`,
 		"delete_trail": `{"id":1}`, "bulk_trail": `{"operation":"delete","items":[1]}`} {
-		if r := l.call(ownerText, tool, arguments); r.Code != CodePermissionDenied {
+		if r := l.call(ownerText, tool, arguments); r.Code != call.CodePermissionDenied {
 			t.Errorf("%s: %s", tool, r.Text)
 		}
 	}
@@ -238,7 +239,7 @@ func TestRowsWithoutAKeyCanBeAddedOnly(t *testing.T) {
 	if want := map[string]any{"success": true, "id": nil, "object": map[string]any{"body": "hello"}}; !reflect.DeepEqual(answer, want) {
 		t.Errorf("got %v", answer)
 	}
-	if r := l.call(ownerText, "bulk_note", `{"operation":"delete","items":[1]}`); r.Code != CodeInvalidArgument {
+	if r := l.call(ownerText, "bulk_note", `{"operation":"delete","items":[1]}`); r.Code != call.CodeInvalidArgument {
 		t.Errorf("a bulk delete without a key: %s", r.Text)
 	}
 	if got := l.one(`SELECT changes FROM mcp_audit`); got != `{"body":{"after":"hello"}}` {
@@ -248,18 +249,18 @@ func TestRowsWithoutAKeyCanBeAddedOnly(t *testing.T) {
 
 func TestOneOfManyUpdatesOfTheSameVersionWins(t *testing.T) {
 	l := newLibrary(t)
-	codes := make(chan Code)
+	codes := make(chan call.Code)
 	const callers = 6
 	for range callers {
 		go func() {
 			codes <- l.call(ownerText, "update_book", `{"id":1,"data":{"title":"x"},"expected_version":1}`).Code
 		}()
 	}
-	seen := map[Code]int{}
+	seen := map[call.Code]int{}
 	for range callers {
 		seen[<-codes]++
 	}
-	if seen[""] != 1 || seen[CodeConflict] != callers-1 {
+	if seen[""] != 1 || seen[call.CodeConflict] != callers-1 {
 		t.Errorf("the outcomes are %v", seen)
 	}
 	if version := l.one("SELECT version FROM book WHERE id = 1"); version != "2" {
@@ -273,7 +274,7 @@ func TestARowMayReferToItself(t *testing.T) {
 	if parent := l.one("SELECT parent_id FROM shelf WHERE id = 9"); parent != "9" {
 		t.Errorf("parent_id is %s", parent)
 	}
-	if r := l.call(ownerText, "create_shelf", `{"data":{"id":10,"parent_id":11,"name":"other"}}`); r.Code != CodeValidation {
+	if r := l.call(ownerText, "create_shelf", `{"data":{"id":10,"parent_id":11,"name":"other"}}`); r.Code != call.CodeValidation {
 		t.Errorf("one that is not there: %s", r.Text)
 	}
 }
@@ -283,7 +284,7 @@ func TestChoicesAreComparedAsValues(t *testing.T) {
 	l := newLibrary(t, func(c *contract.Config) {
 		c.Models[1].Overrides = append(c.Models[1].Overrides, contract.FieldOverride{Name: "price", Choices: []contract.Choice{{Value: "1.50"}, {Value: "2"}}})
 	})
-	for value, want := range map[string]Code{`"1.5"`: "", `1.50`: "", `"2.00"`: "", `"1.51"`: CodeValidation} {
+	for value, want := range map[string]call.Code{`"1.5"`: "", `1.50`: "", `"2.00"`: "", `"1.51"`: call.CodeValidation} {
 		if r := l.call(ownerText, "update_book", `{"id":1,"data":{"price":`+value+`}}`); r.Code != want {
 			t.Errorf("%s: %s", value, r.Text)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // fixture is an endpoint with what the suite asks for by name, as far as an endpoint can give it: texts. It has the
@@ -36,20 +37,20 @@ func (*fixture) AppendTools(dst []byte, _ access.Token, _ tools.View) []byte {
 }
 
 // Call implements mcp.Endpoint.
-func (*fixture) Call(_ context.Context, _ access.Token, tool string, _ []byte) tools.Result {
+func (*fixture) Call(_ context.Context, _ access.Token, tool string, _ []byte) call.Result {
 	switch tool {
 	case "test_simple_text", "test_logging_tool", "json_schema_2020_12_tool":
-		return tools.Result{Text: []byte("This is a simple text response for testing.")}
+		return call.Result{Text: []byte("This is a simple text response for testing.")}
 	case "test_error_handling":
-		return failure(tools.CodeInternal, "This tool intentionally returns an error for testing")
+		return failure(call.CodeInternal, "This tool intentionally returns an error for testing")
 	}
-	r := failure(tools.CodeNotFound, "Unknown tool: "+tool)
+	r := failure(call.CodeNotFound, "Unknown tool: "+tool)
 	r.UnknownTool = true
 	return r
 }
 
-func failure(code tools.Code, message string) tools.Result {
-	return tools.Result{IsError: true, Code: code, Message: message, Text: encode(map[string]any{"error": message, "code": code})}
+func failure(code call.Code, message string) call.Result {
+	return call.Result{IsError: true, Code: code, Message: message, Text: encode(map[string]any{"error": message, "code": code})}
 }
 
 const fixturePrompts = `[
@@ -97,16 +98,16 @@ func (*fixture) AppendResourceTemplates(dst []byte, _ access.Token, _ tools.View
 }
 
 // ReadResource implements mcp.Endpoint.
-func (*fixture) ReadResource(_ context.Context, _ access.Token, uri string) tools.Result {
+func (*fixture) ReadResource(_ context.Context, _ access.Token, uri string) call.Result {
 	if uri == staticText {
-		return tools.Result{Text: []byte(`"This is the content of the static text resource."`)}
+		return call.Result{Text: []byte(`"This is the content of the static text resource."`)}
 	}
 	if rest, ok := strings.CutPrefix(uri, templatePrefix); ok {
 		if id, ok := strings.CutSuffix(rest, templateSuffix); ok {
-			return tools.Result{Text: encode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})}
+			return call.Result{Text: encode(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})}
 		}
 	}
-	return failure(tools.CodeNotFound, "Resource "+uri+" not found")
+	return failure(call.CodeNotFound, "Resource "+uri+" not found")
 }
 
 func encode(v any) []byte {

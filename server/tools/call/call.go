@@ -1,0 +1,151 @@
+package call
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/seal"
+)
+
+// Request holds what a call asks for, and who asks. It has no database: what runs in a transaction reads through that.
+type Request struct {
+	Ctx      context.Context
+	Token    access.Token
+	Op       *Operation
+	Catalog  *catalog.Catalog
+	Settings *Settings
+	// Model is the name of the call's model, as the call says it. generic is set if an argument said it, and not the tool's
+	// name.
+	Model   string
+	Generic bool
+	// Scope is the model's, which the token need not be able to view; zero for an operation without a model.
+	Scope access.Scope
+	// Given are the arguments as they were sent.
+	Given Arguments
+	// DryRun undoes what the call did.
+	DryRun bool
+	// ID is the call's, under which the journal and the audit know it; IsPart is set if the call is part of another one, whose
+	// id it has.
+	ID     string
+	IsPart bool
+	// Recorded is set if the journal has changes of the call; its parts share it.
+	Recorded *bool
+	// Restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
+	// declared type would not.
+	Restores bool
+	// RestoredAs are values that the call gives back as the database kept them, by fields.
+	RestoredAs map[string]database.Value
+	// Locks is set if the rows that the call reads are to stay as they are until the transaction ends.
+	Locks bool
+	// Record is the record for the audit; operations that write fill in what they know of IDs, Fields and Changed.
+	Record audit.Record
+}
+
+// Call is a request on its way to its answer.
+type Call struct {
+	Request
+	// DB is that of the set, unless the operation's reads may be a little old, and its model says so too.
+	DB    Store
+	Stale Store
+	// Reports is where reports are answered.
+	Reports reporter
+	Cursors *seal.Sealer
+	// Steps are transact's.
+	Steps []Step
+	// Confirmations keeps the questions of actions if the call is one of several steps; nil if it asks by itself.
+	Confirmations *StepConfirmations
+	// Asked is set if the answer is a question, so that nothing may be kept.
+	Asked bool
+	// Uncertain is set if a webhook may have done something though there is no answer.
+	Uncertain bool
+	// ChecksItems makes a bulk check its constraints after each item.
+	ChecksItems bool
+	Forgotten   *atomic.Int64
+	Kept        *KeptAnswers
+}
+
+// OutcomeOK is a record's outcome where there was no error.
+const OutcomeOK = "ok"
+
+// TellAudit writes the audit's line about the call.
+func (req *Request) TellAudit(outcome string) {
+	r := &req.Record
+	r.Token, r.Subject, r.Call = req.Token.Name(), req.Token.Subject(), req.ID
+	r.Tool, r.Model, r.DryRun, r.Outcome = req.tool(), req.Model, req.DryRun, outcome
+	if r.Operation == "" {
+		r.Operation = req.Op.Name
+	}
+	req.Settings.Audit.Write(req.Ctx, r)
+}
+
+// Run judges the call, reads its arguments and runs it. Package once runs a call that has an idempotency key.
+func (c *Call) Run(raw []byte) ([]byte, error) {
+	if err := c.Prepare(raw); err != nil {
+		return nil, err
+	}
+	return c.Op.Run(c)
+}
+
+// Prepare judges the call, before anything of it is run or kept.
+func (c *Call) Prepare(raw []byte) error {
+	if err := c.Judge(raw); err != nil {
+		return err
+	}
+	if !c.Op.Global && c.Op.Stale && c.Scope.Model().Declared.ReadsReplica {
+		c.DB = c.Stale
+	}
+	if c.Op.Prepare == nil {
+		return nil
+	}
+	return c.Op.Prepare(c)
+}
+
+// Judge finds the call's model, judges whether the token may use the operation on it, and keeps the arguments by their
+// names.
+func (c *Call) Judge(raw []byte) error {
+	if c.Generic {
+		if err := c.takeModel(raw); err != nil {
+			return err
+		}
+	}
+	if !c.Op.Global {
+		if err := c.enter(c.Model); err != nil {
+			return err
+		}
+	}
+	if c.Generic {
+		return nil
+	}
+	return c.Given.Parse(raw)
+}
+
+// enter finds the model of the call, and judges whether the token may use the operation on it.
+func (req *Request) enter(model string) error {
+	m := req.Catalog.Model(model)
+	if m == nil {
+		return req.ModelNotFound(model)
+	}
+	req.Scope = req.Token.Reach(m)
+	if !req.Op.May(req.Scope) {
+		return req.PermissionDenied(req.Op.Label, m)
+	}
+	if !m.Served() {
+		return ModelWithheld(m)
+	}
+	if !req.Op.OfferedFor(req.Catalog, m) {
+		return req.notOffered(m)
+	}
+	return nil
+}
+
+// tool is the name of the tool that was called.
+func (req *Request) tool() string {
+	if req.Generic || req.Op.Global {
+		return req.Op.Name
+	}
+	return toolName(req.Op, req.Model)
+}

@@ -1,0 +1,89 @@
+package call
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Code says what kind a tool's error is (docs/design/tools.md, "Error codes").
+type Code string
+
+// ResultOf turns what an operation returned into its answer.
+func ResultOf(text []byte, err error) Result {
+	if err == nil {
+		return Result{Text: text}
+	}
+	r := Result{IsError: true}
+	var told *ToolError
+	if !errors.As(err, &told) {
+		failure := database.AsError(err)
+		told = tell(failure)
+		r.Cause = err
+		r.DatabaseAway, r.SchemaChanged = failure.Code == database.Unreachable, failure.Code == database.Changed
+	}
+	var at amender
+	if errors.As(err, &at) {
+		told = at.Amend(told)
+	}
+	r.Code, r.Message, r.Text = told.Code, told.Message, told.Payload
+	if r.Text == nil {
+		r.Text, _ = json.Marshal(told) // strings and JSON that is valid already: it cannot fail
+	}
+	return r
+}
+
+// tell says a failure of the database in the caller's words.
+func tell(e *database.Error) *ToolError {
+	switch e.Code {
+	case database.Unreachable:
+		return &ToolError{Code: CodeUnavailable, Message: "the database cannot be reached, and nothing was changed; try again in a few seconds"}
+	case database.Busy:
+		return &ToolError{Code: CodeUnavailable, Message: "all of the server's database connections are busy, and nothing was changed; try again in a few seconds, with fewer calls at once"}
+	case database.Timeout:
+		return &ToolError{Code: CodeTimeout, Message: "the database took too long, and nothing was changed; ask for less at once (narrower filters, a smaller limit, fewer items, total: none), or try again later"}
+	case database.Cancelled:
+		return &ToolError{Code: CodeUnavailable, Message: "the call was cancelled, and nothing was changed; call again if it is still wanted"}
+	case database.Changed:
+		return &ToolError{Code: CodeUnavailable, Message: "the table has just changed; try again in a few seconds"}
+	case database.Invalid:
+		return &ToolError{Code: CodeInvalidArgument, Message: e.Message}
+	case database.Violated:
+		return RuleNotMet(e.Violation)
+	case database.Locked:
+		return &ToolError{Code: CodeUnavailable, Message: "another transaction holds what this call needs, and nothing was changed; try again in a few seconds"}
+	case database.Contended:
+		return &ToolError{Code: CodeConflict, Message: "other changes to the same rows got in the way each time, and nothing was changed; try again"}
+	case database.Refused:
+		return &ToolError{Code: CodePermissionDenied, Message: "the database user of this endpoint may not do that, and trying again will not help; whoever administers the database can grant it"}
+	case database.Unready:
+		return &ToolError{Code: CodeUnavailable, Message: e.Message}
+	case database.Full:
+		return &ToolError{Code: CodeUnavailable, Message: "the database has no room left, and nothing was changed; whoever administers it must make room before you try again"}
+	case database.Uncertain:
+		return &ToolError{Code: CodeUnavailable, Message: "the connection to the database broke while the change was being committed: it is not known whether it took hold; read the rows before you try again"}
+	}
+	return &ToolError{Code: CodeInternal, Message: "the database could not do this, and nothing was changed; whoever administers the endpoint finds the cause in its log"}
+}
+
+// Result is a tool's answer.
+type Result struct {
+	// Text is compact JSON, the payload of content[0].text.
+	Text []byte
+	// Structured is set if the answer also has Text as structuredContent. An error has none: it has no outputSchema.
+	Structured bool
+	// IsError is set if Text is an error: {"error": message, "code": code, …}.
+	IsError bool
+	// Code is the error's; "" without one.
+	Code Code
+	// Message is the error's; "" without one.
+	Message string
+	// UnknownTool is set if no tool has the name, which JSON-RPC tells apart.
+	UnknownTool bool
+	// DatabaseAway is set if the database could not be reached, SchemaChanged if it no longer has what the catalog was
+	// built from. A busy database sets neither.
+	DatabaseAway, SchemaChanged bool
+	// Cause is the underlying error, for the log; never for the caller.
+	Cause error
+}

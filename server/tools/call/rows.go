@@ -1,0 +1,115 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// Reader is the database, or a transaction of it.
+type Reader interface {
+	Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error)
+}
+
+// MaxOneValue is the most bytes that a value shows where one row is asked for, MaxListValue where several are.
+const (
+	MaxOneValue  = 256 << 10
+	MaxListValue = 16 << 10
+)
+
+// Row is one row of a model, with its fields as get_ shows them.
+type Row struct {
+	Model *catalog.Model
+	// Text is the row as JSON, fields its members: read from text when they are first asked for.
+	Text   json.RawMessage
+	Fields map[string]json.RawMessage
+	// Kept are the row's values as the database keeps them, by columns; nil if they were not asked for.
+	Kept map[string]json.RawMessage
+}
+
+// Members are the row's fields by name; a nil row has none.
+func (r *Row) Members() map[string]json.RawMessage {
+	if r == nil {
+		return nil
+	}
+	if r.Fields == nil {
+		r.Fields = Members(r.Text)
+	}
+	return r.Fields
+}
+
+// ID is the id that the row shows; nil where its model has no key.
+func (r *Row) ID() json.RawMessage {
+	switch m := r.Model; {
+	case len(m.Key) == 0:
+		return nil
+	case m.KeyName == "":
+		return r.Members()[m.Key[0].Name]
+	default:
+		return r.Members()[m.KeyName]
+	}
+}
+
+// Label is what people call the row: its display field, or else its id.
+func (r *Row) Label() string {
+	if d := r.Model.Display; d != nil && !d.Secret {
+		return LabelOf(r.ID(), r.Members()[d.Name])
+	}
+	return PlainText(r.ID())
+}
+
+// LabelOf is what people call a row whose display field has this value: the value, or, where there is none, the id.
+func LabelOf(id, display json.RawMessage) string {
+	if len(display) == 0 || IsNull(display) {
+		return PlainText(id)
+	}
+	return PlainText(display)
+}
+
+// PlainText is a JSON value as people read it: a string without its quotes.
+func PlainText(raw json.RawMessage) string {
+	var text string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// Members returns the members of a JSON object; nil if it is none.
+func Members(object json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	_ = json.Unmarshal(object, &m)
+	return m
+}
+
+// ReadOne reads the row of a plan that planRow made. If there is none, the error is not_found.
+func (req *Request) ReadOne(from Reader, scope access.Scope, plan *database.Select) (json.RawMessage, database.Page, error) {
+	text, page, err := from.Select(req.Ctx, plan, nil)
+	if err == nil && page.Count == 0 {
+		err = RowNotFound(scope.Model())
+	}
+	if err != nil {
+		return nil, database.Page{}, err
+	}
+	return text, page, nil
+}
+
+// ReadAll reads a plan's rows into values of a type, by the names of their members.
+func ReadAll[T any](ctx context.Context, from Reader, plan *database.Select) ([]T, database.Page, error) {
+	text, page, err := from.Select(ctx, plan, []byte{'['})
+	if err != nil {
+		return nil, page, err
+	}
+	rows := make([]T, 0, page.Count)
+	err = json.Unmarshal(append(text, ']'), &rows)
+	return rows, page, err
+}
+
+// AppendJSON appends a text as a JSON string.
+func AppendJSON(dst []byte, text string) []byte {
+	quoted, _ := json.Marshal(text) // a string: it cannot fail
+	return append(dst, quoted...)
+}

@@ -1,0 +1,31 @@
+package call
+
+import (
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
+)
+
+// Settings are the operations' needs besides models and rows.
+type Settings struct {
+	// Endpoint is the endpoint's namespace and name, for webhooks.
+	Endpoint string
+	// SealKey is the key of cursors and confirmation tokens.
+	SealKey []byte
+	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.
+	StatementTimeout time.Duration
+	// MaxResultBytes is the most bytes of rows that a call may ask for.
+	MaxResultBytes int
+	// Catalogue says what tools/list shows.
+	Catalogue contract.Catalogue
+	// SessionSettings describe the caller to the database in each transaction.
+	SessionSettings []contract.SessionSetting
+	// Audit is called with every change and refusal; it may be nil.
+	Audit *audit.Log
+	// Kept counts what is kept for the keys of callers; nil is one of its own. It outlives a Set.
+	Kept *KeptAnswers
+	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
+	Webhook *webhook.Client
+}

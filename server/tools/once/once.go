@@ -1,0 +1,343 @@
+package once
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/seal"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
+)
+
+// onceCall is a call with an idempotency key, and the row that is kept of it.
+type onceCall struct {
+	call  *call.Call
+	table *database.Table
+	// id is the row's: it stands for the endpoint, the caller and the key. request stands for the tool and its arguments.
+	id, request string
+	// webhook is the webhook of the call's action; nil if it has none.
+	webhook *contract.WebhookAction
+}
+
+// Run judges the call, reads its arguments and runs it: if it has an idempotency key, unless it was run before.
+func Run(c *call.Call, raw []byte) ([]byte, error) {
+	if err := c.Prepare(raw); err != nil {
+		return nil, err
+	}
+	once, err := takeKey(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case once != nil:
+		return once.run()
+	}
+	return c.Op.Run(c)
+}
+
+// takeKey takes the idempotency key out of the arguments; nil if there is none.
+func takeKey(c *call.Call) (*onceCall, error) {
+	raw, sent := c.Given[call.KeyName]
+	if !sent || !c.Op.Writes() {
+		return nil, nil
+	}
+	var key string
+	if err := call.Decode(call.KeyName, raw, &key); err != nil {
+		return nil, err
+	}
+	if n := len([]rune(key)); n < 1 || n > call.MaxKey {
+		return nil, call.Invalid("%s must have 1 to %d characters", call.KeyName, call.MaxKey)
+	}
+	table := c.Catalog.Idempotency()
+	switch {
+	case table != nil:
+	case c.Catalog.IdempotencyProblem() != "":
+		return nil, call.Failf(call.CodeUnavailable, "%s cannot be kept: the endpoint's table of answers cannot be used, and the endpoint's status says why; nothing was changed", call.KeyName)
+	default:
+		return nil, call.Invalid("%s cannot be kept: this endpoint has no table of answers (spec.idempotency); call without it, and look at the rows before you try again", call.KeyName)
+	}
+	if dry := c.Given["dry_run"]; string(dry) == "true" {
+		return nil, call.Invalid("%s and dry_run do not go together: a dry run keeps nothing", call.KeyName)
+	}
+	delete(c.Given, call.KeyName)
+	request, err := requestHash(c)
+	if err != nil {
+		return nil, err
+	}
+	return &onceCall{call: c, table: table, id: hashOf(c.Settings.Endpoint, c.Token.Caller(), key), request: request}, nil
+}
+
+// requestHash stands for the operation, the model and the arguments, however they were written.
+func requestHash(c *call.Call) (string, error) {
+	given, err := json.Marshal(c.Given)
+	if err != nil {
+		return "", err
+	}
+	if given, err = call.Canonical(given); err != nil {
+		return "", err
+	}
+	return hashOf(c.Op.Name, c.Model, string(given)), nil
+}
+
+// hashOf returns a hash of texts, each with its length.
+func hashOf(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		_, _ = fmt.Fprintf(h, "%d %s", len(text), text) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// errTaken ends a transaction whose key another call has used before.
+var errTaken = errors.New("the key was used before")
+
+// maxClaims is how often a call tries again because the row of its key went away.
+const maxClaims = 5
+
+// run runs the call, or answers what it answered when its key was first used. The row of the key is added first, in the
+// transaction of the change: a second call with the same key waits there for the end of the first.
+func (o *onceCall) run() ([]byte, error) {
+	if o.webhook = webhookOf(o.call); o.webhook != nil {
+		return o.runWebhook()
+	}
+	for range maxClaims {
+		answer, err := o.perform()
+		if o.checkItems(err) {
+			answer, err = o.perform()
+		}
+		if !errors.Is(err, errTaken) {
+			return answer, err
+		}
+		if answer, err = o.replay(); answer != nil || err != nil {
+			return answer, err
+		}
+	}
+	return nil, call.Failf(call.CodeConflict, "other calls with this %s got in the way each time, and nothing was changed; try again", call.KeyName)
+}
+
+// checkItems reports whether the call is a bulk that keeps what succeeds, and some item of it broke a constraint that is
+// checked on commit. Run again, it finds out which (bulk does so itself if the transaction is its own).
+func (o *onceCall) checkItems(err error) bool {
+	var told *call.ToolError
+	c := o.call
+	again := c.Op.Name == "bulk" && !c.ChecksItems && string(c.Given["atomic"]) != "true" && errors.As(err, &told) && told.Validation != nil
+	c.ChecksItems = c.ChecksItems || again
+	return again
+}
+
+// perform adds the key's row, runs the call, and keeps its answer, all in one transaction.
+func (o *onceCall) perform() (answer []byte, err error) {
+	c := o.call
+	own := c.DB
+	defer func() { c.DB = own }()
+	err = write.InTransaction(c, func(tx database.Tx) error {
+		c.Asked = false
+		if err := o.claim(tx); err != nil {
+			return err
+		}
+		c.DB = call.OpenTransaction{Tx: tx}
+		defer func() { c.DB = own }()
+		var err error
+		if answer, err = c.Op.Run(c); err != nil {
+			return err
+		}
+		if c.Asked {
+			return action.ErrAsked
+		}
+		return o.keep(tx, answer)
+	})
+	switch {
+	case errors.Is(err, action.ErrAsked):
+		return answer, nil
+	case err != nil:
+		if !c.Op.Global {
+			err = write.Explain(c.Scope, err)
+		}
+		return nil, err
+	}
+	forget(c)
+	return answer, nil
+}
+
+// claim adds the key's row, without an answer.
+func (o *onceCall) claim(tx database.Tx) error {
+	row := database.Insert{Into: o.source()}
+	for _, cell := range []struct{ name, value string }{
+		{"id", o.id}, {"token", o.call.Token.Caller()}, {"call", o.call.ID}, {"request", o.request},
+	} {
+		row.Set = append(row.Set, database.Assignment{Column: o.table.Column(cell.name), Value: cell.value})
+	}
+	row.Set = append(row.Set, database.Assignment{Column: o.table.Column("at"), How: database.AssignNow})
+	_, err := tx.Insert(o.call.Ctx, &row, nil)
+	var failure *database.Error
+	if errors.As(err, &failure) && failure.Code == database.Violated && failure.Violation.Kind == database.UniqueViolation {
+		return errTaken
+	}
+	if err != nil {
+		return err
+	}
+	return o.call.Kept.TakeCall(o.call.Token.Caller(), time.Now())
+}
+
+// keep stores the answer in the key's row, or an empty text if it is not kept.
+func (o *onceCall) keep(tx database.Tx, answer []byte) error {
+	if !o.call.Kept.TakeAnswer(o.call.Token.Caller(), len(answer), time.Now()) {
+		answer = nil
+	}
+	plan := &database.Update{In: o.source(), Where: o.mine(),
+		Set: []database.Assignment{{Column: o.table.Column("answer"), Value: o.sealer().Seal(answer, o.bound())}}}
+	n, err := tx.Update(o.call.Ctx, plan)
+	if err == nil && n != 1 {
+		return call.Failf(call.CodeInternal, "the row of the %s went away; nothing was changed", call.KeyName)
+	}
+	return err
+}
+
+func (o *onceCall) source() database.Source { return o.call.Token.Unscoped(o.table) }
+
+func (o *onceCall) mine() database.Condition {
+	return database.Compare{Column: o.table.Column("id"), Op: database.Equal, Value: o.id}
+}
+
+// answerPurpose is the purpose for which the key of kept answers is derived. They are sealed, so that the table shows
+// nothing of what the audit table would not hold.
+const answerPurpose = "answer"
+
+func (o *onceCall) sealer() *seal.Sealer { return seal.New(o.call.Settings.SealKey, answerPurpose) }
+
+// bound returns what a kept answer is bound to: its row, and what the token may see now. What it may no longer see, an old
+// answer does not show it.
+func (o *onceCall) bound() []byte {
+	h := sha256.New()
+	for _, m := range o.call.Catalog.Models() {
+		scope := o.call.Token.Reach(m)
+		if !scope.Has(access.View) {
+			continue
+		}
+		_, _ = fmt.Fprintf(h, "%q %q", m.Name, scope.Fingerprint()) // a hash takes everything
+		for _, f := range scope.Fields() {
+			_, _ = fmt.Fprintf(h, " %q %t", f.Name, f.Masked)
+		}
+	}
+	return h.Sum([]byte(o.id))
+}
+
+// keptAnswer is a key's row.
+type keptAnswer struct {
+	At, Call, Request string
+	Answer            *string
+}
+
+// find reads the key's row; nil if there is none.
+func (o *onceCall) find() (*keptAnswer, error) {
+	plan := &database.Select{From: o.source(), Where: o.mine(), Limit: 1, Order: []database.Order{{Column: o.table.Column("id")}}}
+	for _, name := range []string{"at", "call", "request", "answer"} {
+		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{o.table.Column(name)}})
+	}
+	rows, _, err := call.ReadAll[keptAnswer](o.call.Ctx, o.call.DB, plan)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// replay answers what was answered when the key was first used. Without an answer or an error the key is free again.
+func (o *onceCall) replay() ([]byte, error) {
+	kept, err := o.find()
+	switch {
+	case err != nil || kept == nil:
+		return nil, err
+	case kept.Request != o.request:
+		return nil, call.Failf(call.CodeConflict, "this %s was used for another call, with another tool or other arguments; nothing was changed: take a new key for what is new", call.KeyName)
+	case kept.Answer == nil:
+		return nil, outcomeUnknown()
+	}
+	if by := UndoneBy(*kept.Answer); by != "" {
+		return nil, call.Failf(call.CodeConflict, "this call was made before, and your call %s has taken it back since, or a part of it; nothing was changed: take a new %s to make it again", by, call.KeyName)
+	}
+	answer, ok := o.sealer().Open(*kept.Answer, o.bound())
+	if ok && len(answer) > 1 && answer[len(answer)-1] == '}' {
+		return append(answer[:len(answer)-1], `,"replayed":true}`...), nil
+	}
+	why := "because what you may see has changed since"
+	if ok {
+		why = "because it was too large, or too many of yours are kept"
+	}
+	return json.Marshal(call.Replayed{Success: true, Replayed: true, Call: kept.Call,
+		Notice: "this call was made before and took hold; what it answered cannot be shown, " + why + ": read the rows"})
+}
+
+// forget removes answers that are too old, in small pieces, beside the call that it follows: once a minute at most.
+func forget(c *call.Call) {
+	last := c.Forgotten.Load()
+	if now := time.Now(); now.Unix()-last < int64(call.ForgetEvery/time.Second) || !c.Forgotten.CompareAndSwap(last, now.Unix()) {
+		return
+	}
+	table, token, db := c.Catalog.Idempotency(), c.Token, c.DB
+	at := table.Column("at")
+	before, err := lookup.ParseValue(at, json.RawMessage(time.Now().Add(-call.KeptFor).UTC().Format(timeBefore(at))))
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Ctx), call.ForgetWithin)
+	go func() {
+		defer cancel()
+		for removePiece(ctx, db, token.Unscoped(table), database.Compare{Column: at, Op: database.Less, Value: before}) == call.ForgetAtOnce { //nolint:revive // the condition does the work
+		}
+	}()
+}
+
+// timeBefore is the layout of a time, as JSON, in a column of times.
+func timeBefore(at *database.Column) string {
+	if at.Kind == database.Timestamp {
+		return `"2006-01-02T15:04:05"`
+	}
+	return `"2006-01-02T15:04:05Z"`
+}
+
+// removePiece removes some of the rows that meet a condition, and returns how many; 0 if that failed: the next call tries again.
+func removePiece(ctx context.Context, db call.Store, from database.Source, where database.Condition) (removed int64) {
+	id := from.Table().Column("id")
+	plan := &database.Select{From: from, Where: where, Limit: call.ForgetAtOnce, Order: []database.Order{{Column: id}},
+		Output: []database.Output{{Name: "id", Columns: []*database.Column{id}}}}
+	rows, _, err := call.ReadAll[struct{ ID string }](ctx, db, plan)
+	if err != nil || len(rows) == 0 {
+		return 0
+	}
+	in := database.In{Column: id}
+	for _, r := range rows {
+		in.Values = append(in.Values, r.ID)
+	}
+	err = db.Transact(ctx, call.ForgetWithin, func(tx database.Tx) (err error) {
+		removed, err = tx.Delete(ctx, &database.Delete{From: from, Where: in})
+		return err
+	})
+	if err != nil {
+		return 0
+	}
+	return removed
+}
+
+// UndoneMark stands before the kept answer of a call that was taken back: undone:<the call that did it>:<answer>. The rest of
+// the text is the answer as it was, for the case that this is taken back in turn.
+const UndoneMark = "undone:"
+
+// UndoneBy is the call that took back the call of a kept answer; "" if none did.
+func UndoneBy(answer string) string {
+	rest, marked := strings.CutPrefix(answer, UndoneMark)
+	if !marked {
+		return ""
+	}
+	call, _, _ := strings.Cut(rest, ":")
+	return call
+}

@@ -1,0 +1,138 @@
+package read
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// comparison is a value that is not written out: {"_field": path} or {"_measure": measure}.
+type comparison struct {
+	Field   *string         `json:"_field"`
+	Measure json.RawMessage `json:"_measure"`
+}
+
+// readComparison reads a value that is a comparison; false if it is none.
+func readComparison(t filterTarget, raw json.RawMessage) (c comparison, ok bool) {
+	if len(raw) == 0 || raw[0] != '{' || t.field != nil && t.field.Column.Kind == database.JSON {
+		return c, false
+	}
+	if json.Unmarshal(raw, &c) != nil || len(call.Members(raw)) != 1 {
+		return c, false
+	}
+	return c, c.Field != nil || c.Measure != nil
+}
+
+// compareTo compares a field with what a comparison means for the same row.
+func (r *conditionReader) compareTo(s *RowSet, at place, t filterTarget, name string, with comparison) (database.Condition, error) {
+	word := "_field"
+	if with.Field == nil {
+		word = "_measure"
+	}
+	op, ok := countLookups[name]
+	if t.field == nil || !ok || name == "in" || !slices.Contains(t.lookups(), name) {
+		return nil, r.invalid("%s goes with the lookups exact, ne, gt, gte, lt and lte, if the field has them; compare with a value here", word)
+	}
+	var other database.Ref
+	var err error
+	if with.Field != nil {
+		other, err = r.otherField(s, *with.Field)
+	} else {
+		other, err = r.measure(s, with.Measure)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if own := t.field.Column; !areComparable(own, other.Column) {
+		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, word, other.Column.Kind)
+	}
+	if at.ref(t.field.Column) == other {
+		return nil, r.invalid(`_field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": %q}}`, t.field.Name)
+	}
+	condition := database.CompareRefs{Left: at.ref(t.field.Column), Op: op, Right: other}
+	if name == "ne" {
+		return database.Not{Condition: condition}, nil
+	}
+	return condition, nil
+}
+
+// otherField finds the field that a comparison names.
+func (r *conditionReader) otherField(s *RowSet, path string) (database.Ref, error) {
+	at, name, err := s.lead(r.argument+": "+r.key, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
+	if none := (errNoPath{}); errors.As(err, &none) {
+		return database.Ref{}, none.unknown(r.argument+": "+r.key+": _field", path, "", none.at.comparedNames())
+	}
+	if err != nil {
+		return database.Ref{}, err
+	}
+	return at.ref(singleField(at, name).Column), nil
+}
+
+// measure finds the one value that a measure of a model's rows has: of all those that the token sees, whatever else the call
+// asks for. It is joined to every row. The model is that of the rows, or another one.
+func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref, error) {
+	of := s.Scope
+	given := call.Members(raw)
+	if name, ok := given["model"]; ok {
+		var err error
+		if of, err = r.otherModel(s, name); err != nil {
+			return database.Ref{}, err
+		}
+		delete(given, "model")
+	}
+	m := of.Model()
+	if !call.FindOperation("aggregate").OfferedFor(m.Catalog(), m) {
+		return database.Ref{}, r.invalid("_measure: aggregate is not offered for %s; compare with a value", m.Name)
+	}
+	rows := &RowSet{Scope: of}
+	sent := sentMeasure{argument: r.argument + ": " + r.key + ": _measure", raw: raw, given: given}
+	sent.conditions = func(filters json.RawMessage) (database.And, error) {
+		return r.inside(r.key+": _measure: filters", rows, filters)
+	}
+	measure, err := sent.read(rows)
+	if err != nil {
+		return database.Ref{}, err
+	}
+	if measure.Func == database.Ratio {
+		return database.Ref{}, r.invalid("_measure: a ratio is of two measures of aggregate; compare with one of count, count_distinct, sum, avg, min, max")
+	}
+	source := (&database.Grouping{
+		From: of.Source(), Joins: rows.joins, Measures: []database.Measure{measure}, MinRows: m.Declared.MinGroupSize,
+	}).Source()
+	join, err := s.join(&database.Join{From: source}, nil, of)
+	return database.Ref{Join: join, Column: source.Table().Columns[0]}, err
+}
+
+// otherModel is a model that a measure names. One that the token may not view looks like one that there is not.
+func (r *conditionReader) otherModel(s *RowSet, raw json.RawMessage) (access.Scope, error) {
+	var name string
+	if json.Unmarshal(raw, &name) == nil {
+		if m := s.Scope.Model().Catalog().Model(name); m != nil {
+			if of := s.Scope.Of(m); m.Served() && of.Has(access.View) {
+				return of, nil
+			}
+		}
+	}
+	return access.Scope{}, r.invalid("_measure: model: there is no model %s that you may view; find_models names them", lookup.Excerpt(raw))
+}
+
+// areComparable reports whether values of two columns can be compared with each other.
+func areComparable(a, b *database.Column) bool {
+	family := func(c *database.Column) database.Kind {
+		switch c.Kind {
+		case database.Integer, database.Decimal:
+			return database.Float
+		case database.Enum:
+			return database.Text
+		case database.Date, database.TimestampTZ:
+			return database.Timestamp
+		}
+		return c.Kind
+	}
+	return family(a) == family(b) && !b.Incomparable && (a.Kind != database.Other || a.NativeType == b.NativeType)
+}

@@ -1,0 +1,188 @@
+package read
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// CursorPurpose is the purpose for which the key of cursors is derived.
+const CursorPurpose = "cursor"
+
+// maxCursorValues is the most bytes of values that a cursor carries: a caller brings it back in every call, and most
+// clients put it before a language model. An order that needs more has no cursor.
+const maxCursorValues = 2 << 10
+
+// listIdentity is the list that a cursor is bound to (docs/design/tools.md, "Cursors"): with any other list it does not
+// open. The row policy is in it, so that no token can use another's, and so are the columns' kinds, which say how values
+// are read.
+type listIdentity struct {
+	Model   string
+	Order   []orderIdentity
+	Filters map[string]json.RawMessage `json:",omitempty"`
+	Search  []string                   `json:",omitempty"`
+	Policy  string
+	// OrderBy is how the caller wrote an order by related rows, and Related the policies under which those are seen.
+	OrderBy []string `json:",omitempty"`
+	Related []string `json:",omitempty"`
+}
+
+type orderIdentity struct {
+	Column     string
+	Kind       database.Kind
+	Descending bool
+}
+
+// identity is the list that a plan and its arguments are about, as bytes: equal for equal lists, whatever the spaces and
+// the order of members in the arguments.
+func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArguments) ([]byte, error) {
+	id := listIdentity{Model: c.Scope.Model().Name, Policy: c.Scope.Fingerprint()}
+	id.Order = make([]orderIdentity, len(plan.Order))
+	for i, o := range plan.Order {
+		id.Order[i] = orderIdentity{o.Column.Name, o.Column.Kind, o.Descending}
+	}
+	if a.filters != nil {
+		if err := json.Unmarshal(a.filters, &id.Filters); err != nil {
+			return nil, err
+		}
+	}
+	id.Search = strings.Fields(a.search)
+	if slices.ContainsFunc(plan.Order, func(o database.Order) bool { return o.Join != nil }) {
+		id.OrderBy = a.orderBy
+		for _, scope := range rows.scopes {
+			id.Related = append(id.Related, scope.Fingerprint())
+		}
+	}
+	return json.Marshal(id)
+}
+
+// nextCursor returns the cursor that goes on behind the row with these values of the plan's order; "" where there is
+// none, as nothing makes sure that such a row is only one, or as the values are too long.
+func nextCursor(c *call.Call, rows *RowSet, plan *database.Select, a *listArguments, last []database.Value) (string, error) {
+	if len(last) == 0 {
+		return "", nil
+	}
+	plain := encodeValues(last)
+	if len(plain) > maxCursorValues {
+		return "", nil
+	}
+	bound, err := identity(c, rows, plan, a)
+	if err != nil {
+		return "", err
+	}
+	return c.Cursors.Seal(plain, bound), nil
+}
+
+// openCursor returns where the list continues: the values of the plan's order in the last row of the page before; nil
+// without a cursor.
+func openCursor(c *call.Call, rows *RowSet, plan *database.Select, a *listArguments) ([]database.Value, error) {
+	if a.cursor == "" {
+		return nil, nil
+	}
+	if a.offset.Sent {
+		return nil, call.Invalid("cursor and offset do not go together: send one of them")
+	}
+	bound, err := identity(c, rows, plan, a)
+	if err != nil {
+		return nil, err
+	}
+	plain, ok := c.Cursors.Open(string(a.cursor), bound)
+	if !ok {
+		return nil, foreignCursor()
+	}
+	values, ok := parseValues(plain, len(plan.Order))
+	if !ok {
+		return nil, foreignCursor()
+	}
+	return values, nil
+}
+
+func foreignCursor() error {
+	return call.Invalid("cursor: it does not belong to this list: send next_cursor as it was given, with the same order_by, filters and search, or leave cursor out to start again")
+}
+
+// The kinds of values in a cursor. What is read is exactly what was written, type and all: a comparison with a value of
+// another type would go on elsewhere.
+const (
+	valueNull byte = iota
+	valueFalse
+	valueTrue
+	valueInt
+	valueUint
+	valueFloat
+	valueText
+	valueBytes
+)
+
+// encodeValues writes values in the forms of database.Value, but for arrays, which have no order.
+func encodeValues(values []database.Value) []byte {
+	var dst []byte
+	for _, value := range values {
+		switch v := value.(type) {
+		case nil:
+			dst = append(dst, valueNull)
+		case bool:
+			if v {
+				dst = append(dst, valueTrue)
+			} else {
+				dst = append(dst, valueFalse)
+			}
+		case int64:
+			dst = binary.AppendVarint(append(dst, valueInt), v)
+		case uint64:
+			dst = binary.AppendUvarint(append(dst, valueUint), v)
+		case float64:
+			dst = binary.BigEndian.AppendUint64(append(dst, valueFloat), math.Float64bits(v))
+		case string:
+			dst = append(binary.AppendUvarint(append(dst, valueText), uint64(len(v))), v...)
+		case []byte:
+			dst = append(binary.AppendUvarint(append(dst, valueBytes), uint64(len(v))), v...)
+		}
+	}
+	return dst
+}
+
+// parseValues reads what encodeValues wrote; false where it is not as many values, and nothing else.
+func parseValues(plain []byte, count int) ([]database.Value, bool) {
+	values := make([]database.Value, 0, count)
+	for len(plain) > 0 {
+		kind, size := plain[0], 0
+		plain = plain[1:]
+		var value database.Value
+		switch kind {
+		case valueNull:
+		case valueFalse, valueTrue:
+			value = kind == valueTrue
+		case valueInt:
+			value, size = binary.Varint(plain)
+		case valueUint:
+			value, size = binary.Uvarint(plain)
+		case valueFloat:
+			if len(plain) < 8 {
+				return nil, false
+			}
+			value, size = math.Float64frombits(binary.BigEndian.Uint64(plain)), 8
+		case valueText, valueBytes:
+			length, prefix := binary.Uvarint(plain)
+			if prefix <= 0 || length > uint64(len(plain)-prefix) {
+				return nil, false
+			}
+			size = prefix + int(length)
+			if value = string(plain[prefix:size]); kind == valueBytes {
+				value = plain[prefix:size]
+			}
+		default:
+			return nil, false
+		}
+		if size < 0 || size == 0 && (kind == valueInt || kind == valueUint) {
+			return nil, false
+		}
+		values, plain = append(values, value), plain[size:]
+	}
+	return values, len(values) == count
+}

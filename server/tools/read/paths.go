@@ -1,0 +1,283 @@
+package read
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// The bounds of paths (docs/design/asking.md, "Bounds"). Engines join at most 61 tables.
+const (
+	maxRelations = 4
+	maxJoins     = 40
+)
+
+// RowSet is the rows of a model that fields, orders and conditions are about, with the related rows that each of them
+// leads to. Paths through the same relations share one join.
+type RowSet struct {
+	Scope access.Scope
+	// members are the groups' members if the rows are groups, and nil otherwise; a group leads to no other row.
+	members []*catalog.Field
+	joins   []*database.Join
+	// relations are the joins' relations, and scopes where they lead to.
+	relations []*catalog.Relation
+	scopes    []access.Scope
+	// conditionsRead counts the conditions that the call has so far.
+	conditionsRead int
+}
+
+// place is a row that a path has led to: a row of the set itself if join is nil, else a join's. relations is how many
+// relations the path has taken.
+type place struct {
+	join      *database.Join
+	scope     access.Scope
+	members   []*catalog.Field
+	relations int
+}
+
+// base is the row of the set itself.
+func (s *RowSet) base() place { return place{scope: s.Scope, members: s.members} }
+
+// follow goes from a place to the one row that a relation leads to.
+func (s *RowSet) follow(from place, r *catalog.Relation, target access.Scope) (place, error) {
+	to := place{scope: target, relations: from.relations + 1}
+	for i, join := range s.joins {
+		if join.Through == from.join && s.relations[i] == r {
+			to.join = join
+			return to, nil
+		}
+	}
+	join, err := s.join(&database.Join{Through: from.join, From: target.Source(), Ours: r.Ours, Theirs: r.Theirs}, r, target)
+	to.join = join
+	return to, err
+}
+
+// join adds a join; the relation is nil if it follows none.
+func (s *RowSet) join(join *database.Join, r *catalog.Relation, target access.Scope) (*database.Join, error) {
+	if len(s.joins) == maxJoins {
+		return nil, call.Invalid("the paths of one call may lead to at most %d related rows; ask for some of them in another call", maxJoins)
+	}
+	s.joins, s.relations, s.scopes = append(s.joins, join), append(s.relations, r), append(s.scopes, target)
+	return join, nil
+}
+
+// step takes the relation with which a path begins, and returns what is behind it; false if it begins with none that the
+// token may follow. Of several it is the shortest name.
+func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest string, ok bool) {
+	for end := 0; p.members == nil; {
+		i := strings.Index(path[end:], "__")
+		if i < 0 {
+			break
+		}
+		end += i
+		if r, target, ok := p.scope.Follow(path[:end]); ok {
+			return r, target, path[end+len("__"):], true
+		}
+		end += len("__")
+	}
+	return nil, access.Scope{}, "", false
+}
+
+// checkDepth judges whether a path may take one more relation.
+func (p place) checkDepth(argument, path string) error {
+	if p.relations == maxRelations {
+		return call.Invalid("%s: %s: a path may go through at most %d relations; start from a model that is nearer", argument, path, maxRelations)
+	}
+	return nil
+}
+
+// lead follows a path, field or relation__…__field, along relations to one row. It returns where the last of them leads
+// to and what of the path is left, which find must accept.
+func (s *RowSet) lead(argument, path string, find func(at place, rest string) bool) (at place, rest string, err error) {
+	at, rest = s.base(), path
+	for !find(at, rest) {
+		r, target, behind, ok := at.step(rest)
+		switch {
+		case !ok:
+			return place{}, "", errNoPath{at, rest}
+		case r.Many:
+			return place{}, "", leadsToMany(argument, path, r, strings.TrimSuffix(path, "__"+behind))
+		}
+		if err := at.checkDepth(argument, path); err != nil {
+			return place{}, "", err
+		}
+		if at, err = s.follow(at, r, target); err != nil {
+			return place{}, "", err
+		}
+		rest = behind
+	}
+	return at, rest, nil
+}
+
+// leadsToMany says what to do with a relation to many rows where a single value is wanted; name is the path as far as the
+// relation.
+func leadsToMany(argument, path string, r *catalog.Relation, name string) error {
+	return call.Invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from the model %s (rows that have none of them: filter by %s__none)",
+		argument, path, r.Name, r.Target.Name, r.Target.Name, name)
+}
+
+// errNoPath says where a path ends that names nothing: the caller knows what it should have named there.
+type errNoPath struct {
+	at   place
+	rest string
+}
+
+func (errNoPath) Error() string { return "the path names nothing" }
+
+// condition makes a condition on the row of a place one on the row of the set.
+func (p place) condition(c database.Condition) database.Condition {
+	if p.join == nil {
+		return c
+	}
+	return database.Joined{Join: p.join, Condition: c}
+}
+
+func (p place) ref(c *database.Column) database.Ref { return database.Ref{Join: p.join, Column: c} }
+
+// Output says which members a row has: all visible fields, or the fields and paths to related rows that are asked for, in their
+// order, and always the key: first, if nothing asks for it.
+func (s *RowSet) Output(subset []string) ([]database.Output, error) {
+	if len(subset) == 0 {
+		return PlanOutput(s.Scope), nil
+	}
+	m := s.Scope.Model()
+	output, named := make([]database.Output, 0, len(subset)+1), map[string]bool{}
+	add := func(o database.Output) {
+		if !named[o.Name] {
+			output, named[o.Name] = append(output, o), true
+		}
+	}
+	if key := keyMembers(s.Scope); !slices.ContainsFunc(key, func(o database.Output) bool { return slices.Contains(subset, o.Name) }) {
+		for _, member := range key {
+			add(member)
+		}
+	}
+	for _, name := range subset {
+		f := s.Scope.Field(name)
+		switch {
+		case f != nil:
+			add(fieldOutput(f))
+		case m.IsKeyName(name):
+			add(KeyOutput(m, name))
+		case !named[name]:
+			path, err := s.pathOutput(name)
+			if err != nil {
+				return nil, err
+			}
+			add(path)
+		}
+	}
+	return output, nil
+}
+
+// pathOutput is the member of a related row's field.
+func (s *RowSet) pathOutput(path string) (database.Output, error) {
+	at, name, err := s.lead("fields", path, func(at place, rest string) bool {
+		return at.scope.Field(rest) != nil || at.scope.Model().IsKeyName(rest)
+	})
+	if none := (errNoPath{}); errors.As(err, &none) {
+		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
+	}
+	if err != nil {
+		return database.Output{}, err
+	}
+	if f := at.scope.Field(name); f != nil {
+		return database.Output{Name: path, Join: at.join, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}, nil
+	}
+	output := KeyOutput(at.scope.Model(), path)
+	output.Join = at.join
+	return output, nil
+}
+
+// unknown says what there is where a path ends that names nothing; purpose is what a field is wanted for, such as " to
+// group by", and may be empty.
+func (e errNoPath) unknown(argument, path, purpose string, names []string) error {
+	if e.at.members != nil {
+		return call.Invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
+	}
+	name, _, further := strings.Cut(e.rest, "__")
+	if f := comparedField(e.at.scope, name); f != nil && further {
+		return call.Invalid("%s: %s: %s is a field, with nothing behind it%s", argument, path, name, e.at.rowHint(f))
+	}
+	if r, _, ok := e.at.scope.Follow(e.rest); ok && r.Many {
+		return leadsToMany(argument, path, r, path)
+	}
+	if path != e.rest {
+		argument += ": " + path
+	}
+	if e.at.masks(name) {
+		return call.Invalid("%s: %s", argument, isMasked(name))
+	}
+	message := fmt.Sprintf("%s: %s has no field %q%s", argument, e.at.scope.Model().Name, name, purpose)
+	if len(names) > 0 {
+		message += "; the fields are " + strings.Join(names, ", ")
+	}
+	if relations := singleRelations(e.at.scope); len(relations) > 0 {
+		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
+	}
+	return call.Invalid("%s", message)
+}
+
+// rowHint says how to come from a foreign key's field to the fields of the row that it names; "" if it leads nowhere.
+func (p place) rowHint(f *catalog.Field) string {
+	if f == nil || p.members != nil {
+		return ""
+	}
+	for _, r := range p.scope.Relations() {
+		if !r.Many && len(r.Ours) == 1 && r.Ours[0] == f.Column {
+			return "; fields of the row that it names are " + r.Name + "__field"
+		}
+	}
+	return ""
+}
+
+// singleRelations are the names of the relations to one row that the token may follow.
+func singleRelations(scope access.Scope) []string {
+	var names []string
+	for _, r := range scope.Relations() {
+		if !r.Many {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// PlanOutput is the output of all visible fields of a scope's rows.
+func PlanOutput(scope access.Scope) []database.Output {
+	fields := scope.Fields()
+	output := make([]database.Output, 0, len(fields)+1)
+	columns := make([]*database.Column, len(fields)) // one piece of memory for the columns of all members
+	if m := scope.Model(); m.KeyName != "" {
+		output = append(output, KeyOutput(m, m.KeyName))
+	}
+	for i, f := range fields {
+		columns[i] = f.Column
+		output = append(output, database.Output{Name: f.Name, Columns: columns[i : i+1 : i+1], Mask: f.Masked, KeepLast: f.KeepLast})
+	}
+	return output
+}
+
+// keyMembers are the members by which a row shows its key; none if its model has no key.
+func keyMembers(scope access.Scope) []database.Output {
+	m := scope.Model()
+	if m.KeyName != "" {
+		return []database.Output{KeyOutput(m, m.KeyName)}
+	}
+	var members []database.Output
+	for _, f := range scope.Fields() {
+		if f.PrimaryKey {
+			members = append(members, fieldOutput(f))
+		}
+	}
+	return members
+}
+
+func fieldOutput(f *catalog.Field) database.Output {
+	return database.Output{Name: f.Name, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}
+}

@@ -1,0 +1,108 @@
+package write
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// Change is a change of one row, for the audit table and history.
+type Change struct {
+	// Row is the row that changed.
+	Row *call.Row
+	// Action is create, update, delete, or action:<name>.
+	Action string
+	// Message says in words what happened.
+	Message string
+	// Before and after are the row as it was and is; nil before a create, after a delete, and where it is not told.
+	Before, After *call.Row
+}
+
+// MaxJournalValue is the most bytes of one value in the audit table, maxJournalText the most characters of a label or
+// message.
+const (
+	MaxJournalValue = 4 << 10
+	maxJournalText  = 200
+)
+
+// cutMark stands at the end of a text that was cut. It is ASCII: the database's encoding may have nothing else.
+const cutMark = "..."
+
+// Journal writes a change to the audit table, in the transaction of the change itself. Without an audit table it does
+// nothing. Hidden, masked and secret-looking fields are left out.
+func Journal(req *call.Request, tx database.Tx, ch Change) error {
+	table := req.Catalog.Audit()
+	if table == nil {
+		return nil
+	}
+	m := ch.Row.Model
+	told := fieldChanges(m, ch.Before, ch.After)
+	addKept(ch.Before, told)
+	changes, err := json.Marshal(told)
+	if err != nil {
+		return err
+	}
+	if req.Restores && ch.Action == "create" {
+		ch.Message = call.CreatedAgain
+	}
+	entry := database.Insert{Into: req.Token.Unscoped(table)}
+	for _, cell := range []struct{ name, value string }{
+		{"token", req.Token.Caller()}, {"action", ch.Action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
+		{"object_id", call.PlainText(ch.Row.ID())}, {"object_repr", excerpt(ch.Row.Label())}, {"message", excerpt(ch.Message)}, {"changes", string(changes)}, {"call", req.ID},
+	} {
+		column := table.Column(cell.name)
+		if column == nil {
+			return call.Failf(call.CodeInternal, "the audit table has no column %s", cell.name)
+		}
+		a := database.Assignment{Column: column, Value: cell.value}
+		if column.Kind == database.JSON {
+			a.Value = []byte(cell.value)
+		}
+		entry.Set = append(entry.Set, a)
+	}
+	if at := table.Column("at"); at != nil {
+		entry.Set = append(entry.Set, database.Assignment{Column: at, How: database.AssignNow})
+	}
+	*req.Recorded = true
+	_, err = tx.Insert(req.Ctx, &entry, nil)
+	return err
+}
+
+// fieldChanges are the fields that differ, by the names of their columns: an exposure's names may be others tomorrow.
+func fieldChanges(m *catalog.Model, before, after *call.Row) map[string]call.FieldChange {
+	was, is := before.Members(), after.Members()
+	changes := map[string]call.FieldChange{}
+	for _, f := range m.Fields {
+		if f.Masked || f.Secret || bytes.Equal(was[f.Name], is[f.Name]) {
+			continue
+		}
+		changes[f.Column.Name] = call.FieldChange{Before: shorten(was[f.Name]), After: shorten(is[f.Name])}
+	}
+	return changes
+}
+
+// shorten cuts a value that is too long for the audit table; what is left of it is a text.
+func shorten(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= MaxJournalValue {
+		return raw
+	}
+	text := call.PlainText(raw)
+	cut, _ := json.Marshal(strings.ToValidUTF8(text[:min(len(text), MaxJournalValue)], "") + cutMark) // a string: it cannot fail
+	return cut
+}
+
+func excerpt(text string) string {
+	if runes := []rune(text); len(runes) > maxJournalText {
+		return string(runes[:maxJournalText-len(cutMark)]) + cutMark
+	}
+	return text
+}
+
+// IsShortened reports whether the journal has the beginning of a value only: no whole value that it keeps is as long.
+func IsShortened(value json.RawMessage) bool {
+	return len(value) > 0 && value[0] == '"' && len(call.PlainText(value)) >= MaxJournalValue-len("xxx")
+}

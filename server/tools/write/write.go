@@ -1,0 +1,327 @@
+package write
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
+)
+
+// Writer is a call's work in one transaction.
+type Writer struct {
+	Req *call.Request
+	Tx  database.Tx
+}
+
+// errDryRun undoes a transaction that went well.
+var errDryRun = errors.New("dry run")
+
+// DryRunHelp describes the argument of the operations that can undo what they did.
+const DryRunHelp = "check all, keep nothing"
+
+// hasVersion and HasInlines report whether the tools of a model have the arguments about versions and inlines.
+func hasVersion(m *catalog.Model) bool { return m.Version != nil }
+
+// oneRow reads the id of the row that is meant, and the version that it is expected to have.
+func oneRow(req *call.Request, id, expected json.RawMessage) (where, version database.Condition, err error) {
+	if where, err = req.WantedRow(id); err != nil {
+		return nil, nil, err
+	}
+	req.Record.IDs = []string{call.PlainText(id)}
+	version, err = expectedVersion(req.Scope.Model(), expected)
+	return where, version, err
+}
+
+// mayView reports whether answers may show the row's content.
+func mayView(req *call.Request) bool { return req.Scope.Has(access.View) }
+
+// note tells the audit which fields are given values.
+func note(req *call.Request, d *RowData) { req.Record.Fields = d.names() }
+
+// recordRow tells the audit which row was changed, with rows of inline models. A dry run changes none.
+func recordRow(req *call.Request, r *call.Row, inlines *inlineChanges) {
+	if id := r.ID(); id != nil {
+		req.Record.IDs = []string{call.PlainText(id)}
+	}
+	if !req.DryRun {
+		req.Record.Changed = 1 + inlines.count()
+	}
+}
+
+// Transact runs do as InTransaction does, and names the field of a database's error.
+func Transact(c *call.Call, do func(*Writer) error) error {
+	return Explain(c.Scope, InTransaction(c, func(tx database.Tx) error { return do(&Writer{Req: &c.Request, Tx: tx}) }))
+}
+
+// InTransaction runs do in one transaction, and all of it again if others got in its way: do must start afresh each time. A
+// dry run does the same, checks what a commit would check, and undoes it.
+func InTransaction(c *call.Call, do func(database.Tx) error) error {
+	recorded := *c.Recorded
+	err := c.DB.Transact(c.Ctx, c.Settings.StatementTimeout, func(tx database.Tx) error {
+		*c.Recorded = recorded
+		if err := do(tx); err != nil {
+			return err
+		}
+		if !c.DryRun {
+			return nil
+		}
+		if err := tx.CheckConstraints(c.Ctx); err != nil {
+			return err
+		}
+		return errDryRun
+	})
+	if errors.Is(err, errDryRun) {
+		return nil
+	}
+	return err
+}
+
+// LockedRow reads and locks the row that meets a condition, as get_ shows it. Row-level security of the database may show a
+// row that it does not let its user change or lock.
+func (w *Writer) LockedRow(scope access.Scope, where database.Condition) (json.RawMessage, error) {
+	lock := call.Lockable(scope.Model().Table)
+	text, _, err := read.ReadRow(w.Req, w.Tx, scope, where, lock)
+	if !lock || !call.IsNotFound(err) {
+		return text, err
+	}
+	if _, _, err := read.ReadRow(w.Req, w.Tx, scope, where, false); err != nil {
+		return nil, err
+	}
+	return nil, call.Failf(call.CodePermissionDenied, "the database shows this %s to the endpoint's user, but its row-level security does not let that user change it", scope.Model().Declared.VerboseName)
+}
+
+// written is a row after a write, with its values of the columns that were asked for.
+type written struct {
+	*call.Row
+	values []database.Value
+	// notice says what the database made of the write, if that is not what was asked for; else it is "".
+	notice string
+	// untouched reports that the database left the row as it was.
+	untouched bool
+}
+
+// insertRow adds a row, reads it back through the row policy, and writes the journal. parent leads an inline's row to the
+// row that it belongs to.
+func (w *Writer) insertRow(d *RowData, parent []database.Assignment, columns []*database.Column) (written, error) {
+	m := d.Scope.Model()
+	if d.Scope.Limited() && !m.UniqueKey {
+		return written{}, call.Failf(call.CodePermissionDenied, "a row cannot be added: %s has no key, so that it cannot be checked whether you may see the new row", m.Name)
+	}
+	if err := w.CheckReferences(d.Scope, d.references); err != nil {
+		return written{}, err
+	}
+	returning := read.PlanOutput(d.Scope)
+	if m.UniqueKey {
+		returning = []database.Output{read.KeyOutput(m, call.IDName)}
+	}
+	text, err := w.Tx.Insert(w.Req.Ctx, &database.Insert{Into: d.Scope.Source(), Set: slices.Concat(d.Set, parent), Returning: returning}, nil)
+	if err != nil {
+		return written{}, Refused(d.Scope, d.references, err)
+	}
+	if len(text) == 0 {
+		return w.diverted(d, parent, columns)
+	}
+	added := written{Row: &call.Row{Model: m, Text: text}}
+	if m.UniqueKey {
+		id := call.Members(text)[call.IDName]
+		if id == nil || call.IsNull(id) {
+			return written{}, call.Failf(call.CodeInvalidArgument, "nothing was added: the database does not tell the id of a row of %s; give %s in data", m.Name, call.KeyNames(m))
+		}
+		where, err := call.KeyEquals(m, id)
+		if err != nil {
+			return written{}, err
+		}
+		if added, err = w.readBack(d, where, columns); err != nil {
+			return written{}, err
+		}
+	}
+	return added, Journal(w.Req, w.Tx, Change{Row: added.Row, Action: "create", Message: "created", After: added.Row})
+}
+
+// diverted is the error about a row that the database did not store as asked: a trigger or rule put it elsewhere, made
+// something else of it, or left it. It is looked for by its key, if that was given. What cannot be found cannot be held
+// against a row policy.
+func (w *Writer) diverted(d *RowData, parent []database.Assignment, columns []*database.Column) (written, error) {
+	m := d.Scope.Model()
+	limited := d.Scope.Limited() || slices.ContainsFunc(d.references, Reference.Limited)
+	if where := givenKey(m, slices.Concat(d.Set, parent)); where != nil {
+		found, err := w.readBack(d, where, columns)
+		if err == nil {
+			found.notice = "a trigger or rule of the database stored this in its own way; the object is the row that has the id now"
+			return found, Journal(w.Req, w.Tx, Change{Row: found.Row, Action: "update", Message: "stored by a trigger or rule, which was asked to add it", After: found.Row})
+		}
+		var told *call.ToolError
+		if limited || !errors.As(err, &told) {
+			return written{}, err
+		}
+	}
+	switch {
+	case limited:
+		return written{}, call.Failf(call.CodePermissionDenied, "nothing was added: a trigger or rule of the database stores rows of %s elsewhere, where it cannot be told whether you may see them", m.Name)
+	case len(columns) > 0:
+		return written{}, call.OneViolation(call.AllFields, "a trigger or rule of the database stores the row elsewhere, so that no inlines can belong to it; add it without them")
+	}
+	elsewhere, notice := &call.Row{Model: m}, "a trigger or rule of the database took the row and stored it elsewhere, changed another one, or left it: its id is not known"
+	if d.Scope.Has(access.View) {
+		notice += "; look for it with " + w.Req.ToolFor("list", m)
+	}
+	return written{Row: elsewhere, notice: notice},
+		Journal(w.Req, w.Tx, Change{Row: elsewhere, Action: "create", Message: "given to a trigger or rule of the database"})
+}
+
+// givenKey is the condition that a row has the key that assignments give; nil if they do not give all of it.
+func givenKey(m *catalog.Model, set []database.Assignment) database.Condition {
+	if !m.UniqueKey {
+		return nil
+	}
+	var where database.And
+	for _, column := range call.KeyColumns(m) {
+		i := slices.IndexFunc(set, func(a database.Assignment) bool {
+			return a.Column == column && a.How == database.AssignValue && a.Value != nil
+		})
+		if i < 0 {
+			return nil
+		}
+		where = append(where, database.Compare{Column: column, Op: database.Equal, Value: set[i].Value})
+	}
+	return where
+}
+
+// updateRow changes the row that meets a condition, reads it back through the row policy, and writes the journal.
+func (w *Writer) updateRow(d *RowData, where database.Condition, version database.Condition, columns []*database.Column) (written, error) {
+	m := d.Scope.Model()
+	text, err := w.LockedRow(d.Scope, where)
+	if err != nil {
+		return written{}, err
+	}
+	set, err := d.changes(text)
+	if err != nil {
+		return written{}, err
+	}
+	if err := w.completeReferences(d, where); err != nil {
+		return written{}, err
+	}
+	if err := w.CheckReferences(d.Scope, d.references); err != nil {
+		return written{}, err
+	}
+	if m.Version != nil {
+		set = append(slices.Clone(set), database.Assignment{Column: m.Version.Column, How: database.AssignNext})
+	}
+	followers, err := w.PlanChange(d.Scope, where, set)
+	if err != nil {
+		return written{}, err
+	}
+	before := &call.Row{Model: m, Text: text}
+	if err := w.ReadKept(d.Scope, []*call.Row{before}, where); err != nil {
+		return written{}, err
+	}
+	notice, matched := followers.notice(), int64(1)
+	if len(set) > 0 {
+		if matched, err = w.Tx.Update(w.Req.Ctx, &database.Update{In: d.Scope.Source(), Set: set, Where: both(where, version)}); err != nil {
+			return written{}, Refused(d.Scope, d.references, err)
+		}
+		if matched == 0 {
+			if err := w.stillMeets(d.Scope, where, version, text); err != nil {
+				return written{}, err
+			}
+			notice = "the database did not make this change as it was asked: a rule, a trigger or its row-level security changed the row in its own way, or left it as it is; the object is the row as it is now"
+		} else if err := onlyOne(m, matched, text); err != nil {
+			return written{}, err
+		}
+	}
+	changed, err := w.readBack(d, where, columns)
+	if err != nil {
+		return written{}, err
+	}
+	changed.notice, changed.untouched = notice, matched == 0 && bytes.Equal(text, changed.Text)
+	if err := Journal(w.Req, w.Tx, Change{Row: changed.Row, Action: "update", Message: changeSummary(before, changed.Row), Before: before, After: changed.Row}); err != nil {
+		return written{}, err
+	}
+	return changed, followers.Journal("changed with " + m.Declared.VerboseName + " " + before.Label())
+}
+
+// stillMeets is nil if the row, which an update did not match, still meets the update's conditions: then the database itself
+// did not make the change. Else it is a conflict.
+func (w *Writer) stillMeets(scope access.Scope, where, version database.Condition, text json.RawMessage) error {
+	_, err := w.LockedRow(scope, both(where, version))
+	if call.IsNotFound(err) {
+		return onlyOne(scope.Model(), 0, text)
+	}
+	return err
+}
+
+// readBack reads the row after a write. One that the token may not see, or whose foreign keys lead to what it may not see,
+// is an error that undoes the write.
+func (w *Writer) readBack(d *RowData, where database.Condition, columns []*database.Column) (written, error) {
+	scope := d.Scope
+	text, values, err := read.ReadRow(w.Req, w.Tx, scope, both(where, stillVisible(d.references)), false, columns...)
+	if call.IsNotFound(err) {
+		err = w.whyUnseen(scope, d.references, where)
+	}
+	return written{Row: &call.Row{Model: scope.Model(), Text: text}, values: values}, err
+}
+
+// whyUnseen says why a row may not stay as it was written.
+func (w *Writer) whyUnseen(scope access.Scope, references []Reference, where database.Condition) error {
+	for _, r := range references {
+		if !r.Limited() {
+			continue
+		}
+		if _, _, err := read.ReadRow(w.Req, w.Tx, scope, both(where, database.Not{Condition: r.Visible()}), false); err == nil {
+			return r.Missing(scope)
+		} else if !call.IsNotFound(err) {
+			return err
+		}
+	}
+	return call.OneViolation(call.AllFields, "you may not see such a row; change the fields that decide who sees it")
+}
+
+// readAgain reads a row once more, after what was written since may have changed it.
+func (w *Writer) readAgain(d *RowData, r *call.Row) (written, error) {
+	where, err := call.KeyEquals(r.Model, r.ID())
+	if err != nil {
+		return written{}, err
+	}
+	return w.readBack(d, where, nil)
+}
+
+// onlyOne judges how many rows a write by id is about. The row was there before it: none is a conflict.
+func onlyOne(m *catalog.Model, n int64, current json.RawMessage) error {
+	switch {
+	case n == 1:
+		return nil
+	case n == 0 && m.Version != nil:
+		return &call.ToolError{Code: call.CodeConflict, Current: current, Message: fmt.Sprintf("%s has another version by now; read it again, and send its %s as expected_version", m.Name, m.Version.Name)}
+	case n == 0:
+		return &call.ToolError{Code: call.CodeConflict, Current: current, Message: m.Name + " was changed meanwhile; read it again before you change it"}
+	}
+	return call.Failf(call.CodeInternal, "several rows of %s have this id; nothing was changed", m.Name)
+}
+
+// expectedVersion is the condition that the row still has the version that the caller saw; nil where it names none.
+func expectedVersion(m *catalog.Model, raw json.RawMessage) (database.Condition, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	value, err := lookup.ParseValue(m.Version.Column, raw)
+	if err != nil {
+		return nil, call.Invalid("expected_version: %s; it is the row's %s", err, m.Version.Name)
+	}
+	return database.Compare{Column: m.Version.Column, Op: database.Equal, Value: value}, nil
+}
+
+// both joins two conditions; either may be nil.
+func both(a, b database.Condition) database.Condition {
+	if and, ok := b.(database.And); b == nil || ok && len(and) == 0 {
+		return a
+	}
+	return database.And{a, b}
+}
