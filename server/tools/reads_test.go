@@ -265,7 +265,7 @@ func TestReadsUnderARowPolicy(t *testing.T) {
 		{"autocomplete_author", `{"term":"1"}`, `{"model":"author","term":"1","count":0,"results":[]}`},
 		{"list_book", `{"fields":["title"],"filters":{"author__name":"Herbert"}}`, `{"count":0,"total_count":0,"rows":"policy","results":[]}`},
 		{"list_book", `{"fields":["title"],"filters":{"author__id__ne":9}}`, `{"count":2,"total_count":2,"rows":"policy","results":[{"id":1,"title":"Dune"},{"id":2,"title":"Emma"}]}`},
-		{"list_book", `{"fields":["title","author__name"],"order_by":["author__name","-title"]}`, `{"count":2,"total_count":2,"results":[{"id":1,"title":"Dune","author__name":null},{"id":2,"title":"Emma","author__name":"Le Guin"}]}`},
+		{"list_book", `{"fields":["title","author__name"],"order_by":["author__name","-title"]}`, `{"count":2,"total_count":2,"rows":"policy","results":[{"id":1,"title":"Dune","author__name":null},{"id":2,"title":"Emma","author__name":"Le Guin"}]}`},
 		{"list_book", `{"fields":["title"],"filters":{"author__name__isnull":true}}`, `{"count":1,"total_count":1,"rows":"policy","results":[{"id":1,"title":"Dune"}]}`},
 	} {
 		if r := l.call(clerkText, c.tool, c.arguments); string(r.Text) != c.want {
