@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -16,7 +17,19 @@ import (
 // maxWait is the longest that /status waits for a change.
 const maxWait = time.Minute
 
-// newAdminHandler serves the admin port (docs/design/http.md, "Admin port"), which the Service never shows:
+// adminPort is what the admin port shows.
+type adminPort struct {
+	status *board
+	// statusKey is the key of the newest Config there was: the status can be asked for while the endpoint is closed.
+	statusKey atomic.Pointer[string]
+	// draining is set once the server is to end.
+	draining atomic.Bool
+	// heeded is the manager's newest request to look at the database; look does so.
+	heeded atomic.Pointer[string]
+	look   func()
+}
+
+// handler serves the admin port (docs/design/http.md, "Admin port"), which the Service never shows:
 //
 //	GET /healthz  200 while the process lives
 //	GET /readyz   200 once a Config was applied, the schema was seen, and there is a certificate if one is needed,
@@ -26,23 +39,23 @@ const maxWait = time.Minute
 //	              ?models=SERIAL leaves the models out if they are those; a ?look=TEXT that differs from the one
 //	              before reads the database's schema again
 //	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
-func newAdminHandler(c *core, usage *access.Usage, metrics *telemetry.Metrics) http.Handler {
+func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
-	mux.HandleFunc("GET /readyz", c.serveReady)
+	mux.HandleFunc("GET /readyz", p.serveReady)
 	mux.Handle("GET /metrics", metrics.Handler())
-	mux.HandleFunc("GET /status", c.withStatusKey(c.serveStatus))
-	mux.HandleFunc("GET /usage", c.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
+	mux.HandleFunc("GET /status", p.withStatusKey(p.serveStatus))
+	mux.HandleFunc("GET /usage", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
 	return mux
 }
 
-func (c *core) serveReady(w http.ResponseWriter, _ *http.Request) {
-	status, _ := c.status.get()
+func (p *adminPort) serveReady(w http.ResponseWriter, _ *http.Request) {
+	status, _ := p.status.get()
 	var reason string
 	switch {
-	case c.draining.Load():
+	case p.draining.Load():
 		reason = "the server is ending"
 	case status.Ready:
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
@@ -60,9 +73,9 @@ func (c *core) serveReady(w http.ResponseWriter, _ *http.Request) {
 }
 
 // withStatusKey lets only those through who show the StatusKey.
-func (c *core) withStatusKey(serve http.HandlerFunc) http.HandlerFunc {
+func (p *adminPort) withStatusKey(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !c.mayReadStatus(r) {
+		if !p.mayReadStatus(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Invalid or missing status key"})
 			return
@@ -83,8 +96,8 @@ func serveUsage(w http.ResponseWriter, r *http.Request, usage *access.Usage) {
 	writeJSON(w, http.StatusOK, usage.After(after, time.Now()))
 }
 
-func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
-	c.heed(r.URL.Query().Get("look"))
+func (p *adminPort) serveStatus(w http.ResponseWriter, r *http.Request) {
+	p.heed(r.URL.Query().Get("look"))
 	var wait time.Duration
 	if text := r.URL.Query().Get("wait"); text != "" {
 		var err error
@@ -93,13 +106,13 @@ func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	status, changed := c.status.get()
+	status, changed := p.status.get()
 	if seen := r.URL.Query().Get("seen"); seen == status.Serial && wait > 0 {
 		timeout := time.NewTimer(min(wait, maxWait))
 		defer timeout.Stop()
 		select {
 		case <-changed:
-			status, _ = c.status.get()
+			status, _ = p.status.get()
 		case <-timeout.C:
 		case <-r.Context().Done():
 			return
@@ -112,15 +125,15 @@ func (c *core) serveStatus(w http.ResponseWriter, r *http.Request) {
 }
 
 // heed looks at the database at once for a request that is not the one before.
-func (c *core) heed(request string) {
-	if before := c.heeded.Swap(&request); request != "" && (before == nil || *before != request) {
-		wake(c.look)
+func (p *adminPort) heed(request string) {
+	if before := p.heeded.Swap(&request); request != "" && (before == nil || *before != request) {
+		p.look()
 	}
 }
 
 // mayReadStatus compares the key in constant time. Before the first Config there is none, and nobody may.
-func (c *core) mayReadStatus(r *http.Request) bool {
-	key := c.statusKey.Load()
+func (p *adminPort) mayReadStatus(r *http.Request) bool {
+	key := p.statusKey.Load()
 	scheme, shown, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if key == nil || !strings.EqualFold(scheme, "Bearer") {
 		return false

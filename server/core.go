@@ -31,17 +31,11 @@ type core struct {
 	audit   *audit.Log
 	kept    *call.KeptAnswers
 	hooks   *webhook.Client
-	open    func(engine string, settings database.Settings) database.DB
-	// sqliteFile and sqliteInitDir are as in Server.
-	sqliteFile, sqliteInitDir string
 
 	snapshot atomic.Pointer[snapshot.Snapshot]
-	status   *board
-	// statusKey is the key of the newest Config there was: the status can be asked for while the endpoint is closed.
-	statusKey atomic.Pointer[string]
-	draining  atomic.Bool
 	// known is the newest update.
 	known atomic.Pointer[source.Update]
+	admin adminPort
 
 	// verifier checks the tokens that others issue; issuersChanged wakes who publishes what is known of the issuers.
 	verifier       *identity.Verifier
@@ -50,32 +44,17 @@ type core struct {
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
 
-	// look wakes the schema's watch to look at once; trouble does if a call found something wrong, unfit if a Config names what
-	// was not there when the schema was read.
-	look, trouble, unfit chan struct{}
-	// heeded is the newest request of the manager's to look.
-	heeded atomic.Pointer[string]
-	// doubt counts the calls in trouble, which are reasons to doubt that a new connection can be made. dispelled is the count
-	// at which one was made.
-	doubt, dispelled atomic.Int64
+	// wakes is how the schema's watch is woken.
+	wakes wakes
 
-	mu sync.Mutex
-	// db is nil if there is no Config to open one by.
-	db      *openDatabase
-	retired retirement
+	// mu guards what follows.
+	mu        sync.Mutex
+	databases databases
 	// tokens are the tokens of the newest update that had a Config.
 	tokens *access.Directory
-	// schema is the last one seen of the database that target names; nil: none yet.
+	// schema is the last one seen of the open database; nil: none yet.
 	schema *database.Schema
-	// models are the statuses of the snapshot's models; unread reports whether one of them waits until the schema was read again.
-	models  []contract.ModelStatus
-	unread  bool
-	misfits misfits
-	target  target
-	// login is how the Secrets say to get into the database. The open pool may still have the one before.
-	login login
-	// replicasProblem says why the database's replicas are not read from; "" if they are, or if there are none.
-	replicasProblem string
+	models modelStatuses
 	// databaseStatus is the database's part of the status.
 	databaseStatus contract.DatabaseStatus
 	// ready never becomes false again.
@@ -87,26 +66,22 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		log:            s.Log,
 		metrics:        metrics,
 		audit:          audit.NewLog(cmp.Or(s.Audit, s.Log)),
-		open:           s.OpenDatabase,
-		sqliteFile:     s.SQLiteFile,
-		sqliteInitDir:  s.SQLiteInitDir,
-		status:         newBoard(),
+		databases:      databases{open: s.OpenDatabase, sqliteFile: s.SQLiteFile, sqliteInitDir: s.SQLiteInitDir},
+		wakes:          newWakes(),
 		kept:           call.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
-		look:           make(chan struct{}, 1),
-		trouble:        make(chan struct{}, 1),
-		unfit:          make(chan struct{}, 1),
 		issuersChanged: make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 		tokens:         access.NewDirectory(),
 	}
-	if c.open == nil {
-		c.open = openEngine
+	if c.databases.open == nil {
+		c.databases.open = openEngine
 	}
+	c.admin = adminPort{status: newBoard(), look: func() { wake(c.wakes.look) }}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
 	}
-	c.verifier = c.newVerifier(s)
+	c.verifier = newVerifier(s, func() { wake(c.issuersChanged) })
 	c.known.Store(&source.Update{})
 	c.publish()
 	return c
@@ -119,9 +94,9 @@ func (c *core) apply(update source.Update) {
 	defer c.mu.Unlock()
 	before := c.known.Swap(&update)
 	reopened := c.reopen(&update)
-	changed := c.changeLogin(&update)
+	changed := c.databases.changeLogin(&update)
 	if reopened || changed {
-		wake(c.look)
+		wake(c.wakes.look)
 	}
 	if c.certificate != nil {
 		c.certificate.load(update.Certificate)
@@ -129,15 +104,15 @@ func (c *core) apply(update source.Update) {
 	c.readTokens(before, &update)
 	c.configureVerifier(&update)
 	if s := c.snapshot.Load(); reopened || !sameModels(before.Config, update.Config) {
-		if c.rebuild(); c.unread {
-			wake(c.unfit)
+		if c.rebuild(); c.models.unread {
+			wake(c.wakes.unfit)
 		}
 	} else if s != nil {
 		c.snapshot.Store(s.With(update.Config, c.tokens))
 	}
 	c.becomeReady()
 	if update.Config != nil {
-		c.statusKey.Store(&update.Config.Endpoint.StatusKey)
+		c.admin.statusKey.Store(&update.Config.Endpoint.StatusKey)
 	}
 	c.logUpdate(before, &update)
 	c.publish()
@@ -148,7 +123,7 @@ func (c *core) apply(update source.Update) {
 func (c *core) introspected(db *openDatabase, config *contract.Config, schema *database.Schema, err, refused error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if db != c.db {
+	if db != c.databases.current {
 		return // Another was opened meanwhile.
 	}
 	status := c.databaseStatus
@@ -160,7 +135,7 @@ func (c *core) introspected(db *openDatabase, config *contract.Config, schema *d
 			c.rebuild()
 			c.becomeReady()
 		}
-		c.schemaReadFor(config)
+		c.models.schemaReadFor(config, c.snapshot.Load())
 	}
 	if failed := cmp.Or(refused, err); failed != nil {
 		e := database.AsError(failed)
@@ -227,13 +202,12 @@ func statusOf(schema *database.Schema) contract.DatabaseStatus {
 
 // rebuild swaps in the snapshot of what is known now; without a Config there is none, and the endpoint is closed.
 func (c *core) rebuild() {
-	defer c.judgeModels()
-	config := c.known.Load().Config
-	if config == nil {
-		c.snapshot.Store(nil)
-		return
+	var s *snapshot.Snapshot
+	if config := c.known.Load().Config; config != nil {
+		s = snapshot.Build(config, c.tokens, c.schema, c.databases.current.DB, c.audit, c.kept, c.hooks)
 	}
-	c.snapshot.Store(snapshot.Build(config, c.tokens, c.schema, c.db.DB, c.audit, c.kept, c.hooks))
+	c.snapshot.Store(s)
+	c.models.judge(s)
 }
 
 // endpoint returns what requests are answered from; false while there is no Config.
@@ -256,19 +230,19 @@ func (c *core) publish() {
 	status := contract.Status{
 		Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus, Issuers: c.verifier.Status(),
 	}
-	if c.replicasProblem != "" {
-		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+c.replicasProblem, "; ")
+	if problem := c.databases.replicasProblem; problem != "" {
+		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+problem, "; ")
 	}
 	if c.certificate != nil {
 		status.Certificate = c.certificate.status()
 		status.Ready = c.ready && status.Certificate.InUse
 	}
 	if s := c.snapshot.Load(); s != nil {
-		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models, c.tokens.Revisions()
+		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models.all, c.tokens.Revisions()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)
 	c.metrics.Database(status.Database.Reason == contract.ReasonConnected || status.Database.Reason == contract.ReasonSchemaNotFound)
-	c.status.set(status)
+	c.admin.status.set(status)
 }
 
 func (c *core) logUpdate(before, now *source.Update) {
@@ -302,7 +276,7 @@ func (c *core) logDatabase(now contract.DatabaseStatus, refused, err error) {
 }
 
 // lookAgain is called when a call found the database away or its schema changed. It does not block.
-func (c *core) lookAgain() { wake(c.trouble) }
+func (c *core) lookAgain() { wake(c.wakes.trouble) }
 
 // wake leaves a token in a channel that holds one.
 func wake(channel chan struct{}) {
@@ -316,9 +290,5 @@ func wake(channel chan struct{}) {
 func (c *core) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.db != nil {
-		c.db.cancel()
-		c.db.Close()
-	}
-	c.retired.closeAll()
+	c.databases.close()
 }

@@ -72,42 +72,69 @@ func (t target) sameTables(other target) bool {
 		slices.Equal(t.settings.Schemas, other.settings.Schemas)
 }
 
+// databases are the database that is open, and those from before until their last calls have ended.
+type databases struct {
+	open func(engine string, settings database.Settings) database.DB
+	// sqliteFile and sqliteInitDir are as in Server.
+	sqliteFile, sqliteInitDir string
+
+	// current is nil if there is no Config to open one by. target says which database it is.
+	current *openDatabase
+	target  target
+	// login is how the Secrets say to get into the database. The open pool may still have the one before.
+	login   login
+	retired retirement
+	// replicasProblem says why the database's replicas are not read from; "" if they are, or if there are none.
+	replicasProblem string
+}
+
 // reopen opens an update's database if another one is open, and reports whether it did.
 func (c *core) reopen(update *source.Update) bool {
-	if update.Config == nil {
-		c.retire()
+	before := c.databases.target
+	if !c.databases.reopen(update) {
 		return false
 	}
-	wanted := targetOf(&update.Config.Endpoint, update.Connection, c.target)
-	if c.db != nil && reflect.DeepEqual(wanted, c.target) {
-		return false
-	}
-	c.retire()
-	if !wanted.sameTables(c.target) {
+	if !c.databases.target.sameTables(before) {
 		c.schema = nil
 		c.databaseStatus = contract.DatabaseStatus{Reason: contract.ReasonConnecting}
 	}
-	c.target, c.login = wanted, wanted.login(update)
-	ctx, cancel := context.WithCancel(context.Background())
-	open := func(l login) database.DB { return c.open(wanted.engine, c.settingsFor(wanted, l)) }
-	rotating := newRotatingDatabase(open(c.login))
-	c.db = &openDatabase{
-		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections), ctx: ctx, cancel: cancel,
-		rotating: rotating, login: c.login,
+	if db := c.databases.current; db.replicated != nil {
+		go c.watchReplicas(db, c.databases.target)
 	}
-	c.replicasProblem = ""
+	return true
+}
+
+// reopen opens an update's database if another one is open, and reports whether it did.
+func (d *databases) reopen(update *source.Update) bool {
+	if update.Config == nil {
+		d.retire()
+		return false
+	}
+	wanted := targetOf(&update.Config.Endpoint, update.Connection, d.target)
+	if d.current != nil && reflect.DeepEqual(wanted, d.target) {
+		return false
+	}
+	d.retire()
+	d.target, d.login = wanted, wanted.login(update)
+	ctx, cancel := context.WithCancel(context.Background())
+	open := func(l login) database.DB { return d.open(wanted.engine, d.settingsFor(wanted, l)) }
+	rotating := newRotatingDatabase(open(d.login))
+	db := &openDatabase{
+		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections), ctx: ctx, cancel: cancel,
+		rotating: rotating, login: d.login,
+	}
+	d.current, d.replicasProblem = db, ""
 	if wanted.engine == contract.EngineSQLite {
 		return true
 	}
-	c.db.open = open
+	db.open = open
 	if replicas := wanted.settings.Replicas; replicas != nil {
-		c.db.replicated = newReplicatedDatabase(c.db.DB, rotating, replicas, c.replicasLogin(wanted), c.replicaPools(wanted))
+		db.replicated = newReplicatedDatabase(db.DB, rotating, replicas, wanted.replicasLogin(update), d.replicaPools(wanted))
 		if wanted.engine == contract.EngineMySQL {
-			c.db.replicated.database = wanted.address.Database
+			db.replicated.database = wanted.address.Database
 		}
-		c.db.DB = c.db.replicated
-		c.replicasProblem = toPrimary + "no attempt to reach them has ended yet"
-		go c.watchReplicas(c.db, wanted)
+		db.DB = db.replicated
+		d.replicasProblem = toPrimary + "no attempt to reach them has ended yet"
 	}
 	return true
 }
@@ -118,26 +145,35 @@ func (t target) login(update *source.Update) login {
 }
 
 // changeLogin takes another login for the open database, and reports whether it is another. The schema's watch tries it.
-func (c *core) changeLogin(update *source.Update) bool {
-	if update.Config == nil || c.db == nil {
+func (d *databases) changeLogin(update *source.Update) bool {
+	if update.Config == nil || d.current == nil {
 		return false
 	}
-	next := c.target.login(update)
-	if next.equal(c.login) {
+	next := d.target.login(update)
+	if next.equal(d.login) {
 		return false
 	}
-	c.login = next
+	d.login = next
 	return true
 }
 
 // retire closes the open database once the calls that use it have had time to end.
-func (c *core) retire() {
-	if c.db == nil {
+func (d *databases) retire() {
+	if d.current == nil {
 		return
 	}
-	c.db.cancel()
-	c.retired.add(c.db, time.Duration(c.target.settings.StatementTimeout)+database.AcquireTimeout)
-	c.db = nil
+	d.current.cancel()
+	d.retired.add(d.current, time.Duration(d.target.settings.StatementTimeout)+database.AcquireTimeout)
+	d.current = nil
+}
+
+// close ends all databases.
+func (d *databases) close() {
+	if d.current != nil {
+		d.current.cancel()
+		d.current.Close()
+	}
+	d.retired.closeAll()
 }
 
 // retirement holds databases that are to be closed.
@@ -179,10 +215,9 @@ func (r *retirement) closeAll() {
 }
 
 // settingsFor returns the settings by which a database is opened.
-func (c *core) settingsFor(t target, l login) database.Settings {
-	d := t.settings
-	d.Engine = t.engine
-	settings := database.Settings{Database: d, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: c.sqliteFile, SQLiteInitDir: c.sqliteInitDir}
+func (d *databases) settingsFor(t target, l login) database.Settings {
+	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir}
+	settings.Engine = t.engine
 	l.apply(&settings)
 	return settings
 }

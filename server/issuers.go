@@ -8,11 +8,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
-// newVerifier returns what checks the tokens that others issue. It outlives every Config.
-func (c *core) newVerifier(s *Server) *identity.Verifier {
-	return identity.NewVerifier(identity.Options{
-		API: s.API, StateDir: s.StateDir, Log: s.Log, Changed: func() { wake(c.issuersChanged) },
-	})
+// newVerifier returns what checks the tokens that others issue. It outlives every Config, and calls changed when there is news
+// of an issuer.
+func newVerifier(s *Server, changed func()) *identity.Verifier {
+	return identity.NewVerifier(identity.Options{API: s.API, StateDir: s.StateDir, Log: s.Log, Changed: changed})
 }
 
 // configureVerifier has the tokens of others checked as the Config says. The keys of the cluster are read only if a token is

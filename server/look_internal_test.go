@@ -3,15 +3,16 @@ package server
 import "testing"
 
 func TestARequestToLookIsHeededOnce(t *testing.T) {
-	c := &core{look: make(chan struct{}, 1)}
+	look := make(chan struct{}, 1)
+	p := &adminPort{look: func() { wake(look) }}
 	for i, step := range []struct {
 		request string
 		looks   bool
 	}{{"", false}, {"a", true}, {"a", false}, {"b", true}, {"", false}, {"b", true}} {
-		c.heed(step.request)
+		p.heed(step.request)
 		looks := false
 		select {
-		case <-c.look:
+		case <-look:
 			looks = true
 		default:
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
 // A replicatedDatabase is a database with replicas. What is asked of it itself goes to the primary.
@@ -274,32 +275,31 @@ func (r *replicatedDatabase) reached(fresh time.Time, exact bool) {
 }
 
 // replicaPools returns what opens the replicas of a target with a login.
-func (c *core) replicaPools(t target) func(login) database.DB {
+func (d *databases) replicaPools(t target) func(login) database.DB {
 	replica := t
 	replica.settings, replica.audit, replica.idempotency = t.settings.Replica(), nil, nil
 	return func(l login) database.DB {
-		settings := c.settingsFor(replica, l)
+		settings := d.settingsFor(replica, l)
 		settings.Follows = true
-		return c.open(t.engine, settings)
+		return d.open(t.engine, settings)
 	}
 }
 
-// replicasLogin is how the Secrets say to get into the replicas.
-func (c *core) replicasLogin(t target) login {
-	update := c.known.Load()
+// replicasLogin is how an update says to get into the replicas.
+func (t target) replicasLogin(update *source.Update) login {
 	replica := t.settings.Replica()
 	return loginOf(t.engine, &replica, update.Replicas, update)
 }
 
 // watchReplicas looks at the replicas of an open database until it is replaced.
 func (c *core) watchReplicas(db *openDatabase, t target) {
-	db.replicated.watch(db.ctx, func() login { return c.replicasLogin(t) }, func(problem string) {
+	db.replicated.watch(db.ctx, func() login { return t.replicasLogin(c.known.Load()) }, func(problem string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if db != c.db || problem == c.replicasProblem {
+		if db != c.databases.current || problem == c.databases.replicasProblem {
 			return
 		}
-		c.replicasProblem = problem
+		c.databases.replicasProblem = problem
 		if problem == "" {
 			c.log.Info("The database's replicas are read from")
 		} else {

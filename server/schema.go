@@ -25,6 +25,17 @@ const (
 	introspectTimeout = 30 * time.Second
 )
 
+// wakes wakes the schema's watch.
+type wakes struct {
+	// look has it look at once; trouble does if a call found something wrong, unfit if a Config names what was not there when the
+	// schema was read.
+	look, trouble, unfit chan struct{}
+}
+
+func newWakes() wakes {
+	return wakes{look: make(chan struct{}, 1), trouble: make(chan struct{}, 1), unfit: make(chan struct{}, 1)}
+}
+
 // A schemaWatch decides when the database is looked at next.
 type schemaWatch struct {
 	healthy bool
@@ -32,6 +43,9 @@ type schemaWatch struct {
 	read, looked time.Time
 	// pause is how long a database that does not answer is left alone, repeat how long one that lacks something is.
 	pause, repeat time.Duration
+	// doubt counts the calls in trouble, which are reasons to doubt that a new connection can be made. dispelled is the count
+	// at which one was made.
+	doubt, dispelled int
 }
 
 // watchSchema keeps the schema and the database's state in view until ctx ends.
@@ -45,14 +59,14 @@ func (c *core) watchSchema(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.look:
+		case <-c.wakes.look:
 			w.healthy, w.pause = false, firstPause
 			continue
-		case <-c.trouble:
+		case <-c.wakes.trouble:
 			w.healthy = false
-			c.doubt.Add(1)
+			w.doubt++
 			wait = leastPause - time.Since(w.looked)
-		case <-c.unfit:
+		case <-c.wakes.unfit:
 			w.healthy, w.repeat = false, firstRepeat
 			wait = leastPause - time.Since(w.looked)
 		case <-time.After(jittered(wait)):
@@ -64,7 +78,7 @@ func (c *core) watchSchema(ctx context.Context) {
 		select { // looked at just now
 		case <-ctx.Done():
 			return
-		case <-c.look:
+		case <-c.wakes.look:
 			w.pause = firstPause
 		case <-time.After(wait):
 		}
@@ -83,7 +97,7 @@ func (c *core) lookIfDue(ctx context.Context, db *openDatabase, w *schemaWatch) 
 			w.repeat = firstRepeat
 		}
 		w.looked = time.Now()
-		if w.healthy = c.introspect(ctx, db); w.healthy {
+		if w.healthy = c.introspect(ctx, db, w); w.healthy {
 			w.read, w.pause = w.looked, firstPause
 		}
 	}
@@ -101,18 +115,18 @@ func (c *core) lookIfDue(ctx context.Context, db *openDatabase, w *schemaWatch) 
 func (c *core) openDatabase() *openDatabase {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.db
+	return c.databases.current
 }
 
 // introspect reads the schema and reports whether that succeeded. If the Secrets have another login than the open pool, it
 // tries that one first, and changes over once it works: the open connections say nothing about a new password. The same is
 // done if calls found that connections are in doubt.
-func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
+func (c *core) introspect(ctx context.Context, db *openDatabase, w *schemaWatch) bool {
 	attempt, cancel := context.WithTimeout(db.ctx, introspectTimeout)
 	defer cancel()
 	config := c.known.Load().Config
 	defer context.AfterFunc(ctx, cancel)()
-	schema, refused := c.tryLogin(attempt, db)
+	schema, refused := c.tryLogin(attempt, db, w)
 	var err error
 	if schema == nil {
 		schema, err = db.Introspect(attempt)
@@ -126,10 +140,10 @@ func (c *core) introspect(ctx context.Context, db *openDatabase) bool {
 
 // tryLogin makes a connection as the Secrets say now, if the open pool has another login or new connections are in doubt,
 // and returns why that failed. A pool with another login takes the place of the open one, and its schema is returned.
-func (c *core) tryLogin(ctx context.Context, db *openDatabase) (*database.Schema, error) {
-	doubt, next := c.doubt.Load(), c.newestLogin()
+func (c *core) tryLogin(ctx context.Context, db *openDatabase, w *schemaWatch) (*database.Schema, error) {
+	next := c.newestLogin()
 	rotated := !next.equal(db.login)
-	if db.open == nil || !rotated && doubt == c.dispelled.Load() {
+	if db.open == nil || !rotated && w.doubt == w.dispelled {
 		return nil, nil
 	}
 	fresh := db.open(next)
@@ -138,7 +152,7 @@ func (c *core) tryLogin(ctx context.Context, db *openDatabase) (*database.Schema
 		if err := fresh.Ping(ctx); err != nil && database.AsError(err).Code != database.Busy {
 			return nil, err
 		}
-		c.dispelled.Store(doubt)
+		w.dispelled = w.doubt
 		return nil, nil
 	}
 	schema, err := fresh.Introspect(ctx)
@@ -146,7 +160,7 @@ func (c *core) tryLogin(ctx context.Context, db *openDatabase) (*database.Schema
 		fresh.Close()
 		return nil, err
 	}
-	c.dispelled.Store(doubt)
+	w.dispelled = w.doubt
 	db.login = next
 	db.rotating.replace(fresh)
 	c.log.Info("The database's credentials were changed; calls under way end with those from before")
@@ -157,7 +171,7 @@ func (c *core) tryLogin(ctx context.Context, db *openDatabase) (*database.Schema
 func (c *core) newestLogin() login {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.login
+	return c.databases.login
 }
 
 // alive reports whether the database answers. Busy means alive.

@@ -75,7 +75,7 @@ func (s *Server) Run(ctx context.Context) error {
 	metrics.NextExpiry(core.nextExpiry)
 	defer core.close()
 	usage := access.NewUsage(time.Now())
-	endpoint := newHTTPServer(core.partWhileDraining(mcp.NewHandler(mcp.Options{
+	endpoint := newHTTPServer(core.admin.partWhileDraining(mcp.NewHandler(mcp.Options{
 		Endpoint:        core.endpoint,
 		DatabaseTrouble: core.lookAgain,
 		Metrics:         metrics,
@@ -95,7 +95,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// for those, too.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	admin := newHTTPServer(newAdminHandler(core, usage, metrics), s.Log)
+	admin := newHTTPServer(core.admin.handler(usage, metrics), s.Log)
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 
@@ -148,9 +148,9 @@ func addressesOf(listeners []net.Listener) string {
 
 // partWhileDraining asks clients, with each answer that is given while the server drains, to let go of the connection:
 // one that were kept would be closed in the end, perhaps at the moment at which its client sends the next request.
-func (c *core) partWhileDraining(next http.Handler) http.Handler {
+func (p *adminPort) partWhileDraining(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c.draining.Load() {
+		if p.draining.Load() {
 			w.Header().Set("Connection", "close") // over HTTP/2 it is a GOAWAY
 		}
 		next.ServeHTTP(w, r)
@@ -160,7 +160,7 @@ func (c *core) partWhileDraining(next http.Handler) http.Handler {
 // drain lets the requests under way end.
 func (s *Server) drain(core *core, endpoint *http.Server) {
 	s.Log.Info("Ending; requests under way are answered first")
-	core.draining.Store(true)
+	core.admin.draining.Store(true)
 	time.Sleep(s.DrainDelay)
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()

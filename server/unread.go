@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 )
 
 // A Config may name a table, or a column, that was made since the schema was read: a migration and its exposure often come
@@ -21,56 +22,62 @@ func (known misfits) has(m *contract.Model) bool {
 	return ok && reflect.DeepEqual(declared, *m)
 }
 
+// modelStatuses are the statuses of a snapshot's models.
+type modelStatuses struct {
+	all []contract.ModelStatus
+	// unread reports whether one of them waits until the schema was read again.
+	unread  bool
+	misfits misfits
+}
+
 // dependsOnSchema reports whether a model is withheld for what another schema could have.
 func dependsOnSchema(m *contract.ModelStatus) bool {
 	return !m.Served() && m.Known() && m.Reason != contract.ReasonNotUnderstood
 }
 
-// judgeModels makes the models' statuses of what the snapshot found. The caller holds the lock.
-func (c *core) judgeModels() {
-	c.models, c.unread = nil, false
-	s := c.snapshot.Load()
+// judge makes the statuses of what a snapshot found; nil is none.
+func (m *modelStatuses) judge(s *snapshot.Snapshot) {
+	m.all, m.unread = nil, false
 	if s == nil {
 		return
 	}
-	c.models = s.Models()
+	m.all = s.Models()
 	declared := s.Config().Models
 	for i := range declared {
-		if !dependsOnSchema(&c.models[i]) || c.misfits.has(&declared[i]) {
+		if !dependsOnSchema(&m.all[i]) || m.misfits.has(&declared[i]) {
 			continue
 		}
-		if !c.unread {
-			c.models, c.unread = slices.Clone(c.models), true // the snapshot's stay as they are
+		if !m.unread {
+			m.all, m.unread = slices.Clone(m.all), true // the snapshot's stay as they are
 		}
-		m := &c.models[i]
-		m.Reason, m.Message = contract.ReasonWaitingForReport, m.Message+"; the schema was read before this was asked for, and is read again"
+		status := &m.all[i]
+		status.Reason, status.Message = contract.ReasonWaitingForReport, status.Message+"; the schema was read before this was asked for, and is read again"
 	}
 }
 
 // schemaReadFor notes that the schema was read while a Config was known already: what does not fit is a misfit, if it is still
-// declared as it was there. The caller holds the lock.
-func (c *core) schemaReadFor(config *contract.Config) {
-	s := c.snapshot.Load()
+// declared as it was there.
+func (m *modelStatuses) schemaReadFor(config *contract.Config, s *snapshot.Snapshot) {
 	if s == nil || config == nil {
 		return
 	}
 	before := make(misfits, len(config.Models))
-	for _, m := range config.Models {
-		before[m.UID+m.Exposure] = m
+	for _, declared := range config.Models {
+		before[declared.UID+declared.Exposure] = declared
 	}
-	c.misfits = misfits{}
+	m.misfits = misfits{}
 	found := s.Models()
-	for i, m := range s.Config().Models {
-		if dependsOnSchema(&found[i]) && before.has(&m) {
-			c.misfits[m.UID+m.Exposure] = m
+	for i, declared := range s.Config().Models {
+		if dependsOnSchema(&found[i]) && before.has(&declared) {
+			m.misfits[declared.UID+declared.Exposure] = declared
 		}
 	}
-	c.judgeModels()
+	m.judge(s)
 }
 
 // lacks reports whether something that the Config names is not in the schema: it may come soon.
 func (c *core) lacks() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.misfits) > 0 || c.schema != nil && len(c.schema.MissingSchemas) > 0
+	return len(c.models.misfits) > 0 || c.schema != nil && len(c.schema.MissingSchemas) > 0
 }

@@ -80,7 +80,7 @@ func looksForWhatIsMissing(t *testing.T) {
 		synctest.Wait()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.models[model].Reason
+		return c.models.all[model].Reason
 	}
 
 	// Names that nothing has cause one look at once. What is missing is looked for after 1 s, 2 s, 4 s, and so on.
