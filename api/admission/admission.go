@@ -2,6 +2,8 @@
 // object's kind and its rules in CEL, as they are installed. It is for programs that read objects from files. The controllers
 // do not call it: it takes twenty times as long as to compile an object, and the API server has checked what they see.
 // Whoever wants to know more of an object than a schema can say asks v1alpha1.Validate next.
+//
+// The commands' package manifests imports it. Begin with Read.
 package admission
 
 import (

@@ -1,6 +1,8 @@
 // Package claims reads what a token says of its holder: it holds claims against what an MCPToken wants, and evaluates the
 // expressions of the Common Expression Language (CEL) that make attributes and groups of them. The manager checks the
 // expressions with it that the server then evaluates.
+//
+// The compile step and the server's package access import it. Begin with Compile.
 package claims
 
 import (

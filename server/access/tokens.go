@@ -1,6 +1,8 @@
 // Package access says who may do what: it finds a token by the text that a request shows, or by who its caller is, knows the
 // verbs that its rules grant on each model, and hands out the Scope through which every statement about a table is made, with the
 // condition that its row policies put on the rows.
+//
+// The server's packages import it. Begin with Token in tokens.go for rights, Scope in scope.go for a model as one token sees it.
 package access
 
 import (

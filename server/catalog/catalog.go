@@ -2,6 +2,8 @@
 // are visible under which names, how models relate. A catalog never changes once it is built.
 //
 // It knows nothing of tokens: package access says what one token may see of a model.
+//
+// What is above the database imports it: access, tools, snapshot, and the command that guesses models. Begin with Build.
 package catalog
 
 import (

@@ -3,6 +3,8 @@
 //
 // SQL is built in one place per dialect, below this package. Identifiers in it come from a Schema only, never from a
 // request; values are only ever bound. A plan can be made only over a Source, and only package access mints those.
+//
+// Everything that plans or runs statements imports it, and the commands that look at a database. Begin with DB, then plan.go.
 package database
 
 import (

@@ -1,6 +1,8 @@
 // Package identity checks tokens that others have issued: JSON Web Tokens that the cluster issues to ServiceAccounts, and
 // tokens of OpenID Connect issuers. It tells whose they are, and nothing of what their holders may do: package access finds
 // the MCPToken that is for such a caller.
+//
+// The server and its HTTP handler import it. Begin with Verifier.
 package identity
 
 import "time"

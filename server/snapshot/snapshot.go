@@ -1,6 +1,8 @@
 // Package snapshot joins a Config with the database's schema into everything that is needed to answer a request:
 // tokens and their rights, models, tools. A request loads one snapshot and asks nothing else; a new one is built beside
 // the old and swapped in whole.
+//
+// Package server imports it, and nothing else of the product does. Begin with Build.
 package snapshot
 
 import (

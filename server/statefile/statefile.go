@@ -1,4 +1,6 @@
 // Package statefile writes the files in which what a server knows outlives its process.
+//
+// Packages identity and source import it.
 package statefile
 
 import (
