@@ -16,7 +16,7 @@ import (
 
 // named are the constants that troubleshooting.md has an entry for: a folder, and how the constants' names begin.
 var named = []struct{ folder, prefix string }{
-	{"api/v1alpha1", "Reason"}, {"contract", "Reason"}, {"server/tools", "Code"},
+	{"api/v1alpha1", "Reason"}, {"contract", "Reason"}, {"server/tools/call", "Code"},
 }
 
 var (

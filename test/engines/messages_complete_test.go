@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,21 +57,17 @@ func pattern(format string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(constants, ".*"))
 }
 
-// formatsIn are the texts that the refusals of a package begin with, but for formats that consist of verbs.
+// formatsIn are the texts that the refusals of a folder and its folders begin with, but for formats that consist of verbs.
 func formatsIn(t *testing.T, folder string) []string {
 	t.Helper()
-	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var formats []string
-	for _, file := range files {
-		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
-			continue
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, file.Name()), nil, 0)
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if format := refusal(n); strings.Trim(verb.ReplaceAllString(format, ""), " :;,") != "" {
@@ -79,6 +75,10 @@ func formatsIn(t *testing.T, folder string) []string {
 			}
 			return true
 		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return formats
 }
@@ -98,6 +98,9 @@ func refusal(n ast.Node) string {
 		name = f.Sel.Name
 	}
 	from, ok := refusals[name]
+	if !ok { // as another package calls it
+		from, ok = refusals[strings.ToLower(name[:min(1, len(name))])+name[min(1, len(name)):]]
+	}
 	if !ok || from >= len(call.Args) {
 		return ""
 	}

@@ -58,7 +58,7 @@ func addMembers(s *Schema, t reflect.Type) {
 				f.Type = f.Type.Elem()
 			}
 			addMembers(s, f.Type)
-		case !f.IsExported():
+		case !f.IsExported(), name == "-":
 		default:
 			optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 			if optional && f.Type.Kind() == reflect.Pointer {
