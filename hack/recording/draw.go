@@ -43,38 +43,54 @@ func draw(steps []step) string {
 	for i, s := range steps {
 		fmt.Fprintf(&b, `<g class="step" style="animation-delay: %.1fs">`+"\n", float64(i)*pause)
 		writeLine(&b, row, `<tspan class="prompt">$ </tspan><tspan class="command">`+html.EscapeString(s.command)+`</tspan>`)
-		for j, line := range s.lines {
-			writeLine(&b, row+1+j, styled(line))
+		rows := rowsOf(s)
+		for j, line := range rows {
+			writeLine(&b, row+1+j, line)
 		}
-		row += len(s.lines) + 2
+		row += len(rows) + 2
 		b.WriteString("</g>\n")
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
+// terminalWidth is after how many columns a line goes on in the next row.
+const terminalWidth = 110
+
 // size is how many columns and rows the steps take. A row is empty between two steps.
 func size(steps []step) (columns, rows int) {
 	for _, s := range steps {
 		columns = max(columns, utf8.RuneCountInString(s.command)+2)
 		for _, line := range s.lines {
-			columns = max(columns, utf8.RuneCountInString(line))
+			columns = max(columns, min(utf8.RuneCountInString(line), terminalWidth))
 		}
-		rows += len(s.lines) + 2
+		rows += len(rowsOf(s)) + 2
 	}
 	return columns, rows - 1
 }
 
-// styled is an output line's text; what is refused and what stands for more stand out.
-func styled(line string) string {
-	text := html.EscapeString(line)
-	switch {
-	case strings.HasPrefix(line, "permission_denied"):
-		return `<tspan class="bad">` + text + `</tspan>`
-	case line == shownInstead:
-		return `<tspan class="faint">` + text + `</tspan>`
+// rowsOf are the rows of a step's output; what is refused and what stands for more stand out.
+func rowsOf(s step) []string {
+	var rows []string
+	for _, line := range s.lines {
+		class := ""
+		switch {
+		case strings.HasPrefix(line, "permission_denied"):
+			class = "bad"
+		case line == shownInstead:
+			class = "faint"
+		}
+		rest := []rune(line)
+		for first := true; first || len(rest) > 0; first = false {
+			n := min(len(rest), terminalWidth)
+			text := html.EscapeString(string(rest[:n]))
+			if class != "" {
+				text = `<tspan class="` + class + `">` + text + `</tspan>`
+			}
+			rows, rest = append(rows, text), rest[n:]
+		}
 	}
-	return text
+	return rows
 }
 
 func writeLine(b *strings.Builder, row int, text string) {

@@ -16,7 +16,7 @@ func TestThePicturesShowTheCommandsOutput(t *testing.T) {
 }
 
 func TestAPictureHasEachLineOnceAndEscaped(t *testing.T) {
-	picture := draw([]step{{"one <a>", []string{"first & last", "permission_denied: no"}}, {"two", []string{shownInstead}}})
+	picture := draw([]step{{"one <a>", []string{"first & last", "permission_denied: no", strings.Repeat("-", terminalWidth+1)}}, {"two", []string{shownInstead}}})
 	for _, want := range []string{"one &lt;a&gt;", "first &amp; last", `<tspan class="bad">permission_denied: no</tspan>`, "two", shownInstead} {
 		if n := strings.Count(picture, want); n != 1 {
 			t.Errorf("the picture has %q %d times, want once", want, n)
@@ -29,7 +29,7 @@ func TestAPictureHasEachLineOnceAndEscaped(t *testing.T) {
 		}
 		seen[y[1]] = true
 	}
-	if len(seen) != 5 {
-		t.Errorf("%d lines, want 5", len(seen))
+	if len(seen) != 7 { // the long line has two rows
+		t.Errorf("%d lines, want 7", len(seen))
 	}
 }
