@@ -1,6 +1,8 @@
 package engines
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,4 +42,39 @@ func TestTablesWhoseForeignKeysDoNotFitAreNotWritten(t *testing.T) {
 		s.ok(t, "root", "delete_sound", `{"id":2}`)
 		s.ok(t, "root", "list_child", `{}`)
 	})
+}
+
+// SQLite keeps keys of any class and form in a column, and rows show several of them alike. The :ids of a statement are the
+// keys of the very rows that were selected.
+func TestStatementsOfActionsFindKeysOfEveryForm(t *testing.T) {
+	engine := harness.Engines[0]
+	keys := []string{"'2024-01-01'", "'2024-01-02 00:00:00'", "'2024-01-03T03:04:05Z'", "'2024-01-04T03:04:05+02:00'", "'soon'", "''", "x'ff'", "5", "0.5", "1700000000", "9e999", "'12:30'", "'ABCDEF01-2345-6789-abcd-ef0123456789'"}
+	declared := []string{"int", "text", "varchar(9)", "blob", "date", "time", "timestamp", "timestamptz", "decimal(9,2)", "numeric", "real", "boolean", "uuid", ""}
+	var script strings.Builder
+	var models []contract.Model
+	for i, kind := range declared {
+		name := fmt.Sprintf("keyed%d", i)
+		fmt.Fprintf(&script, "create table %s (id %s primary key not null, note text);\n", name, kind)
+		for _, key := range keys {
+			fmt.Fprintf(&script, "insert or ignore into %s (id) values (%s);\n", name, key)
+		}
+		models = append(models, contract.Model{Name: name, Table: name, Key: []string{"id"}, Expose: true, Actions: []contract.Action{{
+			Name: "mark", SQL: &contract.SQLAction{Statement: "update " + name + " set note = coalesce(note, '') || 'x' where id in (:ids)"},
+		}}})
+	}
+	database, plain := engine.Open(t, script.String())
+	s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
+	for i, kind := range declared {
+		s.check(t, "a key declared as "+kind, func(t *testing.T) {
+			name := fmt.Sprintf("keyed%d", i)
+			for _, row := range s.ok(t, "root", "list_"+name, `{"limit":100}`)["results"].([]any) {
+				id, _ := json.Marshal(row.(object)["id"])
+				answer, failed := s.call(t, "root", "action_"+name, `{"action":"mark","ids":[`+string(id)+`]}`)
+				if failed || answer["affected_count"] != json.Number("1") {
+					t.Errorf("%s: %v", id, answer)
+				}
+			}
+			s.holds(t, "select group_concat(quote(id) || note, ' ') from "+name+" where note <> 'x'", "NULL")
+		})
+	}
 }

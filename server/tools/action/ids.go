@@ -119,7 +119,7 @@ func (e *actionCall) tooManyBytes() error {
 	return call.Failf(call.CodeTooLarge, "the rows are too large for one call of %s; call it with fewer ids", e.declared.Name)
 }
 
-// planRows reads, of rows of the scope, what the page and the journal show.
+// planRows reads, of rows of the scope, what the page and the journal show, and the keys that a statement is bound to.
 func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	m := e.call.Scope.Model()
 	shown := []string{m.NameOfKey()}
@@ -132,6 +132,9 @@ func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	output, err := (&read.RowSet{Scope: e.call.Scope}).Output(shown)
 	if err != nil {
 		return nil, err
+	}
+	if key := m.Key[0].Column; e.declared.SQL != nil && key.Loose {
+		output = append(output, database.Output{Name: write.KeptMember + key.Name, Columns: []*database.Column{key}, Kept: true})
 	}
 	plan := &database.Select{From: e.call.Scope.Source(), Output: output, MaxValue: write.MaxJournalValue, MaxBytes: maxActionBytes, Lock: lock && call.Lockable(m.Table)}
 	for _, column := range call.KeyColumns(m) {

@@ -46,22 +46,37 @@ func (e *actionCall) execute(w *write.Writer, rows []*call.Row) (int, error) {
 	return int(affected), e.journalChanges(w, rows, keys, "ran "+e.declared.Name)
 }
 
-// boundIDs are the keys of the selected rows, as :ids stands for them.
-func (e *actionCall) boundIDs(rows []*call.Row) (database.Piece, error) {
+// boundIDs are the keys of the selected rows, as :ids stands for them, joined by commas.
+func (e *actionCall) boundIDs(rows []*call.Row) ([]database.Piece, error) {
 	key := e.call.Scope.Model().Key[0].Column
-	ids := database.Piece{Bound: true, Kind: key.Kind}
-	for _, row := range rows {
-		value, err := lookup.ParseShown(key, row.ID())
-		if err != nil {
-			return ids, err
+	var ids []database.Piece
+	for i, row := range rows {
+		if i > 0 {
+			ids = append(ids, database.Piece{SQL: ", "})
 		}
-		ids.Values = append(ids.Values, value)
+		id, err := boundID(key, row)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
 	}
 	return ids, nil
 }
 
+// boundID is the key of a row as the database has it: other values of a Loose column look like it in rows.
+func boundID(key *database.Column, row *call.Row) (database.Piece, error) {
+	id := database.Piece{Bound: true, Kind: key.Kind}
+	value, err := lookup.ParseShown(key, row.ID())
+	if kept := row.Members()[write.KeptMember+key.Name]; len(kept) > 0 && !call.IsNull(kept) {
+		id.Kind = database.Other
+		value, err = database.ParseKept(kept)
+	}
+	id.Values = []database.Value{value}
+	return id, err
+}
+
 // bind puts values in the place of a statement's parameters; one that was left out is NULL.
-func (e *actionCall) bind(pieces []sqlscan.Piece, ids database.Piece) *database.Declared {
+func (e *actionCall) bind(pieces []sqlscan.Piece, ids []database.Piece) *database.Declared {
 	kinds := map[string]database.Kind{}
 	for _, p := range e.declared.Parameters {
 		kinds[p.Name] = catalog.ParameterKinds[p.Type]
@@ -72,7 +87,7 @@ func (e *actionCall) bind(pieces []sqlscan.Piece, ids database.Piece) *database.
 		case "":
 			statement.Pieces = append(statement.Pieces, database.Piece{SQL: piece.SQL})
 		case sqlscan.IDs:
-			statement.Pieces = append(statement.Pieces, ids)
+			statement.Pieces = append(statement.Pieces, ids...)
 		default:
 			bound := database.Piece{Bound: true, Kind: kinds[piece.Parameter], Values: []database.Value{e.parameters.values[piece.Parameter]}}
 			statement.Pieces = append(statement.Pieces, bound)

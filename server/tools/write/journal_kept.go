@@ -13,8 +13,8 @@ import (
 // A Loose column keeps values of any class and texts of any form, and rows show several of them alike: one moment as several
 // texts, bytes and their base64. So the journal also has the value that was kept, and undo brings back the same.
 
-// keptMember begins the name under which a kept value stands beside the fields. No field's name does.
-const keptMember = "~"
+// KeptMember begins the name under which a kept value stands beside the fields. No field's name does.
+const KeptMember = "~"
 
 // planKept reads the values of rows as they are kept; nothing if there is no journal, or no column is Loose.
 func planKept(req *call.Request, scope access.Scope) []database.Output {
@@ -24,7 +24,7 @@ func planKept(req *call.Request, scope access.Scope) []database.Output {
 	var output []database.Output
 	for _, field := range scope.Fields() {
 		if c := field.Column; c.Loose && !field.Masked && !field.Secret {
-			output = append(output, database.Output{Name: keptMember + c.Name, Columns: []*database.Column{c}, Kept: true})
+			output = append(output, database.Output{Name: KeptMember + c.Name, Columns: []*database.Column{c}, Kept: true})
 		}
 	}
 	return output
@@ -60,7 +60,7 @@ func (w *Writer) ReadKept(scope access.Scope, rows []*call.Row, where database.C
 // takeKept takes the kept values out of what was read.
 func takeKept(r *call.Row, all map[string]json.RawMessage) {
 	for name, raw := range all {
-		column, isKept := strings.CutPrefix(name, keptMember)
+		column, isKept := strings.CutPrefix(name, KeptMember)
 		if !isKept {
 			continue
 		}
