@@ -177,10 +177,13 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	case errPacketTooLarge, errPacketOverflowed, errTooManyPlaceholders, errRowTooLarge:
 		e.Code, e.Message = database.Invalid, "the values are too many or too large for the database (max_allowed_packet)"
 	case errMixedCollations, errMixedCollations3, errMixedCollationsN, errCollationCharset, errInvalidCharacter, errInvalidJSON,
-		errInvalidJSONParameter, errInvalidJSONCharset, errJSONTooDeep, errGeometry, errNoGeometry, errDifferentSRIDs, errWrongSRID, errNoSRS,
+		errInvalidJSONParameter, errInvalidJSONCharset, errJSONTooDeep, errJSONCharset, errJSONCharacter, errJSONEnds, errJSONSyntax,
+		errJSONEscape, errJSONDepth, errGeometry, errNoGeometry, errDifferentSRIDs, errWrongSRID, errNoSRS,
 		errLongitude, errLatitude, errOutOfRange, errIllegalValue, errWrongValueForType, errWrongValue, errMomentOverflow,
 		errCastOverflow, errCastTruncated, errCastIllegal, errNoConversion, errNoConversionOfValue:
 		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or cannot be compared with it"
+	case errDivisionByZero:
+		e.Code, e.Message = database.Invalid, "the database would divide by a value that is zero"
 	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong:
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}

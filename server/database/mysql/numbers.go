@@ -54,6 +54,7 @@ const (
 	errInterrupted              = 1317
 	errViewInvalid              = 1356
 	errNoDefault                = 1364
+	errDivisionByZero           = 1365
 	errIncorrectForColumn       = 1366
 	errIllegalValue             = 1367
 	errCheckOption              = 1369
@@ -105,6 +106,12 @@ const (
 	errNoConversionOfValue      = 3988 // MySQL
 	errCheckMariaDB             = 4025
 	errIdleTooLong              = 4031 // MySQL
+	errJSONCharset              = 4035 // MariaDB, as are those of JSON that follow
+	errJSONCharacter            = 4036
+	errJSONEnds                 = 4037
+	errJSONSyntax               = 4038
+	errJSONEscape               = 4039
+	errJSONDepth                = 4040
 	errTryAgain                 = 8022 // TiDB
 	errWriteConflict            = 9007 // TiDB
 )

@@ -94,6 +94,8 @@ func statementFault(said string) (database.Code, string) {
 		return database.Changed, "the database's tables have changed"
 	case contains("variable number must be"), contains("too many SQL variables"), contains("too large"), contains("too complex"):
 		return database.Invalid, "the filters hold too many values"
+	case contains("malformed JSON"):
+		return database.Invalid, "a text that a trigger, view or computed column of the database reads as JSON is not valid JSON"
 	case contains("foreign key mismatch"):
 		return database.Failed, "a foreign key does not fit the table that it names, so that SQLite refuses to write"
 	}
