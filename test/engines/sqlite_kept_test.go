@@ -99,3 +99,30 @@ func TestUndoRestoresValuesThatLookAlike(t *testing.T) {
 		})
 	}
 }
+
+// What the journal keeps for undo is of fields that callers see: of a hidden, masked or secret one it has neither form.
+func TestTheJournalKeepsNoStoredFormOfHiddenFields(t *testing.T) {
+	const moment = "2024-01-02T03:04:05+02:00"
+	const script = `create table visit (id integer primary key, at timestamp, hidden timestamp, masked timestamp, password text);
+		insert into visit values (1, '` + moment + `', '` + moment + `', '` + moment + `', '` + moment + `'), (2, x'ff', x'ff', x'ff', x'ff')`
+	database, plain := harness.Engines[0].Open(t, script)
+	visit := contract.Model{Name: "visit", Table: "visit", Expose: true, Exclude: []string{"hidden"}, Masked: []contract.MaskedField{{Name: "masked"}}}
+	s := &suite{harness.Engines[0], harness.Serve(t, database, []contract.Model{visit}, tokens(), withAudit), plain}
+	for id, stored := range map[int]string{1: `"` + moment + `"`, 2: `{"bytes":"/w=="}`} {
+		s.check(t, "a row with "+stored, func(t *testing.T) {
+			s.ok(t, "root", "update_visit", fmt.Sprintf(`{"id":%d,"data":{"at":null}}`, id))
+			s.ok(t, "root", "delete_visit", fmt.Sprintf(`{"id":%d}`, id))
+			for _, action := range []string{"update", "delete"} {
+				changes := s.sql(t, fmt.Sprintf("select changes from mcp_admin_log where object_id = '%d' and action = '%s'", id, action))
+				if action == "update" && !strings.Contains(changes, `"stored":`+stored) {
+					t.Errorf("got %s, want the stored form of the visible field", changes)
+				}
+				for _, name := range []string{"hidden", "masked", "password"} {
+					if strings.Contains(changes, name) {
+						t.Errorf("got %s, want nothing of %s", changes, name)
+					}
+				}
+			}
+		})
+	}
+}
