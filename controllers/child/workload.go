@@ -50,7 +50,7 @@ const (
 
 // PodOptions are the manager's settings for the server's pods.
 type PodOptions struct {
-	// Image is the image of the pods of an endpoint that names no other; allowed are the images that an endpoint may name.
+	// Image is the image of the pods of an endpoint that names no other; Allowed are the images that an endpoint may name.
 	Image   string
 	Allowed []string
 	// PullPolicy is when they pull it, "" as Kubernetes decides; with PullSecrets, besides the Secrets that the endpoint

@@ -15,7 +15,7 @@ import (
 
 // WebhookSecrets reads the Secrets that the webhooks of an endpoint's exposures name. It is safe for concurrent use.
 type WebhookSecrets struct {
-	// Cached has the Secrets' metadata; live is the API server.
+	// Cached has the Secrets' metadata; Live is the API server.
 	Cached, Live client.Reader
 
 	// read has the last data of each endpoint's Secrets, by their names: a Secret is read again when its metadata changed.

@@ -23,7 +23,7 @@ import (
 // these and the NetworkPolicy once they are no longer asked for (docs/design/controllers.md, "Network").
 type Network struct {
 	Children *cluster.Children
-	// Cached has the metadata of users' Secrets; secrets says which of them an endpoint may name.
+	// Cached has the metadata of users' Secrets; Secrets says which of them an endpoint may name.
 	Cached    client.Reader
 	Secrets   cluster.OptIn
 	Installed cluster.InstalledKinds

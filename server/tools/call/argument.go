@@ -26,7 +26,7 @@ type Argument[A any] struct {
 	// open for it.
 	Unlisted bool
 	// Schema is its whole schema, of any model's row if the model is nil; without it, the schema of the type that the
-	// argument is read into is used. besideCreate is a shorter one, in a list that has the model's create tool too.
+	// argument is read into is used. BesideCreate is a shorter one, in a list that has the model's create tool too.
 	Schema, BesideCreate func(*catalog.Model) Schema
 	// Names returns what the token's own tools/list adds to the help, as it names what other tokens may not see. One
 	// argument of an operation may have it.
@@ -35,7 +35,7 @@ type Argument[A any] struct {
 	// have it.
 	Values func(access.Scope) []string
 	// Offered reports whether a model has the argument, required whether a call must send it. A nil offered means always, a nil
-	// required never. lacks is the error of a call that sends it to a model without it.
+	// required never. Lacks is the error of a call that sends it to a model without it.
 	Offered, Required func(*catalog.Model) bool
 	Lacks             string
 	// Empty is set if a call may send it to a model that does not have it: the answer then has nothing for it.

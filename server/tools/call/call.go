@@ -18,7 +18,7 @@ type Request struct {
 	Op       *Operation
 	Catalog  *catalog.Catalog
 	Settings *Settings
-	// Model is the name of the call's model, as the call says it. generic is set if an argument said it, and not the tool's
+	// Model is the name of the call's model, as the call says it. Generic is set if an argument said it, and not the tool's
 	// name.
 	Model   string
 	Generic bool

@@ -49,7 +49,7 @@ type PageEnd struct {
 	// Limit is how many the answer may have, UsualLimit how many if a call does not say, MostLimit how many a call may ask for;
 	// 0 if no call can.
 	Limit, UsualLimit, MostLimit int
-	// MostBytes is the most that a call may ask for with max_bytes; 0 if the operation has no such argument. less names
+	// MostBytes is the most that a call may ask for with max_bytes; 0 if the operation has no such argument. Less names
 	// what to ask for fewer of.
 	MostBytes int
 	Less      string

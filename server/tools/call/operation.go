@@ -15,7 +15,7 @@ import (
 // arguments by name.
 type Operation struct {
 	*contract.Operation
-	// May reports whether a token may use the operation on a model at all; nil is one of its verbs. label is its name in a
+	// May reports whether a token may use the operation on a model at all; nil is one of its verbs. Label is its name in a
 	// refusal; "" is the first verb.
 	May   func(access.Scope) bool
 	Label string
@@ -54,7 +54,7 @@ type Operation struct {
 	Names       func(access.Scope) string
 	Values      func(access.Scope) []string
 	Run         func(*Call) ([]byte, error)
-	// Optional are the arguments that not every model or token has; shortens is set if an argument is shorter in a list that has
+	// Optional are the arguments that not every model or token has; Shortens is set if an argument is shorter in a list that has
 	// the model's create tool.
 	Optional []OptionalArgument
 	Shortens bool
@@ -223,7 +223,7 @@ func AboutOneRow(tool string) bool {
 type Shape struct {
 	// BesideCreate leaves out what the tool create_ of the same model says.
 	BesideCreate bool
-	// Without names the arguments that the caller cannot use; values are the values of the argument that has some. Both are
+	// Without names the arguments that the caller cannot use; Values are the values of the argument that has some. Both are
 	// joined by commas.
 	Without, Values string
 }
