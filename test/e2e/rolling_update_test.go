@@ -61,7 +61,8 @@ var _ = Describe("an endpoint of two replicas", Ordered, func() {
 		b.kubectl(ctx, "rollout", "status", "deployment/shop-mcp", "--timeout=10m")
 		Expect(b.kubectl(ctx, "get", "mcpe", "shop", "-o", "jsonpath={.status.url}")).To(Equal("https://shop-mcp.rolling.svc/mcp/"))
 		Eventually(func() string { return askOver(first, secure, agent) }).Should(Equal("HTTP/2.0 200 OK"))
-		before := pods(ctx)
+		var before []string
+		Eventually(func() []string { before = pods(ctx); return before }).Should(HaveLen(2), "the pods from before have ended")
 
 		second := b.newCertificate(ctx)
 		renewed := time.Now()
