@@ -149,3 +149,36 @@ func TestDevLooksAtFilesThatItCannotWatch(t *testing.T) {
 		})
 	}
 }
+
+// A file that changes after it was read and before the watch is known to be lost is looked at again.
+func TestAChangeWhileTheWatchIsLostIsSeen(t *testing.T) {
+	for name, broken := range map[string]func() (*fsnotify.Watcher, error){
+		"the watch never worked": func() (*fsnotify.Watcher, error) {
+			w, err := fsnotify.NewWatcher()
+			if err == nil {
+				err = w.Close()
+			}
+			return w, err
+		},
+		"the watch worked": fsnotify.NewWatcher,
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := write(t, map[string]string{"notes.yaml": notes})
+			w, err := newWatch([]string{folder}, t.TempDir(), broken)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.renew()
+			if err := os.WriteFile(filepath.Join(folder, "more.yaml"), []byte("no: manifest\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w.unwatch()
+			if !w.changed() {
+				t.Error("the new file is not seen")
+			}
+			if w.changed() {
+				t.Error("a change is seen twice")
+			}
+		})
+	}
+}

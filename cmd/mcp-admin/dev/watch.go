@@ -51,11 +51,11 @@ func (w *watch) Close() {
 	}
 }
 
-// unwatch goes over to looking at the files.
+// unwatch goes over to looking at the files. What changed since the last renew is found by the next look, which is compared
+// with that one.
 func (w *watch) unwatch() {
 	w.Close()
 	w.watcher, w.polls = nil, true
-	w.seen = w.look()
 }
 
 // events has the changed files; it never has any if nothing is watched.
