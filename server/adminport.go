@@ -17,7 +17,7 @@ import (
 // maxWait is the longest that /status waits for a change.
 const maxWait = time.Minute
 
-// adminPort is what the admin port shows.
+// adminPort keeps the status that the admin port serves, and who may read it.
 type adminPort struct {
 	status *board
 	// statusKey is the key of the newest Config there was: the status can be asked for while the endpoint is closed.

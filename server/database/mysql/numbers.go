@@ -106,7 +106,7 @@ const (
 	errNoConversionOfValue      = 3988 // MySQL
 	errCheckMariaDB             = 4025
 	errIdleTooLong              = 4031 // MySQL
-	errJSONCharset              = 4035 // MariaDB, as are those of JSON that follow
+	errJSONCharset              = 4035 // MariaDB; the next five too
 	errJSONCharacter            = 4036
 	errJSONEnds                 = 4037
 	errJSONSyntax               = 4038

@@ -44,7 +44,7 @@ func (e *actionCall) assignments(w *write.Writer) ([]database.Assignment, []writ
 	problems := &call.Violations{}
 	m := e.call.Scope.Model()
 	var set []database.Assignment
-	e.call.Record.Fields = nil // those of a run that failed
+	e.call.Record.Fields = nil // an earlier attempt may have left some
 	given := &write.RowData{Scope: e.call.Scope}
 	for _, a := range e.declared.Set {
 		if a.Parameter == "" {

@@ -43,7 +43,7 @@ type Argument[A any] struct {
 	// Useful reports whether a token can do anything with it on a model that has it; nil means always. Lists leave it out
 	// otherwise.
 	Useful func(access.Scope) bool
-	// Hint is what a call that lacks a required argument is told beside that; it may be nil.
+	// Hint adds a sentence to the error about a missing required argument; it may be nil.
 	Hint func(*Call) string
 	// Into returns where the value is stored: a pointer to one of the types that decode knows.
 	Into func(*A) any

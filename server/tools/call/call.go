@@ -48,7 +48,7 @@ type Request struct {
 // Call is a request on its way to its answer.
 type Call struct {
 	Request
-	// DB is that of the set, unless the operation's reads may be a little old, and its model says so too.
+	// DB answers the call: the primary database, or Stale if both the operation and its model allow reads that are a little old.
 	DB    Store
 	Stale Store
 	// Reports is where reports are answered.

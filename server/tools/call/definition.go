@@ -73,5 +73,5 @@ var hintsOf = map[contract.Effect]Annotations{
 	contract.Adds: {}, contract.Changes: {DestructiveHint: true, IdempotentHint: true}, contract.Destroys: {DestructiveHint: true},
 }
 
-// namesMark stands in a schema where a token's own list has names.
+// namesMark marks the place in a schema at which a token's own list has names.
 const namesMark = "\x00names\x00"

@@ -1,4 +1,4 @@
-// Package call is what every operation needs: the table of operations and their arguments (operation.go, argument.go), the
+// Package call has the pieces that every operation uses: the table of operations and their arguments (operation.go, argument.go), the
 // call itself with its token, model and arguments (call.go), rows, ids, and errors for the caller (rows.go, keys.go, errors.go).
 //
 // An operation is one value, which its file declares with WithArguments: its rights, its arguments and what runs it. The

@@ -30,7 +30,7 @@ type onceCall struct {
 	webhook *contract.WebhookAction
 }
 
-// Run judges the call, reads its arguments and runs it: if it has an idempotency key, unless it was run before.
+// Run judges the call, reads its arguments and runs it. A call with an idempotency key that was run before gets its first answer.
 func Run(c *call.Call, raw []byte) ([]byte, error) {
 	if err := c.Prepare(raw); err != nil {
 		return nil, err
