@@ -154,8 +154,11 @@ func (o *Operation) OfferedBy(m *Model) bool {
 // ShowsRows reports whether rows of the model are to be seen: its exposure offers list or get. Else no other model shows
 // them either, and nothing asks about them by way of another model: conditions tell values too.
 func (m *Model) ShowsRows() bool {
-	return FindOperation("list").OfferedBy(m) || FindOperation("get").OfferedBy(m)
+	return listOperation.OfferedBy(m) || getOperation.OfferedBy(m)
 }
+
+// The operations that show rows; every relation that a call follows asks for them.
+var listOperation, getOperation = FindOperation("list"), FindOperation("get")
 
 // DeleteSelected is the name of an action that each model has if its rows can be deleted.
 const DeleteSelected = "delete_selected"
