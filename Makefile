@@ -135,6 +135,13 @@ jobs-retail: ## Carry the tasks of the folder DIR out by calls of tools, on each
 # that was measured.
 scale := go run ./test/scale $(if $(SCALE_JSON),-json "$(SCALE_JSON)")
 
+# BENCH= are further flags, as in make bench BENCH='-engines PostgreSQL -ops get,list'; go run ./test/bench -help lists them.
+BENCH ?=
+
+.PHONY: bench
+bench: databases ## Measure the server beside a bare Go server that sends the same SQL (about 10 minutes)
+	@$(with_databases) go run ./test/bench $(BENCH)
+
 .PHONY: scale
 scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tokens (about 10 minutes)
 	@$(scale) -endpoints 10,100 -tokens 2000 -idle 10s

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
+// pool is how many connections to the database each server has.
+const pool = v1alpha1.DefaultMaxConnections
+
+// cell is one operation on one server in one round.
+type cell struct {
+	cpu      time.Duration // of the server, a request
+	p50, p99 time.Duration
+	rate     float64 // requests a second
+	garbage  float64 // bytes allocated a request
+	others   float64 // part of the machine that other programs used
+	peak     int64   // most bytes of memory that the server had so far
+}
+
+// side is one of the servers: its cells, one for each round.
+type side struct {
+	name  string
+	cells []cell
+}
+
+// measured is all that was found out about an operation on an engine. The server itself is the first side.
+type measured struct {
+	engine string
+	op     operation
+	sides  []side
+}
+
+// bench is an engine at work: its database, and the servers over it.
+type bench struct {
+	*options
+	engine   *engine
+	database string
+	// shop are the servers of the bookshop, many are the same with 200 models; the bare server is only in shop.
+	shop, many []*program
+}
+
+// measure measures the operations on an engine.
+func (o *options) measure(ctx context.Context, e *engine, ops []operation, programs built) (found []measured, err error) {
+	ops = slices.DeleteFunc(slices.Clone(ops), func(op operation) bool { return op.only != "" && op.only != e.name })
+	if len(ops) == 0 {
+		return nil, nil
+	}
+	b := &bench{options: o, engine: e}
+	began := time.Now()
+	fmt.Printf("%s: %d books …", e.name, o.books)
+	var remove func()
+	if b.database, remove, err = e.prepare(ctx, e.seed, o.books, o.keep); err != nil {
+		return nil, err
+	}
+	defer remove()
+	fmt.Printf(" there after %s\n", time.Since(began).Round(time.Second))
+	defer func() { err = errors.Join(err, b.stop()) }()
+	if err := b.start(ctx, ops, programs); err != nil {
+		return nil, err
+	}
+	if err := b.compare(ops); err != nil || o.show {
+		return nil, err
+	}
+	return b.rounds(ctx, ops)
+}
+
+// start starts the servers that the operations need.
+func (b *bench) start(ctx context.Context, ops []operation, programs built) error {
+	for _, s := range []struct{ name, path string }{{"server", programs.server}, {"before", programs.before}} {
+		if s.path == "" {
+			continue
+		}
+		if slices.ContainsFunc(ops, func(op operation) bool { return op.models == nil }) {
+			p, err := serve(ctx, s.name, s.path, b.engine, b.database, configOf(b.engine, shop(), pool))
+			if err != nil {
+				return err
+			}
+			b.shop = append(b.shop, p)
+		}
+		if slices.ContainsFunc(ops, func(op operation) bool { return op.models != nil }) {
+			config := configOf(b.engine, manyModels(), pool)
+			config.Endpoint.Database.Schemas = []string{"many"}
+			p, err := serve(ctx, s.name, s.path, b.engine, b.database, config)
+			if err != nil {
+				return err
+			}
+			b.many = append(b.many, p)
+		}
+	}
+	if slices.ContainsFunc(ops, func(op operation) bool { return op.bare }) {
+		p, err := serveLimit(ctx, programs.limit, b.engine, b.database, pool)
+		if err != nil {
+			return err
+		}
+		b.shop = append(b.shop, p)
+	}
+	return nil
+}
+
+func (b *bench) stop() error {
+	var all []error
+	for _, p := range slices.Concat(b.shop, b.many) {
+		all = append(all, p.stop())
+	}
+	return errors.Join(all...)
+}
+
+// of are the servers that an operation is measured on.
+func (b *bench) of(op operation) []*program {
+	if op.models != nil {
+		return b.many
+	}
+	return slices.DeleteFunc(slices.Clone(b.shop), func(p *program) bool { return p.side == "limit" && !op.bare })
+}
+
+// warm is how long a server is asked before each measurement.
+const warm = 300 * time.Millisecond
+
+func (b *bench) rounds(ctx context.Context, ops []operation) ([]measured, error) {
+	var found []measured
+	for _, op := range ops {
+		m := measured{engine: b.engine.name, op: op}
+		for _, p := range b.of(op) {
+			m.sides = append(m.sides, side{name: p.side})
+		}
+		found = append(found, m)
+	}
+	began, done := time.Now(), 0
+	for round := range b.options.rounds {
+		for i, op := range ops {
+			programs := b.of(op)
+			for n := range programs {
+				at := (n + round) % len(programs) // another one is first each time
+				c, err := b.cell(op, programs[at])
+				if err == nil {
+					err = ctx.Err()
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s by %s: %w", b.engine.name, op.name, programs[at].side, err)
+				}
+				found[i].sides[at].cells = append(found[i].sides[at].cells, c)
+			}
+			done++
+			left := time.Since(began) * time.Duration(b.options.rounds*len(ops)-done) / time.Duration(done)
+			fmt.Printf("%s %d/%d %s: %s; %s left\n", b.engine.name, round+1, b.options.rounds, op.name, found[i].round(round), left.Round(time.Second))
+		}
+	}
+	return found, nil
+}
+
+// cell measures an operation on a server once.
+func (b *bench) cell(op operation, p *program) (cell, error) {
+	l := b.load(op, p)
+	l.duration = warm
+	if r := l.run(); len(r.failures) > 0 {
+		return cell{}, r.failures[0]
+	}
+	l.duration = b.duration()
+	pid := p.command.Process.Pid
+	allocated, err := p.allocated()
+	if err != nil {
+		return cell{}, err
+	}
+	all, used := machineCPU()
+	before := processOf(pid).cpu + processOf(os.Getpid()).cpu + databaseCPU()
+	cpu := processOf(pid).cpu
+	r := l.run()
+	after := processOf(pid)
+	allAfter, usedAfter := machineCPU()
+	known := after.cpu + processOf(os.Getpid()).cpu + databaseCPU() - before
+	if len(r.failures) > 0 {
+		return cell{}, r.failures[0]
+	}
+	allocatedAfter, err := p.allocated()
+	if err != nil {
+		return cell{}, err
+	}
+	n := len(r.latencies)
+	return cell{
+		cpu: (after.cpu - cpu) / time.Duration(n), p50: r.latencies[n/2], p99: r.latencies[n*99/100], rate: float64(n) / l.duration.Seconds(),
+		garbage: (allocatedAfter - allocated) / float64(n), others: max(0, float64(usedAfter-used-known)/float64(allAfter-all)), peak: after.peak,
+	}, nil
+}
+
+func (b *bench) load(op operation, p *program) load {
+	l := load{address: p.address, body: op.body, most: b.books, connections: cmp.Or(op.connections, b.conns)}
+	if op.perAuthor {
+		l.most = authorsOf(b.books)
+	}
+	return l
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
+)
+
+// folder is where the programs, Configs and SQLite files lie. It is below the project, and "make clean" removes it.
+func folder() string { return filepath.Join(project.Root(), ".local", "bench") }
+
+// program is a server in a process of its own.
+type program struct {
+	// side names it in the table; address is where agents call it, metrics the URL of its metrics.
+	side, address, metrics string
+	command                *exec.Cmd
+	log                    string
+}
+
+// build builds a package of the project into the folder, without what a debugger would need.
+func build(ctx context.Context, pkg, name string) (string, error) {
+	path := filepath.Join(folder(), name)
+	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, pkg)
+	c.Dir, c.Env = project.Root(), append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s cannot be built: %w\n%s", pkg, err, text)
+	}
+	return path, nil
+}
+
+// The memory limit of a server's container, if the endpoint asks for no other.
+const memoryLimit = 256 << 20
+
+// serve starts the server over a database, as the operator would, and returns once it is ready.
+func serve(ctx context.Context, side, path string, e *engine, database string, config *contract.Config, flags ...string) (*program, error) {
+	home, err := os.MkdirTemp(folder(), "served-")
+	if err != nil {
+		return nil, err
+	}
+	configs, err := writeConfig(config, filepath.Join(home, "config"))
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	admin, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	arguments := append([]string{"serve", "--listen=" + endpoint, "--admin-listen=" + admin, "--config-secret=books-mcp-config", "--config-dir=" + configs, "--drain-delay=0s"}, flags...)
+	if e.variable == "" {
+		arguments = append(arguments, "--sqlite-file="+database)
+	} else {
+		connection := filepath.Join(home, "connection")
+		if err := writeFiles(connection, map[string][]byte{"uri": []byte(database)}); err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "--connection-secret=db", "--connection-dir="+connection)
+	}
+	p := &program{side: side, address: endpoint, metrics: "http://" + admin + "/metrics", log: filepath.Join(home, "log")}
+	p.command = exec.CommandContext(ctx, path, arguments...)
+	p.command.Env = append(os.Environ(), fmt.Sprintf("CONTAINER_MEMORY_LIMIT=%d", memoryLimit))
+	return p, p.start(ctx, "http://"+admin+"/readyz")
+}
+
+// serveLimit starts the bare server over a database.
+func serveLimit(ctx context.Context, path string, e *engine, database string, pool int) (*program, error) {
+	home, err := os.MkdirTemp(folder(), "served-")
+	if err != nil {
+		return nil, err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	source := database
+	if e.driver == "mariadb" {
+		if source, err = sourceName(database); err != nil {
+			return nil, err
+		}
+	}
+	p := &program{side: "limit", address: address, metrics: "http://" + address + "/metrics", log: filepath.Join(home, "log")}
+	p.command = exec.CommandContext(ctx, path, "-engine", e.driver, "-listen", address, "-pool", fmt.Sprint(pool))
+	p.command.Env = append(os.Environ(), "LIMIT_DATABASE="+source)
+	return p, p.start(ctx, p.metrics)
+}
+
+// freeAddress is an address on which nobody listens.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// patience ends the wait for a server that hangs.
+const patience = 2 * time.Minute
+
+// start runs the program until a page of it answers. What it writes goes through a pipe, as in a container.
+func (p *program) start(ctx context.Context, page string) error {
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	output, err := p.command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	p.command.Stderr = log
+	p.command.Cancel = func() error { return p.command.Process.Signal(syscall.SIGTERM) }
+	p.command.WaitDelay = time.Minute
+	if err := p.command.Start(); err != nil {
+		return err
+	}
+	go func() { // the first lines say why it does not start; audit lines are as many as writes
+		lines := bufio.NewReader(output)
+		for range 100 {
+			line, _ := lines.ReadString('\n')
+			_, _ = log.WriteString(line)
+		}
+		_, _ = io.Copy(io.Discard, lines)
+		_ = log.Close()
+	}()
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if _, err = fetch(page); err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || time.Now().After(deadline) || syscall.Kill(p.command.Process.Pid, 0) != nil {
+			said, _ := os.ReadFile(p.log)
+			return errors.Join(fmt.Errorf("%s does not get ready: %w\n%s", filepath.Base(p.command.Path), err, said), p.stop())
+		}
+	}
+}
+
+// fetch gets a page.
+func fetch(page string) (string, error) {
+	response, err := http.Get(page)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, text)
+	}
+	return string(text), err
+}
+
+// stop ends the program, and removes what it was given.
+func (p *program) stop() error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	err := p.command.Wait()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		err = nil // a signal ended it, as it should
+	}
+	return errors.Join(err, os.RemoveAll(filepath.Dir(p.log)))
+}
+
+// allocated is how many bytes the program has allocated so far.
+func (p *program) allocated() (float64, error) {
+	text, err := fetch(p.metrics)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(text) {
+		if value, found := strings.CutPrefix(line, "go_memstats_alloc_bytes_total "); found {
+			var bytes float64
+			_, err := fmt.Sscan(value, &bytes)
+			return bytes, err
+		}
+	}
+	return 0, errors.New("the metrics have no go_memstats_alloc_bytes_total")
+}
